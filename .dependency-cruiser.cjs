@@ -15,6 +15,7 @@ const HUB_FOLDERS = [
   'write',
   'admission',
   'table',
+  'webhooks',
   'request',
   'openapi',
   'discovery',

@@ -12,7 +12,7 @@ export interface BearerTokensOptions {
 }
 
 /** Who a request is from. `placeholder`: it sent what the shipped manifests ask to replace. */
-export type Identified = TokenGrant | 'placeholder' | undefined;
+export type TokenIdentity = TokenGrant | 'placeholder' | undefined;
 
 /**
  * The tokens of a file. Several are valid at the same time, so that a token can be exchanged without a gap. The file is read again
@@ -40,7 +40,7 @@ export class BearerTokens {
     if (this.#tokens.problem !== undefined) throw this.#tokens.problem;
   }
 
-  identify(request: Pick<IncomingMessage, 'headersDistinct'>): Identified {
+  identify(request: Pick<IncomingMessage, 'headersDistinct'>): TokenIdentity {
     const headers = request.headersDistinct['authorization'] ?? [];
     const [header = ''] = headers;
     const sent = /^Bearer +([^\s]+)\s*$/i.exec(header)?.[1] ?? '';

@@ -2,7 +2,10 @@ import type { ManagedCluster } from '../src/core/model/kind/managed-cluster.ts';
 import type { PluginRequest } from './plugin-request.ts';
 import type { PluginPlacement, PluginSource } from './plugin-source.ts';
 
-/** One item: every scalar is a string (Argo CD prints numbers as floats), and every item has the same keys. */
+/**
+ * The parameters of one cluster, which ApplicationSet templates use. docs/reference.md describes them. Every scalar is a string,
+ * because Argo CD formats numbers as floats, and the items of one answer have the same keys.
+ */
 export interface PluginParameters {
   readonly name: string;
   readonly clusterName: string;
@@ -21,24 +24,27 @@ export interface PluginParameters {
   readonly claims: Readonly<Record<string, string>>;
 }
 
-/** The clusters of a placement as an ApplicationSet gets them, by name. */
+/**
+ * Renders one item for each decided cluster of the placement, sorted by cluster name. With `request.group`, only the clusters of
+ * that decision group.
+ */
 export function renderParameters(
   request: PluginRequest,
   placement: PluginPlacement,
   source: PluginSource,
 ): readonly PluginParameters[] {
   const [namespace = '', placementName = ''] = request.placement.split('/');
-  const chosen = placement.groups
+  const selected = placement.groups
     .filter((group) => request.group === undefined || group.name === request.group)
     .flatMap((group) => group.decisions.map((decision) => ({ group, decision })));
-  const clusters = chosen.map(({ decision }) => source.cluster(decision.clusterName));
-  const labelKeys = keysOf(request.labels, clusters.map(labelsOf));
-  const claimKeys = keysOf(request.claims, clusters.map(claimsOf));
-  return chosen
-    .map(({ group, decision }, at) => ({
+  const clusters = selected.map(({ decision }) => source.cluster(decision.clusterName));
+  const labelKeys = unionOfKeys(request.labels, clusters.map(labelsOf));
+  const claimKeys = unionOfKeys(request.claims, clusters.map(claimsOf));
+  return selected
+    .map(({ group, decision }, position) => ({
       name: decision.clusterName,
       clusterName: decision.clusterName,
-      server: clusters[at]?.spec?.managedClusterClientConfigs?.[0]?.url ?? '',
+      server: clusters[position]?.spec?.managedClusterClientConfigs?.[0]?.url ?? '',
       placement: request.placement,
       placementName,
       namespace,
@@ -46,17 +52,17 @@ export function renderParameters(
       group: group.name,
       groupIndex: String(group.index),
       wave: `w${group.index}`,
-      rank: String(at + 1),
+      rank: String(position + 1),
       score: decision.score === undefined ? '' : String(decision.score),
       reason: decision.reason ?? '',
-      labels: fill(labelKeys, labelsOf(clusters[at])),
-      claims: fill(claimKeys, claimsOf(clusters[at])),
+      labels: valuesByKey(labelKeys, labelsOf(clusters[position])),
+      claims: valuesByKey(claimKeys, claimsOf(clusters[position])),
     }))
     .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 
 function labelsOf(cluster: ManagedCluster | undefined): ReadonlyMap<string, string> {
-  // Bookkeeping of the hub sync is nobody's parameter.
+  // The labels of the ApplySet are internal to the hub sync.
   return new Map(
     Object.entries(cluster?.metadata.labels ?? {}).filter(
       ([key]) => !key.startsWith('applyset.kubernetes.io/'),
@@ -68,11 +74,15 @@ function claimsOf(cluster: ManagedCluster | undefined): ReadonlyMap<string, stri
   return new Map((cluster?.status?.clusterClaims ?? []).map(({ name, value }) => [name, value]));
 }
 
-function keysOf(asked: readonly string[], maps: readonly ReadonlyMap<string, string>[]): readonly string[] {
-  return [...new Set([...asked, ...maps.flatMap((map) => [...map.keys()])])].sort();
+function unionOfKeys(
+  requested: readonly string[],
+  maps: readonly ReadonlyMap<string, string>[],
+): readonly string[] {
+  return [...new Set([...requested, ...maps.flatMap((map) => [...map.keys()])])].sort();
 }
 
-function fill(
+/** The values of the keys; '' for a key without a value. */
+function valuesByKey(
   keys: readonly string[],
   values: ReadonlyMap<string, string>,
 ): Readonly<Record<string, string>> {

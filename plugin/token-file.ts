@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { configProblem, parseConfig } from '../src/adapters/yaml/parse-config.ts';
 import { InputError } from '../src/core/errors.ts';
-import { type Bound, TOKEN_SCOPES, type TokenGrant } from './token-grant.ts';
+import { type NameRestriction, TOKEN_SCOPES, type TokenGrant } from './token-grant.ts';
 
 /** A token that is easy to guess protects nothing. */
 const MIN_TOKEN_LENGTH = 16;
@@ -123,7 +123,7 @@ function declaredTokens(file: string, text: string): readonly TokenEntry[] {
 }
 
 /** Absent: any. Where a binding is needed the schema asks for it. */
-function boundTo(list: readonly string[] | undefined): Bound {
+function boundTo(list: readonly string[] | undefined): NameRestriction {
   return list === undefined || list.includes('*') ? 'any' : new Set(list);
 }
 

@@ -1,21 +1,22 @@
-/** What a token may be used for: the plugin generator, `/api/v1`, `/metrics`. */
+/** Endpoints that a token may be used for: that of the plugin generator, `/api/v1` and `/metrics`. */
 export const TOKEN_SCOPES = ['plugin', 'api', 'metrics'] as const;
 export type TokenScope = (typeof TOKEN_SCOPES)[number];
 
-/** Names that a token is bound to. */
-export type Bound = ReadonlySet<string> | 'any';
+/** The names to which a token is restricted; `any`: it is not restricted. */
+export type NameRestriction = ReadonlySet<string> | 'any';
 
-/** What the holder of a token may do. */
+/** The permissions of a token. */
 export interface TokenGrant {
-  /** For logs and metrics; never the token. */
+  /** Name of the token in logs and metrics. It is not secret. */
   readonly name: string;
   readonly scopes: ReadonlySet<TokenScope>;
-  /** Namespaces of placements that it may read. */
-  readonly namespaces: Bound;
-  /** A placement that selects a cluster outside of these sets is refused. */
-  readonly clusterSets: Bound;
+  /** Namespaces whose placements the token may read. */
+  readonly namespaces: NameRestriction;
+  /** The token may read a placement only if all of its decided clusters are in these cluster sets. */
+  readonly clusterSets: NameRestriction;
 }
 
-export function isBoundTo(bound: Bound, name: string): boolean {
+/** Whether the restriction allows the name. */
+export function isBoundTo(bound: NameRestriction, name: string): boolean {
   return bound === 'any' || bound.has(name);
 }

@@ -1,16 +1,25 @@
-// Writes the hub's two data files about Kubernetes' own kinds from published facts (structure and protobuf field numbers, no texts):
-//   node scripts/kubernetes-facts.mjs DIR      (DIR holds kubernetes-api.json and protobuf-fields.json)
+// Writes the hub's two data files about Kubernetes' own kinds from published facts (structure and protobuf field numbers, no texts)
+// and from the Go modules of the same version, which say what is a pointer and what is left out of JSON when it is empty:
+//   node scripts/kubernetes-facts.mjs DIR MODULES VERSION
+// DIR holds kubernetes-api.json and protobuf-fields.json. MODULES is the folder k8s.io of Go's module cache, in which
+// `go mod download k8s.io/MODULE@VERSION` has put api, apimachinery, apiextensions-apiserver and kube-aggregator.
 // Only what the kinds in src/hub/scheme/builtin/builtin-resources.ts reach is kept. The notation is explained where it is read:
 // src/hub/scheme/builtin/builtin-schemas.ts and src/hub/proto/message-types.ts.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { goStructs, protoMessages } from './go-structs.mjs';
 
-const facts = process.argv[2];
-if (facts === undefined) throw new Error('usage: node scripts/kubernetes-facts.mjs DIR');
+const [facts, modules, version] = process.argv.slice(2);
+if (version === undefined) throw new Error('usage: node scripts/kubernetes-facts.mjs DIR MODULES VERSION');
 const src = fileURLToPath(new URL('../src/hub/', import.meta.url));
 const { schemas } = JSON.parse(readFileSync(join(facts, 'kubernetes-api.json'), 'utf8'));
-const messages = JSON.parse(readFileSync(join(facts, 'protobuf-fields.json'), 'utf8'));
+// The facts do not name the messages of these groups.
+const messages = {
+  ...JSON.parse(readFileSync(join(facts, 'protobuf-fields.json'), 'utf8')),
+  ...protoMessages('k8s.io.api.autoscaling.v2', join(modules, `api@${version}`, 'autoscaling/v2')),
+  ...protoMessages('k8s.io.api.admissionregistration.v1', join(modules, `api@${version}`, 'admissionregistration/v1')),
+};
 
 const SHORT = [
   ['io.k8s.apimachinery.pkg.', 'machinery:'],
@@ -35,6 +44,30 @@ const table = readFileSync(join(src, 'scheme/builtin/builtin-resources.ts'), 'ut
 const roots = [...table.matchAll(/schema: '([^']+)'/g)].map((match) => match[1]);
 const extra = ['machinery:apis.meta.v1.DeleteOptions', 'machinery:apis.meta.v1.Condition'];
 
+// --- Go types
+const PACKAGES = [
+  ['machinery:', 'apimachinery', 'pkg'],
+  ['extensions:', 'apiextensions-apiserver', 'pkg/apis'],
+  ['aggregator:', 'kube-aggregator', 'pkg/apis'],
+  ['', 'api', ''],
+];
+const structs = new Map();
+/** How Go holds a field: undefined for what is no field of a struct. */
+function goField(name, field) {
+  const [prefix, module, below] = PACKAGES.find(([start]) => name.startsWith(start));
+  const parts = name.slice(prefix.length).split('.');
+  const type = parts.pop();
+  const dir = join(modules, `${module}@${version}`, below, ...parts);
+  if (!structs.has(dir)) structs.set(dir, goStructs(dir));
+  return structs.get(dir).get(type)?.find((one) => one.name === field);
+}
+function goFlags(name, field) {
+  if (field === 'apiVersion' || field === 'kind') return goField(name, field) ?? { pointer: false, always: false, omitzero: false };
+  const found = goField(name, field);
+  if (found === undefined) throw new Error(`${name} has no field ${field} in Go`);
+  return found;
+}
+
 // --- schemas
 const out = {};
 const typeText = (s) => {
@@ -43,7 +76,7 @@ const typeText = (s) => {
   if (s.type === 'object' && s.additionalProperties !== undefined) return `{}${typeText(s.additionalProperties)}`;
   return s.format === undefined ? (s.type ?? 'any') : `${s.type}/${s.format}`;
 };
-const flagText = (s) => {
+const flagText = (s, go) => {
   const flags = [];
   const list = s['x-kubernetes-list-type'];
   if (list === 'map') flags.push(`map=${s['x-kubernetes-list-map-keys'].join(',')}`);
@@ -52,10 +85,12 @@ const flagText = (s) => {
   if (s['x-kubernetes-patch-strategy'] !== undefined) flags.push(`patch=${s['x-kubernetes-patch-strategy']}`);
   if (s['x-kubernetes-patch-merge-key'] !== undefined) flags.push(`key=${s['x-kubernetes-patch-merge-key']}`);
   const fallback = s.default;
-  const empty = fallback === undefined || fallback === '' || fallback === 0 || fallback === false;
-  if (!empty && JSON.stringify(fallback) !== '{}') flags.push(`default=${JSON.stringify(fallback)}`);
+  // Of a field that is always written, an empty default is its zero value.
+  const zero = fallback === '' || fallback === 0 || fallback === false || JSON.stringify(fallback) === '{}';
+  if (fallback !== undefined && (!zero || go.pointer || (!go.always && fallback === ''))) flags.push(`default=${JSON.stringify(fallback)}`);
   return flags.length === 0 ? '' : ` ${flags.join(' ')}`;
 };
+const presence = (go) => (go.pointer ? ' pointer' : '') + (go.always ? ' always' : '') + (go.omitzero ? ' omitzero' : '');
 function visit(name) {
   if (out[name] !== undefined) return name;
   const s = byShort.get(name);
@@ -69,7 +104,7 @@ function visit(name) {
   if (head.length > 0) fields[''] = head.join(' ');
   const required = new Set(s.required ?? []);
   for (const [key, value] of Object.entries(s.properties ?? {}))
-    fields[required.has(key) ? `${key}!` : key] = typeText(value) + flagText(value);
+    fields[required.has(key) ? `${key}!` : key] = typeText(value) + flagText(value, goFlags(name, key)) + presence(goFlags(name, key));
   return name;
 }
 for (const root of [...roots, ...extra]) visit(root);
@@ -99,9 +134,12 @@ function message(name) {
     const resolved = resolve(type, home);
     // Go embeds some structs: their fields stand in the parent's JSON object. They are the ones that the schema does not declare.
     const special = { ref: '$ref', schema: '$schema' }[field];
-    const json = special !== undefined && name.endsWith('JSONSchemaProps') ? special : field.replace(/^xKubernetes(.)(.*)$/, (_, a, b) => `x-kubernetes-${(a + b).replace(/([a-z])([A-Z])/g, '$1-$2').toLowerCase()}`);
+    const named = special !== undefined && name.endsWith('JSONSchemaProps') ? special : field.replace(/^xKubernetes(.)(.*)$/, (_, a, b) => `x-kubernetes-${(a + b).replace(/([a-z])([A-Z])/g, '$1-$2').toLowerCase()}`);
+    // `aPIGroup` and `uID` are `apiGroup` and `uid` in JSON.
+    const json = Object.keys(known ?? {}).find((one) => one.toLowerCase() === named.toLowerCase()) ?? named;
     const inline = known !== undefined && known[json] === undefined && !SCALAR.test(resolved) && !/^(\[\]|\{\})/.test(resolved);
-    result[number] = `${inline ? '*' : json} ${resolved}`;
+    const pointer = !inline && goField(name, json)?.pointer === true;
+    result[number] = `${inline ? '*' : json} ${pointer ? '*' : ''}${resolved}`;
   }
   return name;
 }

@@ -14,7 +14,7 @@ import { ExecutorReviews } from './executor/executor-reviews.ts';
 import { ExecutorRights } from './executor/executor-rights.ts';
 import { finalizeWork } from './work/finalize-work.ts';
 import { LiveObjects } from './cluster/live-objects.ts';
-import { OwnWrites } from './cluster/own-writes.ts';
+import { ReadYourWritesCache } from './cluster/read-your-writes-cache.ts';
 import { DONE, type ReconcileOutcome } from '../runtime/reconciler.ts';
 import { syncWork } from './work/sync-work.ts';
 
@@ -53,7 +53,10 @@ export function startAgent(options: AgentOptions): Agent {
     },
   });
   const rights = settings.executorCache ? new ExecutorRights(settings) : undefined;
-  const own = { works: new OwnWrites(works.store), applied: new OwnWrites(applied.store) };
+  const own = {
+    works: new ReadYourWritesCache(works.store),
+    applied: new ReadYourWritesCache(applied.store),
+  };
   const reviews = new ExecutorReviews({ ...settings, rights });
   const state = new AgentState({ settings, live, reviews, ...own });
   const loop = new ReconcileLoop({

@@ -4,17 +4,21 @@ import {
   type WorksWithoutExecutor,
   type WorkValidator,
 } from '../hub/admission/ocm/manifest-work-check.ts';
+import { agentRightsCheck } from '../hub/admission/ocm/agent-rights-check.ts';
 import { ocmChecks } from '../hub/admission/ocm-checks.ts';
 import type { AdmissionCheck } from '../hub/write/write-request.ts';
 
 export interface HubAdmissionOptions {
   /** Who may write works without an executor. Default `restricted`. */
   readonly withoutExecutor?: WorksWithoutExecutor | undefined;
+  /** False where OCM's own webhooks check its kinds. What agents may do with works is checked in any case. */
+  readonly ocm?: boolean | undefined;
 }
 
 /** Everything a hub of ours checks about OCM's kinds: clusters, sets, bindings and works. */
 export function hubAdmission({
   withoutExecutor = 'restricted',
+  ocm = true,
 }: HubAdmissionOptions = {}): readonly AdmissionCheck[] {
   const validate: WorkValidator = (spec) => {
     const problems = validateWorkSpec(spec);
@@ -22,5 +26,6 @@ export function hubAdmission({
       problems.filter((problem) => problem.severity === severity).map((problem) => problem.message);
     return { errors: texts('error'), warnings: texts('warning') };
   };
-  return [...ocmChecks, manifestWorkCheck({ validate, withoutExecutor })];
+  if (!ocm) return [agentRightsCheck];
+  return [agentRightsCheck, ...ocmChecks, manifestWorkCheck({ validate, withoutExecutor })];
 }

@@ -1,5 +1,7 @@
 import type { Clock, Logger } from '../core/ports.ts';
+import type { CredentialFiles } from './cluster/given-files.ts';
 import type { ConnectionLimitOptions } from './flow/connection-limits.ts';
+import type { ServingFiles } from './auth/certificates/given-serving-certificate.ts';
 import type { AdmissionCheck } from './write/write-request.ts';
 
 export interface HubOptions {
@@ -16,6 +18,13 @@ export interface HubOptions {
    * may create a Secret gets the rights of every ServiceAccount of its namespace, for as long as the Secret is there.
    */
   readonly legacyTokenSecrets?: boolean | undefined;
+  /**
+   * false: an API server alone, as test environments start it. Namespaces stay in deletion, nothing is collected, approved
+   * certificate requests get no certificate, and namespaces get no ServiceAccount.
+   */
+  readonly controllers?: boolean | undefined;
+  /** Certificates, keys and tokens that others made. */
+  readonly given?: GivenFiles | undefined;
   readonly audit?: 'off' | 'writes' | 'all' | undefined;
   /** Connections that may be open: 16,000 in all and 12,000 from one address unless given. */
   readonly connections?: Partial<ConnectionLimitOptions> | undefined;
@@ -23,6 +32,12 @@ export interface HubOptions {
   readonly clock?: Clock | undefined;
   /** The disk failed: the state of the log is unknown and the process must end. Ends it with code 1 unless given. */
   readonly onFatal?: ((error: unknown) => void) | undefined;
+}
+
+/** Files that installers and test environments give an API server. They count for the hub, not for its members. */
+export interface GivenFiles extends CredentialFiles {
+  /** What the hub serves with instead of a certificate of its own, PEM. Read again when it changes. */
+  readonly serving?: ServingFiles | undefined;
 }
 
 export interface RunningHub {

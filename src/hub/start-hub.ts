@@ -4,6 +4,7 @@ import pLimit from 'p-limit';
 import { InputError } from '../core/errors.ts';
 import type { Clock, Logger } from '../core/ports.ts';
 import { tightenDirectory } from '../runtime/files/tighten-directory.ts';
+import { agentRightsCheck } from './admission/ocm/agent-rights-check.ts';
 import { ocmChecks } from './admission/ocm-checks.ts';
 import type { AuditLog } from './auth/audit-log.ts';
 import { FileAuditLog, NO_AUDIT } from './auth/audit-log.ts';
@@ -14,7 +15,8 @@ import { writePrivateFile } from './auth/files/private-file.ts';
 import { followCredentials } from './auth/follow-credentials.ts';
 import { Revocations } from './auth/tokens/revocations.ts';
 import { ServiceAccountTokens } from './auth/tokens/service-account-tokens.ts';
-import { ServingCertificate } from './auth/certificates/serving-certificate.ts';
+import { openServingCertificate } from './auth/certificates/given-serving-certificate.ts';
+import { readGivenFiles } from './cluster/given-files.ts';
 import { TokenFile } from './auth/tokens/token-file.ts';
 import { startControllers } from './controllers/start-controllers.ts';
 import type { RunningControllers } from './controllers/start-controllers.ts';
@@ -77,25 +79,27 @@ async function serve(options: Settled, releaseLock: () => void): Promise<Running
   // Before anything is written: a directory that is damaged stays as it is.
   const register = ClusterRegister.read(dataDir).begin(['', ...options.members]);
   const keys = await KeyStore.open(dataDir, options.members, clock.now());
-  const { certPem: caPem } = keys.authority;
+  const hosts = { host: options.listen?.host ?? '127.0.0.1', port: options.listen?.port ?? 0 };
+  const certificate = openServingCertificate(options.given?.serving, keys.authority, hosts.host, clock);
+  const identity = await certificate.issue();
+  const caPem = `${keys.authority.certPem}${options.given?.serving === undefined ? '' : identity.certPem}`;
   const tokens = new TokenFile(join(dataDir, TOKEN_FILE), log);
   const revocations = new Revocations(join(dataDir, REVOCATIONS_FILE), log);
   const clusters = await openClusters(options, register, { keys, fixed: { tokens, revocations } });
-  const hosts = { host: options.listen?.host ?? '127.0.0.1', port: options.listen?.port ?? 0 };
-  const certificate = new ServingCertificate(keys.authority, hosts.host, clock);
   const audit = openAudit(options);
   const { server, handler, address, ticks } = assembleServer(options, {
     clusters,
     audit,
-    identity: await certificate.issue(),
+    identity,
   });
   const controllers: RunningControllers[] = [];
   await forEachCluster([...clusters.values()], (cluster) => createBootstrapObjects(cluster));
-  for (const cluster of clusters.values()) controllers.push(startControllers(cluster, caPem));
+  for (const cluster of clusters.values())
+    controllers.push(startControllers(cluster, caPem, options.controllers === false));
   const port = await server.listen(hosts.host, hosts.port);
   address.text = `${urlHost(hosts.host)}:${String(port)}`;
   certificate.keepFresh(
-    (identity) => server.renew(identity),
+    (renewed) => server.renew(renewed),
     (error) => log.error('could not renew the serving certificate', { error: String(error) }),
   );
   const stopFollowing = followCredentials({ tokens, revocations }, clock, () => {
@@ -176,21 +180,24 @@ async function openClusters(
   },
 ): Promise<ReadonlyMap<string, ApiCluster>> {
   const { dataDir, clock, onFatal, members, legacyTokenSecrets } = options;
-  const admission = options.admission ?? ocmChecks;
+  const admission = options.admission ?? [agentRightsCheck, ...ocmChecks];
+  const ofHub = readGivenFiles(options.given ?? {}, options.log);
   const names = ['', ...members];
   const opened: ApiCluster[] = [];
   try {
     await forEachCluster(names, async (name) => {
       // Its own issuer and authorities: a token or certificate of one member is nothing to another.
       const issuer = `https://kubernetes.default.svc${name === '' ? '' : `/clusters/${name}`}`;
+      const given = name === '' ? ofHub : undefined;
       const serviceAccounts = new ServiceAccountTokens(issuer, keys.tokenKeyPem, {
         longLived: legacyTokenSecrets,
+        ...given?.signers,
       });
       const directory = clusterDirectory(dataDir, name);
       mkdirSync(directory, { recursive: true, mode: 0o700 });
       const identity = register.identityOf(name);
       const authorities = keys.authoritiesOf(name);
-      const credentials = { ...fixed, serviceAccounts, authorities, legacyTokenSecrets };
+      const credentials = { ...fixed, serviceAccounts, authorities, legacyTokenSecrets, given };
       const deps = { ...credentials, identity, admission, clock, onFatal };
       const log = options.log.child({ cluster: name || 'hub' });
       opened.push(await ApiCluster.open({ name, directory, log, ...deps }));

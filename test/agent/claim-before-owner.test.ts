@@ -4,7 +4,7 @@ import type { ManifestWorkSpec } from '../../src/core/model/kind/manifest-work.t
 import type { KubeObject } from '../../src/core/model/object-meta.ts';
 import { CLAIM_LABEL } from '../../src/core/work/applied/claim.ts';
 import { type Life, MortalKubeApi } from '../fakes/mortal-kube-api.ts';
-import { AgentWorld, CONFIG_MAP, configMap, workOf } from './agent-world.ts';
+import { AgentHarness, CONFIG_MAP, configMap, workOf } from './agent-harness.ts';
 
 // Server-side apply makes an object in one request and owns it in the next. These agents die between the two.
 
@@ -29,29 +29,29 @@ const ORPHANED: ManifestWorkSpec = {
 /** Finalizer, AppliedManifestWork, apply, and the write that would have put the owner reference there. */
 const WRITES_UNTIL_OWNED = 4;
 
-async function unownedObject(spec = serverSide(configMap('b'))): Promise<AgentWorld> {
-  const world = new AgentWorld();
+async function unownedObject(spec = serverSide(configMap('b'))): Promise<AgentHarness> {
+  const harness = new AgentHarness();
   const life: Life = { dead: false, writesLeft: WRITES_UNTIL_OWNED, lastIsDone: false };
-  await world.start({
-    hub: new MortalKubeApi(world.hub, life),
-    cluster: new MortalKubeApi(world.cluster, life),
+  await harness.start({
+    hub: new MortalKubeApi(harness.hub, life),
+    cluster: new MortalKubeApi(harness.cluster, life),
   });
-  await world.applyWork('web', spec);
+  await harness.applyWork('web', spec);
   expect(life.dead).toBe(true);
-  const { labels, ownerReferences } = (await world.configMap('b'))!.metadata;
+  const { labels, ownerReferences } = (await harness.configMap('b'))!.metadata;
   expect({ labels, ownerReferences }).toEqual({
-    labels: { [CLAIM_LABEL]: (await world.applied('web'))?.metadata.uid },
+    labels: { [CLAIM_LABEL]: (await harness.applied('web'))?.metadata.uid },
     ownerReferences: undefined,
   });
-  return world;
+  return harness;
 }
 
-async function vanish({ hub }: AgentWorld): Promise<void> {
+async function vanish({ hub }: AgentHarness): Promise<void> {
   await hub.mergePatch(MANIFEST_WORK, WORK, { metadata: { finalizers: [] } });
   await hub.delete(MANIFEST_WORK, WORK);
 }
 
-async function replaceSpec({ hub }: AgentWorld, spec: ManifestWorkSpec): Promise<void> {
+async function replaceSpec({ hub }: AgentHarness, spec: ManifestWorkSpec): Promise<void> {
   const work = await hub.get(MANIFEST_WORK, WORK);
   await hub.update(MANIFEST_WORK, { ...work!, spec });
 }
@@ -59,7 +59,7 @@ async function replaceSpec({ hub }: AgentWorld, spec: ManifestWorkSpec): Promise
 interface Case {
   readonly name: string;
   /** While no agent lives. */
-  readonly does: (world: AgentWorld) => Promise<unknown>;
+  readonly does: (harness: AgentHarness) => Promise<unknown>;
   /** What the next agent makes of it: owners of the object by work; undefined: it is gone. */
   readonly owners: readonly string[] | undefined;
 }
@@ -74,24 +74,24 @@ const cases: readonly Case[] = [
   { name: 'the work vanishes', does: vanish, owners: undefined },
   {
     name: 'the object leaves the work',
-    does: (world) => replaceSpec(world, serverSide(configMap('other'))),
+    does: (harness) => replaceSpec(harness, serverSide(configMap('other'))),
     owners: undefined,
   },
   {
     name: 'another strategy is to apply it',
-    does: (world) => replaceSpec(world, workOf(configMap('b'))),
+    does: (harness) => replaceSpec(harness, workOf(configMap('b'))),
     owners: ['web'],
   },
   {
     name: 'the work orphans it, applied anew',
-    does: (world) => replaceSpec(world, ORPHANED),
+    does: (harness) => replaceSpec(harness, ORPHANED),
     owners: [],
   },
   {
     name: 'the work orphans it, and is deleted before it is applied anew',
-    does: async (world) => {
-      await replaceSpec(world, ORPHANED);
-      await world.hub.delete(MANIFEST_WORK, WORK);
+    does: async (harness) => {
+      await replaceSpec(harness, ORPHANED);
+      await harness.hub.delete(MANIFEST_WORK, WORK);
     },
     owners: [],
   },
@@ -108,15 +108,15 @@ const cases: readonly Case[] = [
 
 describe('an agent dies between applying an object and owning it', () => {
   it.each(cases)('$name', async ({ does, owners }) => {
-    const world = await unownedObject();
-    await does(world);
-    await world.start({ evictionGraceMs: GRACE_MS });
-    await world.settle(2 * GRACE_MS);
-    const object = await world.configMap('b');
+    const harness = await unownedObject();
+    await does(harness);
+    await harness.start({ evictionGraceMs: GRACE_MS });
+    await harness.settle(2 * GRACE_MS);
+    const object = await harness.configMap('b');
     expect(object?.metadata.ownerReferences?.map(({ name }) => name.slice(65)) ?? []).toEqual(owners ?? []);
     expect(object === undefined).toBe(owners === undefined);
     expect(object?.metadata.labels?.[CLAIM_LABEL]).toBeUndefined();
-    await world.stop();
+    await harness.stop();
   });
 
   it('and its successor owns it, though the mark of ignored fields says that nothing is to be applied', async () => {
@@ -124,26 +124,26 @@ describe('an agent dies between applying an object and owning it', () => {
     const spec = serverSide(configMap('b'));
     const [config] = spec.manifestConfigs ?? [];
     const updateStrategy = { type: 'ServerSideApply' as const, serverSideApply: { ignoreFields } };
-    const world = await unownedObject({ ...spec, manifestConfigs: [{ ...config!, updateStrategy }] });
-    const uid = (await world.applied('web'))?.metadata.uid;
-    await world.start();
-    const { labels = {}, ownerReferences, annotations } = (await world.configMap('b'))!.metadata;
+    const harness = await unownedObject({ ...spec, manifestConfigs: [{ ...config!, updateStrategy }] });
+    const uid = (await harness.applied('web'))?.metadata.uid;
+    await harness.start();
+    const { labels = {}, ownerReferences, annotations } = (await harness.configMap('b'))!.metadata;
     expect(labels).toEqual({});
     expect(ownerReferences?.map((owner) => owner.uid)).toEqual([uid]);
     expect(Object.keys(annotations ?? {})).toEqual(['open-cluster-management.io/config-spec-hash']);
-    expect(world.cluster.writes.filter((line) => line.startsWith('APPLY'))).toHaveLength(1);
-    await world.stop();
+    expect(harness.cluster.writes.filter((line) => line.startsWith('APPLY'))).toHaveLength(1);
+    await harness.stop();
   });
 
   it('is not fooled by a manifest that brings a claim', async () => {
-    const world = new AgentWorld();
-    await world.start();
+    const harness = new AgentHarness();
+    await harness.start();
     const labels = { [CLAIM_LABEL]: 'uid-1', app: 'b' };
     const claiming = { ...configMap('b'), metadata: { namespace: 'default', name: 'b', labels } };
     for (const spec of [workOf(claiming), serverSide(claiming)]) {
-      await world.applyWork('web', spec);
-      expect((await world.configMap('b'))?.metadata.labels).toEqual({ app: 'b' });
+      await harness.applyWork('web', spec);
+      expect((await harness.configMap('b'))?.metadata.labels).toEqual({ app: 'b' });
     }
-    await world.stop();
+    await harness.stop();
   });
 });

@@ -2,16 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { APPLIED_MANIFEST_WORK, MANIFEST_WORK } from '../../src/core/model/kinds.ts';
 import type { ManifestWorkSpec } from '../../src/core/model/kind/manifest-work.ts';
 import type { KubeObject } from '../../src/core/model/object-meta.ts';
-import { AgentWorld, CONFIG_MAP, configMap, workOf } from './agent-world.ts';
+import { AgentHarness, CONFIG_MAP, configMap, workOf } from './agent-harness.ts';
 import { type Life, MortalKubeApi } from '../fakes/mortal-kube-api.ts';
 
 // A life of every kind of step, played once for each write in it: the agent is killed at that write, done or not, and a new one
-// goes on. After every phase the world must be as if nobody had died.
+// goes on. After every phase the harness must be as if nobody had died.
 
 const GRACE_MS = 600_000;
 
 class Play {
-  readonly world = new AgentWorld();
+  readonly harness = new AgentHarness();
   readonly #first: Life;
   #died = false;
 
@@ -34,7 +34,7 @@ class Play {
 
   async settle(forMs = 20_000): Promise<void> {
     for (let part = 0; part < 10; part++) {
-      await this.world.clock.advance(forMs / 10);
+      await this.harness.clock.advance(forMs / 10);
       if (!this.#first.dead || this.#died) continue;
       this.#died = true;
       await this.#startAgent({ dead: false, writesLeft: Infinity, lastIsDone: false });
@@ -42,8 +42,8 @@ class Play {
   }
 
   async #startAgent(life: Life): Promise<void> {
-    const { hub, cluster } = this.world;
-    await this.world.start({
+    const { hub, cluster } = this.harness;
+    await this.harness.start({
       hub: new MortalKubeApi(hub, life),
       cluster: new MortalKubeApi(cluster, life),
       evictionGraceMs: GRACE_MS,
@@ -51,7 +51,7 @@ class Play {
   }
 
   async put(name: string, spec: ManifestWorkSpec): Promise<void> {
-    const { hub } = this.world;
+    const { hub } = this.harness;
     const existing = await hub.get(MANIFEST_WORK, { namespace: 'cluster1', name });
     const work = {
       apiVersion: 'work.open-cluster-management.io/v1',
@@ -65,7 +65,7 @@ class Play {
 
   /** Everything that is there, as one text a line. */
   async picture(): Promise<readonly string[]> {
-    const { hub, cluster } = this.world;
+    const { hub, cluster } = this.harness;
     const objects = (await cluster.list(CONFIG_MAP)).items.map(
       ({ metadata, ...content }) =>
         `${metadata.name} ${JSON.stringify(content['data'])} of ${(metadata.ownerReferences ?? []).map(({ name }) => name.slice(65)).join()}`,
@@ -145,7 +145,7 @@ const PHASES: readonly Phase[] = [
   },
   {
     name: 'somebody changes one object and deletes another',
-    does: async ({ world: { cluster } }) => {
+    does: async ({ harness: { cluster } }) => {
       await cluster.mergePatch(CONFIG_MAP, map('a'), { data: { x: 'drift' } });
       await cluster.delete(CONFIG_MAP, map('d'));
     },
@@ -178,7 +178,7 @@ const PHASES: readonly Phase[] = [
   },
   {
     name: 'an applied work is deleted by hand',
-    does: async ({ world: { cluster } }) => {
+    does: async ({ harness: { cluster } }) => {
       const { items } = await cluster.list(APPLIED_MANIFEST_WORK);
       const name = items.find(({ metadata }) => metadata.name.endsWith('-ssa'))?.metadata.name ?? '';
       await cluster.delete(APPLIED_MANIFEST_WORK, { namespace: '', name });
@@ -202,7 +202,7 @@ const PHASES: readonly Phase[] = [
   },
   {
     name: 'works are deleted',
-    does: async ({ world: { hub } }) => {
+    does: async ({ harness: { hub } }) => {
       await hub.delete(MANIFEST_WORK, key('web'));
       await hub.delete(MANIFEST_WORK, key('second'));
     },
@@ -210,7 +210,7 @@ const PHASES: readonly Phase[] = [
   },
 ];
 
-async function vanish({ world: { hub } }: Play, name: string): Promise<void> {
+async function vanish({ harness: { hub } }: Play, name: string): Promise<void> {
   await hub.mergePatch(MANIFEST_WORK, key(name), { metadata: { finalizers: [] } });
   await hub.delete(MANIFEST_WORK, key(name));
 }
@@ -224,7 +224,7 @@ async function perform(play: Play): Promise<readonly (readonly string[])[]> {
     await play.settle(lastsMs);
     pictures.push(await play.picture());
   }
-  await play.world.stop();
+  await play.harness.stop();
   return pictures;
 }
 

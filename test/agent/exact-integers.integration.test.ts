@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { ManifestWorkSpec, UpdateStrategy } from '../../src/core/model/kind/manifest-work.ts';
 import type { KubeObject } from '../../src/core/model/object-meta.ts';
-import { AgentWorld, DEPLOYMENT } from './agent-world.ts';
+import { AgentHarness, DEPLOYMENT } from './agent-harness.ts';
 
 const LONG = 9_007_199_254_740_993n;
 
@@ -32,9 +32,9 @@ function work(long: bigint, updateStrategy: UpdateStrategy): ManifestWorkSpec {
   };
 }
 
-async function shown(world: AgentWorld): Promise<unknown> {
-  const status = (await world.work('web'))?.status?.resourceStatus?.manifests?.[0];
-  const spec = (await world.cluster.get(DEPLOYMENT, { namespace: 'default', name: 'web' }))?.['spec'] as
+async function shown(harness: AgentHarness): Promise<unknown> {
+  const status = (await harness.work('web'))?.status?.resourceStatus?.manifests?.[0];
+  const spec = (await harness.cluster.get(DEPLOYMENT, { namespace: 'default', name: 'web' }))?.['spec'] as
     | { long: bigint; left: { kept: bigint; free?: number } }
     | undefined;
   return {
@@ -64,17 +64,17 @@ it.each<{ name: string; strategy: UpdateStrategy }>([
     },
   },
 ])('$name carries whole numbers beyond 2^53 to the digit', async ({ strategy }) => {
-  const world = new AgentWorld();
-  await world.start();
-  await world.applyWork('web', work(LONG, strategy));
-  await expect.poll(() => shown(world)).toEqual(all(LONG));
+  const harness = new AgentHarness();
+  await harness.start();
+  await harness.applyWork('web', work(LONG, strategy));
+  await expect.poll(() => shown(harness)).toEqual(all(LONG));
   // As doubles the two are the same.
-  await world.applyWork('web', work(LONG + 1n, strategy));
-  await expect.poll(() => shown(world)).toEqual(all(LONG + 1n));
-  const [before] = world.cluster.peek(DEPLOYMENT);
-  await world.stop();
-  await world.start();
-  await world.settle(60_000);
-  expect(world.cluster.peek(DEPLOYMENT)).toEqual([before]);
-  await world.stop();
+  await harness.applyWork('web', work(LONG + 1n, strategy));
+  await expect.poll(() => shown(harness)).toEqual(all(LONG + 1n));
+  const [before] = harness.cluster.peek(DEPLOYMENT);
+  await harness.stop();
+  await harness.start();
+  await harness.settle(60_000);
+  expect(harness.cluster.peek(DEPLOYMENT)).toEqual([before]);
+  await harness.stop();
 });

@@ -13,7 +13,7 @@ import { startHub } from '../../src/hub/start-hub.ts';
 import { startEmbeddedHub } from '../fakes/embedded-hub.ts';
 import { SilentLogger } from '../fakes/silent-logger.ts';
 import { SteeredClock } from '../fakes/steered-clock.ts';
-import { CONFIG_MAP, configMap, workOf } from './agent-world.ts';
+import { CONFIG_MAP, configMap, workOf } from './agent-harness.ts';
 
 const NAMESPACE: KindInfo = {
   group: '',

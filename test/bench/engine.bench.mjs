@@ -36,11 +36,11 @@ const percentile = (values, p) => values.toSorted((a, b) => a - b)[Math.min(valu
 
 /** Cold from parsed objects (indexes included), then warm: the same engine again over its own decisions. */
 function full(clusters, placements, { repeat = 3, limits = {} } = {}) {
-  const world = fleet(clusters, placements);
+  const snapshot = fleet(clusters, placements);
   const runs = Array.from({ length: repeat }, () => {
     globalThis.gc?.();
     const cold = measure(() => {
-      const engine = new PlacementEngine(world);
+      const engine = new PlacementEngine(snapshot);
       engine.scheduleAll();
       return engine;
     });
@@ -53,7 +53,7 @@ function full(clusters, placements, { repeat = 3, limits = {} } = {}) {
       `warm ${ms(best('warm', 'cpuMs'))} CPU / ${ms(best('warm', 'wallMs'))} wall` +
       (limits.cold === undefined ? '' : ` (aims: cold ${limits.cold} ms, warm ${limits.warm ?? '-'} ms)`),
   );
-  return { world, engine: runs.at(-1).cold.value };
+  return { snapshot, engine: runs.at(-1).cold.value };
 }
 
 /** The whole process: parsed objects, indexes, results and the runtime itself. */
@@ -66,7 +66,7 @@ function memory(engine) {
   );
 }
 
-const cluster = (change) => (world, at, i) => ({ clusters: [(world.clusters[at] = change(world.clusters[at], i))] });
+const cluster = (change) => (snapshot, at, i) => ({ clusters: [(snapshot.clusters[at] = change(snapshot.clusters[at], i))] });
 const CHANGES = {
   'a label nobody reads': cluster((c, i) => ({ ...c, metadata: { ...c.metadata, labels: { ...c.metadata.labels, wave: `w${i}` } } })),
   'memory': cluster((c, i) => ({ ...c, status: { ...c.status, allocatable: { ...c.status.allocatable, memory: `${20 + (i % 30)}Gi` } } })),
@@ -75,7 +75,7 @@ const CHANGES = {
   'a claim': cluster((c, i) => ({ ...c, status: { ...c.status, clusterClaims: [{ name: 'platform.open-cluster-management.io', value: ['AWS', 'GCP', 'Azure'][i % 3] }] } })),
 };
 const SCORE_CHANGES = {
-  'a score': (world, at, i) => ({ scores: [usage(world.clusters[at].metadata.name, (i * 37) % 201 - 100)] }),
+  'a score': (snapshot, at, i) => ({ scores: [usage(snapshot.clusters[at].metadata.name, (i * 37) % 201 - 100)] }),
 };
 
 function usage(namespace, value) {
@@ -84,23 +84,23 @@ function usage(namespace, value) {
 }
 
 /** Every cluster has a score of an add-on, and two placements of a hundred go by it; these select at large. */
-function withScores(world) {
-  const scores = world.clusters.map(({ metadata }, i) => usage(metadata.name, (i * 7919) % 201 - 100));
+function withScores(snapshot) {
+  const scores = snapshot.clusters.map(({ metadata }, i) => usage(metadata.name, (i * 7919) % 201 - 100));
   const byScore = { mode: 'Additive', configurations: [{ scoreCoordinate: { type: 'AddOn', addOn: { resourceName: 'usage', scoreName: 'cpu' } }, weight: 2 }] };
-  const placements = world.placements.map((one, i) => (i % 50 === 0 ? { ...one, spec: { ...one.spec, predicates: undefined, prioritizerPolicy: byScore } } : one));
-  return { ...world, placements, scores };
+  const placements = snapshot.placements.map((one, i) => (i % 50 === 0 ? { ...one, spec: { ...one.spec, predicates: undefined, prioritizerPolicy: byScore } } : one));
+  return { ...snapshot, placements, scores };
 }
 
 /** One cluster changes: the new decisions of every placement it matters to. */
 function deltas(title, given, count, changes = CHANGES) {
-  const world = { ...given, clusters: [...given.clusters] };
+  const snapshot = { ...given, clusters: [...given.clusters] };
   const engine = new PlacementEngine(given);
   engine.scheduleAll();
   const samples = [];
   const kinds = Object.entries(changes);
   for (let i = 0; i < count; i++) {
     const [kind, change] = kinds[i % kinds.length];
-    const delta = change(world, (i * 7919) % world.clusters.length, i);
+    const delta = change(snapshot, (i * 7919) % snapshot.clusters.length, i);
     const { value, wallMs, cpuMs } = measure(() => engine.applyDelta(delta));
     if (i >= count / 10) samples.push({ kind, affected: value.length, wallMs, cpuMs });
   }
@@ -131,9 +131,9 @@ async function ratio(clusters, placements) {
     execFileSync('node', [tsc, '--ignoreConfig', ...flags.split(' '), '--types', 'node', '--rootDir', new URL('../..', import.meta.url).pathname, '--outDir', out, source], { stdio: 'inherit' });
     const { scheduleAllPlainly } = await import(join(out, 'test/reference/reference-schedule.js'));
     const { compileCel } = await import(new URL('src/core/placement/filter/cel-hook.js', dist));
-    const world = fleet(clusters, placements);
-    const plain = measure(() => scheduleAllPlainly(world, compileCel));
-    const engine = measure(() => new PlacementEngine(world).scheduleAll());
+    const snapshot = fleet(clusters, placements);
+    const plain = measure(() => scheduleAllPlainly(snapshot, compileCel));
+    const engine = measure(() => new PlacementEngine(snapshot).scheduleAll());
     const same = plain.value.every((one, at) => JSON.stringify(one.selected) === JSON.stringify(engine.value[at].selected));
     console.log(
       `${clusters} x ${placements} cold, plain ${ms(plain.cpuMs)} CPU against engine ${ms(engine.cpuMs)} CPU: ` +
@@ -148,12 +148,12 @@ async function ratio(clusters, placements) {
 try {
   console.log(`Node ${process.version}`);
   full(1000, 1000, { limits: { cold: 80 } });
-  const { world, engine } = full(10_000, options.has('--quick') ? 100 : 1000, { limits: { cold: 450, warm: 350 } });
+  const { snapshot, engine } = full(10_000, options.has('--quick') ? 100 : 1000, { limits: { cold: 450, warm: 350 } });
   memory(engine);
   const changes = options.has('--quick') ? 1000 : 6000;
-  deltas('10,000 clusters x 1,000 placements', world, changes);
-  deltas('the same with scores of an add-on', withScores(world), changes / 2, SCORE_CHANGES);
-  const narrow = { ...world, placements: world.placements.map((one, i) => (i % 20 === 0 ? one : { ...one, spec: { ...one.spec, predicates: [{ requiredClusterSelector: { labelSelector: { matchLabels: { cloud: 'Google', tier: 'gold', wave: String(i % 50) } } } }] } })) };
+  deltas('10,000 clusters x 1,000 placements', snapshot, changes);
+  deltas('the same with scores of an add-on', withScores(snapshot), changes / 2, SCORE_CHANGES);
+  const narrow = { ...snapshot, placements: snapshot.placements.map((one, i) => (i % 20 === 0 ? one : { ...one, spec: { ...one.spec, predicates: [{ requiredClusterSelector: { labelSelector: { matchLabels: { cloud: 'Google', tier: 'gold', wave: String(i % 50) } } } }] } })) };
   deltas('the same with narrow placements', narrow, changes / 6);
   if (!options.has('--quick')) {
     full(1000, 10_000, { limits: { cold: 1000 } });

@@ -4,17 +4,17 @@ import { fileURLToPath } from 'node:url';
 
 const [clusters = '10000', placements = '1000'] = process.argv.slice(2);
 const { PlacementEngine } = await import('../../dist/src/core/placement/engine.js');
-const { decidedBy } = await import('../../dist/src/core/explain/verdict/decide.js');
+const { decisionOfEngine } = await import('../../dist/src/core/explain/verdict/decide-in-snapshot.js');
 const { explainPair } = await import('../../dist/src/core/explain/explain-pair.js');
 const { explainPlacement } = await import('../../dist/src/core/explain/explain-placement.js');
-const { describePair } = await import('../../dist/src/core/explain/words/describe-pair.js');
+const { describePair } = await import('../../dist/src/core/explain/text/describe-pair.js');
 
 const generator = process.env.GEN_FLEET ?? fileURLToPath(new URL('./gen-fleet.mjs', import.meta.url));
 const text = execFileSync(process.execPath, [generator, clusters, placements], { maxBuffer: 2 ** 31 - 1 });
 const line = JSON.parse(text.toString('utf8').split('\n')[0]);
-const world = line.case ?? line;
-for (const list of ['placements', 'clusters', 'clusterSets', 'bindings', 'decisions', 'scores']) world[list] ??= [];
-const engine = new PlacementEngine(world);
+const snapshot = line.case ?? line;
+for (const list of ['placements', 'clusters', 'clusterSets', 'bindings', 'decisions', 'scores']) snapshot[list] ??= [];
+const engine = new PlacementEngine(snapshot);
 engine.scheduleAll();
 
 const PAIRS = 2000;
@@ -23,12 +23,12 @@ const slow = { ms: 0 };
 const cpu = [];
 const kinds = new Map();
 for (let i = 0; i < PAIRS + 200; i++) {
-  const placement = world.placements[(i * 7919) % world.placements.length].metadata;
-  const cluster = world.clusters[(i * 104729) % world.clusters.length].metadata.name;
+  const placement = snapshot.placements[(i * 7919) % snapshot.placements.length].metadata;
+  const cluster = snapshot.clusters[(i * 104729) % snapshot.clusters.length].metadata.name;
   const start = performance.now();
   const cpuStart = process.cpuUsage();
-  const decided = decidedBy(engine, placement, world.now);
-  const pair = explainPair({ world, decided, cluster });
+  const decided = decisionOfEngine(engine, placement, snapshot.now);
+  const pair = explainPair({ snapshot, decided, cluster });
   describePair(pair);
   const ms = performance.now() - start;
   const { user, system } = process.cpuUsage(cpuStart);
@@ -42,9 +42,9 @@ for (let i = 0; i < PAIRS + 200; i++) {
 }
 const wholes = [];
 for (let i = 0; i < 40; i++) {
-  const placement = world.placements[(i * 7919) % world.placements.length].metadata;
+  const placement = snapshot.placements[(i * 7919) % snapshot.placements.length].metadata;
   const start = performance.now();
-  explainPlacement(world, decidedBy(engine, placement, world.now));
+  explainPlacement(snapshot, decisionOfEngine(engine, placement, snapshot.now));
   wholes.push(performance.now() - start);
 }
 

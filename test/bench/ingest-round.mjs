@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { GitProgramMirror } from '../../dist/src/adapters/git/program/git-program-mirror.js';
-import { DEFAULT_MANIFEST_LIMITS } from '../../dist/src/controllers/sources/manifests/fleet.js';
+import { DEFAULT_MANIFEST_LIMITS } from '../../dist/src/controllers/sources/manifests/source-content.js';
 import { readFiles } from '../../dist/src/controllers/sources/reading/file-readings.js';
-import { FleetReader } from '../../dist/src/controllers/sources/reading/fleet-reader.js';
+import { SourceReader } from '../../dist/src/controllers/sources/reading/source-reader.js';
 import { ParsePool } from '../../dist/src/controllers/sources/parsing/parse-pool.js';
 import { ParsedCache } from '../../dist/src/controllers/sources/parsing/parsed-cache.js';
 
@@ -38,7 +38,7 @@ if (mode === 'baseline') {
   const pool = mode === 'threads' ? new ParsePool() : undefined;
   if (first === undefined)
     await timed(async () => {
-      const fleet = await new FleetReader(mirror, { cache, pool }).read(tip);
+      const fleet = await new SourceReader(mirror, { cache, pool }).read(tip);
       if (fleet.objects.length !== Number(files) || fleet.problems.length > 0) throw new Error(`${fleet.objects.length} objects, ${fleet.problems[0]?.message}`);
     });
   else {

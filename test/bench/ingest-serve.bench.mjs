@@ -104,7 +104,7 @@ function firstLine({ child }) {
 }
 async function startServe() {
   const startedAt = performance.now();
-  const serve = start(['serve', '--repo', origin, '--ref', 'main', '--kubeconfig', kubeconfig, '--data', join(root, 'serve'), '--embedded', '--no-works',
+  const serve = start(['serve', '--repo', origin, '--ref', 'main', '--kubeconfig', kubeconfig, '--data', join(root, 'serve'), '--embedded', '--no-works', '--kind', '/ConfigMap',
     '--listen', `127.0.0.1:${PORT}`, '--webhook', `generic=${join(root, 'secret')}`, '--poll', '10m', '--removal-budget', '100%']);
   let text = '';
   let readyMs, syncedMs;

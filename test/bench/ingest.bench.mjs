@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import yaml from 'js-yaml';
 import { GitProgramMirror } from '../../dist/src/adapters/git/program/git-program-mirror.js';
-import { openFleetSource } from '../../dist/src/controllers/sources/reading/fleet-source.js';
+import { openGitSource } from '../../dist/src/controllers/sources/reading/git-source.js';
 import { commitFiles, filesOf } from './gen-repository.mjs';
 
 const FILES = Number(process.argv[2] ?? 20_000);
@@ -63,7 +63,7 @@ for (const count of process.argv.includes('--threshold') ? [500, 1_000, 2_000, 4
   console.log(`${count} files: ${times('here').toFixed(0)} ms here, ${times('threads').toFixed(0)} ms with a new thread`);
 }
 
-const source = await openFleetSource({ url: origin, mirrorDir: path.join(root, 'm2.git'), ambient, ref: { type: 'branch', name: 'main' } });
+const source = await openGitSource({ url: origin, mirrorDir: path.join(root, 'm2.git'), ambient, ref: { type: 'branch', name: 'main' } });
 await source.fetch();
 await source.read();
 execFileSync('git', ['clone', '-q', '--bare', origin, path.join(root, 'bare.git')]);
@@ -89,7 +89,7 @@ report('a commit of one file, median', median(incremental), 'git fetch + git dif
 await source.close();
 
 const again = await timed(async () => {
-  const restarted = await openFleetSource({ url: origin, mirrorDir: path.join(root, 'm2.git'), ambient, ref: { type: 'branch', name: 'main' } });
+  const restarted = await openGitSource({ url: origin, mirrorDir: path.join(root, 'm2.git'), ambient, ref: { type: 'branch', name: 'main' } });
   await restarted.fetch();
   await restarted.read();
   await restarted.close();

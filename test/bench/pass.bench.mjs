@@ -3,7 +3,7 @@
 import yaml from 'js-yaml';
 import { ObjectCache } from '../../dist/src/adapters/kube/cache/object-cache.js';
 import { HubInventory } from '../../dist/src/controllers/inventory/hub-inventory.js';
-import { WorldFollower } from '../../dist/src/core/placement/world-follower.js';
+import { IncrementalScheduler } from '../../dist/src/core/placement/incremental-scheduler.js';
 import { Transitions } from '../../dist/src/core/transition/transition.js';
 import { fileOf, manifestOf, placementsOf, setFiles } from './gen-repository.mjs';
 
@@ -19,15 +19,15 @@ const put = (object) => stores.get(object.kind)?.put({ ...object, metadata: { ..
 const texts = [...setFiles().map(([, text]) => text), ...Array.from({ length: FILES }, (_, i) => i).filter((i) => /placement|cluster-/.test(fileOf(i))).map(manifestOf)];
 for (const text of texts) yaml.loadAll(text).forEach(put);
 
-const follower = new WorldFollower();
+const follower = new IncrementalScheduler();
 const timed = (action) => {
   const startedAt = performance.now();
   const result = action();
   return [result, performance.now() - startedAt];
 };
-const transitions = new Transitions({ decide: (world) => follower.decide(world), outcomeOf: (_key, { selected }) => selected });
+const transitions = new Transitions({ decide: (snapshot) => follower.decide(snapshot), outcomeOf: (_key, { selected }) => selected });
 const transition = () => {
-  const steps = transitions.run(inventory.world());
+  const steps = transitions.run(inventory.snapshot());
   for (;;) {
     const { done, value } = steps.next();
     if (done) return value;

@@ -16,7 +16,7 @@ import pLimit from 'p-limit';
 import { systemClock } from '../../dist/src/adapters/clock/system-clock.js';
 import { HttpKubeApi } from '../../dist/src/adapters/kube/http-kube-api.js';
 import { loadKubeConfig } from '../../dist/src/adapters/kube/config/load-kube-config.js';
-import { serveFleet } from '../../dist/src/app/serve/serve-fleet.js';
+import { serveController } from '../../dist/src/app/serve/serve-controller.js';
 import { PLACEMENT, PLACEMENT_DECISION } from '../../dist/src/core/model/kinds.js';
 
 const PLACEMENTS = Number(process.argv[2] ?? 1000);
@@ -48,8 +48,8 @@ const CONDITIONS = [
 ];
 
 /** A result like the engine's, without its cost: what is measured is publishing. */
-function decide(world) {
-  return world.placements.map((placement) => ({
+function decide(snapshot) {
+  return snapshot.placements.map((placement) => ({
     placement,
     outcome: 'scheduled',
     status: { code: 'Success', plugin: '', message: '' },
@@ -80,7 +80,7 @@ async function withPlacements(api, contest) {
 /** From the moment at which the decisions are made to the last publication settled. */
 async function controller(api, dataDir) {
   const serve = () =>
-    serveFleet({ api, sources: [], dataDir, clock: systemClock, log: silent, random: Math.random, engineVersion: 'bench', env: {}, works: false, decide, schedule: 'berth', embedded: true });
+    serveController({ api, sources: [], dataDir, clock: systemClock, log: silent, random: Math.random, engineVersion: 'bench', env: {}, works: false, decide, schedule: 'berth', embedded: true });
   let fleet = await serve();
   let startedAt;
   let cpuBefore;

@@ -6,7 +6,7 @@ import { systemClock } from '../../src/adapters/clock/system-clock.ts';
 import { HttpKubeApi } from '../../src/adapters/kube/http-kube-api.ts';
 import { loadKubeConfig } from '../../src/adapters/kube/config/load-kube-config.ts';
 import { runCli } from '../../src/app/cli/program.ts';
-import { readFleetFolder } from '../../src/controllers/sources/reading/read-fleet-folder.ts';
+import { readSourceFolder } from '../../src/controllers/sources/reading/read-source-folder.ts';
 import type { KindInfo } from '../../src/core/model/kinds.ts';
 import { PLACEMENT_DECISION } from '../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../src/core/model/object-meta.ts';
@@ -35,7 +35,7 @@ describe('berth explain --hub', () => {
       config: loadKubeConfig({ file: running.adminKubeconfigPath }),
       clock: systemClock,
     });
-    const { objects } = await readFleetFolder('examples/guestbook-fleet');
+    const { objects } = await readSourceFolder('examples/guestbook-fleet');
     for (const name of ['cluster1', 'cluster2', 'cluster3', 'guestbook'])
       await api.create(NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
     for (const { object } of objects) {

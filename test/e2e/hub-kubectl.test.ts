@@ -11,8 +11,8 @@ import type { KubectlStep } from './kubectl-steps.ts';
 import { hasKubectl } from './kubectl-program.ts';
 import { KUBECTL_BATTERY } from './kubectl-steps.ts';
 
-/** Older releases read nothing but the OpenAPI v2 document, which the hub does not serve. */
-const OLDEST_MINOR = 29;
+/** Older releases do not know some of the commands. Those before 1.29 read the OpenAPI v2 document. */
+const OLDEST_MINOR = 28;
 const found = hasKubectl(OLDEST_MINOR);
 
 interface Ran {

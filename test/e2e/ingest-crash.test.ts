@@ -35,13 +35,13 @@ const counted = (holder, name) => {
 for (const name of ['writeFile', 'rename', 'rm', 'mkdir', 'readFile', 'readdir']) counted(fsp, name);
 counted(childProcess, 'spawn');
 syncBuiltinESMExports();
-const { openFleetSource } = await import(${JSON.stringify(path.join(DIST, 'controllers/sources/reading/fleet-source.js'))});
+const { openGitSource } = await import(${JSON.stringify(path.join(DIST, 'controllers/sources/reading/git-source.js'))});
 const { ParsedCache } = await import(${JSON.stringify(path.join(DIST, 'controllers/sources/parsing/parsed-cache.js'))});
 const { ParsePool } = await import(${JSON.stringify(path.join(DIST, 'controllers/sources/parsing/parse-pool.js'))});
 const log = { debug() {}, info() {}, warn: console.error, error: console.error, child: () => log };
 const cache = new ParsedCache({ dir: dir + '/parsed', log });
 const pool = new ParsePool({ threads: 1 });
-const source = await openFleetSource({ url, mirrorDir: dir + '/m.git', ambient: process.env, ref: { type: 'branch', name: 'main' }, cache, pool });
+const source = await openGitSource({ url, mirrorDir: dir + '/m.git', ambient: process.env, ref: { type: 'branch', name: 'main' }, cache, pool });
 await source.fetch();
 const fleet = await source.read();
 const { objects, problems, complete, files } = fleet;

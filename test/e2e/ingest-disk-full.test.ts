@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openFleetSource } from '../../src/controllers/sources/reading/fleet-source.ts';
+import { openGitSource } from '../../src/controllers/sources/reading/git-source.ts';
 import { ParsedCache } from '../../src/controllers/sources/parsing/parsed-cache.ts';
 import { GitFixture } from '../adapters/git/git-fixture.ts';
 import { SilentLogger } from '../fakes/silent-logger.ts';
@@ -40,7 +40,7 @@ describe.runIf(mountable())('on a full disk', () => {
   });
   const open = async (log = new SilentLogger()) => {
     const cache = new ParsedCache({ dir: path.join(disk, 'parsed'), log });
-    const source = await openFleetSource({
+    const source = await openGitSource({
       url: fixture.dir,
       mirrorDir: path.join(disk, 'm.git'),
       ambient: process.env,

@@ -8,7 +8,7 @@ import { loadKubeConfig } from '../../src/adapters/kube/config/load-kube-config.
 import { startAgent } from '../../src/agent/start-agent.ts';
 import { runCli } from '../../src/app/cli/program.ts';
 import { hubAdmission } from '../../src/app/hub-admission.ts';
-import { readFleetFolder } from '../../src/controllers/sources/reading/read-fleet-folder.ts';
+import { readSourceFolder } from '../../src/controllers/sources/reading/read-source-folder.ts';
 import { startWorkloadSimulation } from '../../src/agent/simulation/workload-simulation.ts';
 import {
   type KindInfo,
@@ -160,13 +160,13 @@ describe('works on the embedded hub', () => {
   };
 
   it('rolls the example out, follows its placement, and takes everything back', async () => {
-    const fleet = await readFleetFolder('examples/canary-rollout');
-    for (const { object } of fleet.objects) {
+    const content = await readSourceFolder('examples/canary-rollout');
+    for (const { object } of content.objects) {
       if (object.kind === 'ManagedCluster') await hub.create(MANAGED_CLUSTER, object);
       if (object.kind === 'Placement') await hub.create(PLACEMENT, object);
     }
     await select(CLUSTERS);
-    const source = fleet.objects.find(({ object }) => object.kind === 'ManifestWorkReplicaSet')
+    const source = content.objects.find(({ object }) => object.kind === 'ManifestWorkReplicaSet')
       ?.object as KubeObject;
     const fast = JSON.parse(
       JSON.stringify(source).replace('"minSuccessTime":"10s"', '"minSuccessTime":"1s"'),

@@ -1,5 +1,5 @@
 import { ObjectCache } from '../../src/adapters/kube/cache/object-cache.ts';
-import { keptOfWork } from '../../src/core/work/kept-of-work.ts';
+import { trimWork } from '../../src/core/work/trim-work.ts';
 import {
   startWorkControllers,
   type WorkControllers,
@@ -22,7 +22,7 @@ export function startWorksAlone({ onWatchError, ...options }: WorksAloneOptions)
     clock,
     random,
     log,
-    transforms: { [MANIFEST_WORK.plural]: keptOfWork },
+    transforms: { [MANIFEST_WORK.plural]: trimWork },
     onError: ({ plural }, error) => onWatchError?.(plural, error),
   });
   const works = startWorkControllers({ ...options, cache });

@@ -6,7 +6,7 @@ import { APPLIED_MANIFEST_WORK, MANIFEST_WORK } from '../../src/core/model/kinds
 import type { ManifestWorkSpec } from '../../src/core/model/kind/manifest-work.ts';
 import type { KubeObject } from '../../src/core/model/object-meta.ts';
 import { CLAIM_LABEL } from '../../src/core/work/applied/claim.ts';
-import { CONFIG_MAP, configMap } from '../agent/agent-world.ts';
+import { CONFIG_MAP, configMap } from '../agent/agent-harness.ts';
 import { type Life, MortalKubeApi } from '../fakes/mortal-kube-api.ts';
 import { FakeClock } from '../fakes/fake-clock.ts';
 import { FakeKubeApi } from '../fakes/fake-kube-api.ts';

@@ -19,12 +19,12 @@ vi.mock('node:fs/promises', async (original) => {
 });
 
 const NAMES = ['a', 'b', 'c'];
-/** Every file that a controller writes while it publishes. Of the pieces of a world, all are written alike. */
+/** Every file that a controller writes while it publishes. Of the pieces of a snapshot, all are written alike. */
 const FILES = {
   'publish-state.json': /\/publish-state\.json/,
   'commits.json': /\/commits\.json/,
   'records.jsonl': /\/records\.jsonl/,
-  worlds: /\/worlds\//,
+  snapshots: /\/worlds\//,
   'the first pieces': /\/pieces\//,
 };
 const MOST_CHANGES = 6;
@@ -134,7 +134,7 @@ describe('kill -9 of a controller at every change of a file of its data director
       }
     }
     for (const { placement: key, inputs, decided } of records.slice(-6)) {
-      const results = [...startEngine()(await reader.readWorld(inputs))];
+      const results = [...startEngine()(await reader.readSnapshot(inputs))];
       const again = results.find(
         ({ placement: { metadata } }) => `${metadata.namespace}/${metadata.name}` === key,
       );

@@ -1,55 +1,55 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import type { PlacementDecision } from '../../src/core/model/kind/placement-decision.ts';
-import { compileCel, rememberCel } from '../../src/core/placement/filter/cel-hook.ts';
+import { compileCel, memoizeCel } from '../../src/core/placement/filter/cel-hook.ts';
 import { decisionOwner } from '../../src/core/placement/prior/decision-owner.ts';
 import { PlacementEngine } from '../../src/core/placement/engine.ts';
-import type * as RedecideModule from '../../src/core/placement/follow/redecide-placement.ts';
+import type * as UpdateDecisionModule from '../../src/core/placement/follow/update-decision.ts';
 import { renderCase } from '../../src/core/placement/case/render-case.ts';
 import { placementKey } from '../../src/core/placement/index/scheduling-index.ts';
 import type { PlacementTrace } from '../../src/core/placement/trace/trace.ts';
-import type { WorldDelta } from '../../src/core/placement/follow/world-delta.ts';
-import { applyToWorld } from '../../src/core/placement/follow/world-delta.ts';
-import type { World } from '../../src/core/snapshot/world.ts';
+import type { SnapshotDelta } from '../../src/core/placement/follow/snapshot-delta.ts';
+import { applySnapshotDelta } from '../../src/core/placement/follow/snapshot-delta.ts';
+import type { Snapshot } from '../../src/core/snapshot/snapshot.ts';
 import { replaceDecisions, schedulePlainly } from '../reference/reference-schedule.ts';
-import { crowdDelta, crowdedWorld, delta, published, world } from './arbitrary-world.ts';
+import { crowdDelta, crowdedSnapshot, delta, published, snapshot } from './arbitrary-snapshot.ts';
 
 const RUNS = Number(process.env['BERTH_PROPERTY_RUNS'] ?? 10_000);
 const SEED = Number(process.env['BERTH_PROPERTY_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
-const cel = rememberCel(compileCel);
+const cel = memoizeCel(compileCel);
 
 /** How often a decision was brought up to date, and how often it had to be made anew. */
 const taken = vi.hoisted(() => ({ short: 0, long: 0 }));
-vi.mock('../../src/core/placement/follow/redecide-placement.ts', async (importOriginal) => {
-  const real = await importOriginal<typeof RedecideModule>();
-  const redecidePlacement: typeof real.redecidePlacement = (...args) => {
-    const state = real.redecidePlacement(...args);
+vi.mock('../../src/core/placement/follow/update-decision.ts', async (importOriginal) => {
+  const real = await importOriginal<typeof UpdateDecisionModule>();
+  const updateDecision: typeof real.updateDecision = (...args) => {
+    const state = real.updateDecision(...args);
     taken[state === undefined ? 'long' : 'short']++;
     return state;
   };
-  return { ...real, redecidePlacement };
+  return { ...real, updateDecision };
 });
 
-/** Plain bookkeeping: the world, the decisions as they are, and as they were when each placement was scheduled. */
+/** Plain bookkeeping: the snapshot, the decisions as they are, and as they were when each placement was scheduled. */
 class Ledger {
-  world: World;
+  snapshot: Snapshot;
   decisions: readonly PlacementDecision[];
   readonly basis = new Map<string, readonly PlacementDecision[]>();
 
-  constructor(given: World) {
-    this.world = given;
+  constructor(given: Snapshot) {
+    this.snapshot = given;
     this.decisions = given.decisions;
   }
 
-  change(change: WorldDelta): void {
-    this.world = applyToWorld(this.world, change);
+  change(change: SnapshotDelta): void {
+    this.snapshot = applySnapshotDelta(this.snapshot, change);
     const removed = new Set(change.removedPlacements);
     this.decisions = this.decisions.filter((one) => !removed.has(decisionOwner(one) ?? ''));
     for (const key of removed) this.basis.delete(key);
   }
 
   publish(key: string, clusters: readonly string[]): void {
-    const placement = this.world.placements.find((one) => placementKey(one) === key);
+    const placement = this.snapshot.placements.find((one) => placementKey(one) === key);
     if (placement !== undefined)
       this.decisions = replaceDecisions(this.decisions, placement, [
         { name: 'x', labels: {}, decisions: clusters },
@@ -57,7 +57,7 @@ class Ledger {
   }
 
   schedule(key: string): void {
-    const placement = this.world.placements.find((one) => placementKey(one) === key);
+    const placement = this.snapshot.placements.find((one) => placementKey(one) === key);
     if (placement === undefined) throw new Error(`scheduled ${key}, which does not exist`);
     this.basis.set(key, this.decisions);
     const result = this.expected(key);
@@ -66,33 +66,33 @@ class Ledger {
   }
 
   expected(key: string) {
-    const placement = this.world.placements.find((one) => placementKey(one) === key);
+    const placement = this.snapshot.placements.find((one) => placementKey(one) === key);
     const decisions = this.basis.get(key);
     if (placement === undefined || decisions === undefined) throw new Error(`${key} was never scheduled`);
-    return schedulePlainly({ ...this.world, decisions }, placement, cel);
+    return schedulePlainly({ ...this.snapshot, decisions }, placement, cel);
   }
 }
 
 function expectSame(engine: PlacementEngine, ledger: Ledger): void {
-  const keys = ledger.world.placements.map(placementKey);
+  const keys = ledger.snapshot.placements.map(placementKey);
   expect(engine.results().map(({ placement }) => placementKey(placement))).toEqual(keys);
   for (const key of keys)
     expect(renderCase(engine.trace(key) as PlacementTrace)).toStrictEqual(ledger.expected(key));
 }
 
 type Step = {
-  readonly change: WorldDelta;
+  readonly change: SnapshotDelta;
   readonly published?: { readonly placement: string; readonly clusters: readonly string[] } | undefined;
 };
 
 /** Takes the steps, and compares every decision with the plain one after each. */
-function follow(given: World, steps: readonly Step[]): void {
+function follow(given: Snapshot, steps: readonly Step[]): void {
   const engine = new PlacementEngine(given, { compileCel: cel });
   const ledger = new Ledger(given);
   engine.scheduleAll();
   for (const placement of given.placements) ledger.schedule(placementKey(placement));
   for (const step of steps) {
-    const key = ledger.world.placements
+    const key = ledger.snapshot.placements
       .map(placementKey)
       .find((one) => one.endsWith(`/${step.published?.placement}`));
     if (key !== undefined && step.published !== undefined) {
@@ -105,9 +105,9 @@ function follow(given: World, steps: readonly Step[]): void {
     expectSame(engine, ledger);
   }
   // And a full computation from here: of the engine, of a new engine, and plainly.
-  const fresh = new PlacementEngine(engine.world, { compileCel: cel }).scheduleAll();
+  const fresh = new PlacementEngine(engine.snapshot, { compileCel: cel }).scheduleAll();
   expect(engine.scheduleAll()).toStrictEqual(fresh);
-  for (const placement of ledger.world.placements) ledger.schedule(placementKey(placement));
+  for (const placement of ledger.snapshot.placements) ledger.schedule(placementKey(placement));
   expectSame(engine, ledger);
 }
 
@@ -115,7 +115,7 @@ describe('the engine equals the plain implementation', () => {
   it(`after any sequence of changes (${RUNS} runs, seed ${SEED})`, () => {
     console.log(`engine-incremental: seed ${SEED}, repeat with BERTH_PROPERTY_SEED=${SEED}`);
     fc.assert(
-      fc.property(world, fc.array(delta, { minLength: 1, maxLength: 3 }), (given, changes) =>
+      fc.property(snapshot, fc.array(delta, { minLength: 1, maxLength: 3 }), (given, changes) =>
         follow(
           given,
           changes.map((change) => ({ change })),
@@ -132,7 +132,7 @@ describe('the engine equals the plain implementation', () => {
       change: crowdDelta,
       published: fc.option(published, { nil: undefined, freq: 1 }),
     });
-    fc.assert(fc.property(crowdedWorld, fc.array(step, { minLength: 12, maxLength: 12 }), follow), {
+    fc.assert(fc.property(crowdedSnapshot, fc.array(step, { minLength: 12, maxLength: 12 }), follow), {
       numRuns: crowdRuns,
       seed: SEED,
     });

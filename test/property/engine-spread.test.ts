@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { SpreadConstraint } from '../../src/core/model/kind/placement.ts';
 import { scheduleAll } from '../../src/core/placement/schedule-all.ts';
 import type { ScheduleResult } from '../../src/core/placement/result/schedule-result.ts';
-import type { ClusterSketch } from '../core/placement/worlds.ts';
-import { BY_SCORE, worldOf } from '../core/placement/worlds.ts';
+import type { ClusterSketch } from '../core/placement/snapshots.ts';
+import { BY_SCORE, snapshotOf } from '../core/placement/snapshots.ts';
 
 const RUNS = 1000;
 const region = fc.constantFrom('eu', 'us', 'ap');
@@ -31,7 +31,7 @@ function decide(
     prioritizerPolicy: BY_SCORE,
     spreadPolicy: { spreadConstraints: [constraint] },
   };
-  return scheduleAll(worldOf({ clusters: given, spec }))[0] as ScheduleResult;
+  return scheduleAll(snapshotOf({ clusters: given, spec }))[0] as ScheduleResult;
 }
 
 function counts(given: readonly ClusterSketch[], selected: readonly string[]): number[] {

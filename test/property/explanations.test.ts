@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { applyWorldChanges } from '../../src/core/explain/world/apply-world-change.ts';
-import { decideOne, decidePlacement } from '../../src/core/explain/verdict/decide.ts';
-import { describePair } from '../../src/core/explain/words/describe-pair.ts';
+import { applySnapshotChanges } from '../../src/core/explain/snapshot/apply-snapshot-change.ts';
+import { decideFirstPlacement, decideInSnapshot } from '../../src/core/explain/verdict/decide-in-snapshot.ts';
+import { describePair } from '../../src/core/explain/text/describe-pair.ts';
 import { explainPair } from '../../src/core/explain/explain-pair.ts';
 import { explainPlacement } from '../../src/core/explain/explain-placement.ts';
 import type {
@@ -10,8 +10,8 @@ import type {
   PlacementSpec,
   SpreadConstraint,
 } from '../../src/core/model/kind/placement.ts';
-import type { World } from '../../src/core/snapshot/world.ts';
-import { binding, cluster, clusterSet, placement, score, world } from '../core/explain/worlds.ts';
+import type { Snapshot } from '../../src/core/snapshot/snapshot.ts';
+import { binding, cluster, clusterSet, placement, score, snapshot } from '../core/explain/snapshots.ts';
 
 const KEYS = ['tier', 'region'] as const;
 const VALUES = ['a', 'b', 'c'];
@@ -92,14 +92,14 @@ const fleetCluster = fc.record({
   cpu: fc.integer({ min: -100, max: 100 }),
 });
 
-const worlds: fc.Arbitrary<World> = fc
+const snapshots: fc.Arbitrary<Snapshot> = fc
   .record({
     spec,
     clusters: fc.array(fleetCluster, { minLength: 1, maxLength: 7 }),
     bound: fc.subarray(['prod', 'dev']),
   })
   .map(({ spec: given, clusters, bound }) =>
-    world({
+    snapshot({
       placements: [placement(given)],
       clusters: clusters.map(({ labels, taints, claims, set }, i) =>
         cluster(`c${i}`, labels, { taints, claims, set }),
@@ -110,15 +110,15 @@ const worlds: fc.Arbitrary<World> = fc
     }),
   );
 
-describe('explanations of random worlds', () => {
+describe('explanations of random snapshots', () => {
   it('cover every cluster, and every suggestion selects it and evicts whom it says', () => {
     let suggestions = 0;
     fc.assert(
-      fc.property(worlds, (given) => {
-        const decision = decidePlacement(given, { namespace: 'team', name: 'web' });
+      fc.property(snapshots, (given) => {
+        const decision = decideInSnapshot(given, { namespace: 'team', name: 'web' });
         if (decision === undefined) throw new Error('no decision');
         const before = decision.decided.result.selected;
-        const whole = explainPlacement(decision.world, decision.decided);
+        const whole = explainPlacement(decision.snapshot, decision.decided);
         const refused = whole.refusals.reduce((sum, { count }) => sum + count, 0);
         expect(refused + before.length).toBe(given.clusters.length);
         for (const { metadata } of given.clusters) {
@@ -127,7 +127,8 @@ describe('explanations of random worlds', () => {
           expect(describePair(pair).join('\n')).not.toMatch(/undefined|NaN|\[object/);
           for (const { changes, evicts } of pair.suggestions) {
             suggestions++;
-            const after = decideOne(applyWorldChanges(decision.world, changes))?.result.selected ?? [];
+            const after =
+              decideFirstPlacement(applySnapshotChanges(decision.snapshot, changes))?.result.selected ?? [];
             expect(after).toContain(metadata.name);
             expect(evicts).toEqual(before.filter((name) => !after.includes(name)));
           }

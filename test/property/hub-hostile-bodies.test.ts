@@ -182,7 +182,10 @@ describe('hostile bodies', () => {
               type,
             );
             expect(answer.status).toBeGreaterThanOrEqual(200);
-            expect(answer.status).toBeLessThan(500);
+            // What does not fit the schema is an internal error upstream, for an apply and for nothing else.
+            if (answer.status === 500 && type === 'application/apply-patch+yaml')
+              expect(JSON.stringify(answer.body)).toContain('failed to create typed patch object');
+            else expect(answer.status).toBeLessThan(500);
           }
           for (const object of store.objects.values()) {
             const ref = KINDS.map((one) => one.path.split('/'))

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { describe, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { commit } from './plan-outcome/commits.ts';
-import { History } from './plan-outcome/history.ts';
+import { History, type HistoryOptions } from './plan-outcome/history.ts';
 
 vi.mock('node:fs/promises', async (original) => {
   const { mortalFs } = await import('../fakes/mortal-disk.ts');
@@ -12,7 +12,7 @@ vi.mock('node:fs/promises', async (original) => {
  * Random commits, each planned on the hub and then merged: every placement lists afterwards what the plan said, the works stand where it
  * said, and what it said would be held is held under the same token; also when the controller is killed on the way. BERTH_PLAN_COMMITS sets
  * the number of commits of each history, BERTH_PLAN_HISTORIES that of histories, BERTH_PROPERTY_SEED the first seed. Every other history
- * has an open budget.
+ * has an open budget; in every third the repository is followed as two sources.
  */
 const COMMITS = Number(process.env['BERTH_PLAN_COMMITS'] ?? 6);
 const HISTORIES = Number(process.env['BERTH_PLAN_HISTORIES'] ?? 2);
@@ -24,8 +24,12 @@ const KEPT: readonly { readonly seed: number; readonly commits: number; readonly
   { seed: 3048, commits: 3, what: 'an object that leaves Git in the second commit that cannot be read' },
 ];
 
-async function live(seed: number, commits: number): Promise<void> {
-  const history = await History.begin(seed % 2 === 0);
+async function live(
+  seed: number,
+  commits: number,
+  given: Pick<HistoryOptions, 'isDivided' | 'expect'>,
+): Promise<void> {
+  const history = await History.begin({ isOpen: seed % 2 === 0, ...given });
   try {
     for (const [number, change] of fc.sample(commit, { numRuns: commits, seed }).entries())
       await history.merge(change, number + 1);
@@ -35,10 +39,12 @@ async function live(seed: number, commits: number): Promise<void> {
 }
 
 describe('what a plan says', () => {
-  it.each(Array.from({ length: HISTORIES }, (_, at) => SEED + at))(
+  it.concurrent.for(Array.from({ length: HISTORIES }, (_, at) => SEED + at))(
     'is what happens, commit after commit (seed %i)',
-    (seed) => live(seed, COMMITS),
+    (seed, { expect }) => live(seed, COMMITS, { isDivided: seed % 3 === 0, expect }),
   );
 
-  it.each(KEPT)('is what happens: $what (seed $seed)', ({ seed, commits }) => live(seed, commits));
+  it.each(KEPT)('is what happens: $what (seed $seed)', ({ seed, commits }) =>
+    live(seed, commits, { isDivided: false, expect }),
+  );
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { outcomeOf } from '../../src/core/publish/machine/pass/decide-now.ts';
+import { predictOutcome } from '../../src/core/publish/machine/pass/decide-from-facts.ts';
 import { recordedGroups } from '../../src/core/publish/record/recorded-groups.ts';
 import { PublicationHistory, type Trouble } from './publication/publication-history.ts';
 
@@ -99,7 +99,7 @@ function expectRest(history: PublicationHistory): void {
   if (placement === undefined || result === undefined) throw new Error('the placement is gone');
   const { state } = leader;
   const listed = sorted(hub.listed());
-  const outcome = outcomeOf(state, leader.facts(placement), result, history.nowMs);
+  const outcome = predictOutcome(state, leader.facts(placement), result, history.nowMs);
   expect(listed).toEqual(sorted(outcome));
   const held = placement.status?.conditions?.find(({ type }) => type === 'berth.dev/Held');
   if (held?.status !== 'True') expect(listed).toEqual(sorted(history.desired));

@@ -10,7 +10,7 @@ import {
 } from '../../src/core/publish/pages/decision-page.ts';
 import {
   type LastPublication,
-  planToStay,
+  planToRestore,
   publishedPages,
 } from '../../src/core/publish/record/last-publication.ts';
 import { type PageAction, planPages } from '../../src/core/publish/pages/plan-pages.ts';
@@ -243,7 +243,7 @@ class TroubledPublisher {
   }
 
   planToStay() {
-    return planToStay('web', this.hub.list(), this.#last, () => false);
+    return planToRestore('web', this.hub.list(), this.#last, () => false);
   }
 
   #carryOut(actions: readonly PageAction[], writes: number): boolean {

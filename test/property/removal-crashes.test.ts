@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/adapters/clock/system-clock.ts';
-import type { ServeFleetOptions } from '../../src/app/settings/serve-options.ts';
+import type { ServeOptions } from '../../src/app/settings/serve-options.ts';
 import { baseFiles, cluster, placement, yaml } from '../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../app/serve/served-fleet.ts';
 import { DiskLife } from '../fakes/mortal-disk.ts';
@@ -43,9 +43,9 @@ describe.each([true, false])('kill -9 at every write to the hub (the last one is
     symlinkSync(join(root, 'data'), dir);
     return dir;
   }
-  const serve = (over: Partial<ServeFleetOptions>) => fleet.serve({ dataDir: newLife(), ...over });
+  const serve = (over: Partial<ServeOptions>) => fleet.serve({ dataDir: newLife(), ...over });
 
-  async function start(budget: NonNullable<ServeFleetOptions['budget']>): Promise<void> {
+  async function start(budget: NonNullable<ServeOptions['budget']>): Promise<void> {
     fleet = await ServedFleet.create();
     root = mkdtempSync(join(tmpdir(), 'berth-lives-'));
     mkdirSync(join(root, 'data'));
@@ -58,7 +58,7 @@ describe.each([true, false])('kill -9 at every write to the hub (the last one is
   /** A process that dies at the n-th write since the commit, or lives to the end. @returns whether it died */
   async function dieAt(
     writesLeft: number,
-    options: Partial<ServeFleetOptions>,
+    options: Partial<ServeOptions>,
     isOver: () => Promise<boolean>,
   ): Promise<boolean> {
     const dataDir = newLife();

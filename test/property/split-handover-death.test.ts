@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Life, MortalKubeApi } from '../fakes/mortal-kube-api.ts';
-import { SplitWorld } from '../controllers/works/split-world.ts';
+import { SplitHarness } from '../controllers/works/split-harness.ts';
 
 describe('a template that is spread over several works', () => {
   it.each([true, false])(
@@ -8,29 +8,29 @@ describe('a template that is spread over several works', () => {
     async (lastIsDone) => {
       let lived = false;
       for (let writes = 1; !lived; writes++) {
-        const world = new SplitWorld();
-        await world.fleet.place('all', ['c1']);
-        await world.start();
-        await world.cut('four and two', '0');
-        await world.fleet.settle(20_000);
-        await world.fleet.stop();
+        const harness = new SplitHarness();
+        await harness.fleet.place('all', ['c1']);
+        await harness.start();
+        await harness.cut('four and two', '0');
+        await harness.fleet.settle(20_000);
+        await harness.fleet.stop();
         const life: Life = { dead: false, writesLeft: writes, lastIsDone };
-        await world.start(new MortalKubeApi(world.fleet.hub, life));
-        await world.cut('one, three and two', '1');
-        await world.fleet.settle(20_000);
+        await harness.start(new MortalKubeApi(harness.fleet.hub, life));
+        await harness.cut('one, three and two', '1');
+        await harness.fleet.settle(20_000);
         lived = !life.dead;
-        if (life.dead) world.fleet.abandon();
-        else await world.fleet.stop();
+        if (life.dead) harness.fleet.abandon();
+        else await harness.fleet.stop();
         // The next one finds another template, in the middle of the handover.
-        await world.cut('three and three', '2');
-        await world.start();
-        await world.fleet.settle(30_000);
-        expect(world.member.deleted).toEqual([]);
-        expect(Object.values(await world.member.contents()).map((text) => text[0])).toEqual(
+        await harness.cut('three and three', '2');
+        await harness.start();
+        await harness.fleet.settle(30_000);
+        expect(harness.member.deleted).toEqual([]);
+        expect(Object.values(await harness.member.contents()).map((text) => text[0])).toEqual(
           Array.from({ length: 6 }, () => '2'),
         );
-        expect(await world.fleet.works()).toHaveLength(2);
-        await world.stop();
+        expect(await harness.fleet.works()).toHaveLength(2);
+        await harness.stop();
         expect(writes).toBeLessThan(60);
       }
     },

@@ -1,36 +1,36 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compileCel, rememberCel } from '../../src/core/placement/filter/cel-hook.ts';
+import { compileCel, memoizeCel } from '../../src/core/placement/filter/cel-hook.ts';
 import { placementKey } from '../../src/core/placement/index/scheduling-index.ts';
-import { applyToWorld } from '../../src/core/placement/follow/world-delta.ts';
-import { WorldFollower } from '../../src/core/placement/world-follower.ts';
+import { applySnapshotDelta } from '../../src/core/placement/follow/snapshot-delta.ts';
+import { IncrementalScheduler } from '../../src/core/placement/incremental-scheduler.ts';
 import { scheduleAll } from '../../src/core/placement/schedule-all.ts';
 import { scheduleEach } from '../../src/core/placement/schedule-each.ts';
 import type { ScheduleResult } from '../../src/core/placement/result/schedule-result.ts';
 import { sameClusters } from '../../src/core/publish/judge/cluster-change.ts';
-import type { World } from '../../src/core/snapshot/world.ts';
+import type { Snapshot } from '../../src/core/snapshot/snapshot.ts';
 import type { Transition, TransitionOptions } from '../../src/core/transition/transition.ts';
 import { completeTransition, Transitions } from '../../src/core/transition/transition.ts';
-import { withOutcomes } from '../../src/core/transition/with-outcomes.ts';
-import { crowdDelta, crowdedWorld, delta, world } from './arbitrary-world.ts';
+import { withPublishedClusters } from '../../src/core/transition/with-published-clusters.ts';
+import { crowdDelta, crowdedSnapshot, delta, snapshot } from './arbitrary-snapshot.ts';
 
 const RUNS = Number(process.env['BERTH_PROPERTY_RUNS'] ?? 1_000);
 const SEED = Number(process.env['BERTH_PROPERTY_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const seeded = (runs = RUNS): fc.Parameters<unknown> => ({ numRuns: runs, seed: SEED });
 
-const cel = rememberCel(compileCel);
-const decide = (given: World): readonly ScheduleResult[] => scheduleAll(given, { compileCel: cel });
+const cel = memoizeCel(compileCel);
+const decide = (given: Snapshot): readonly ScheduleResult[] => scheduleAll(given, { compileCel: cel });
 const asDecided: TransitionOptions = { decide: scheduleEach, outcomeOf: (_key, { selected }) => selected };
 
 /** Each key once, as on a hub. */
-const onHub = (given: World): World => ({
+const onHub = (given: Snapshot): Snapshot => ({
   ...given,
   placements: [...new Map(given.placements.map((one) => [placementKey(one), one])).values()],
 });
-const anyWorld = fc.oneof(world, crowdedWorld).map(onHub);
+const anySnapshot = fc.oneof(snapshot, crowdedSnapshot).map(onHub);
 
 /** Holds some placements: what is published for them stays. */
-function holding(start: World, held: ReadonlySet<string>): TransitionOptions {
+function holding(start: Snapshot, held: ReadonlySet<string>): TransitionOptions {
   const published = publishedIn(start);
   return {
     decide: scheduleEach,
@@ -39,7 +39,7 @@ function holding(start: World, held: ReadonlySet<string>): TransitionOptions {
 }
 
 /** Holds what takes more than one cluster of those away that are published at the start. */
-function withinBudget(start: World): TransitionOptions {
+function withinBudget(start: Snapshot): TransitionOptions {
   const published = publishedIn(start);
   return {
     decide: scheduleEach,
@@ -50,7 +50,7 @@ function withinBudget(start: World): TransitionOptions {
   };
 }
 
-function publishedIn(start: World): ReadonlyMap<string, readonly string[]> {
+function publishedIn(start: Snapshot): ReadonlyMap<string, readonly string[]> {
   const published = new Map<string, readonly string[]>();
   for (const { metadata, status } of start.decisions) {
     const key = `${metadata.namespace}/${metadata.labels?.['cluster.open-cluster-management.io/placement']}`;
@@ -60,9 +60,9 @@ function publishedIn(start: World): ReadonlyMap<string, readonly string[]> {
   return published;
 }
 
-const worldChanges = fc.array(fc.oneof(delta, crowdDelta), { maxLength: 4 });
+const snapshotChanges = fc.array(fc.oneof(delta, crowdDelta), { maxLength: 4 });
 const heldNumbers = fc.array(fc.nat({ max: 4 }), { maxLength: 2 });
-const heldAmong = ({ placements }: World, numbers: readonly number[]): ReadonlySet<string> =>
+const heldAmong = ({ placements }: Snapshot, numbers: readonly number[]): ReadonlySet<string> =>
   new Set(
     numbers
       .map((at) => placements[at])
@@ -70,12 +70,12 @@ const heldAmong = ({ placements }: World, numbers: readonly number[]): ReadonlyS
       .map(placementKey),
   );
 
-const textOf = ({ results, restless, rounds }: Transition): string =>
-  JSON.stringify([[...results], restless, rounds]);
+const textOf = ({ results, unstable: unstable, rounds }: Transition): string =>
+  JSON.stringify([[...results], unstable, rounds]);
 
 describe('a transition', () => {
-  it('is the same in whatever order the world is listed', () => {
-    const shuffled = anyWorld.chain((given) =>
+  it('is the same in whatever order the snapshot is listed', () => {
+    const shuffled = anySnapshot.chain((given) =>
       fc.tuple(
         fc.constant(given),
         fc.shuffledSubarray([...given.placements], { minLength: given.placements.length }),
@@ -94,11 +94,11 @@ describe('a transition', () => {
   it('ends where deciding again moves nothing', () => {
     let calm = 0;
     fc.assert(
-      fc.property(anyWorld, heldNumbers, (given, numbers) => {
+      fc.property(anySnapshot, heldNumbers, (given, numbers) => {
         const held = heldAmong(given, numbers);
         const options = holding(given, held);
-        const { world: end, restless, results } = completeTransition(options, given);
-        if (restless.length > 0) return;
+        const { snapshot: end, unstable: unstable, results } = completeTransition(options, given);
+        if (unstable.length > 0) return;
         calm += 1;
         const again = completeTransition(options, end);
         expect(again.rounds).toBe(1);
@@ -114,12 +114,12 @@ describe('a transition', () => {
 
   it('asks for what the next one asks for, also where it moved a placement and then held it', () => {
     fc.assert(
-      fc.property(anyWorld, worldChanges, (given, changes) => {
+      fc.property(anySnapshot, snapshotChanges, (given, changes) => {
         let now = given;
         for (const change of [{}, ...changes]) {
-          now = onHub(applyToWorld(now, change));
-          const { world: end, restless, results } = completeTransition(withinBudget(now), now);
-          if (restless.length > 0) return;
+          now = onHub(applySnapshotDelta(now, change));
+          const { snapshot: end, unstable: unstable, results } = completeTransition(withinBudget(now), now);
+          if (unstable.length > 0) return;
           const again = completeTransition(withinBudget(end), end);
           expect(again.rounds).toBe(1);
           for (const [key, { outcome, selected }] of again.results)
@@ -134,10 +134,14 @@ describe('a transition', () => {
 
   it('depends on nothing of a held placement but what stays on its pages', () => {
     fc.assert(
-      fc.property(anyWorld, heldNumbers, (given, numbers) => {
+      fc.property(anySnapshot, heldNumbers, (given, numbers) => {
         const held = heldAmong(given, numbers);
-        const { world: end, restless, results } = completeTransition(holding(given, held), given);
-        if (restless.length > 0) return;
+        const {
+          snapshot: end,
+          unstable: unstable,
+          results,
+        } = completeTransition(holding(given, held), given);
+        if (unstable.length > 0) return;
         for (const [key, { placement, outcome, selected }] of results) {
           if (outcome === 'skipped' || held.has(key)) continue;
           // By itself: nothing is there of the others but their pages.
@@ -149,11 +153,11 @@ describe('a transition', () => {
     );
   });
 
-  it('gives results that follow from the worlds that it names', () => {
+  it('gives results that follow from the snapshots that it names', () => {
     fc.assert(
-      fc.property(anyWorld, heldNumbers, (given, numbers) => {
+      fc.property(anySnapshot, heldNumbers, (given, numbers) => {
         const options = holding(given, heldAmong(given, numbers));
-        const { results, decidedIn, world: end } = completeTransition(options, given);
+        const { results, decidedIn, snapshot: end } = completeTransition(options, given);
         for (const [key, result] of results) {
           const replayed = decide(decidedIn.get(key) ?? end).find(
             (one) => placementKey(one.placement) === key,
@@ -167,8 +171,8 @@ describe('a transition', () => {
 
   it('is the same when an engine follows one change after the other', () => {
     fc.assert(
-      fc.property(anyWorld, heldNumbers, worldChanges, (given, numbers, changes) => {
-        const follower = new WorldFollower({ compileCel: cel });
+      fc.property(anySnapshot, heldNumbers, snapshotChanges, (given, numbers, changes) => {
+        const follower = new IncrementalScheduler({ compileCel: cel });
         let now = given;
         let options = asDecided;
         const following = new Transitions({
@@ -176,16 +180,16 @@ describe('a transition', () => {
           outcomeOf: (key, result) => options.outcomeOf(key, result),
         });
         for (const change of [{}, ...changes]) {
-          now = onHub(applyToWorld(now, change));
+          now = onHub(applySnapshotDelta(now, change));
           options = holding(now, heldAmong(now, numbers));
           const steps = following.run(now);
           let step = steps.next();
           while (step.done !== true) step = steps.next();
           expect(textOf(step.value)).toBe(textOf(completeTransition(options, now)));
           const outcomes = [...step.value.results].flatMap(([key, { outcome, selected }]) =>
-            outcome === 'skipped' ? [] : [[key, step.value.world.held?.[key] ?? selected] as const],
+            outcome === 'skipped' ? [] : [[key, step.value.snapshot.held?.[key] ?? selected] as const],
           );
-          now = withOutcomes(now, new Map(outcomes));
+          now = withPublishedClusters(now, new Map(outcomes));
         }
       }),
       seeded(RUNS / 2),

@@ -6,26 +6,27 @@ import { addSeconds, compareInstants, parseRfc3339 } from '../../src/core/model/
 import type { Instant } from '../../src/core/model/rfc3339.ts';
 import { COST_BUDGET } from '../../src/core/cel/value/cel-cost.ts';
 import type { CompileCel } from '../../src/core/placement/filter/cel-hook.ts';
-import type { World } from '../../src/core/snapshot/world.ts';
+import type { Snapshot } from '../../src/core/snapshot/snapshot.ts';
 
 /** Section 2 and 3 of the rules, read literally: lists of clusters are filtered one cluster at a time. */
 
-export function validBindingNames(world: World, placement: Placement): string[] {
-  const sets = new Set(world.clusterSets.map((set) => set.metadata.name));
-  return world.bindings
+export function validBindingNames(snapshot: Snapshot, placement: Placement): string[] {
+  const sets = new Set(snapshot.clusterSets.map((set) => set.metadata.name));
+  return snapshot.bindings
     .filter((binding) => (binding.metadata.namespace ?? '') === (placement.metadata.namespace ?? ''))
     .map((binding) => binding.metadata.name)
     .filter((name) => sets.has(name));
 }
 
-export function eligibleSetNames(world: World, placement: Placement): string[] {
+export function eligibleSetNames(snapshot: Snapshot, placement: Placement): string[] {
   const wanted = placement.spec?.clusterSets ?? [];
-  const bound = [...new Set(validBindingNames(world, placement))];
+  const bound = [...new Set(validBindingNames(snapshot, placement))];
   return bound.filter((name) => wanted.length === 0 || wanted.includes(name)).sort(byText);
 }
 
-export function isMember(world: World, cluster: ManagedCluster, setName: string): boolean {
-  const selector = world.clusterSets.findLast((set) => set.metadata.name === setName)?.spec?.clusterSelector;
+export function isMember(snapshot: Snapshot, cluster: ManagedCluster, setName: string): boolean {
+  const selector = snapshot.clusterSets.findLast((set) => set.metadata.name === setName)?.spec
+    ?.clusterSelector;
   const type = selector?.selectorType ?? '';
   if (type === '' || type === 'ExclusiveClusterSetLabel')
     return ownValue(cluster.metadata.labels, CLUSTER_SET_LABEL) === setName;
@@ -34,11 +35,11 @@ export function isMember(world: World, cluster: ManagedCluster, setName: string)
   return compiled.ok && matchesLabels(compiled.selector, cluster.metadata.labels);
 }
 
-export function availableClusters(world: World, eligible: readonly string[]): ManagedCluster[] {
-  const byName = new Map(world.clusters.map((cluster) => [cluster.metadata.name, cluster]));
+export function availableClusters(snapshot: Snapshot, eligible: readonly string[]): ManagedCluster[] {
+  const byName = new Map(snapshot.clusters.map((cluster) => [cluster.metadata.name, cluster]));
   return [...byName.values()]
     .filter((cluster) => cluster.metadata.deletionTimestamp === undefined)
-    .filter((cluster) => eligible.some((set) => isMember(world, cluster, set)))
+    .filter((cluster) => eligible.some((set) => isMember(snapshot, cluster, set)))
     .sort((left, right) => byText(left.metadata.name, right.metadata.name));
 }
 
@@ -47,7 +48,7 @@ export type Filtered =
   | { readonly plugin: string; readonly message: string };
 
 export function filterByPredicates(
-  world: World,
+  snapshot: Snapshot,
   placement: Placement,
   clusters: ManagedCluster[],
   compileCel: CompileCel,
@@ -56,7 +57,7 @@ export function filterByPredicates(
   if (predicates.length === 0 || clusters.length === 0) return { clusters };
   const tests: ((cluster: ManagedCluster) => boolean)[] = [];
   for (const predicate of predicates) {
-    const test = selectorTest(world, predicate.requiredClusterSelector ?? {}, compileCel);
+    const test = selectorTest(snapshot, predicate.requiredClusterSelector ?? {}, compileCel);
     if (typeof test === 'string') return { plugin: 'Predicate', message: test };
     tests.push(test);
   }
@@ -65,7 +66,7 @@ export function filterByPredicates(
 
 /** A test for one cluster, or what is wrong with the selector. */
 export function selectorTest(
-  world: World,
+  snapshot: Snapshot,
   selector: ClusterSelector,
   compileCel: CompileCel,
 ): ((cluster: ManagedCluster) => boolean) | string {
@@ -83,7 +84,7 @@ export function selectorTest(
     return programs.every((program) => {
       if (!program.ok) return false;
       const outcome = program.evaluate(cluster, (name) =>
-        world.scores.findLast(
+        snapshot.scores.findLast(
           ({ metadata }) => metadata.namespace === cluster.metadata.name && metadata.name === name,
         ),
       );
@@ -98,7 +99,7 @@ export function claimMap(cluster: ManagedCluster): Record<string, string> {
 }
 
 export function filterByTaints(
-  world: World,
+  snapshot: Snapshot,
   placement: Placement,
   clusters: ManagedCluster[],
   decided: ReadonlySet<string>,
@@ -109,7 +110,7 @@ export function filterByTaints(
     const problem = tolerationProblem(toleration);
     if (problem !== undefined) return { plugin: 'TaintToleration', message: problem };
   }
-  const now = parseRfc3339(world.now) as Instant;
+  const now = parseRfc3339(snapshot.now) as Instant;
   return {
     clusters: clusters.filter(
       (cluster) =>

@@ -1,7 +1,7 @@
 import type { ManagedCluster } from '../../src/core/model/kind/managed-cluster.ts';
 import type { IntOrString } from '../../src/core/model/int-or-percent.ts';
 import type { Placement } from '../../src/core/model/kind/placement.ts';
-import type { World } from '../../src/core/snapshot/world.ts';
+import type { Snapshot } from '../../src/core/snapshot/snapshot.ts';
 import { compileCel } from '../../src/core/placement/filter/cel-hook.ts';
 import { byText, selectorTest } from './reference-filters.ts';
 
@@ -12,7 +12,7 @@ export interface Group {
 }
 
 export function cutGroups(
-  world: World,
+  snapshot: Snapshot,
   placement: Placement,
   selected: ManagedCluster[],
   totals: Map<string, number>,
@@ -33,7 +33,7 @@ export function cutGroups(
   };
   for (const { groupName, groupClusterSelector } of strategy.decisionGroups ?? []) {
     const { labelSelector, claimSelector } = groupClusterSelector ?? {};
-    const test = selectorTest(world, { labelSelector, claimSelector }, compileCel);
+    const test = selectorTest(snapshot, { labelSelector, claimSelector }, compileCel);
     if (typeof test === 'string') return test;
     cut(groupName, rest.filter(test));
     rest = rest.filter((cluster) => !test(cluster));

@@ -12,7 +12,7 @@ import { compareInstants, formatRfc3339, parseRfc3339 } from '../../src/core/mod
 import type { Instant } from '../../src/core/model/rfc3339.ts';
 import type { CaseDecision, CaseResult } from '../../src/core/placement/case/case-result.ts';
 import type { CompileCel } from '../../src/core/placement/filter/cel-hook.ts';
-import type { World } from '../../src/core/snapshot/world.ts';
+import type { Snapshot } from '../../src/core/snapshot/snapshot.ts';
 import {
   availableClusters,
   byText,
@@ -33,10 +33,10 @@ import { orderFeasible, selectClusters } from './reference-select.ts';
  * The rules of placement, plain and slow: the oracle that the engine is measured against and tested with. One list
  * per stage, no index, nothing remembered between placements but the decisions themselves.
  */
-export function scheduleAllPlainly(world: World, compileCel: CompileCel): CaseResult[] {
-  let decisions = world.decisions;
-  return world.placements.map((placement) => {
-    const result = schedulePlainly({ ...world, decisions }, placement, compileCel);
+export function scheduleAllPlainly(snapshot: Snapshot, compileCel: CompileCel): CaseResult[] {
+  let decisions = snapshot.decisions;
+  return snapshot.placements.map((placement) => {
+    const result = schedulePlainly({ ...snapshot, decisions }, placement, compileCel);
     if (result.scheduled) decisions = replaceDecisions(decisions, placement, result.placementDecisions);
     return result;
   });
@@ -74,7 +74,11 @@ const sortedNames = (clusters: readonly ManagedCluster[]): string[] =>
 
 type Draft = { -readonly [K in keyof CaseResult]: CaseResult[K] };
 
-export function schedulePlainly(world: World, placement: Placement, compileCel: CompileCel): CaseResult {
+export function schedulePlainly(
+  snapshot: Snapshot,
+  placement: Placement,
+  compileCel: CompileCel,
+): CaseResult {
   const { metadata, spec } = placement;
   const draft: Draft = {
     placement: `${metadata.namespace ?? ''}/${metadata.name}`,
@@ -100,18 +104,18 @@ export function schedulePlainly(world: World, placement: Placement, compileCel: 
     ownValue(metadata.annotations, SCHEDULING_DISABLE_ANNOTATION) === 'true'
   )
     return { ...draft, scheduled: false, code: '' };
-  draft.eligibleClusterSets = eligibleSetNames(world, placement);
-  const available = availableClusters(world, draft.eligibleClusterSets);
+  draft.eligibleClusterSets = eligibleSetNames(snapshot, placement);
+  const available = availableClusters(snapshot, draft.eligibleClusterSets);
   draft.available = sortedNames(available);
-  const { selected, totals } = runStages(world, placement, { draft, available, compileCel });
+  const { selected, totals } = runStages(snapshot, placement, { draft, available, compileCel });
   draft.selected = sortedByGiven(selected);
   draft.numberOfSelectedClusters = selected.length;
-  const groups = cutGroups(world, placement, selected, totals);
+  const groups = cutGroups(snapshot, placement, selected, totals);
   if (typeof groups === 'string') fail(draft, '', groups);
   else writeGroups(draft, placement, groups);
   draft.conditions = [
     misconfiguredCondition(draft),
-    satisfiedCondition(draft, { world, placement, asked: spec?.numberOfClusters }),
+    satisfiedCondition(draft, { snapshot, placement, asked: spec?.numberOfClusters }),
   ];
   return draft;
 }
@@ -132,17 +136,17 @@ interface Stage {
 }
 
 function runStages(
-  world: World,
+  snapshot: Snapshot,
   placement: Placement,
   { draft, available, compileCel }: Stage,
 ): { selected: ManagedCluster[]; totals: Map<string, number> } {
   const nothing = { selected: [], totals: new Map<string, number>() };
-  const matching = filterByPredicates(world, placement, available, compileCel);
+  const matching = filterByPredicates(snapshot, placement, available, compileCel);
   if ('plugin' in matching) return fail(draft, matching.plugin, matching.message), nothing;
   draft.filters = [{ name: 'Predicate', filteredClusters: sortedNames(matching.clusters) }];
-  const ownNames = namesOf(world.decisions.filter((decision) => isOwn(decision, placement)));
+  const ownNames = namesOf(snapshot.decisions.filter((decision) => isOwn(decision, placement)));
   const own = new Set(ownNames);
-  const tolerated = filterByTaints(world, placement, matching.clusters, own);
+  const tolerated = filterByTaints(snapshot, placement, matching.clusters, own);
   if ('plugin' in tolerated) return fail(draft, tolerated.plugin, tolerated.message), nothing;
   const feasible = tolerated.clusters;
   draft.filters = [
@@ -151,12 +155,12 @@ function runStages(
   ];
   const prioritizers = readPrioritizers(placement);
   if (typeof prioritizers === 'string') return fail(draft, '', prioritizers), nothing;
-  const others = namesOf(world.decisions.filter((decision) => !isOwn(decision, placement)));
-  const totals = addScores(world, { draft, prioritizers, feasible, history: { others, own } });
-  const ordered = orderFeasible(world, placement, feasible, totals);
+  const others = namesOf(snapshot.decisions.filter((decision) => !isOwn(decision, placement)));
+  const totals = addScores(snapshot, { draft, prioritizers, feasible, history: { others, own } });
+  const ordered = orderFeasible(snapshot, placement, feasible, totals);
   const selected = selectClusters(placement, ordered);
   draft.unscheduled = Math.max(0, (placement.spec?.numberOfClusters ?? selected.length) - selected.length);
-  draft.requeueAt = requeueTime(world, placement, own);
+  draft.requeueAt = requeueTime(snapshot, placement, own);
   return { selected, totals };
 }
 
@@ -167,10 +171,13 @@ interface Scoring {
   readonly history: { readonly others: readonly string[]; readonly own: ReadonlySet<string> };
 }
 
-function addScores(world: World, { draft, prioritizers, feasible, history }: Scoring): Map<string, number> {
+function addScores(
+  snapshot: Snapshot,
+  { draft, prioritizers, feasible, history }: Scoring,
+): Map<string, number> {
   const totals = new Map(feasible.map(({ metadata }) => [metadata.name, 0]));
   for (const prioritizer of prioritizers) {
-    const { scores, expired } = scoreClusters(world, prioritizer, feasible, history);
+    const { scores, expired } = scoreClusters(snapshot, prioritizer, feasible, history);
     const { name, weight } = prioritizer;
     draft.prioritizers = [...draft.prioritizers, { name, weight, scores: Object.fromEntries(scores) }];
     for (const [cluster, score] of scores) totals.set(cluster, (totals.get(cluster) ?? 0) + score * weight);
@@ -183,9 +190,9 @@ function addScores(world: World, { draft, prioritizers, feasible, history }: Sco
   return totals;
 }
 
-function requeueTime(world: World, placement: Placement, own: ReadonlySet<string>): string | null {
-  const now = parseRfc3339(world.now) as Instant;
-  const byName = new Map(world.clusters.map((cluster) => [cluster.metadata.name, cluster]));
+function requeueTime(snapshot: Snapshot, placement: Placement, own: ReadonlySet<string>): string | null {
+  const now = parseRfc3339(snapshot.now) as Instant;
+  const byName = new Map(snapshot.clusters.map((cluster) => [cluster.metadata.name, cluster]));
   const ends = [...byName.values()]
     .filter(({ metadata }) => own.has(metadata.name))
     .flatMap((cluster) => toleratedUntil(cluster, placement.spec?.tolerations ?? [], true, now) ?? []);
@@ -233,7 +240,7 @@ function misconfiguredCondition({ code, plugin, message }: Draft): Condition {
 
 function satisfiedCondition(
   draft: Draft,
-  { world, placement }: { world: World; placement: Placement; asked: number | undefined },
+  { snapshot, placement }: { snapshot: Snapshot; placement: Placement; asked: number | undefined },
 ): Condition {
   const no = (reason: string, message: string): Condition => ({
     type: 'PlacementSatisfied',
@@ -242,7 +249,7 @@ function satisfiedCondition(
     message,
   });
   const eligible = draft.eligibleClusterSets;
-  if (validBindingNames(world, placement).length === 0)
+  if (validBindingNames(snapshot, placement).length === 0)
     return no(
       'NoManagedClusterSetBindings',
       'No valid ManagedClusterSetBindings found in placement namespace',

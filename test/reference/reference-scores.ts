@@ -3,7 +3,7 @@ import type { Placement, ScoreCoordinate } from '../../src/core/model/kind/place
 import { parseQuantity, quantityToNumber } from '../../src/core/model/quantity.ts';
 import { compareInstants, parseRfc3339 } from '../../src/core/model/rfc3339.ts';
 import type { Instant } from '../../src/core/model/rfc3339.ts';
-import type { World } from '../../src/core/snapshot/world.ts';
+import type { Snapshot } from '../../src/core/snapshot/snapshot.ts';
 import { byText, ownValue } from './reference-filters.ts';
 
 /** Section 4 of the rules, read literally. */
@@ -65,13 +65,13 @@ export interface Scored {
 }
 
 export function scoreClusters(
-  world: World,
+  snapshot: Snapshot,
   prioritizer: Prioritizer,
   clusters: ManagedCluster[],
   history: { readonly others: readonly string[]; readonly own: ReadonlySet<string> },
 ): Scored {
   const { coordinate } = prioritizer;
-  if (coordinate.type === 'AddOn') return scoreByAddOn(world, coordinate, clusters);
+  if (coordinate.type === 'AddOn') return scoreByAddOn(snapshot, coordinate, clusters);
   const scores = new Map<string, number>();
   if (coordinate.builtIn === 'Steady')
     for (const { metadata } of clusters) scores.set(metadata.name, history.own.has(metadata.name) ? 100 : 0);
@@ -117,14 +117,14 @@ function amountOf(
   return quantity === undefined ? undefined : quantityToNumber(quantity);
 }
 
-function scoreByAddOn(world: World, coordinate: ScoreCoordinate, clusters: ManagedCluster[]): Scored {
+function scoreByAddOn(snapshot: Snapshot, coordinate: ScoreCoordinate, clusters: ManagedCluster[]): Scored {
   const { resourceName = '', scoreName = '' } = coordinate.addOn ?? {};
-  const now = parseRfc3339(world.now) as Instant;
+  const now = parseRfc3339(snapshot.now) as Instant;
   const scores = new Map<string, number>();
   const expired: string[] = [];
   for (const { metadata } of clusters) {
     scores.set(metadata.name, 0);
-    const object = world.scores.findLast(
+    const object = snapshot.scores.findLast(
       (score) => score.metadata.namespace === metadata.name && score.metadata.name === resourceName,
     );
     const validUntil = parseRfc3339(object?.status?.validUntil ?? '');

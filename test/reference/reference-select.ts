@@ -2,19 +2,19 @@ import type { ManagedCluster } from '../../src/core/model/kind/managed-cluster.t
 import type { Placement, SpreadConstraint } from '../../src/core/model/kind/placement.ts';
 import type { Instant } from '../../src/core/model/rfc3339.ts';
 import { parseRfc3339 } from '../../src/core/model/rfc3339.ts';
-import { PREFER_NO_SELECT_ANNOTATION } from '../../src/core/placement/filter/prefer-no-select.ts';
-import type { World } from '../../src/core/snapshot/world.ts';
+import { PREFER_NO_SELECT_ANNOTATION } from '../../src/core/placement/select/prefer-no-select.ts';
+import type { Snapshot } from '../../src/core/snapshot/snapshot.ts';
 import { byText, claimMap, ownValue, taintToleratedUntil } from './reference-filters.ts';
 
 /** Best first: total descending, then (opt-in) no untolerated PreferNoSelect taint first, then name. */
 export function orderFeasible(
-  world: World,
+  snapshot: Snapshot,
   placement: Placement,
   feasible: readonly ManagedCluster[],
   totals: ReadonlyMap<string, number>,
 ): ManagedCluster[] {
   const optedIn = ownValue(placement.metadata.annotations, PREFER_NO_SELECT_ANNOTATION) === 'tie-break';
-  const now = parseRfc3339(world.now) as Instant;
+  const now = parseRfc3339(snapshot.now) as Instant;
   const avoided = (cluster: ManagedCluster): number =>
     optedIn &&
     (cluster.spec?.taints ?? []).some(

@@ -172,7 +172,7 @@ describe('bodies of a user who may write', () => {
     one.socket.write(post(CONFIG_MAPS, tenant, 'transfer-encoding: chunked'));
     const pieces = '1\r\n \r\n'.repeat(5_000);
     one.socket.write(pieces);
-    await expect.poll(() => one.text()).toMatch(/^HTTP\/1\.1 400 [\s\S]*too many small pieces/);
+    await expect.poll(() => one.text()).toMatch(/^HTTP\/1\.1 400 [\s\S]*too many small chunks/);
   });
 
   it('a large body that comes in network packets is read whole', async () => {

@@ -13,10 +13,10 @@ import {
   object,
   ROLE,
   ROLE_BINDING,
-  ScenarioWorld,
+  ScenarioHarness,
   until,
   workOf,
-} from '../conformance/agent/scenario-world.ts';
+} from '../conformance/agent/scenario-harness.ts';
 
 // A tenant may write works on the hub, within the limits of an executor. The agent itself may do anything on the cluster.
 
@@ -25,18 +25,18 @@ const DATA = 'c3VwZXItc2VjcmV0';
 const ALL_VERBS = ['create', 'update', 'patch', 'get', 'delete'];
 const RBAC = 'rbac.authorization.k8s.io';
 
-let world: ScenarioWorld;
+let harness: ScenarioHarness;
 let agent: Agent;
 
 beforeAll(async () => {
-  world = await ScenarioWorld.start();
-  await world.hub.create(NAMESPACE, object(NAMESPACE, CLUSTER));
-  agent = await world.agent({ feedback: { rawJson: true } });
+  harness = await ScenarioHarness.start();
+  await harness.hub.create(NAMESPACE, object(NAMESPACE, CLUSTER));
+  agent = await harness.agent({ feedback: { rawJson: true } });
 });
 
 afterAll(async () => {
   await agent?.close();
-  await world?.close();
+  await harness?.close();
 });
 
 const configMaps = (verbs: readonly string[]) => [{ apiGroups: [''], resources: ['configmaps'], verbs }];
@@ -68,25 +68,25 @@ const feedback = (...paths: readonly string[]): Pick<ManifestConfig, 'feedbackRu
 /** The work's status once the agent has looked at each of its manifests in the present version. */
 async function statusOf(name: string): Promise<string> {
   await until(
-    () => world.verdict(name),
+    () => harness.verdict(name),
     (verdict) => verdict !== 'old' && !verdict.endsWith('undefined'),
   );
-  return JSON.stringify((await world.work(name))?.status);
+  return JSON.stringify((await harness.work(name))?.status);
 }
 
 async function condition(name: string, type: string, ordinal = 0): Promise<Condition | undefined> {
-  const manifest = (await world.work(name))?.status?.resourceStatus?.manifests?.[ordinal];
+  const manifest = (await harness.work(name))?.status?.resourceStatus?.manifests?.[ordinal];
   return manifest?.conditions?.find((one) => one.type === type);
 }
 
 const valuesOf = async (name: string) =>
-  (await world.work(name))?.status?.resourceStatus?.manifests?.[0]?.statusFeedback?.values;
+  (await harness.work(name))?.status?.resourceStatus?.manifests?.[0]?.statusFeedback?.values;
 
 describe('a work whose executor may not get an object', () => {
   it.each(['ReadOnly', 'ServerSideApply'] as const)('reports nothing of a Secret under %s', async (type) => {
     const name = `peek-${type.toLowerCase()}`;
-    await world.create(SECRET, secret(name));
-    await world.applyWork(name, {
+    await harness.create(SECRET, secret(name));
+    await harness.applyWork(name, {
       ...workOf(object(SECRET, name)),
       ...executor('nobody'),
       manifestConfigs: [
@@ -114,10 +114,10 @@ describe('a work whose executor may not get an object', () => {
   });
 
   it('does not say whether the object exists', async () => {
-    await world.create(CONFIG_MAP, configMap('there'));
+    await harness.create(CONFIG_MAP, configMap('there'));
     const seen: unknown[] = [];
     for (const name of ['there', 'missing']) {
-      await world.applyWork(`exists-${name}`, {
+      await harness.applyWork(`exists-${name}`, {
         ...workOf(configMap(name)),
         ...executor('nobody'),
         manifestConfigs: [config('configmaps', name, READ_ONLY)],
@@ -131,9 +131,9 @@ describe('a work whose executor may not get an object', () => {
   });
 
   it('reports no object that somebody wrote into its status', async () => {
-    await world.grant('forger', configMaps(ALL_VERBS));
-    await world.create(CONFIG_MAP, configMap('elsewhere', { x: 'not-for-tenants' }, 'kube-system'));
-    await world.applyWork('forged', {
+    await harness.grant('forger', configMaps(ALL_VERBS));
+    await harness.create(CONFIG_MAP, configMap('elsewhere', { x: 'not-for-tenants' }, 'kube-system'));
+    await harness.applyWork('forged', {
       ...workOf(configMap('forged')),
       ...executor('forger'),
       manifestConfigs: [
@@ -141,14 +141,14 @@ describe('a work whose executor may not get an object', () => {
       ],
     });
     await statusOf('forged');
-    const work = await world.work('forged');
+    const work = await harness.work('forged');
     const manifests = (work?.status?.resourceStatus?.manifests ?? []).map((manifest) => ({
       ...manifest,
       resourceMeta: { ...manifest.resourceMeta, namespace: 'kube-system', name: 'elsewhere' },
     }));
     const key = { namespace: CLUSTER, name: 'forged' };
     const forged = { status: { resourceStatus: { manifests } } };
-    await world.hub.mergePatch(MANIFEST_WORK, key, forged, { subresource: 'status' });
+    await harness.hub.mergePatch(MANIFEST_WORK, key, forged, { subresource: 'status' });
     await until(
       () => condition('forged', 'Available'),
       (available) => available?.reason !== 'ResourceAvailable',
@@ -160,21 +160,21 @@ describe('a work whose executor may not get an object', () => {
     { name: 'empty', value: {} },
     { name: 'without-account', value: { subject: { type: 'ServiceAccount' } } },
   ])('counts as refused when the executor is $name', async ({ name, value }) => {
-    await world.create(CONFIG_MAP, configMap(`odd-${name}`, { x: 'untouched' }));
-    await world.applyWork(`odd-${name}`, {
+    await harness.create(CONFIG_MAP, configMap(`odd-${name}`, { x: 'untouched' }));
+    await harness.applyWork(`odd-${name}`, {
       ...workOf(configMap(`odd-${name}`)),
       executor: value as NonNullable<ManifestWorkSpec['executor']>,
       manifestConfigs: [config('configmaps', `odd-${name}`, feedback('.data.x'))],
     });
     expect(await statusOf(`odd-${name}`)).not.toContain('untouched');
-    expect(await world.verdict(`odd-${name}`)).toBe('False/Unknown');
-    expect((await world.get(CONFIG_MAP, `odd-${name}`))?.['data']).toEqual({ x: 'untouched' });
+    expect(await harness.verdict(`odd-${name}`)).toBe('False/Unknown');
+    expect((await harness.get(CONFIG_MAP, `odd-${name}`))?.['data']).toEqual({ x: 'untouched' });
   });
 });
 
 describe('rights that change', () => {
   it('show an object when they are granted, and hide it again when they are revoked', async () => {
-    await world.create(CONFIG_MAP, configMap('revoked', { x: 'mine' }));
+    await harness.create(CONFIG_MAP, configMap('revoked', { x: 'mine' }));
     const spec = {
       ...workOf(configMap('revoked')),
       ...executor('revoked'),
@@ -193,18 +193,18 @@ describe('rights that change', () => {
         }),
       ],
     } as const;
-    await world.applyWork('revoked', spec);
+    await harness.applyWork('revoked', spec);
     expect(await statusOf('revoked')).not.toContain('mine');
-    await world.grant('revoked', configMaps(ALL_VERBS));
+    await harness.grant('revoked', configMaps(ALL_VERBS));
     // A touched work is applied again at once, which asks for the executor's rights anew.
-    await world.applyWork('revoked', spec, { labels: { touched: '1' } });
+    await harness.applyWork('revoked', spec, { labels: { touched: '1' } });
     await until(
       () => valuesOf('revoked'),
       (values) => values !== undefined,
     );
     expect(await condition('revoked', 'Filled')).toMatchObject({ status: 'True', message: 'mine' });
-    await world.cluster.delete(ROLE_BINDING, { namespace: 'default', name: 'revoked' });
-    await world.applyWork('revoked', spec, { labels: { touched: '2' } });
+    await harness.cluster.delete(ROLE_BINDING, { namespace: 'default', name: 'revoked' });
+    await harness.applyWork('revoked', spec, { labels: { touched: '2' } });
     await until(
       () => valuesOf('revoked'),
       (values) => values === undefined,
@@ -213,7 +213,7 @@ describe('rights that change', () => {
       status: 'False',
       reason: 'ExecutorNotAllowed',
     });
-    expect(JSON.stringify((await world.work('revoked'))?.status)).not.toContain('mine');
+    expect(JSON.stringify((await harness.work('revoked'))?.status)).not.toContain('mine');
     expect(await condition('revoked', 'Filled')).toMatchObject({ status: 'True' });
   });
 });
@@ -232,8 +232,8 @@ describe("a Secret's data", () => {
 
   it.each(paths)('is no feedback by the path %s, also without an executor', async (path) => {
     const name = `leak-${String(paths.indexOf(path))}`;
-    await world.create(SECRET, secret(name));
-    await world.applyWork(name, {
+    await harness.create(SECRET, secret(name));
+    await harness.applyWork(name, {
       ...workOf(object(SECRET, name)),
       manifestConfigs: [config('secrets', name, { ...READ_ONLY, ...feedback(path, '.type') })],
     });
@@ -247,8 +247,8 @@ describe("a Secret's data", () => {
   });
 
   it('is explained where it is asked for', async () => {
-    await world.create(SECRET, secret('explained'));
-    await world.applyWork('explained', {
+    await harness.create(SECRET, secret('explained'));
+    await harness.applyWork('explained', {
       ...workOf(object(SECRET, 'explained')),
       manifestConfigs: [config('secrets', 'explained', { ...READ_ONLY, ...feedback('.data.password') })],
     });
@@ -260,14 +260,14 @@ describe("a Secret's data", () => {
   });
 
   it('cannot be guessed by a condition rule, nor quoted in its message', async () => {
-    await world.create(SECRET, secret('guessed'));
+    await harness.create(SECRET, secret('guessed'));
     const rule = (condition: string, celExpressions: string[], messageExpression = '') => ({
       condition,
       type: 'CEL' as const,
       celExpressions,
       ...(messageExpression === '' ? {} : { messageExpression }),
     });
-    await world.applyWork('guessed', {
+    await harness.applyWork('guessed', {
       ...workOf(object(SECRET, 'guessed')),
       manifestConfigs: [
         config('secrets', 'guessed', {
@@ -310,42 +310,42 @@ describe('an executor within its limits', () => {
     { name: 'another-namespace', change: '.metadata.namespace = "kube-system"' },
     { name: 'another-value', change: '.data.x = "changed"' },
   ])('cannot turn the checked manifest into $name by a jq expression', async ({ name, change }) => {
-    await world.grant(name, [{ ...configMaps(ALL_VERBS)[0], resourceNames: [name] }]);
-    await world.create(CONFIG_MAP, configMap(name, { x: 'before' }));
+    await harness.grant(name, [{ ...configMaps(ALL_VERBS)[0], resourceNames: [name] }]);
+    await harness.create(CONFIG_MAP, configMap(name, { x: 'before' }));
     for (const [target, namespace] of [
       ['target', 'default'],
       [name, 'kube-system'],
     ] as const)
-      if ((await world.get(CONFIG_MAP, target, namespace)) === undefined)
-        await world.create(CONFIG_MAP, configMap(target, { x: 'theirs' }, namespace));
+      if ((await harness.get(CONFIG_MAP, target, namespace)) === undefined)
+        await harness.create(CONFIG_MAP, configMap(target, { x: 'theirs' }, namespace));
     const { updateStrategy } = ssa(name, [`.data.none) | ${change} | del(.data.none`]);
-    await world.applyWork(name, {
+    await harness.applyWork(name, {
       ...workOf(configMap(name, { x: 'tenant' })),
       ...executor(name),
       manifestConfigs: [config('configmaps', name, { updateStrategy })],
     });
     await statusOf(name);
-    expect((await world.get(CONFIG_MAP, 'target'))?.['data']).toEqual({ x: 'theirs' });
-    expect((await world.get(CONFIG_MAP, name, 'kube-system'))?.['data']).toEqual({ x: 'theirs' });
+    expect((await harness.get(CONFIG_MAP, 'target'))?.['data']).toEqual({ x: 'theirs' });
+    expect((await harness.get(CONFIG_MAP, name, 'kube-system'))?.['data']).toEqual({ x: 'theirs' });
     expect(await condition(name, 'Applied')).toMatchObject({ reason: 'AppliedManifestSSAIgnoreFieldError' });
   });
 
   it('cannot join a binding to a stronger role by leaving out which role it is', async () => {
-    await world.grant('joiner', [
+    await harness.grant('joiner', [
       { apiGroups: [RBAC], resources: ['rolebindings'], verbs: ALL_VERBS },
       ...configMaps(['get']),
     ]);
     const secrets = [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'] }];
-    await world.create(ROLE, object(ROLE, 'strong', { rules: secrets }));
-    await world.create(ROLE, object(ROLE, 'weak', { rules: configMaps(['get']) }));
+    await harness.create(ROLE, object(ROLE, 'strong', { rules: secrets }));
+    await harness.create(ROLE, object(ROLE, 'weak', { rules: configMaps(['get']) }));
     const binding = (role: string, account: string): KubeObject =>
       object(ROLE_BINDING, 'join', {
         roleRef: { apiGroup: RBAC, kind: 'Role', name: role },
         subjects: [{ kind: 'ServiceAccount', name: account, namespace: 'default' }],
       });
-    await world.create(ROLE_BINDING, binding('strong', 'trusted'));
+    await harness.create(ROLE_BINDING, binding('strong', 'trusted'));
     const { updateStrategy } = ssa('join', [], ['/roleRef']);
-    await world.applyWork('join', {
+    await harness.applyWork('join', {
       ...workOf(binding('weak', 'joiner')),
       ...executor('joiner'),
       manifestConfigs: [
@@ -356,17 +356,17 @@ describe('an executor within its limits', () => {
       ],
     });
     await statusOf('join');
-    expect((await world.get(ROLE_BINDING, 'join'))?.['subjects']).toEqual([
+    expect((await harness.get(ROLE_BINDING, 'join'))?.['subjects']).toEqual([
       { kind: 'ServiceAccount', name: 'trusted', namespace: 'default' },
     ]);
   });
 
   it('cannot widen a role by leaving out the names that it is limited to', async () => {
     const mine = { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames: ['mine'] };
-    await world.grant('widener', [{ apiGroups: [RBAC], resources: ['roles'], verbs: ALL_VERBS }, mine]);
-    await world.create(ROLE, object(ROLE, 'wide', { rules: [mine] }));
+    await harness.grant('widener', [{ apiGroups: [RBAC], resources: ['roles'], verbs: ALL_VERBS }, mine]);
+    await harness.create(ROLE, object(ROLE, 'wide', { rules: [mine] }));
     const { updateStrategy } = ssa('wide', [], ['/rules/0/resourceNames']);
-    await world.applyWork('wide', {
+    await harness.applyWork('wide', {
       ...workOf(object(ROLE, 'wide', { rules: [mine] }, { labels: { a: '1' } })),
       ...executor('widener'),
       manifestConfigs: [
@@ -377,83 +377,83 @@ describe('an executor within its limits', () => {
       ],
     });
     await statusOf('wide');
-    expect((await world.get(ROLE, 'wide'))?.['rules']).toEqual([mine]);
-    expect(await world.verdict('wide', 0)).toBe('False/True');
+    expect((await harness.get(ROLE, 'wide'))?.['rules']).toEqual([mine]);
+    expect(await harness.verdict('wide', 0)).toBe('False/True');
   });
 
   it('cannot have an object replaced when it may not delete it', async () => {
     const verbs = ['create', 'update', 'patch', 'get'];
-    await world.grant('replacer', [{ apiGroups: [''], resources: ['secrets'], verbs }]);
-    const made = await world.create(
+    await harness.grant('replacer', [{ apiGroups: [''], resources: ['secrets'], verbs }]);
+    const made = await harness.create(
       SECRET,
       object(SECRET, 'replaced', { type: 'a', data: { password: DATA } }),
     );
-    await world.applyWork('replaced', {
+    await harness.applyWork('replaced', {
       ...workOf(object(SECRET, 'replaced', { type: 'b' })),
       ...executor('replacer'),
       deleteOption: { propagationPolicy: 'Orphan' },
     });
     await statusOf('replaced');
-    expect((await world.get(SECRET, 'replaced'))?.metadata.uid).toBe(made.metadata.uid);
+    expect((await harness.get(SECRET, 'replaced'))?.metadata.uid).toBe(made.metadata.uid);
     expect((await condition('replaced', 'Applied'))?.message).toContain('the executor may not (delete)');
   });
 
   it('cannot have an object deleted by orphaning it first and owning it later', async () => {
-    await world.grant('keeper', configMaps(['create', 'update', 'patch', 'get']));
-    await world.create(CONFIG_MAP, configMap('kept'));
+    await harness.grant('keeper', configMaps(['create', 'update', 'patch', 'get']));
+    await harness.create(CONFIG_MAP, configMap('kept'));
     const spec = { ...workOf(configMap('kept')), ...executor('keeper') };
-    await world.applyWork('kept', { ...spec, deleteOption: { propagationPolicy: 'Orphan' } });
+    await harness.applyWork('kept', { ...spec, deleteOption: { propagationPolicy: 'Orphan' } });
     await until(
-      () => world.verdict('kept'),
+      () => harness.verdict('kept'),
       (verdict) => verdict === 'True/True',
     );
-    await world.applyWork('kept', spec);
+    await harness.applyWork('kept', spec);
     await until(
-      () => world.verdict('kept'),
+      () => harness.verdict('kept'),
       (verdict) => verdict === 'False/True',
     );
-    await world.applyWork('kept', { ...workOf(configMap('kept-other')), ...executor('keeper') });
+    await harness.applyWork('kept', { ...workOf(configMap('kept-other')), ...executor('keeper') });
     await until(
-      () => world.verdict('kept'),
+      () => harness.verdict('kept'),
       (verdict) => verdict === 'False/False',
     );
-    await world.deleteWork('kept');
+    await harness.deleteWork('kept');
     await until(
-      () => world.work('kept'),
+      () => harness.work('kept'),
       (work) => work === undefined,
     );
-    expect(await world.get(CONFIG_MAP, 'kept')).toBeDefined();
+    expect(await harness.get(CONFIG_MAP, 'kept')).toBeDefined();
   });
 
   it('cannot delete what it only reads, nor what another work owns', async () => {
-    await world.grant('reader', configMaps(ALL_VERBS));
-    await world.create(CONFIG_MAP, configMap('only-read'));
-    await world.applyWork('owner', workOf(configMap('owned')));
+    await harness.grant('reader', configMaps(ALL_VERBS));
+    await harness.create(CONFIG_MAP, configMap('only-read'));
+    await harness.applyWork('owner', workOf(configMap('owned')));
     await until(
-      () => world.verdict('owner'),
+      () => harness.verdict('owner'),
       (verdict) => verdict === 'True/True',
     );
-    await world.applyWork('reader', {
+    await harness.applyWork('reader', {
       ...workOf(configMap('only-read'), configMap('owned')),
       ...executor('reader'),
       manifestConfigs: [config('configmaps', '*', READ_ONLY)],
     });
     await until(
-      () => world.verdict('reader'),
+      () => harness.verdict('reader'),
       (verdict) => verdict === 'True/True',
     );
-    await world.deleteWork('reader');
+    await harness.deleteWork('reader');
     await until(
-      () => world.work('reader'),
+      () => harness.work('reader'),
       (work) => work === undefined,
     );
-    expect(await world.get(CONFIG_MAP, 'only-read')).toBeDefined();
-    expect(await world.get(CONFIG_MAP, 'owned')).toBeDefined();
+    expect(await harness.get(CONFIG_MAP, 'only-read')).toBeDefined();
+    expect(await harness.get(CONFIG_MAP, 'owned')).toBeDefined();
   });
 
   it.each(['List', 'SecretList'])('sees no objects by a manifest of kind %s', async (kind) => {
-    await world.create(SECRET, secret(`in-${kind.toLowerCase()}`));
-    await world.applyWork(`lists-${kind.toLowerCase()}`, {
+    await harness.create(SECRET, secret(`in-${kind.toLowerCase()}`));
+    await harness.applyWork(`lists-${kind.toLowerCase()}`, {
       ...workOf({ apiVersion: 'v1', kind, metadata: { name: 'all', namespace: 'default' } }),
       ...executor('nobody'),
       manifestConfigs: [

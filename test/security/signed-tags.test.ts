@@ -2,7 +2,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type SignatureMode, SignatureVerifier } from '../../src/adapters/git/program/commit-signature.ts';
 import type { GitRef } from '../../src/adapters/git/repository/git-repository.ts';
-import { openFleetSource } from '../../src/controllers/sources/reading/fleet-source.ts';
+import { openGitSource } from '../../src/controllers/sources/reading/git-source.ts';
 import { GitFixture, tempDir } from '../adapters/git/git-fixture.ts';
 import { type Signer, signedCommit, signedTag, SIGNER_KINDS } from '../adapters/git/git-signers.ts';
 
@@ -22,7 +22,7 @@ describe.each(SIGNER_KINDS)('a tag that is signed with %s', (_name, available, m
   afterEach(() => fixture.remove());
 
   const open = (mode: SignatureMode, ref: GitRef) =>
-    openFleetSource({
+    openGitSource({
       url: fixture.dir,
       mirrorDir: path.join(tempDir(), 'm.git'),
       ambient: process.env,
@@ -60,7 +60,7 @@ describe.each(SIGNER_KINDS)('a tag that is signed with %s', (_name, available, m
     signedTag(fixture, ada, 'v1.0.0', later);
     await expect(verifier.check(fixture.dir, good, 'v1.0.0')).rejects.toMatchObject({
       ...REFUSED,
-      message: expect.stringContaining('leads to another commit') as string,
+      message: expect.stringContaining('points to another commit') as string,
     });
     fixture.git('update-ref', '-d', 'refs/tags/v1.0.0');
     fixture.git('tag', 'v1.0.0/other', good);

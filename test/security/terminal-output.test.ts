@@ -8,7 +8,7 @@ import type { CliCommand } from '../../src/app/cli/commands/cli-command.ts';
 import type { CliIo } from '../../src/app/terminal/cli-io.ts';
 import { renderDocument } from '../../src/app/terminal/output-format.ts';
 import { runCli } from '../../src/app/cli/program.ts';
-import { progressOn } from '../../src/app/terminal/progress.ts';
+import { makeProgress } from '../../src/app/terminal/progress.ts';
 import { renderProblems } from '../../src/app/terminal/problem-report.ts';
 import { runCommands } from '../../src/app/cli/commands/run-commands.ts';
 import { withSafeOutput, writePainted } from '../../src/app/terminal/terminal-output.ts';
@@ -235,7 +235,7 @@ describe('colours and progress', () => {
 
   it('tell what is being read in one line', () => {
     const { io, stderr } = coloured();
-    progressOn(io).tell(`reading ${HOSTILE}`);
+    makeProgress(io).tell(`reading ${HOSTILE}`);
     expect(stderr()).toMatch(/^\r\u001b\[2Kreading /);
     expect(stderr().slice(5)).not.toMatch(OBEYED);
     expect(stderr()).not.toContain('\n');

@@ -13,7 +13,7 @@ import {
 import type { KubeObject } from '../../src/core/model/object-meta.ts';
 import type { KubeApi } from '../../src/core/ports.ts';
 import { startEmbeddedHub } from '../fakes/embedded-hub.ts';
-import { ROLE, ROLE_BINDING } from '../conformance/agent/scenario-world.ts';
+import { ROLE, ROLE_BINDING } from '../conformance/agent/scenario-harness.ts';
 
 // A tenant who may write works, but act as one service account only.
 

@@ -1,30 +1,33 @@
-/** What neither answers nor works for so long hangs. */
-const HANGING_MS = 600_000;
-const LOOKS = 10;
+/** A thread that has not answered within this time counts as hanging, even if it used no CPU time. */
+const MAX_WAIT_MS = 600_000;
+/** How often the CPU time is read within the limit. */
+const CHECKS_PER_LIMIT = 10;
 
 /**
- * Calls back once this process has had the processor for `limitMs`, and no sooner than `limitMs` from now: what a thread of ours has
- * not done within is out of bounds on a machine of any speed. A limit on time alone blames the thread for a machine that others keep
- * busy, or that was paused. The other threads' work counts too, since Node 20 cannot separate them: so the limit must be many
- * times what a thread needs.
+ * Calls back when a thread of this process exceeds a limit on its CPU time. That is once the process has used `limitMs` of CPU
+ * time and at least `limitMs` of wall-clock time have passed; or once ten minutes of wall-clock time (or `limitMs`, if that is
+ * more) have passed, whatever CPU time was used.
  *
- * @returns to be called when it is done
+ * A limit on wall-clock time alone would report a healthy thread on a machine that is busy or was paused. The CPU time is that
+ * of all threads, because Node 20 cannot measure one of them: so `limitMs` must be many times what the thread needs.
+ *
+ * @returns cancels the limit; to be called when the thread has answered
  */
-export function afterCpuTime(limitMs: number, onOver: () => void): () => void {
+export function limitCpuTime(limitMs: number, onExceeded: () => void): () => void {
   const before = process.cpuUsage();
-  const hangingMs = Math.max(limitMs, HANGING_MS);
-  const stepMs = limitMs / LOOKS;
-  // Counted and not measured: of an hour in which the process was stopped, one step counts.
+  const maxWaitMs = Math.max(limitMs, MAX_WAIT_MS);
+  const stepMs = limitMs / CHECKS_PER_LIMIT;
+  // The sum of the steps and not a clock difference: if the process is paused for an hour, only one step is added.
   let passedMs = 0;
   const timer = setInterval(() => {
     passedMs += stepMs;
     const { user, system } = process.cpuUsage(before);
     const usedMs = (user + system) / 1_000;
-    if (passedMs < limitMs || (usedMs < limitMs && passedMs < hangingMs)) return;
+    if (passedMs < limitMs || (usedMs < limitMs && passedMs < maxWaitMs)) return;
     clearInterval(timer);
-    // The answer may have come in while this thread was busy, and wait behind the timers.
+    // The answer may have arrived while this thread was busy: the event loop handles messages after timers.
     setImmediate(() => {
-      if (!cancelled) onOver();
+      if (!cancelled) onExceeded();
     });
   }, stepMs);
   let cancelled = false;

@@ -5,13 +5,14 @@ import type { GitMirror } from './repository/git-repository.ts';
 
 export interface OpenedMirror {
   readonly repository: GitMirror;
-  /** There is no git program: several times slower, with packs in memory. */
+  /** Whether isomorphic-git is used, because there is no git program. It is several times slower, and holds packs in memory. */
   readonly inProcess: boolean;
 }
 
 /**
- * Follows a remote with the git program, in process where there is none. What only the git program can do (ssh, and checking
- * signatures: `isSigned`) is then an InputError `git.needs-program`, never left out.
+ * Opens the mirror of a remote with the git program, or with isomorphic-git where there is no git program.
+ * @param isSigned whether the source has a signature policy
+ * @throws InputError `git.needs-program` when there is no git program, and the source uses ssh or has a signature policy
  */
 export async function openMirror(options: MirrorOptions, isSigned: boolean): Promise<OpenedMirror> {
   if (await hasGitProgram(options.ambient))
@@ -22,7 +23,7 @@ export async function openMirror(options: MirrorOptions, isSigned: boolean): Pro
       'checking signatures',
       'remove the signature policy from the source if its commits need no signature',
     );
-  // A quarter of a second that a start with git need not wait for.
+  // Imported on use: loading isomorphic-git takes a quarter of a second.
   const { InProcessMirror } = await import('./in-process/in-process-mirror.ts');
   return { repository: await InProcessMirror.open(options), inProcess: true };
 }

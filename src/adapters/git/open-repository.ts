@@ -2,7 +2,7 @@ import { hasGitProgram } from './program/git-program.ts';
 import { GitProgramRepository } from './program/git-program-repository.ts';
 import type { GitProgramOptions } from './program/git-program-repository.ts';
 import type { GitRepository } from './repository/git-repository.ts';
-import { refuseUnreadable } from './in-process/in-process-limits.ts';
+import { requireReadable } from './in-process/in-process-limits.ts';
 
 export interface OpenedRepository {
   readonly repository: GitRepository;
@@ -13,7 +13,7 @@ export interface OpenedRepository {
 export async function openRepository(options: GitProgramOptions): Promise<OpenedRepository> {
   if (await hasGitProgram(options.ambient))
     return { repository: new GitProgramRepository(options), inProcess: false };
-  await refuseUnreadable(options.gitDir);
+  await requireReadable(options.gitDir);
   // A quarter of a second that nobody with git need wait for.
   const { InProcessRepository } = await import('./in-process/in-process-repository.ts');
   return { repository: new InProcessRepository(options.gitDir), inProcess: true };

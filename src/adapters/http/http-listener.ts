@@ -2,7 +2,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { InputError } from '../../core/errors.ts';
-import { keepRoom } from './connection-room.ts';
+import { closeIdleConnections } from './close-idle-connections.ts';
 import type { TlsIdentity } from './tls-pair.ts';
 
 /** Of connections that wait, and as many again of requests under way. */
@@ -52,7 +52,7 @@ export async function listenHttp(
       : https.createServer({ ...LIMITS, ...options.tls, handshakeTimeout: HANDSHAKE_TIMEOUT_MS }, answer);
   const server = secure ?? http.createServer(LIMITS, answer);
   server.setTimeout(IDLE_MS);
-  keepRoom(server, MAX_CONNECTIONS);
+  closeIdleConnections(server, MAX_CONNECTIONS);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) =>
       reject(

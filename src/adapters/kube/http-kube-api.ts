@@ -18,7 +18,7 @@ import { requireList, requireObject } from './answer-shapes.ts';
 import { Discovery } from './discovery.ts';
 import { type ImpersonatedUser, KubeConnection, type KubeRequest } from './transport/kube-connection.ts';
 import type { KubeConfig } from './config/kube-config.ts';
-import { asStatus, errorForStatus } from './transport/kube-errors.ts';
+import { parseKubeStatus, errorForStatus } from './transport/kube-errors.ts';
 import type { KubeResponse } from './transport/kube-transport.ts';
 import { parseJsonBody, readBody } from './transport/read-body.ts';
 import { DEFAULT_MAX_REQUESTS, RequestSlots } from './transport/request-slots.ts';
@@ -255,7 +255,7 @@ export class HttpKubeApi implements KubeApi {
     const retryAfter = Number(response.headers['retry-after']);
     return errorForStatus(
       response.statusCode,
-      asStatus(status),
+      parseKubeStatus(status),
       request,
       Number.isFinite(retryAfter) ? retryAfter : undefined,
     );

@@ -3,7 +3,7 @@ import { apiVersionOf, LEASE, NAMESPACE } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { KubeApi, ObjectKey } from '../../core/ports.ts';
 import type { Lease, LeaseStore, StoredLease } from '../../runtime/leader-election/lease.ts';
-import { createUnlessThere } from './create-unless-there.ts';
+import { createIfAbsent } from './create-if-absent.ts';
 
 /** coordination.k8s.io/v1 LeaseSpec, as far as it is read. */
 interface LeaseSpec {
@@ -45,7 +45,7 @@ export class KubeLeaseStore implements LeaseStore {
       if (!isNotFound(error)) throw error;
       // On a new hub the first process creates the namespace.
       const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: this.#key.namespace } };
-      await createUnlessThere(this.#api, NAMESPACE, namespace, OPTIONS);
+      await createIfAbsent(this.#api, NAMESPACE, namespace, OPTIONS);
       return leaseOf(await this.#api.create(LEASE, object, OPTIONS));
     }
   }

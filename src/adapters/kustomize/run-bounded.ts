@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { TransientError } from '../../core/errors.ts';
-import { childGroups } from '../../runtime/child-groups.ts';
+import { childProcessGroups } from '../../runtime/child-process-groups.ts';
 import { killGroup } from '../../runtime/kill-group.ts';
 
 export interface BoundedRun {
@@ -13,7 +13,7 @@ export interface BoundedRun {
   readonly maxMemoryBytes: number;
 }
 
-export type BoundedEnd =
+export type BoundedResult =
   | {
       readonly kind: 'exited';
       readonly exitCode: number;
@@ -34,7 +34,7 @@ const LIMITED = 'ulimit -v "$1" 2>/dev/null; shift; exec "$@"';
  * Runs a program within bounds of time, memory and output. It leads a process group, and the group is what is stopped: kubectl may be a
  * wrapper that starts another. TransientError when nothing can be started at all.
  */
-export function runBounded(run: BoundedRun): Promise<BoundedEnd> {
+export function runBounded(run: BoundedRun): Promise<BoundedResult> {
   const kilobytes = String(Math.floor(run.maxMemoryBytes / 1024));
   return new Promise((resolve, reject) => {
     const child = spawn('/bin/sh', ['-c', LIMITED, 'sh', kilobytes, ...run.words], {
@@ -43,8 +43,8 @@ export function runBounded(run: BoundedRun): Promise<BoundedEnd> {
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     });
-    const untrack = childGroups.track(child.pid);
-    let stopped: BoundedEnd | undefined;
+    const untrack = childProcessGroups.track(child.pid);
+    let stopped: BoundedResult | undefined;
     const stop = (kind: 'too-slow' | 'too-loud'): void => {
       stopped ??= { kind };
       killGroup(child.pid, 'SIGKILL');

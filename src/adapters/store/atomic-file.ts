@@ -2,7 +2,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { PRIVATE_FILE_MODE } from '../../runtime/files/private-mode.ts';
-import { inDirectory } from './in-directory.ts';
+import { withDirectory } from './with-directory.ts';
 
 /**
  * Replaces a file's content so that a reader, or a crash, sees the old content or the new one, never a mixture. A power cut may bring the
@@ -11,7 +11,7 @@ import { inDirectory } from './in-directory.ts';
 export async function writeFileAtomic(file: string, content: string | Uint8Array): Promise<void> {
   const temporary = `${file}.${process.pid}.tmp`;
   try {
-    const handle = await inDirectory(dirname(file), () => open(temporary, 'w', PRIVATE_FILE_MODE));
+    const handle = await withDirectory(dirname(file), () => open(temporary, 'w', PRIVATE_FILE_MODE));
     try {
       await handle.writeFile(content);
       await handle.sync();
@@ -26,7 +26,7 @@ export async function writeFileAtomic(file: string, content: string | Uint8Array
 }
 
 /** What processes that were killed while they replaced the file left beside it. Only for the one process that writes the file. */
-export function removeLeftovers(file: string): void {
+export function removeTemporaryFiles(file: string): void {
   const begin = `${basename(file)}.`;
   for (const name of readdirSync(dirname(file)))
     if (name.startsWith(begin) && /^\d+\.tmp$/.test(name.slice(begin.length)))

@@ -4,24 +4,24 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { errorText, InputError } from '../../core/errors.ts';
 import type { DecisionRecord } from '../../core/publish/record/decision-record.ts';
-import { listedFirst } from '../../core/snapshot/listed-first.ts';
-import type { World } from '../../core/snapshot/world.ts';
-import { WORLD_LISTS, worldKey, type WorldList } from './world-digest.ts';
+import { movePlacementsFirst } from '../../core/snapshot/move-placements-first.ts';
+import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import { SNAPSHOT_LISTS, snapshotObjectKey, type SnapshotList } from './snapshot-digest.ts';
 
-/** Which pieces a world is made of. */
-export interface WorldManifest {
+/** Which pieces a snapshot is made of. */
+export interface SnapshotManifest {
   readonly now: string;
-  readonly pieces: Readonly<Record<WorldList, readonly string[]>>;
+  readonly pieces: Readonly<Record<SnapshotList, readonly string[]>>;
   /** Placements (`namespace/name`) that were scheduled before the others; absent: none. */
   readonly first?: readonly string[];
-  /** See `World.held`; absent: none. */
-  readonly held?: World['held'];
+  /** See `Snapshot.held`; absent: none. */
+  readonly held?: Snapshot['held'];
 }
 
 /** Where things are in a history directory. */
 export const historyFiles = {
   records: (dir: string): string => join(dir, 'records.jsonl'),
-  world: (dir: string, hash: string): string => join(dir, 'worlds', `${hash}.json`),
+  snapshot: (dir: string, hash: string): string => join(dir, 'worlds', `${hash}.json`),
   piece: (dir: string, hash: string): string => join(dir, 'pieces', `${hash}.json.gz`),
 };
 
@@ -56,19 +56,19 @@ export class HistoryReader {
     });
   }
 
-  async readManifest(hash: string): Promise<WorldManifest> {
-    return JSON.parse(await readFile(historyFiles.world(this.#dir, hash), 'utf8')) as WorldManifest;
+  async readManifest(hash: string): Promise<SnapshotManifest> {
+    return JSON.parse(await readFile(historyFiles.snapshot(this.#dir, hash), 'utf8')) as SnapshotManifest;
   }
 
   /** @throws InputError when the inputs are no longer kept, or are damaged */
-  async readWorld(hash: string): Promise<World> {
+  async readSnapshot(hash: string): Promise<Snapshot> {
     try {
       const { now, pieces, first = [], held } = await this.readManifest(hash);
       const lists = await Promise.all(
-        WORLD_LISTS.map(async (list) => [list, await this.#readList(pieces[list])]),
+        SNAPSHOT_LISTS.map(async (list) => [list, await this.#readList(pieces[list])]),
       );
-      const world = { now, ...Object.fromEntries(lists), ...(held && { held }) } as World;
-      return { ...world, placements: listedFirst(world.placements, new Set(first)) };
+      const snapshot = { now, ...Object.fromEntries(lists), ...(held && { held }) } as Snapshot;
+      return { ...snapshot, placements: movePlacementsFirst(snapshot.placements, new Set(first)) };
     } catch (cause) {
       throw new InputError('the inputs of this decision are not kept any more, or are damaged', {
         code: 'history.inputs',
@@ -83,17 +83,17 @@ export class HistoryReader {
     return pieces.flat().sort(byKey);
   }
 
-  async #readPiece(hash: string): Promise<readonly WorldEntry[]> {
+  async #readPiece(hash: string): Promise<readonly SnapshotEntry[]> {
     const bytes = await expand(await readFile(historyFiles.piece(this.#dir, hash)));
-    return JSON.parse(bytes.toString('utf8')) as WorldEntry[];
+    return JSON.parse(bytes.toString('utf8')) as SnapshotEntry[];
   }
 }
 
-type WorldEntry = Parameters<typeof worldKey>[0];
+type SnapshotEntry = Parameters<typeof snapshotObjectKey>[0];
 
-/** The order of the inventory's worlds. */
-function byKey(a: WorldEntry, b: WorldEntry): number {
-  const [left, right] = [worldKey(a), worldKey(b)];
+/** The order of the inventory's snapshots. */
+function byKey(a: SnapshotEntry, b: SnapshotEntry): number {
+  const [left, right] = [snapshotObjectKey(a), snapshotObjectKey(b)];
   return left < right ? -1 : left > right ? 1 : 0;
 }
 

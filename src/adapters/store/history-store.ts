@@ -6,17 +6,17 @@ import { gzip } from 'node:zlib';
 import type { Logger } from '../../core/ports.ts';
 import type { DecisionRecord } from '../../core/publish/record/decision-record.ts';
 import { PRIVATE_DIRECTORY_MODE } from '../../runtime/files/private-mode.ts';
-import { removeLeftovers, writeFileAtomic } from './atomic-file.ts';
-import { historyFiles, HistoryReader, type WorldManifest } from './history-reader.ts';
+import { removeTemporaryFiles, writeFileAtomic } from './atomic-file.ts';
+import { historyFiles, HistoryReader, type SnapshotManifest } from './history-reader.ts';
 import { LineFile } from './line-file.ts';
-import { WORLD_LISTS, type WorldDigest } from './world-digest.ts';
+import { SNAPSHOT_LISTS, type SnapshotDigest } from './snapshot-digest.ts';
 
 const GATHER_MS = 50;
 
 interface Entry {
   readonly hash: string;
   readonly line: string;
-  readonly world: WorldDigest;
+  readonly snapshot: SnapshotDigest;
 }
 
 export interface HistoryOptions {
@@ -48,12 +48,12 @@ export class HistoryStore {
     this.#lines = new LineFile(historyFiles.records(options.dir));
     for (const folder of ['pieces', 'worlds'])
       mkdirSync(join(options.dir, folder), { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
-    removeLeftovers(historyFiles.records(options.dir));
+    removeTemporaryFiles(historyFiles.records(options.dir));
   }
 
   /** @param line the record's JSON, where it is known already */
-  append(record: DecisionRecord, world: WorldDigest, line = JSON.stringify(record)): void {
-    this.#waiting.push({ hash: record.hash, line, world });
+  append(record: DecisionRecord, snapshot: SnapshotDigest, line = JSON.stringify(record)): void {
+    this.#waiting.push({ hash: record.hash, line, snapshot });
     this.#writing ??= this.#drain();
   }
 
@@ -97,8 +97,9 @@ export class HistoryStore {
     const { maxRecords } = this.#options;
     if (this.#known.size > 0 && !(await this.#lines.isThere())) this.#beginAnew();
     this.#records ??= (await this.#reader.list()).length;
-    for (const { world } of batch)
-      if (!this.#known.has(historyFiles.world(this.#options.dir, world.hash))) await this.#writeWorld(world);
+    for (const { snapshot } of batch)
+      if (!this.#known.has(historyFiles.snapshot(this.#options.dir, snapshot.hash)))
+        await this.#writeSnapshot(snapshot);
     // The records last: what they name is there.
     await this.#lines.append(batch.map(({ line }) => line));
     this.#records += batch.length;
@@ -113,22 +114,22 @@ export class HistoryStore {
     this.#records = 0;
   }
 
-  async #writeWorld(world: WorldDigest): Promise<void> {
+  async #writeSnapshot(snapshot: SnapshotDigest): Promise<void> {
     const { dir } = this.#options;
-    for (const list of WORLD_LISTS)
-      for (const piece of world.pieces[list])
+    for (const list of SNAPSHOT_LISTS)
+      for (const piece of snapshot.pieces[list])
         await this.#keep(historyFiles.piece(dir, piece.hash), () => compress(JSON.stringify(piece.objects)));
     const pieces = Object.fromEntries(
-      WORLD_LISTS.map((list) => [list, world.pieces[list].map((piece) => piece.hash)]),
-    ) as unknown as WorldManifest['pieces'];
-    const { now, first, held } = world;
-    const manifest: WorldManifest = {
+      SNAPSHOT_LISTS.map((list) => [list, snapshot.pieces[list].map((piece) => piece.hash)]),
+    ) as unknown as SnapshotManifest['pieces'];
+    const { now, first, held } = snapshot;
+    const manifest: SnapshotManifest = {
       now,
       pieces,
       ...(first.length > 0 && { first }),
       ...(held && { held }),
     };
-    await this.#keep(historyFiles.world(dir, world.hash), () => JSON.stringify(manifest));
+    await this.#keep(historyFiles.snapshot(dir, snapshot.hash), () => JSON.stringify(manifest));
   }
 
   async #keep(file: string, content: () => string | Promise<Uint8Array>): Promise<void> {
@@ -146,14 +147,14 @@ export class HistoryStore {
     const records = (await this.#reader.list()).slice(-maxRecords);
     await this.#lines.replace(records.map((record) => JSON.stringify(record)));
     this.#records = records.length;
-    const worlds = new Set(records.map((record) => record.inputs));
+    const snapshots = new Set(records.map((record) => record.inputs));
     const pieces = new Set<string>();
-    for (const hash of worlds) {
-      // A world that was lost is no reason to stop tidying.
+    for (const hash of snapshots) {
+      // A snapshot that was lost is no reason to stop tidying.
       const manifest = await this.#reader.readManifest(hash).catch(() => undefined);
-      for (const list of WORLD_LISTS) for (const piece of manifest?.pieces[list] ?? []) pieces.add(piece);
+      for (const list of SNAPSHOT_LISTS) for (const piece of manifest?.pieces[list] ?? []) pieces.add(piece);
     }
-    await removeOthers(join(dir, 'worlds'), '.json', worlds);
+    await removeOthers(join(dir, 'worlds'), '.json', snapshots);
     await removeOthers(join(dir, 'pieces'), '.json.gz', pieces);
     this.#known.clear();
   }

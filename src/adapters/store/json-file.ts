@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock, Logger } from '../../core/ports.ts';
 import { PRIVATE_DIRECTORY_MODE } from '../../runtime/files/private-mode.ts';
-import { removeLeftovers, writeFileAtomic } from './atomic-file.ts';
+import { removeTemporaryFiles, writeFileAtomic } from './atomic-file.ts';
 import { MapJournal } from './map-journal.ts';
 import { syncDirectory } from '../../runtime/files/sync-directory.ts';
 
@@ -32,10 +32,10 @@ export class JsonFileMap<T> {
     this.#clock = clock;
     this.#log = log;
     mkdirSync(dirname(file), { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
-    removeLeftovers(file);
+    removeTemporaryFiles(file);
     this.#values = this.#load();
     this.#journal = new MapJournal(`${file}.journal`);
-    removeLeftovers(`${file}.journal`);
+    removeTemporaryFiles(`${file}.journal`);
     for (const [key, value] of this.#journal.read(this.#generation)) this.#values.set(key, value);
   }
 

@@ -2,7 +2,7 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { PRIVATE_FILE_MODE } from '../../runtime/files/private-mode.ts';
 import { writeFileAtomic } from './atomic-file.ts';
-import { inDirectory } from './in-directory.ts';
+import { withDirectory } from './with-directory.ts';
 import { syncDirectory } from '../../runtime/files/sync-directory.ts';
 
 /**
@@ -61,7 +61,7 @@ function textOf(lines: readonly string[]): string {
 }
 
 async function openAtLineStart(file: string): Promise<FileHandle> {
-  const handle = await inDirectory(dirname(file), () => open(file, 'a+', PRIVATE_FILE_MODE));
+  const handle = await withDirectory(dirname(file), () => open(file, 'a+', PRIVATE_FILE_MODE));
   try {
     const { size } = await handle.stat();
     if (size === 0) return handle;

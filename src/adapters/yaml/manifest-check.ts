@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { closestName } from '../../core/sources/closest-name.ts';
-import { checkSchema, isMapping, show } from './schema/check.ts';
+import { checkSchema, isMapping, describeValue } from './schema/check.ts';
 import type { SchemaFinding } from './schema/check.ts';
 import { KNOWN_GROUPS, KNOWN_KIND_NAMES, lookUpKind } from './schema/kinds.ts';
 import { anyObject } from './schema/meta.ts';
@@ -21,7 +21,7 @@ export function checkManifest(value: unknown): CheckedManifest {
   if (!isMapping(value))
     return rejected(
       'schema.type',
-      `got ${show(value)}, expected a mapping with apiVersion, kind and metadata`,
+      `got ${describeValue(value)}, expected a mapping with apiVersion, kind and metadata`,
     );
   if (!Object.hasOwn(value, 'apiVersion') && !Object.hasOwn(value, 'kind')) {
     const message = 'is no Kubernetes object (no apiVersion, no kind): skipped';
@@ -72,7 +72,7 @@ function scopeFindings(object: Record<string, unknown>, namespaced: boolean): Ma
       code: 'schema.scope',
       path: ['metadata', 'namespace'],
       at: 'key',
-      message: `got ${show(metadata['namespace'])}, expected none: this kind has no namespace`,
+      message: `got ${describeValue(metadata['namespace'])}, expected none: this kind has no namespace`,
       hint: 'remove the line',
     },
   ];

@@ -3,8 +3,8 @@ import type { KubeObject } from '../../core/model/object-meta.ts';
 import { canonicalJson } from '../../core/model/json-equal.ts';
 import { withClaim } from '../../core/work/applied/claim.ts';
 import { sha256 } from '../../runtime/sha256.ts';
-import { fixOwners } from './apply-by-update.ts';
-import { wantedDigest } from './applied-memory.ts';
+import { updateOwnerReference } from './apply-by-update.ts';
+import { desiredDigest } from './apply-cache.ts';
 import { AGENT_MANAGER } from '../../core/work/applied/agent-manager.ts';
 import { type ApplyContext, readLive, type StrategyResult } from './apply-context.ts';
 import { removeIgnoredFields } from './ignore-fields.ts';
@@ -25,7 +25,7 @@ export async function applyByServer(context: ApplyContext): Promise<StrategyResu
       ? await applyAll(context, manifest, config)
       : await applyWithIgnored(context, manifest, config);
   if (result.object === undefined) return result;
-  const owners = await fixOwners(context, result.object);
+  const owners = await updateOwnerReference(context, result.object);
   const object = owners.object ?? result.object;
   if (result.wanted !== undefined) context.memory.remember(context.task.meta.ordinal, result.wanted, object);
   return { object, wrote: result.wrote || owners.wrote };
@@ -42,7 +42,7 @@ async function applyAll(
   config: ServerSideApplyConfig,
 ): Promise<Applied> {
   const { force, fieldManager } = config;
-  const wanted = wantedDigest('Apply', manifest, force ?? false, fieldManager ?? '', context.ownership);
+  const wanted = desiredDigest('Apply', manifest, force ?? false, fieldManager ?? '', context.ownership);
   const live = context.likelyNew ? undefined : await readLive(context);
   if (live !== undefined && context.memory.isSettled(context.task.meta.ordinal, wanted, live))
     return { object: live, wrote: false };

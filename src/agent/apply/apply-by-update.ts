@@ -6,7 +6,7 @@ import { withOwner } from '../../core/work/applied/ownership.ts';
 import { objectToCreate, planUpdate, sameMetadata } from '../../core/work/update/plan-update.ts';
 import { sha256 } from '../../runtime/sha256.ts';
 import { isAlreadyExists, isRefusal } from '../../core/work/applied/kube-failure.ts';
-import { wantedDigest } from './applied-memory.ts';
+import { desiredDigest } from './apply-cache.ts';
 import { isUntouched } from '../../core/work/update/untouched.ts';
 import { AGENT_MANAGER } from '../../core/work/applied/agent-manager.ts';
 import { type ApplyContext, readLive, type StrategyResult } from './apply-context.ts';
@@ -18,7 +18,7 @@ export async function applyByUpdate(context: ApplyContext): Promise<StrategyResu
   const live = await readLive(context);
   if (live === undefined) return { object: await create(context), wrote: true };
   const { ordinal } = task.meta;
-  const wanted = wantedDigest('Update', task.manifest, ownership);
+  const wanted = desiredDigest('Update', task.manifest, ownership);
   if (memory.isSettled(ordinal, wanted, live)) return { object: live, wrote: false };
   const plan = planUpdate(live, task.manifest, ownership, sha256);
   if (plan.action === 'none') return { object: live, wrote: false };
@@ -53,7 +53,7 @@ export async function applyByCreateOnly(context: ApplyContext): Promise<Strategy
   if (context.likelyNew) return createOrElse(context, applyByCreateOnly);
   const live = await readLive(context);
   if (live === undefined) return { object: await create(context), wrote: true };
-  return fixOwners(context, live);
+  return updateOwnerReference(context, live);
 }
 
 async function createOrElse(
@@ -73,7 +73,7 @@ async function create(context: ApplyContext): Promise<KubeObject> {
   const wanted = objectToCreate(task.manifest, ownership, sha256);
   const object = await cluster.create(task.kind, wanted, { fieldManager: AGENT_MANAGER });
   context.live.written(task.kind, object, context.work);
-  memory.remember(task.meta.ordinal, wantedDigest('Update', task.manifest, ownership), object);
+  memory.remember(task.meta.ordinal, desiredDigest('Update', task.manifest, ownership), object);
   return object;
 }
 
@@ -92,7 +92,7 @@ async function recreate(context: ApplyContext, live: KubeObject): Promise<KubeOb
 }
 
 /** Adds, refreshes or removes our owner reference, and removes the claim. */
-export async function fixOwners(context: ApplyContext, live: KubeObject): Promise<StrategyResult> {
+export async function updateOwnerReference(context: ApplyContext, live: KubeObject): Promise<StrategyResult> {
   const { cluster, task, ownership } = context;
   const before = live.metadata.ownerReferences ?? [];
   const ownerReferences = withOwner(before, ownership.reference, ownership.owned);

@@ -4,7 +4,7 @@ import type { UpdateStrategy } from '../../core/model/kind/manifest-work.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import type { LiveObjects } from '../cluster/live-objects.ts';
 import type { ReadyTask } from '../cluster/manifest-task.ts';
-import type { AppliedMemory } from './applied-memory.ts';
+import type { ApplyCache } from './apply-cache.ts';
 
 /** Everything one strategy needs to apply one manifest. */
 export interface ApplyContext {
@@ -12,7 +12,7 @@ export interface ApplyContext {
   readonly work: string;
   readonly cluster: KubeApi;
   readonly live: LiveObjects;
-  readonly memory: AppliedMemory;
+  readonly memory: ApplyCache;
   readonly task: ReadyTask;
   readonly ownership: Ownership;
   readonly strategy: UpdateStrategy | undefined;

@@ -8,10 +8,10 @@ import { isAppliedWorkOwner, isOwned } from '../../core/work/applied/ownership.t
 import type { AgentSettings } from '../options/agent-options.ts';
 import { checkExecutor } from '../executor/executor-check.ts';
 import type { ExecutorReviews } from '../executor/executor-reviews.ts';
-import { chosenExecutor } from '../../core/work/applied/executor-subject.ts';
+import { parseExecutor } from '../../core/work/applied/executor-subject.ts';
 import type { LiveObjects } from '../cluster/live-objects.ts';
 import { type ManifestTask, type ReadyTask, readManifest } from '../cluster/manifest-task.ts';
-import type { AppliedMemory } from './applied-memory.ts';
+import type { ApplyCache } from './apply-cache.ts';
 import { applyManifest } from './apply-manifest.ts';
 import type { ApplyOutcome } from '../../core/work/applied/apply-outcome.ts';
 
@@ -23,7 +23,7 @@ export interface ManifestResult {
 export interface ApplyWork {
   readonly settings: AgentSettings;
   readonly live: LiveObjects;
-  readonly memory: AppliedMemory;
+  readonly memory: ApplyCache;
   readonly reviews: ExecutorReviews;
   readonly spec: ManifestWorkSpec;
   readonly tasks: readonly ManifestTask[];
@@ -119,8 +119,10 @@ async function applyTask(work: ApplyWork, task: ManifestTask, fresh: boolean): P
 
 /** An object that is not owned is applied without the right to delete; what replaces it needs that right anyway. */
 async function mayDelete({ spec, reviews }: ApplyWork, task: ReadyTask): Promise<boolean> {
-  const choice = chosenExecutor(spec.executor);
-  return choice.kind === 'none' || (choice.kind === 'account' && reviews.may(choice.account, 'delete', task));
+  const choice = parseExecutor(spec.executor);
+  return (
+    choice.kind === 'none' || (choice.kind === 'account' && reviews.isAllowed(choice.account, 'delete', task))
+  );
 }
 
 /**

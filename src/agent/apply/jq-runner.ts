@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
-import { afterCpuTime } from '../../adapters/clock/cpu-time-limit.ts';
+import { limitCpuTime } from '../../adapters/clock/cpu-time-limit.ts';
 import { InputError } from '../../core/errors.ts';
 import { parseExactIntegers } from '../../core/jsonpath/exact-json.ts';
 import { jsonText } from '../../core/model/json-text.ts';
@@ -109,7 +109,7 @@ function answerOf(worker: Worker, id: number, limitMs: number): Promise<Answer> 
     const onError = (error: unknown): void =>
       finish(() => reject(error instanceof Error ? error : new Error(String(error))));
     // The machine's and on purpose: it guards the processor, whatever the clock of the agent says.
-    const endLimit = afterCpuTime(limitMs, () => onError(new Error(`took longer than ${limitMs} ms`)));
+    const endLimit = limitCpuTime(limitMs, () => onError(new Error(`took longer than ${limitMs} ms`)));
     worker.on('message', onMessage);
     worker.on('error', onError);
   });

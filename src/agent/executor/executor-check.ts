@@ -3,7 +3,11 @@ import type { ManifestWorkSpec } from '../../core/model/kind/manifest-work.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import type { ImpersonatedUser } from '../../core/work/applied/executor-subject.ts';
 import type { ExecutorReviews, ExecutorVerb } from './executor-reviews.ts';
-import { chosenExecutor, type Executor, userOf } from '../../core/work/applied/executor-subject.ts';
+import {
+  parseExecutor,
+  type Executor,
+  serviceAccountUser,
+} from '../../core/work/applied/executor-subject.ts';
 import {
   failureText,
   isAlreadyExists,
@@ -40,12 +44,12 @@ export async function checkExecutor(
   executor: ManifestWorkSpec['executor'],
   check: ExecutorCheck,
 ): Promise<ExecutorAnswer> {
-  const choice = chosenExecutor(executor);
+  const choice = parseExecutor(executor);
   if (choice.kind === 'none') return ALLOWED;
   if (choice.kind === 'unusable') return { kind: 'failed', problem: choice.problem };
   try {
     if (!(await hasVerbs(check, choice.account))) return denied(check.task, '');
-    return await checkEscalation(check, userOf(choice.account));
+    return await checkEscalation(check, serviceAccountUser(choice.account));
   } catch (error) {
     return { kind: 'failed', problem: errorText(error) };
   }
@@ -59,7 +63,7 @@ async function hasVerbs({ reviews, task, owned }: ExecutorCheck, executor: Execu
     'get',
     ...(owned ? ['delete' as const] : []),
   ];
-  for (const verb of verbs) if (!(await reviews.may(executor, verb, task))) return false;
+  for (const verb of verbs) if (!(await reviews.isAllowed(executor, verb, task))) return false;
   return true;
 }
 

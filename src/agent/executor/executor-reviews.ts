@@ -2,7 +2,7 @@ import type { KindInfo } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { Clock, KubeApi, ObjectKey } from '../../core/ports.ts';
 import type { ExecutorRights } from './executor-rights.ts';
-import { type Executor, userOf } from '../../core/work/applied/executor-subject.ts';
+import { type Executor, serviceAccountUser } from '../../core/work/applied/executor-subject.ts';
 
 const SUBJECT_ACCESS_REVIEW: KindInfo = {
   group: 'authorization.k8s.io',
@@ -14,78 +14,78 @@ const SUBJECT_ACCESS_REVIEW: KindInfo = {
 
 export type ExecutorVerb = 'create' | 'update' | 'patch' | 'get' | 'delete';
 
-/** One object of the managed cluster, as authorization knows it. */
+/** An object of the managed cluster, with the fields that a SubjectAccessReview names. */
 export interface ReviewedObject {
   readonly kind: Pick<KindInfo, 'group' | 'version' | 'plural'>;
   readonly key: ObjectKey;
 }
 
-/** How long an answer about `get` is used again, in milliseconds: a work is looked at with each change of its objects. */
-export const READ_ANSWER_MS = 60_000;
-const MAX_READ_ANSWERS = 10_000;
+/** How long an answer about `get` is cached: the agent reads a work's objects again with each of their changes. */
+export const GET_ANSWER_TTL_MS = 60_000;
+const MAX_GET_ANSWERS = 10_000;
 
 interface ReviewsOptions {
   readonly cluster: KubeApi;
   readonly clock: Clock;
-  /** Answers that hold until RBAC objects change; absent: the server is asked. */
+  /** Cache of answers that is invalidated when RBAC objects change. Undefined: the API server is asked each time. */
   readonly rights: ExecutorRights | undefined;
 }
 
-/** Asks the managed cluster's API server, by SubjectAccessReview, what the executors of works may do. */
+/** Checks by SubjectAccessReview on the managed cluster whether the executor of a work may read or write an object. */
 export class ExecutorReviews {
   readonly #options: ReviewsOptions;
-  readonly #reads = new Map<string, { readonly allowed: boolean; readonly atMs: number }>();
+  readonly #getAnswers = new Map<string, { readonly allowed: boolean; readonly atMs: number }>();
 
   constructor(options: ReviewsOptions) {
     this.#options = options;
   }
 
-  /** For a write: checked each time, unless a cache follows RBAC. */
-  async may(executor: Executor, verb: ExecutorVerb, object: ReviewedObject): Promise<boolean> {
+  /** Whether the executor may use the verb on the object. The API server is asked, or `rights` where it is given. */
+  async isAllowed(executor: Executor, verb: ExecutorVerb, object: ReviewedObject): Promise<boolean> {
     const { rights } = this.#options;
-    const question = questionOf(verb, object);
+    const review = reviewKey(verb, object);
     const ask = (): Promise<boolean> => this.#ask(executor, verb, object);
-    const allowed = rights === undefined ? await ask() : await rights.allowed(executor, question, ask);
-    if (verb === 'get') this.#note(executor, question, allowed);
+    const allowed = rights === undefined ? await ask() : await rights.allowed(executor, review, ask);
+    if (verb === 'get') this.#cache(executor, review, allowed);
     return allowed;
   }
 
-  /** For reading an object: an answer counts for a minute, or as long as the cache that follows RBAC holds it. */
-  async mayGet(executor: Executor, object: ReviewedObject): Promise<boolean> {
+  /** Whether the executor may read the object. Without `rights`, an answer is cached for GET_ANSWER_TTL_MS. */
+  async isGetAllowed(executor: Executor, object: ReviewedObject): Promise<boolean> {
     if (this.#options.rights === undefined) {
-      const known = this.#reads.get(readKey(executor, questionOf('get', object)));
-      if (known !== undefined && this.#options.clock.now() - known.atMs < READ_ANSWER_MS)
-        return known.allowed;
+      const cached = this.#getAnswers.get(answerKey(executor, reviewKey('get', object)));
+      if (cached !== undefined && this.#options.clock.now() - cached.atMs < GET_ANSWER_TTL_MS)
+        return cached.allowed;
     }
-    return this.may(executor, 'get', object);
+    return this.isAllowed(executor, 'get', object);
   }
 
-  #note(executor: Executor, question: string, allowed: boolean): void {
+  #cache(executor: Executor, review: string, allowed: boolean): void {
     if (this.#options.rights !== undefined) return;
-    if (this.#reads.size >= MAX_READ_ANSWERS) this.#reads.clear();
-    this.#reads.set(readKey(executor, question), { allowed, atMs: this.#options.clock.now() });
+    if (this.#getAnswers.size >= MAX_GET_ANSWERS) this.#getAnswers.clear();
+    this.#getAnswers.set(answerKey(executor, review), { allowed, atMs: this.#options.clock.now() });
   }
 
   async #ask(executor: Executor, verb: ExecutorVerb, { kind, key }: ReviewedObject): Promise<boolean> {
-    const user = userOf(executor);
+    const user = serviceAccountUser(executor);
     const { group, version, plural: resource } = kind;
     const resourceAttributes = { group, version, resource, ...key, verb };
-    const review = await this.#options.cluster.create(SUBJECT_ACCESS_REVIEW, {
+    const answer = await this.#options.cluster.create(SUBJECT_ACCESS_REVIEW, {
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SubjectAccessReview',
-      // A review has no name; the port's type wants one.
+      // A review has no metadata, but the type of `create` requires some.
       metadata: {} as KubeObject['metadata'],
       spec: { user: user.name, groups: user.groups, resourceAttributes },
     });
-    return (review['status'] as { allowed?: boolean } | undefined)?.allowed === true;
+    return (answer['status'] as { allowed?: boolean } | undefined)?.allowed === true;
   }
 }
 
-/** JSON, so that no name can be read as two fields. */
-function questionOf(verb: ExecutorVerb, { kind, key }: ReviewedObject): string {
+/** Cache key of a verb on an object. It is JSON, because any separator may occur in a name. */
+function reviewKey(verb: ExecutorVerb, { kind, key }: ReviewedObject): string {
   return JSON.stringify([verb, kind.group, kind.version, kind.plural, key.namespace, key.name]);
 }
 
-function readKey({ namespace, name }: Executor, question: string): string {
-  return `${namespace}/${name} ${question}`;
+function answerKey({ namespace, name }: Executor, review: string): string {
+  return `${namespace}/${name} ${review}`;
 }

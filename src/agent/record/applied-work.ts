@@ -12,7 +12,7 @@ import type { AgentSettings } from '../options/agent-options.ts';
 import { INTENTS_ANNOTATION } from './apply-intents.ts';
 import { AGENT_MANAGER } from '../../core/work/applied/agent-manager.ts';
 
-export function appliedNameOf(settings: Pick<AgentSettings, 'hubHash'>, work: string): string {
+export function appliedWorkName(settings: Pick<AgentSettings, 'hubHash'>, work: string): string {
   return `${settings.hubHash}-${work}`;
 }
 
@@ -32,7 +32,7 @@ export async function ensureApplied(
   intents: string | undefined,
 ): Promise<AppliedManifestWork> {
   const { cluster, hubHash, agentId } = settings;
-  const name = appliedNameOf(settings, work.metadata.name);
+  const name = appliedWorkName(settings, work.metadata.name);
   const spec = { hubHash, agentID: agentId, manifestWorkName: work.metadata.name };
   const labels = work.metadata.labels;
   if (existing === undefined) {

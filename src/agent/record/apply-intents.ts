@@ -38,7 +38,7 @@ export function newIntents(
 }
 
 /** Everything this AppliedManifestWork may have put on the cluster: what it recorded, and what it only got to intend. */
-export function everApplied(applied: AppliedManifestWork): readonly AppliedResource[] {
+export function allAppliedResources(applied: AppliedManifestWork): readonly AppliedResource[] {
   const recorded = applied.status?.appliedResources ?? [];
   return [...recorded, ...untrackedResources(intentsOf(applied), recorded)];
 }

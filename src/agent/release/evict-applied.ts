@@ -19,7 +19,7 @@ export async function evictApplied(
   if (applied.metadata.deletionTimestamp !== undefined)
     return (await releaseApplied(state, applied)) ? DONE : RETRY;
   if (settings.evictionGraceMs >= NEVER_MS) {
-    await keepApplied(state, applied);
+    await cancelEviction(state, applied);
     return DONE;
   }
   const nowMs = settings.clock.now();
@@ -41,7 +41,7 @@ export async function evictApplied(
 }
 
 /** The work is back: the clock stops. */
-export async function keepApplied(
+export async function cancelEviction(
   state: AgentState,
   applied: AppliedManifestWork,
 ): Promise<AppliedManifestWork> {

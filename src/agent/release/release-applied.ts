@@ -2,7 +2,7 @@ import { APPLIED_MANIFEST_WORK } from '../../core/model/kinds.ts';
 import type { AppliedManifestWork, AppliedResource } from '../../core/model/kind/applied-manifest-work.ts';
 import { appliedWorkOwner } from '../../core/work/applied/ownership.ts';
 import type { AgentState } from '../state/agent-state.ts';
-import { everApplied } from '../record/apply-intents.ts';
+import { allAppliedResources } from '../record/apply-intents.ts';
 import { dropAppliedFinalizer, readApplied } from '../record/applied-work.ts';
 import { releaseResources } from './release-resources.ts';
 
@@ -27,7 +27,7 @@ export async function releaseApplied(
     return releaseApplied(state, deleting, stays);
   }
   const owner = appliedWorkOwner(name, uid);
-  const resources = everApplied(applied);
+  const resources = allAppliedResources(applied);
   const { pending, problems } = await releaseResources(cluster, resources, owner, stays);
   for (const problem of problems) log.warn('object cannot be released yet', { applied: name, problem });
   const current = await state.writeAppliedStatus(applied, { ...applied.status, appliedResources: pending });

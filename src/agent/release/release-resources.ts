@@ -4,12 +4,12 @@ import type { KubeObject, OwnerReference } from '../../core/model/object-meta.ts
 import type { KubeApi } from '../../core/ports.ts';
 import { isClaimedBy, unclaimPatch } from '../../core/work/applied/claim.ts';
 import type { KindInfo } from '../../core/model/kinds.ts';
-import { kindOfResource } from '../../core/work/applied/applied-resources.ts';
+import { kindOfResource, wasRecorded } from '../../core/work/applied/applied-resources.ts';
 import { isAppliedWorkOwner } from '../../core/work/applied/ownership.ts';
 import { AGENT_MANAGER } from '../../core/work/applied/agent-manager.ts';
 import { isRefusal } from '../../core/work/applied/kube-failure.ts';
 
-export interface Released {
+export interface ReleaseResult {
   /** Deleted but still there (finalizers), or not reached: to be looked at again. */
   readonly pending: readonly AppliedResource[];
   /** Why some could not be released; they are among `pending`. */
@@ -28,7 +28,7 @@ export async function releaseResources(
   resources: readonly AppliedResource[],
   owner: OwnerReference,
   stays: (resource: AppliedResource) => boolean = () => false,
-): Promise<Released> {
+): Promise<ReleaseResult> {
   const pending: AppliedResource[] = [];
   const problems: string[] = [];
   for (const resource of resources) {
@@ -50,7 +50,7 @@ async function releaseOne(
 ): Promise<boolean> {
   const kind = kindOfResource(resource);
   const key = { namespace: resource.namespace ?? '', name: resource.name };
-  const live = await cluster.get(kind, key);
+  const live = await getOrForget(cluster, resource);
   if (live === undefined) return true;
   const owners = live.metadata.ownerReferences ?? [];
   const owned = owners.some((reference) => reference.uid === owner.uid);
@@ -68,6 +68,22 @@ async function releaseOne(
   } catch (error) {
     // Another object has the name by now: ours is gone.
     if (error instanceof ConflictError) return true;
+    throw error;
+  }
+}
+
+/**
+ * What was only intended (it has no uid) and may not even be read counts as never created: what is created is recorded,
+ * unless the agent dies in between. Were it kept, its work could not end before somebody grants the right.
+ */
+async function getOrForget(cluster: KubeApi, resource: AppliedResource): Promise<KubeObject | undefined> {
+  try {
+    return await cluster.get(kindOfResource(resource), {
+      namespace: resource.namespace ?? '',
+      name: resource.name,
+    });
+  } catch (error) {
+    if (!wasRecorded(resource) && isRefusal(error, 'forbidden')) return undefined;
     throw error;
   }
 }

@@ -4,14 +4,16 @@ import {
   kindOfResource,
   sortedResources,
   untrackedResources,
+  wasRecorded,
 } from '../../core/work/applied/applied-resources.ts';
+import { isRefusal } from '../../core/work/applied/kube-failure.ts';
 import type { OwnerReference } from '../../core/model/object-meta.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import type { ManifestResult } from '../apply/apply-manifests.ts';
 import type { LiveObjects } from '../cluster/live-objects.ts';
 import { releaseResources } from './release-resources.ts';
 
-export interface Tracked {
+export interface TrackedResources {
   readonly resources: readonly AppliedResource[];
   /** Something is still on its way out, or could not be reached. */
   readonly unfinished: boolean;
@@ -30,13 +32,15 @@ export interface TrackRequest {
  * Brings the list of applied resources up to date and releases what left the work. If any manifest is not fully known (its
  * kind does not resolve, its object cannot be read), nothing is released and the list stays as it was: it throws.
  */
-export async function trackResources(request: TrackRequest): Promise<Tracked> {
+export async function trackResources(request: TrackRequest): Promise<TrackedResources> {
   const current: AppliedResource[] = [];
   for (const result of request.results) {
     const resource = await resourceOf(request, result);
     if (resource !== undefined) current.push(resource);
   }
-  const stale = untrackedResources(request.previous, current);
+  // What could not be applied and was never created is still wanted.
+  const wanted = request.results.flatMap((result) => listedResource(result) ?? []);
+  const stale = untrackedResources(request.previous, [...current, ...wanted]);
   const { pending, problems } = await releaseResources(request.cluster, stale, request.owner);
   return {
     resources: sortedResources([...current, ...pending]),
@@ -47,12 +51,13 @@ export async function trackResources(request: TrackRequest): Promise<Tracked> {
 
 /** Undefined: there is no such object on the cluster. */
 async function resourceOf(
-  { live }: TrackRequest,
-  { task, outcome }: ManifestResult,
+  { live, previous }: TrackRequest,
+  result: ManifestResult,
 ): Promise<AppliedResource | undefined> {
-  const { group = '', version = '', resource = '', name = '', namespace = '' } = task.meta;
-  if (version === '' || resource === '' || name === '') throw incomplete(task.meta.ordinal);
-  const listed = { group, version, resource, namespace, name };
+  const { task, outcome } = result;
+  const listed = listedResource(result);
+  if (listed === undefined) throw incomplete(task.meta.ordinal);
+  const { namespace, name, resource } = listed;
   if (outcome.kind === 'applied' && outcome.object !== undefined)
     return { ...listed, uid: outcome.object.metadata.uid };
   const kind = task.ready ? task.kind : kindOfResource(listed);
@@ -60,12 +65,21 @@ async function resourceOf(
     const object = await live.get({ kind, key: { namespace, name } });
     return object === undefined ? undefined : { ...listed, uid: object.metadata.uid };
   } catch (error) {
+    const isUnknown = untrackedResources([listed], previous.filter(wasRecorded)).length > 0;
+    if (isUnknown && isRefusal(error, 'forbidden')) return undefined;
     throw new TransientError(`cannot be read, nothing is cleaned up: ${errorText(error)}`, {
       code: 'agent.track',
       subject: `${resource} ${name}`,
       cause: error,
     });
   }
+}
+
+/** As it is listed on the AppliedManifestWork, without uid; undefined: the manifest is not resolved. */
+function listedResource({ task }: ManifestResult) {
+  const { group = '', version = '', resource = '', name = '', namespace = '' } = task.meta;
+  if (version === '' || resource === '' || name === '') return undefined;
+  return { group, version, resource, namespace, name };
 }
 
 function incomplete(ordinal: number): TransientError {

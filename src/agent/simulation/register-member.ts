@@ -1,4 +1,4 @@
-import { createUnlessThere } from '../../adapters/kube/create-unless-there.ts';
+import { createIfAbsent } from '../../adapters/kube/create-if-absent.ts';
 import { ConflictError } from '../../core/errors.ts';
 import { MANAGED_CLUSTER, NAMESPACE } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
@@ -21,7 +21,7 @@ interface ManagedFields {
  * anything else, so the registration keeps no field of them as its own: what Git declares meets no other owner, and needs no force.
  */
 export async function registerMember(hub: KubeApi, name: string): Promise<void> {
-  await createUnlessThere(hub, NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  await createIfAbsent(hub, NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   const defaults: KubeObject = {
     apiVersion: 'cluster.open-cluster-management.io/v1',
     kind: 'ManagedCluster',

@@ -6,10 +6,10 @@ import type { ManifestWork, ManifestWorkStatus } from '../../core/model/kind/man
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
 import type { AgentSettings } from '../options/agent-options.ts';
-import { appliedNameOf, writeAppliedStatus } from '../record/applied-work.ts';
+import { appliedWorkName, writeAppliedStatus } from '../record/applied-work.ts';
 import type { ExecutorReviews } from '../executor/executor-reviews.ts';
 import type { LiveObjects } from '../cluster/live-objects.ts';
-import type { OwnWrites } from '../cluster/own-writes.ts';
+import type { ReadYourWritesCache } from '../cluster/read-your-writes-cache.ts';
 import { newWorkMemory, type WorkMemory } from './work-memory.ts';
 import { writeWorkStatus } from './work-status.ts';
 
@@ -18,16 +18,16 @@ export class AgentState {
   readonly settings: AgentSettings;
   readonly live: LiveObjects;
   readonly reviews: ExecutorReviews;
-  readonly #works: OwnWrites;
-  readonly #applied: OwnWrites;
+  readonly #works: ReadYourWritesCache;
+  readonly #applied: ReadYourWritesCache;
   readonly #memories = new Map<string, WorkMemory>();
 
   constructor(parts: {
     readonly settings: AgentSettings;
     readonly live: LiveObjects;
     readonly reviews: ExecutorReviews;
-    readonly works: OwnWrites;
-    readonly applied: OwnWrites;
+    readonly works: ReadYourWritesCache;
+    readonly applied: ReadYourWritesCache;
   }) {
     this.settings = parts.settings;
     this.live = parts.live;
@@ -45,7 +45,7 @@ export class AgentState {
   }
 
   appliedOf(work: string): AppliedManifestWork | undefined {
-    return this.applied(appliedNameOf(this.settings, work));
+    return this.applied(appliedWorkName(this.settings, work));
   }
 
   memory(work: string): WorkMemory {
@@ -66,7 +66,7 @@ export class AgentState {
   /** After a conflict: what was written or seen may be of no worth. */
   distrust(work: string): void {
     this.#works.forget(this.#workKey(work));
-    this.#applied.forget(appliedNameOf(this.settings, work));
+    this.#applied.forget(appliedWorkName(this.settings, work));
   }
 
   wroteWork(work: ManifestWork): ManifestWork {

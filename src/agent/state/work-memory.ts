@@ -1,8 +1,8 @@
-import { AppliedMemory } from '../apply/applied-memory.ts';
+import { ApplyCache } from '../apply/apply-cache.ts';
 
 /** What the agent remembers of one work between passes; all of it can be lost without harm. */
 export interface WorkMemory {
-  readonly applied: AppliedMemory;
+  readonly applied: ApplyCache;
   /** What was begun to apply last. */
   begunInput: string | undefined;
   /** What was applied last, to the end; undefined: nothing yet, or the last pass was not finished. */
@@ -18,7 +18,7 @@ export interface WorkMemory {
 
 export function newWorkMemory(): WorkMemory {
   return {
-    applied: new AppliedMemory(),
+    applied: new ApplyCache(),
     begunInput: undefined,
     appliedInput: undefined,
     drifted: false,

@@ -5,10 +5,10 @@ import { readManifests } from '../apply/apply-manifests.ts';
 import { setCondition } from '../../core/work/conditions/condition-list.ts';
 import { isRefusal } from '../../core/work/applied/kube-failure.ts';
 import type { AgentState } from '../state/agent-state.ts';
-import { appliedNameOf, readApplied } from '../record/applied-work.ts';
+import { appliedWorkName, readApplied } from '../record/applied-work.ts';
 import { releaseApplied } from '../release/release-applied.ts';
 import { DONE, RETRY, type ReconcileOutcome } from '../../runtime/reconciler.ts';
-import { lookAtWork } from '../feedback/look-at-work.ts';
+import { observeWork } from '../feedback/observe-work.ts';
 import { writeFinalizers } from '../state/work-status.ts';
 
 /** A ManifestWork that is being deleted: first everything it applied goes, then our finalizer. */
@@ -17,13 +17,13 @@ export async function finalizeWork(state: AgentState, deleting: ManifestWork): P
   const { name } = deleting.metadata;
   if (!(deleting.metadata.finalizers ?? []).includes(MANIFEST_WORK_FINALIZER)) return DONE;
   // From the server: a cache that has not seen it yet must not let objects leak.
-  const applied = await readApplied(settings.cluster, appliedNameOf(settings, name));
+  const applied = await readApplied(settings.cluster, appliedWorkName(settings, name));
   let work = deleting;
   if (applied !== undefined) {
     work = await announceDeletion(state, work);
     const stays = await outlives(state, work);
     if (!(await releaseApplied(state, applied, stays))) {
-      const { status } = await lookAtWork(state, work, work.status ?? {});
+      const { status } = await observeWork(state, work, work.status ?? {});
       await state.writeWorkStatus(work, status);
       return RETRY;
     }

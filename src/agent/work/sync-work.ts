@@ -9,23 +9,26 @@ import { MANIFEST_WORK_FINALIZER } from '../../core/model/kind/manifest-work.ts'
 import { untrackedResources } from '../../core/work/applied/applied-resources.ts';
 import { aggregateApplied } from '../../core/work/conditions/aggregate-conditions.ts';
 import { findCondition, setCondition } from '../../core/work/conditions/condition-list.ts';
-import { findSame, mergeManifestStatus } from '../../core/work/feedback/merge-manifest-status.ts';
+import {
+  findManifestCondition,
+  mergeManifestStatus,
+} from '../../core/work/feedback/merge-manifest-status.ts';
 import { wasApplied } from '../../core/work/feedback/observed-status.ts';
 import { appliedWorkOwner } from '../../core/work/applied/ownership.ts';
 import type { AgentState } from '../state/agent-state.ts';
-import { appliedNameOf, dropIntents, ensureApplied, readApplied } from '../record/applied-work.ts';
+import { appliedWorkName, dropIntents, ensureApplied, readApplied } from '../record/applied-work.ts';
 import { appliedCondition } from '../apply/apply-manifest.ts';
 import { applyManifests, type ManifestResult, readManifests } from '../apply/apply-manifests.ts';
-import { wantedDigest } from '../apply/applied-memory.ts';
-import { everApplied, hasOpenIntents, newIntents } from '../record/apply-intents.ts';
+import { desiredDigest } from '../apply/apply-cache.ts';
+import { allAppliedResources, hasOpenIntents, newIntents } from '../record/apply-intents.ts';
 import type { ManifestTask } from '../cluster/manifest-task.ts';
 import { isAlreadyExists } from '../../core/work/applied/kube-failure.ts';
-import { keepApplied } from '../release/evict-applied.ts';
-import { lookAtWork, type WorkLook } from '../feedback/look-at-work.ts';
+import { cancelEviction } from '../release/evict-applied.ts';
+import { observeWork, type WorkObservation } from '../feedback/observe-work.ts';
 import { releaseApplied } from '../release/release-applied.ts';
 import { reportPass } from './report-pass.ts';
 import { RETRY, type ReconcileOutcome } from '../../runtime/reconciler.ts';
-import { type Tracked, trackResources } from '../release/track-resources.ts';
+import { type TrackedResources, trackResources } from '../release/track-resources.ts';
 import { correctionAllowedAtMs, noteCorrection, type WorkMemory } from '../state/work-memory.ts';
 import { writeFinalizers } from '../state/work-status.ts';
 
@@ -42,13 +45,13 @@ export async function syncWork(
   if (applied?.metadata.deletionTimestamp !== undefined && !(await releaseApplied(state, applied)))
     return RETRY;
   applied = state.appliedOf(name);
-  if (applied !== undefined) applied = await keepApplied(state, applied);
+  if (applied !== undefined) applied = await cancelEviction(state, applied);
   const memory = state.memory(name);
   const cause = applyCause(state, work, applied, memory);
   const pass =
     cause === undefined ? undefined : await applyPass(state, { work, applied, memory, cause, signal });
   if (signal.aborted) return RETRY;
-  const look = await lookAtWork(state, work, pass?.status ?? work.status ?? {}, pass?.results);
+  const look = await observeWork(state, work, pass?.status ?? work.status ?? {}, pass?.results);
   const { status } = look;
   if (pass !== undefined) await recordApplied(state, pass);
   await state.writeWorkStatus(work, status);
@@ -104,7 +107,7 @@ function noteApplied({ settings }: AgentState, memory: WorkMemory, work: Manifes
 
 /** Changes when there is something new to apply: the spec, or the labels (which people touch to ask for another try). */
 function inputOf({ metadata }: ManifestWork): string {
-  return wantedDigest(metadata.uid, metadata.generation, metadata.labels ?? {});
+  return desiredDigest(metadata.uid, metadata.generation, metadata.labels ?? {});
 }
 
 interface PassInput {
@@ -146,10 +149,10 @@ async function applyPass(state: AgentState, input: PassInput): Promise<Pass> {
     owner,
     drift: cause === 'drift',
     isComplete: ({ meta }) =>
-      findCondition(findSame(before, meta)?.conditions, 'Complete')?.status === 'True',
+      findCondition(findManifestCondition(before, meta)?.conditions, 'Complete')?.status === 'True',
     isRecorded: ({ meta }) => untrackedResources([meta], recorded).length === 0,
     wasApplied: ({ meta }) => {
-      const last = findCondition(findSame(before, meta)?.conditions, 'Applied');
+      const last = findCondition(findManifestCondition(before, meta)?.conditions, 'Applied');
       return last?.status === 'True' && last.observedGeneration === work.metadata.generation;
     },
     signal,
@@ -181,7 +184,7 @@ async function currentApplied(
   tasks: readonly ManifestTask[],
 ): Promise<AppliedManifestWork> {
   const { settings } = state;
-  const name = appliedNameOf(settings, work.metadata.name);
+  const name = appliedWorkName(settings, work.metadata.name);
   let applied: AppliedManifestWork;
   try {
     applied = await ensureApplied(settings, work, cached, newIntents(cached, tasks));
@@ -231,7 +234,7 @@ interface TrackInput {
 }
 
 /** Undefined: not everything is known, so nothing was released. */
-async function track(state: AgentState, input: TrackInput): Promise<Tracked | undefined> {
+async function track(state: AgentState, input: TrackInput): Promise<TrackedResources | undefined> {
   const { applied, results, status } = input;
   const recorded = applied.status?.appliedResources ?? [];
   // Nothing was ever said about this work: an empty one must not clean up what a lost status knew.
@@ -239,7 +242,7 @@ async function track(state: AgentState, input: TrackInput): Promise<Tracked | un
   const { log, cluster, clusterName } = state.settings;
   try {
     const owner = appliedWorkOwner(applied.metadata.name, applied.metadata.uid ?? '');
-    const previous = everApplied(applied);
+    const previous = allAppliedResources(applied);
     const tracked = await trackResources({ cluster, live: state.live, results, previous, owner });
     for (const problem of tracked.problems)
       log.warn('stale object cannot be removed yet', { cluster: clusterName, problem });
@@ -254,7 +257,7 @@ async function track(state: AgentState, input: TrackInput): Promise<Tracked | un
   }
 }
 
-function retryOf(results: readonly ManifestResult[], tracked: Tracked | undefined): Pass['retry'] {
+function retryOf(results: readonly ManifestResult[], tracked: TrackedResources | undefined): Pass['retry'] {
   const retries = results.map(({ outcome }) => (outcome.kind === 'failed' ? outcome.retry : 'never'));
   if (tracked === undefined || tracked.unfinished || retries.includes('soon')) return 'soon';
   return retries.includes('minute') ? 'minute' : 'never';
@@ -263,7 +266,12 @@ function retryOf(results: readonly ManifestResult[], tracked: Tracked | undefine
 const DENIED_RETRY_MS = 60_000;
 
 /** When to look again without being told: the resync, a denied executor, and objects that are not watched. */
-function nextLook(state: AgentState, memory: WorkMemory, look: WorkLook, denied: boolean): ReconcileOutcome {
+function nextLook(
+  state: AgentState,
+  memory: WorkMemory,
+  look: WorkObservation,
+  denied: boolean,
+): ReconcileOutcome {
   const { clock, random, statusSyncIntervalMs, drift, resyncIntervalMs } = state.settings;
   const nowMs = clock.now();
   const waits = [Math.max(0, memory.resyncAtMs - nowMs)];

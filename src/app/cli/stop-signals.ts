@@ -1,4 +1,4 @@
-import { childGroups } from '../../runtime/child-groups.ts';
+import { childProcessGroups } from '../../runtime/child-process-groups.ts';
 
 /** Requests and programs that are still running after this time are ended. */
 const CUT_OFF_AFTER_MS = 3_000;
@@ -21,7 +21,7 @@ export function listenForStop(stderr: Pick<NodeJS.WritableStream, 'write'>): Sto
   const begin = (): void => {
     stop.abort();
     setTimeout(() => {
-      childGroups.endAll();
+      childProcessGroups.endAll();
       cutOff.abort();
     }, CUT_OFF_AFTER_MS).unref();
     setTimeout(() => {

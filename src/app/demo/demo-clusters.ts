@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createUnlessThere } from '../../adapters/kube/create-unless-there.ts';
+import { createIfAbsent } from '../../adapters/kube/create-if-absent.ts';
 import { HttpKubeApi } from '../../adapters/kube/http-kube-api.ts';
 import { loadKubeConfig } from '../../adapters/kube/config/load-kube-config.ts';
 import { NAMESPACE } from '../../core/model/kinds.ts';
@@ -49,7 +49,7 @@ export async function startDemoClusters(options: DemoClustersOptions): Promise<D
     const members = new Map<string, { api: KubeApi; kubeconfig: string }>();
     for (const clusterName of names) {
       // A registered cluster has a namespace on the hub; here nobody registers, so the demo makes it.
-      await createUnlessThere(hub, NAMESPACE, {
+      await createIfAbsent(hub, NAMESPACE, {
         apiVersion: 'v1',
         kind: 'Namespace',
         metadata: { name: clusterName },

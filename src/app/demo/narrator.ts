@@ -8,14 +8,14 @@ import { writePainted } from '../terminal/terminal-output.ts';
 export interface Narrator {
   /** A heading: the next part of the story. */
   chapter(title: string): void;
-  tell(topic: Topic, text: string): void;
+  tell(topic: NarratorTopic, text: string): void;
   /** A line that belongs to the one before. */
   detail(text: string): void;
   /** Text to be taken as it is: tables, JSON, commands to copy. */
   block(text: string): void;
 }
 
-export type Topic =
+export type NarratorTopic =
   | 'hub'
   | 'cluster'
   | 'git'
@@ -28,7 +28,9 @@ export type Topic =
   | 'preview'
   | 'problem';
 
-const TOPIC_COLOURS: Readonly<Record<Topic, 'blue' | 'cyan' | 'green' | 'magenta' | 'yellow' | 'red'>> = {
+const TOPIC_COLOURS: Readonly<
+  Record<NarratorTopic, 'blue' | 'cyan' | 'green' | 'magenta' | 'yellow' | 'red'>
+> = {
   hub: 'blue',
   cluster: 'blue',
   git: 'cyan',

@@ -7,8 +7,8 @@ import { createLogger } from '../../adapters/log/pino-logger.ts';
 import { BugError } from '../../core/errors.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { CliIo, ExitCode } from '../terminal/cli-io.ts';
-import type { FleetController } from '../serve/serve-fleet.ts';
-import { serveFleet } from '../serve/serve-fleet.ts';
+import type { RunningController } from '../serve/serve-controller.ts';
+import { serveController } from '../serve/serve-controller.ts';
 import { askArgoEndpoint } from './ask-argo-endpoint.ts';
 import type { DemoClusters } from './demo-clusters.ts';
 import { startDemoClusters } from './demo-clusters.ts';
@@ -16,10 +16,10 @@ import type { DemoChange, DemoRepository } from './demo-repository.ts';
 import { openDemoRepository } from './demo-repository.ts';
 import type { Narrator } from './narrator.ts';
 import { createNarrator } from './narrator.ts';
-import type { ExpectedApp } from './settled-work.ts';
-import { lookAtApp } from './settled-work.ts';
-import { tellAgentEvent } from './tell-agent-event.ts';
-import { tellFleetEvent } from './tell-fleet-event.ts';
+import type { ExpectedApp } from './check-app.ts';
+import { checkApp } from './check-app.ts';
+import { narrateAgentEvent } from './narrate-agent-event.ts';
+import { narrateControllerEvent } from './narrate-controller-event.ts';
 import { waitUntil } from './wait-until.ts';
 
 export interface DemoOptions {
@@ -113,7 +113,7 @@ class DemoStory {
       names: CLUSTERS,
       clock: this.#clock,
       log: this.#log('hub.log'),
-      onAgentEvent: (event) => tellAgentEvent(this.#narrator, event),
+      onAgentEvent: (event) => narrateAgentEvent(this.#narrator, event),
     });
     this.#closers.push(() => clusters.close());
     this.#clusters = clusters;
@@ -131,12 +131,12 @@ class DemoStory {
     return repository;
   }
 
-  async #startController(clusters: DemoClusters, repository: DemoRepository): Promise<FleetController> {
+  async #startController(clusters: DemoClusters, repository: DemoRepository): Promise<RunningController> {
     const { dataDir, version } = this.#options;
     this.#narrator.chapter('3. Berth reads the commit, decides, publishes, and the agents apply');
     const tokenFile = join(dataDir, 'argocd-token');
     await writeFile(tokenFile, randomBytes(24).toString('base64url'), { mode: 0o600 });
-    const controller = await serveFleet({
+    const controller = await serveController({
       api: clusters.hub,
       sources: [{ url: repository.url, ref: { type: 'branch', name: 'main' } }],
       dataDir: join(dataDir, 'controller'),
@@ -157,8 +157,8 @@ class DemoStory {
     return controller;
   }
 
-  async #tellEvents(controller: FleetController): Promise<void> {
-    for await (const event of controller.events) tellFleetEvent(this.#narrator, event);
+  async #tellEvents(controller: RunningController): Promise<void> {
+    for await (const event of controller.events) narrateControllerEvent(this.#narrator, event);
   }
 
   async #waitForApps(clusters: DemoClusters, frontendOn: string): Promise<void> {
@@ -169,7 +169,7 @@ class DemoStory {
     ];
     const { signal } = this.#io;
     for (const app of apps)
-      await waitUntil(`guestbook/${app.name}`, () => lookAtApp(clusters.hub, app), {
+      await waitUntil(`guestbook/${app.name}`, () => checkApp(clusters.hub, app), {
         clock: this.#clock,
         signal,
         timeoutMs: STEP_TIMEOUT_MS,
@@ -179,7 +179,7 @@ class DemoStory {
   async #drain(
     clusters: DemoClusters,
     repository: DemoRepository,
-    { controller, drained }: { readonly controller: FleetController; readonly drained: boolean },
+    { controller, drained }: { readonly controller: RunningController; readonly drained: boolean },
   ): Promise<void> {
     this.#narrator.chapter(
       '4. A commit taints cluster1: the frontend moves, metrics tolerates it for an hour and stays',
@@ -192,7 +192,7 @@ class DemoStory {
     await this.#waitForApps(clusters, 'cluster2');
   }
 
-  async #askArgo(controller: FleetController): Promise<void> {
+  async #askArgo(controller: RunningController): Promise<void> {
     this.#narrator.chapter('5. What an Argo CD ApplicationSet would get from the plugin endpoint');
     const answer = await askArgoEndpoint({
       url: controller.url ?? '',

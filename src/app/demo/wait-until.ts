@@ -1,8 +1,8 @@
 import { TransientError } from '../../core/errors.ts';
 import type { Clock } from '../../core/ports.ts';
 
-/** What a look at the world found: done, or what is still missing. */
-export type Finding = { readonly done: true } | { readonly done: false; readonly missing: string };
+/** What a check found: done, or what is still missing. */
+export type CheckResult = { readonly done: true } | { readonly done: false; readonly missing: string };
 
 const LOOK_EVERY_MS = 100;
 
@@ -12,7 +12,7 @@ const LOOK_EVERY_MS = 100;
  */
 export async function waitUntil(
   what: string,
-  look: () => Promise<Finding>,
+  look: () => Promise<CheckResult>,
   options: { readonly clock: Clock; readonly signal: AbortSignal; readonly timeoutMs: number },
 ): Promise<void> {
   const { clock, signal, timeoutMs } = options;

@@ -13,17 +13,17 @@ import type { HubPosition } from '../../core/sync/hub-position.ts';
 import { isEarlierTerm } from '../../runtime/leader-election/lease.ts';
 import { sleep } from '../../runtime/sleep.ts';
 import { HubRecords } from '../../controllers/publication/hub-records.ts';
-import { PastPublications } from '../../controllers/publication/past-publications.ts';
-import { RecordedPast } from '../../controllers/publication/recorded-past.ts';
+import { PreviousRecords } from '../../controllers/publication/previous-records.ts';
+import { RecordedPublications } from '../../controllers/publication/recorded-publications.ts';
 import { PlanApprovals } from '../../controllers/publication/plan-approvals.ts';
-import { type ServeFleetOptions } from '../settings/serve-options.ts';
+import { type ServeOptions } from '../settings/serve-options.ts';
 import { sourceNameOf } from '../../controllers/sources/progress/source-options.ts';
 import type { TakeOver } from '../../runtime/leader-election/leadership.ts';
 import type { ReadCommit } from '../../controllers/sources/progress/source-ledger.ts';
 
 /** What a controller keeps in its data directory, for the one that comes after it. */
 export interface ControllerState {
-  readonly memory: JsonFileMap<PublishState>;
+  readonly publicationJournal: JsonFileMap<PublishState>;
   readonly journal: TransitionJournal;
   readonly approvals: PlanApprovals;
   readonly commits: JsonFileMap<ReadCommit>;
@@ -32,11 +32,11 @@ export interface ControllerState {
   readonly history: HistoryStore;
   readonly deletions: DeletionLog;
   /** What the process before this one recorded on this disk. */
-  readonly pastPublications: PastPublications;
+  readonly previousRecords: PreviousRecords;
   /** Absent on an embedded hub, where the data directory is as safe as the hub, and where somebody else decides. */
   readonly hubRecords: HubRecords | undefined;
   /** What others published; absent as the records are. */
-  readonly past: RecordedPast | undefined;
+  readonly recordedPublications: RecordedPublications | undefined;
   /**
    * This process begins to write. Where another process has led since this data directory was last used by a leader, its record of
    * publications is out of date: it is cleared, and read again from the records on the hub. A hub that was restored from a backup may
@@ -61,11 +61,11 @@ const THROUGH = 'through';
 const KEEP_INTERVAL_MS = 10_000;
 const MAX_DELETIONS = 10_000;
 
-export function openControllerState(options: ServeFleetOptions): ControllerState {
+export function openControllerState(options: ServeOptions): ControllerState {
   const { api, dataDir, clock, log, maxRecords, embedded, schedule, leadership } = options;
   const open = <T>(name: string) => new JsonFileMap<T>(join(dataDir, name), clock, log);
   const plans = open<SourcePlans>('approved-plans.json');
-  const memory = open<PublishState>('publish-state.json');
+  const publicationJournal = open<PublishState>('publish-state.json');
   const transitions = open<readonly PlacementMove[]>('last-transition.json');
   const journal = new TransitionJournal(transitions, log);
   const commits = open<ReadCommit>('commits.json');
@@ -91,35 +91,38 @@ export function openControllerState(options: ServeFleetOptions): ControllerState
     hubRecords?.resume(read);
     return read;
   });
-  const past = hubRecords && new RecordedPast({ api, clock, log, digest: sha256, memory });
-  const pastPublications = new PastPublications(records, log);
+  const recordedPublications =
+    hubRecords && new RecordedPublications({ api, clock, log, digest: sha256, publicationJournal });
+  const previousRecords = new PreviousRecords(records, log);
   let tookOver: Promise<void> = Promise.resolve();
-  const files = [memory, transitions, plans, commits, onHub, terms, hubPositions];
+  const files = [publicationJournal, transitions, plans, commits, onHub, terms, hubPositions];
   return {
     keep: (signal) => keepOnDisk(files, clock, signal),
-    memory,
+    publicationJournal,
     journal,
     approvals: new PlanApprovals(plans, clock, options.sources.map(sourceNameOf)),
     commits,
     hubPositions,
     history,
     deletions,
-    pastPublications,
+    previousRecords,
     hubRecords,
-    past,
+    recordedPublications,
     takeOver: ({ lease, term, previousTerm }, { wasRestored }) => {
       const last = terms.get(lease);
       const isNewest =
         last === previousTerm || (wasRestored && isEarlierTerm(previousTerm ?? '', last ?? ''));
       if (!isNewest) {
-        memory.clear();
+        publicationJournal.clear();
         journal.forget();
-        pastPublications.forget();
-        past?.begin();
+        previousRecords.forget();
+        recordedPublications?.begin();
       }
       // The term says that what is remembered is up to date: it is written only after a record that was out of date is gone from the
       // disk. Where one of these cannot be written, the next start treats the directory as out of date.
-      const cleared = isNewest ? Promise.resolve() : Promise.all([memory.flush(), transitions.flush()]);
+      const cleared = isNewest
+        ? Promise.resolve()
+        : Promise.all([publicationJournal.flush(), transitions.flush()]);
       tookOver = cleared.then(() => terms.persist(lease, term)).catch(() => undefined);
     },
     close: async () => {

@@ -1,3 +1,5 @@
+import { SharedCommits } from '../../controllers/sources/progress/shared-commits.ts';
+import type { ServeOptions } from '../settings/serve-options.ts';
 import { Subscribers } from '../../runtime/subscribers.ts';
 import type { ArrivingCommits } from '../../controllers/sources/progress/arriving-commits.ts';
 import type { PlanApprovals } from '../../controllers/publication/plan-approvals.ts';
@@ -11,16 +13,26 @@ export function followSources(followers: {
   readonly approvals: PlanApprovals;
   readonly ledger: SourceLedger;
   readonly barrier: CommitBarrier;
+  readonly options: Pick<ServeOptions, 'sources'>;
 }): Subscribers<SourceEvent> {
-  const { arriving, approvals, ledger, barrier } = followers;
+  const { arriving, approvals, ledger, barrier, options } = followers;
   const events = new Subscribers<SourceEvent>();
+  const writers = options.sources.filter(({ sync }) => sync !== 'observe');
+  const shared = new SharedCommits(writers, {
+    onExpected: (source) => {
+      barrier.expect(source);
+      void events.tell({ kind: 'look-wanted', source });
+    },
+    onMissed: (source) => barrier.stopExpecting(source),
+  });
   events.subscribe((event) => arriving.take(event));
   events.subscribe((event) => {
     const { kind, source } = event;
-    if (kind === 'read') approvals.read(source, event.fleet.commit?.id, event.fleet.objects);
+    if (kind === 'read') approvals.read(source, event.content.commit?.id, event.content.objects);
     else if (kind === 'followed') approvals.followed(source);
   });
   events.subscribe((event) => ledger.take(event));
   events.subscribe((event) => barrier.take(event));
+  events.subscribe((event) => shared.take(event));
   return events;
 }

@@ -1,10 +1,10 @@
 import { formatLocation } from '../../core/model/source-location.ts';
 import type { LogFields, Logger } from '../../core/ports.ts';
 import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
-import type { FleetEvent } from '../../controllers/events/fleet-events.ts';
+import type { ControllerEvent } from '../../controllers/events/controller-events.ts';
 
 /** One log entry per event; what went wrong in Git is named with its place. */
-export function logEvent(log: Logger, event: FleetEvent): void {
+export function logEvent(log: Logger, event: ControllerEvent): void {
   switch (event.kind) {
     case 'commit-read': {
       const { source, commit, objects, files, problems } = event;
@@ -44,7 +44,7 @@ export function logEvent(log: Logger, event: FleetEvent): void {
     case 'synced':
     case 'work-written': {
       const { kind, atMs: _at, ...fields } = event;
-      log.info(TEXT[kind], withPlans(fields));
+      log[isNews(event) ? 'info' : 'debug'](TEXT[kind], withPlans(fields));
       return;
     }
     case 'deleted':
@@ -67,6 +67,11 @@ export function logEvent(log: Logger, event: FleetEvent): void {
     case 'ready':
       log.info('everything was read and published once');
   }
+}
+
+/** Where an object fails, the hub is compared at each poll, and mostly nothing changes. */
+function isNews(event: ControllerEvent): boolean {
+  return event.kind !== 'synced' || event.applied + event.pruned > 0 || event.released !== undefined;
 }
 
 function deletionFields({ source, object, commit, took, released }: DeletionRecord): LogFields {

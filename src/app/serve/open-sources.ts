@@ -3,26 +3,30 @@ import { postCommitStatus } from '../../adapters/scm/commit-status.ts';
 import { JsonFileMap } from '../../adapters/store/json-file.ts';
 import { sha256 } from '../../runtime/sha256.ts';
 import { InputError } from '../../core/errors.ts';
+import { checkAppliedKinds } from '../../core/sources/check-applied-kinds.ts';
 import { SourceChecker } from '../../core/sources/source-checker.ts';
 import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/judge/removal-budget.ts';
+import type { SourceFinding } from '../../core/sources/source-finding.ts';
+import { appliedKinds } from '../../core/sync/applied/applied-kinds.ts';
 import { DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';
 import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
 import { DEFAULT_DELETION_WINDOW_MS } from '../../core/sync/deletion-window.ts';
 import type { Subscribers } from '../../runtime/subscribers.ts';
 import type { Supervisor } from '../../runtime/supervisor.ts';
-import { checkFleet } from '../../controllers/sources/manifests/check-fleet.ts';
-import { openFleetSource } from '../../controllers/sources/reading/fleet-source.ts';
+import { checkContent } from '../../controllers/sources/manifests/check-content.ts';
+import type { SourceContent } from '../../controllers/sources/manifests/source-content.ts';
+import { openGitSource } from '../../controllers/sources/reading/git-source.ts';
 import { ParsePool } from '../../controllers/sources/parsing/parse-pool.ts';
 import { ParsedCache } from '../../controllers/sources/parsing/parsed-cache.ts';
 import type { CommitBarrier } from '../../controllers/sources/progress/commit-barrier.ts';
 import { CommitReporter } from '../../controllers/sources/following/commit-reporter.ts';
-import type { ToldStatus } from '../../controllers/sources/following/commit-reporter.ts';
-import type { FleetHappening } from '../../controllers/events/fleet-events.ts';
+import type { ReportedStatus } from '../../controllers/sources/following/commit-reporter.ts';
+import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
 import { GitLoop } from '../../controllers/sources/following/git-loop.ts';
 import { HubSync } from '../../controllers/sources/following/hub-sync.ts';
 import { SourceClaims } from '../../controllers/sources/progress/source-claims.ts';
 import type { SourceEvent } from '../../controllers/sources/progress/source-events.ts';
-import { type ServeFleetOptions } from '../settings/serve-options.ts';
+import { type ServeOptions } from '../settings/serve-options.ts';
 import { type ServeSource, sourceNameOf } from '../../controllers/sources/progress/source-options.ts';
 
 export interface OpenSource {
@@ -33,8 +37,8 @@ export interface OpenSource {
   readonly cutOff: () => void;
 }
 
-export interface SourceSurroundings {
-  readonly emit: (happening: FleetHappening) => void;
+export interface SourceDependencies {
+  readonly emit: (happening: ControllerEventBody) => void;
   /** Receives the events of the sources. */
   readonly events: Subscribers<SourceEvent>;
   readonly barrier: CommitBarrier;
@@ -46,8 +50,8 @@ export interface SourceSurroundings {
 
 /** Opens all sources without touching the network. InputError for one that cannot work. */
 export async function openSources(
-  options: ServeFleetOptions,
-  around: SourceSurroundings,
+  options: ServeOptions,
+  around: SourceDependencies,
 ): Promise<readonly OpenSource[]> {
   const { emit, events, whenFirstPublished } = around;
   const names = new Set<string>();
@@ -58,12 +62,12 @@ export async function openSources(
     options.clock,
     writers.map(({ from, name }) => ({ name, force: from.force === true })),
   );
-  claims.looks.onWanted((source) => void events.tell({ kind: 'look-wanted', source }));
+  claims.fetches.onWanted((source) => void events.tell({ kind: 'look-wanted', source }));
   events.subscribe((event) => claims.take(event));
   const opened = await Promise.all(
     named.map(async ({ from, name }) => {
       const cache = new ParsedCache({ dir: join(options.dataDir, 'parsed', name), log: options.log });
-      const source = await openFleetSource({
+      const source = await openGitSource({
         ...from,
         mirrorDir: join(options.dataDir, 'git', name),
         ambient: options.env,
@@ -84,13 +88,13 @@ export async function openSources(
         pollIntervalMs: options.pollIntervalMs ?? 60_000,
         resyncIntervalMs: options.resyncIntervalMs ?? 180_000,
         tell: (event) => events.tell(event),
-        check: (fleet) => checkFleet(fleet, checker),
+        check: (content) => checkContent(content, checker, (objects) => unappliedKinds(from, objects)),
         whenFirstPublished,
       });
       events.subscribe((event) => {
         if (event.source !== name) return;
         if (event.kind === 'look-wanted') loop.fetch();
-        else if (event.kind === 'checked') reporter?.reporter.report(event.fleet);
+        else if (event.kind === 'checked') reporter?.reporter.report(event.content);
       });
       return {
         name,
@@ -111,8 +115,16 @@ export async function openSources(
   return opened;
 }
 
+/** Where another tool applies the source, that tool decides. */
+function unappliedKinds(
+  { sync, kinds = [] }: ServeSource,
+  objects: SourceContent['objects'],
+): readonly SourceFinding[] {
+  return sync === 'observe' ? [] : checkAppliedKinds(objects, kinds);
+}
+
 function warnOfInProcess(
-  { log }: ServeFleetOptions,
+  { log }: ServeOptions,
   opened: readonly { readonly name: string; readonly inProcess: boolean }[],
 ): void {
   const sources = opened.filter(({ inProcess }) => inProcess).map(({ name }) => name);
@@ -123,14 +135,14 @@ const IN_PROCESS =
   'no git program was found: sources are read in process, several times slower and with packs in memory; only for repositories whose writers you trust; install git and start again';
 
 function reporterOf(
-  { dataDir, clock, random, log, leadership }: ServeFleetOptions,
+  { dataDir, clock, random, log, leadership }: ServeOptions,
   { commitStatus }: ServeSource,
   name: string,
-  emit: (happening: FleetHappening) => void,
+  emit: (happening: ControllerEventBody) => void,
 ) {
   if (commitStatus === undefined) return undefined;
   const { target, targetUrl } = commitStatus;
-  const told = new JsonFileMap<ToldStatus>(join(dataDir, 'commit-status', `${name}.json`), clock, log);
+  const told = new JsonFileMap<ReportedStatus>(join(dataDir, 'commit-status', `${name}.json`), clock, log);
   const reporter = new CommitReporter({
     source: name,
     targetUrl,
@@ -146,9 +158,9 @@ function reporterOf(
 }
 
 function hubSyncOf(
-  options: ServeFleetOptions,
+  options: ServeOptions,
   from: ServeSource,
-  around: Pick<SourceSurroundings, 'barrier' | 'onDeleted' | 'readDeleted'> & {
+  around: Pick<SourceDependencies, 'barrier' | 'onDeleted' | 'readDeleted'> & {
     readonly name: string;
     readonly claims: SourceClaims;
   },
@@ -166,6 +178,7 @@ function hubSyncOf(
     namespace: options.namespace ?? DEFAULT_NAMESPACE,
     budget: from.budget ?? options.budget ?? DEFAULT_REMOVAL_BUDGET,
     allowEmpty: from.allowEmpty,
+    isApplied: appliedKinds(from.kinds),
     deletionWindowMs: from.deletionWindowMs ?? options.deletionWindowMs ?? DEFAULT_DELETION_WINDOW_MS,
     clock: options.clock,
     force: from.force === true,

@@ -1,14 +1,14 @@
 import { ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
 import { MANIFEST_WORK } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
-import { keptOfWork } from '../../core/work/kept-of-work.ts';
-import type { FleetHappening } from '../../controllers/events/fleet-events.ts';
-import type { ServeFleetOptions } from '../settings/serve-options.ts';
+import { trimWork } from '../../core/work/trim-work.ts';
+import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
+import type { ServeOptions } from '../settings/serve-options.ts';
 
 /** The only copy of the hub that the process keeps: decisions, publication and the work controllers read it. */
 export function serveCache(
-  { api, clock, random, log, works }: ServeFleetOptions,
-  emit: (happening: FleetHappening) => void,
+  { api, clock, random, log, works }: ServeOptions,
+  emit: (happening: ControllerEventBody) => void,
   historyOf: () => Promise<number>,
 ): ObjectCache {
   return new ObjectCache({
@@ -17,7 +17,7 @@ export function serveCache(
     random,
     log,
     historyOf,
-    transforms: { [MANIFEST_WORK.plural]: works === false ? withoutSpec : keptOfWork },
+    transforms: { [MANIFEST_WORK.plural]: works === false ? withoutSpec : trimWork },
     onError: ({ kind }, error) => emit({ kind: 'error', where: `watch ${kind}`, error }),
   });
 }

@@ -3,14 +3,14 @@ import type { Leadership } from '../../runtime/leader-election/leadership.ts';
 import type { Supervisor } from '../../runtime/supervisor.ts';
 import type { ControllerState } from './controller-state.ts';
 import type { HubInventory } from '../../controllers/inventory/hub-inventory.ts';
-import type { PublishedBook } from '../../core/publish/pages/published-book.ts';
+import type { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
 import { UpstreamDecisions } from '../../controllers/publication/upstream-decisions.ts';
 import type { CommitBarrier } from '../../controllers/sources/progress/commit-barrier.ts';
 
 export interface StandbyOptions {
   readonly leadership: Leadership;
   readonly inventory: HubInventory;
-  readonly book: PublishedBook;
+  readonly publishedPlacements: PublishedPlacements;
   readonly clock: Clock;
   readonly barrier: CommitBarrier;
   readonly state: ControllerState;

@@ -1,12 +1,12 @@
 import type { WebhookProvider } from '../../adapters/scm/webhook-event.ts';
 import type { ServeSource } from '../../controllers/sources/progress/source-options.ts';
-import type { EachResult } from '../../core/placement/engine.ts';
+import type { ResultGenerator } from '../../core/placement/engine.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
 import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
-import type { World } from '../../core/snapshot/world.ts';
+import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import type { Leadership } from '../../runtime/leader-election/leadership.ts';
 
-export interface ServeFleetOptions {
+export interface ServeOptions {
   /** The hub. Where processes are elected its writes are refused while this one may not write. */
   readonly api: KubeApi;
   /** Which of several processes writes. Default: this one. */
@@ -21,7 +21,7 @@ export interface ServeFleetOptions {
   /** `upstream`: OCM's own controller decides, Berth reads its decisions. Default `berth`. */
   readonly schedule?: 'berth' | 'upstream' | undefined;
   /** The engine. Default: ours. */
-  readonly decide?: ((world: World) => EachResult) | undefined;
+  readonly decide?: ((snapshot: Snapshot) => ResultGenerator) | undefined;
   readonly budget?: RemovalBudget | undefined;
   /** Deletions of a source within this time count as one toward its budget. Default 10 min. */
   readonly deletionWindowMs?: number | undefined;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { GitAuth } from '../../adapters/git/repository/git-auth.ts';
-import { checkAuthFits, NO_AUTH } from '../../adapters/git/repository/git-auth.ts';
+import { checkAuthMatchesUrl, NO_AUTH } from '../../adapters/git/repository/git-auth.ts';
 import { checkGitRef } from '../../adapters/git/repository/git-ref.ts';
 import type { GitRef } from '../../adapters/git/repository/git-repository.ts';
 import { parseGitUrl } from '../../adapters/git/repository/git-url.ts';
@@ -28,10 +28,10 @@ export interface SourceContext {
 
 /** What a source of the settings file means for the controller. InputError for a URL, ref or credentials that cannot work. */
 export function serveSource(settings: SourceSettings, context: SourceContext): ServeSource {
-  const { name, url, paths, caFile, signatures, sync, force, allowEmpty } = settings;
+  const { name, url, paths, caFile, signatures, sync, force, allowEmpty, kinds } = settings;
   const credentials = new SourceCredentials(name, context);
   const auth = settings.credentials === undefined ? undefined : credentials.auth(settings.credentials);
-  checkAuthFits(parseGitUrl(url), auth ?? NO_AUTH);
+  checkAuthMatchesUrl(parseGitUrl(url), auth ?? NO_AUTH);
   return {
     name,
     url,
@@ -45,6 +45,7 @@ export function serveSource(settings: SourceSettings, context: SourceContext): S
     budget: settings.removalBudget,
     deletionWindowMs: settings.deletionWindow,
     allowEmpty,
+    kinds,
     commitStatus:
       settings.commitStatus === undefined
         ? undefined

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseGoDuration } from '../../core/model/go-duration.ts';
 import { parseRemovalBudget } from '../../core/publish/judge/removal-budget.ts';
+import { LISTED_KIND } from '../../core/sync/applied/applied-kinds.ts';
 import { DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';
 import { WEBHOOK_PROVIDERS } from '../../adapters/scm/webhook-event.ts';
 
@@ -76,6 +77,8 @@ const source = z.strictObject({
   commitStatus: commitStatus.optional(),
   sync: z.enum(['apply', 'observe']).optional(),
   force: z.boolean().optional(),
+  /** Kinds that are applied beside those of OCM and namespaces. */
+  kinds: z.array(z.string().regex(LISTED_KIND, 'expected GROUP/KIND, /KIND, GROUP/* or *')).optional(),
   /** How much one change may remove: deletions of the source, clusters of its placements. `10%`, or a number. */
   removalBudget: z
     .union([text, z.int().nonnegative()])

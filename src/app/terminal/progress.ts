@@ -10,7 +10,7 @@ export interface Progress {
   readonly done: () => void;
 }
 
-export function progressOn({ stderr }: Pick<CliIo, 'stderr'>): Progress {
+export function makeProgress({ stderr }: Pick<CliIo, 'stderr'>): Progress {
   const isTerminal = (stderr as { readonly isTTY?: boolean }).isTTY === true;
   const write = (text: string): void => {
     if (isTerminal) writePainted(stderr, text);

@@ -5,19 +5,19 @@ import type {
   PairExplanation,
   PlacementExplanation,
 } from '../../core/explain/verdict/explanation.ts';
-import { describePair } from '../../core/explain/words/describe-pair.ts';
-import { describePlacement } from '../../core/explain/words/describe-placement.ts';
+import { describePair } from '../../core/explain/text/describe-pair.ts';
+import { describePlacement } from '../../core/explain/text/describe-placement.ts';
 import { explainPair } from '../../core/explain/explain-pair.ts';
 import { explainPlacement } from '../../core/explain/explain-placement.ts';
-import { recordedClusters } from '../../core/explain/world/recorded-decisions.ts';
-import type { PlacementRef } from '../../core/explain/world/world-change.ts';
+import { recordedClusters } from '../../core/explain/snapshot/recorded-decisions.ts';
+import type { PlacementRef } from '../../core/explain/snapshot/snapshot-change.ts';
 import type { Problem } from '../../core/model/problem.ts';
-import type { World } from '../../core/snapshot/world.ts';
+import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import { closestName } from '../../core/sources/closest-name.ts';
-import type { DecisionInWorld } from '../../core/explain/verdict/decide.ts';
-import { decidePlacement } from '../../core/explain/verdict/decide.ts';
-import type { OfflineSource, Surroundings } from './offline-world.ts';
-import { readOfflineWorld } from './offline-world.ts';
+import type { SnapshotDecision } from '../../core/explain/verdict/decide-in-snapshot.ts';
+import { decideInSnapshot } from '../../core/explain/verdict/decide-in-snapshot.ts';
+import type { OfflineSource, CommandContext } from './offline-snapshot.ts';
+import { readOfflineSnapshot } from './offline-snapshot.ts';
 
 export interface ExplainRequest {
   readonly cluster?: string | undefined;
@@ -40,7 +40,7 @@ export interface OfflineExplanation {
 export async function explainOffline(
   ref: PlacementRef,
   request: ExplainRequest,
-  around: Surroundings,
+  around: CommandContext,
 ): Promise<OfflineExplanation> {
   const source: OfflineSource = {
     from: request.from,
@@ -49,56 +49,56 @@ export async function explainOffline(
     caseName: request.caseName,
     now: request.now ?? new Date().toISOString(),
   };
-  const { world, problems } = await readOfflineWorld(source, around);
-  const before = await worldBefore(source, request, around);
-  return { ...explainInWorld(world, ref, { cluster: request.cluster, before }), problems };
+  const { snapshot, problems } = await readOfflineSnapshot(source, around);
+  const before = await snapshotBefore(source, request, around);
+  return { ...explainInSnapshot(snapshot, ref, { cluster: request.cluster, before }), problems };
 }
 
-/** Explains one placement of a world, or one pair. InputError when there is no such placement. */
-export function explainInWorld(
-  given: World,
+/** Explains one placement of a snapshot, or one pair. InputError when there is no such placement. */
+export function explainInSnapshot(
+  given: Snapshot,
   ref: PlacementRef,
-  ask: { readonly cluster?: string | undefined; readonly before?: World | undefined },
+  ask: { readonly cluster?: string | undefined; readonly before?: Snapshot | undefined },
 ): Omit<OfflineExplanation, 'problems'> {
-  const decision = decidePlacement(given, ref);
+  const decision = decideInSnapshot(given, ref);
   if (decision === undefined) throw unknownPlacement(given, ref);
   if (ask.cluster !== undefined) {
     const pair = explainPair({ ...decision, cluster: ask.cluster });
     return { explanation: pair, lines: describePair(pair) };
   }
   const explanation = explainPlacement(
-    decision.world,
+    decision.snapshot,
     decision.decided,
     changesSince(decision, ref, ask.before),
   );
   return { explanation, lines: describePlacement(explanation) };
 }
 
-/** Compared with the earlier world if there is one, else with the recorded decisions. */
+/** Compared with the earlier snapshot if there is one, else with the recorded decisions. */
 function changesSince(
-  { world, decided }: DecisionInWorld,
+  { snapshot, decided }: SnapshotDecision,
   ref: PlacementRef,
-  before: World | undefined,
+  before: Snapshot | undefined,
 ): DecisionChanges | undefined {
   const selected =
     before === undefined
-      ? recordedClusters(world, ref)
-      : (decidePlacement(before, ref)?.decided.result.selected ?? []);
+      ? recordedClusters(snapshot, ref)
+      : (decideInSnapshot(before, ref)?.decided.result.selected ?? []);
   if (before === undefined && selected.length === 0) return undefined;
-  return decisionChanges({ world, decided, before: selected, worldBefore: before });
+  return decisionChanges({ snapshot, decided, before: selected, snapshotBefore: before });
 }
 
-async function worldBefore(
+async function snapshotBefore(
   source: OfflineSource,
   { since }: ExplainRequest,
-  around: Surroundings,
-): Promise<World | undefined> {
+  around: CommandContext,
+): Promise<Snapshot | undefined> {
   if (since === undefined) return undefined;
-  return (await readOfflineWorld({ ...source, ref: since }, around)).world;
+  return (await readOfflineSnapshot({ ...source, ref: since }, around)).snapshot;
 }
 
-function unknownPlacement(world: World, { namespace, name }: PlacementRef): InputError {
-  const names = world.placements.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`);
+function unknownPlacement(snapshot: Snapshot, { namespace, name }: PlacementRef): InputError {
+  const names = snapshot.placements.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`);
   const near = closestName(`${namespace}/${name}`, names);
   return new InputError('there is no such Placement', {
     code: 'explain.placement',

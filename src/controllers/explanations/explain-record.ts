@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { HistoryReader } from '../../adapters/store/history-reader.ts';
 import { InputError } from '../../core/errors.ts';
-import type { PlacementRef } from '../../core/explain/world/world-change.ts';
+import type { PlacementRef } from '../../core/explain/snapshot/snapshot-change.ts';
 import type { DecisionRecord } from '../../core/publish/record/decision-record.ts';
 import type { OfflineExplanation } from './explain-offline.ts';
-import { explainInWorld } from './explain-offline.ts';
+import { explainInSnapshot } from './explain-offline.ts';
 
 export interface RecordRequest {
   /** Data directory of a controller. */
@@ -24,9 +24,9 @@ export async function explainRecord(ref: PlacementRef, request: RecordRequest): 
   const records = (await history.list()).filter((record) => record.placement === placement);
   const at = indexOf(records, placement, request.record);
   const [record, previous] = [records[at] as DecisionRecord, records[at - 1]];
-  const world = await history.readWorld(record.inputs);
-  const before = previous === undefined ? undefined : await history.readWorld(previous.inputs);
-  const { explanation, lines } = explainInWorld(world, ref, { cluster: request.cluster, before });
+  const snapshot = await history.readSnapshot(record.inputs);
+  const before = previous === undefined ? undefined : await history.readSnapshot(previous.inputs);
+  const { explanation, lines } = explainInSnapshot(snapshot, ref, { cluster: request.cluster, before });
   const commit =
     record.commit === null ? '' : `, commit ${record.commit.id.slice(0, 8)} ${record.commit.subject}`;
   return {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { errorText } from '../../core/errors.ts';
 import { parseRfc3339 } from '../../core/model/rfc3339.ts';
-import type { World } from '../../core/snapshot/world.ts';
+import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 
-export type CaseReading =
-  | { readonly ok: true; readonly name: string; readonly world: World }
+export type ParsedCase =
+  | { readonly ok: true; readonly name: string; readonly snapshot: Snapshot }
   | { readonly ok: false; readonly error: string };
 
 const text = z.string();
@@ -70,29 +70,29 @@ const simulationCase = z.looseObject({
 });
 
 /** Reads one line of `berth simulate`. What placement reads is checked; everything else passes through. */
-export function readCase(line: string): CaseReading {
+export function parseSimulationCase(line: string): ParsedCase {
   let value: unknown;
   try {
     value = JSON.parse(line);
   } catch (error) {
     return { ok: false, error: `not JSON (${errorText(error)}), expected one case object per line` };
   }
-  return checkCase(value);
+  return checkSimulationCase(value);
 }
 
 /** The same for a case that has been parsed. */
-export function checkCase(value: unknown): CaseReading {
+export function checkSimulationCase(value: unknown): ParsedCase {
   const parsed = simulationCase.safeParse(value);
   if (!parsed.success) {
     const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'case'}: ${message}`);
     return { ok: false, error: issues.join('; ') };
   }
   // The line itself, not the checked copy: names like __proto__ must come through.
-  const given = value as Partial<World> & { readonly name: string; readonly now: string };
+  const given = value as Partial<Snapshot> & { readonly name: string; readonly now: string };
   return {
     ok: true,
     name: given.name,
-    world: {
+    snapshot: {
       now: given.now,
       placements: given.placements ?? [],
       clusters: given.clusters ?? [],

@@ -2,7 +2,12 @@ import { mayBeAllowedLater } from '../../adapters/kube/transport/kube-errors.ts'
 import type { ReflectorPosition } from '../../adapters/kube/cache/reflector.ts';
 import { NAMESPACE } from '../../core/model/kinds.ts';
 import type { KubeApi } from '../../core/ports.ts';
-import { atNewest, type HubBreak, hubBreak, type HubPosition } from '../../core/sync/hub-position.ts';
+import {
+  withNewestVersion,
+  type HubBreak,
+  detectHubBreak,
+  type HubPosition,
+} from '../../core/sync/hub-position.ts';
 
 export interface HubContinuityOptions {
   readonly api: Pick<KubeApi, 'list'>;
@@ -62,7 +67,7 @@ export class HubContinuity {
     const before = this.#known();
     const now = await this.#position();
     if (now === undefined) return;
-    const how = hubBreak(before, now);
+    const how = detectHubBreak(before, now);
     memory.set(SYSTEM_NAMESPACE, now);
     if (how === undefined) return;
     this.#history += 1;
@@ -77,7 +82,7 @@ export class HubContinuity {
     const reached = positions().filter(({ history }) => history === this.#history);
     return (
       noted &&
-      atNewest(
+      withNewestVersion(
         noted,
         reached.map(({ resourceVersion }) => resourceVersion),
       )

@@ -1,3 +1,4 @@
+import type { KeyIndex } from '../../adapters/kube/cache/key-index.ts';
 import type { ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
 import type { Reflector } from '../../adapters/kube/cache/reflector.ts';
 import { SortedView } from '../../adapters/kube/cache/sorted-view.ts';
@@ -22,7 +23,8 @@ import type { PlacementDecision } from '../../core/model/kind/placement-decision
 import type { Clock } from '../../core/ports.ts';
 import { usesAddOnScores } from '../../core/placement/prioritize/uses-addon-scores.ts';
 import { SCHEDULER_ANNOTATION } from '../../core/publish/approval/publish-annotations.ts';
-import type { World } from '../../core/snapshot/world.ts';
+import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import { WORKS_BY_PLACEMENT, worksKey } from './works-by-placement.ts';
 import { refusedKindText } from './refused-kind.ts';
 
 export interface InventoryOptions {
@@ -31,6 +33,8 @@ export interface InventoryOptions {
   readonly clock: Pick<Clock, 'now'>;
   /** A kind that the hub did not confirm for this long holds every change. Default 5 min. */
   readonly staleAfterMs?: number | undefined;
+  /** Whose placements are decided: of Berth alone, or also those that nobody marked. Default `all`. */
+  readonly decides?: 'own' | 'all' | undefined;
 }
 
 const DEFAULT_STALE_AFTER_MS = 300_000;
@@ -44,12 +48,14 @@ export class HubInventory {
   readonly decisions: Reflector;
   readonly scores: Reflector;
   readonly works: Reflector;
+  readonly #worksByPlacement: KeyIndex;
   readonly #options: InventoryOptions;
   readonly #sorted;
 
   constructor(options: InventoryOptions) {
     this.#options = options;
-    const { cache } = options;
+    const { cache, decides } = options;
+    const read = decides === 'own' ? withForeignDisabled : withSchedulingEnabled;
     this.clusters = cache.of(MANAGED_CLUSTER);
     this.clusterSets = cache.of(MANAGED_CLUSTER_SET);
     this.bindings = cache.of(MANAGED_CLUSTER_SET_BINDING);
@@ -57,8 +63,9 @@ export class HubInventory {
     this.decisions = cache.of(PLACEMENT_DECISION);
     this.scores = cache.of(ADDON_PLACEMENT_SCORE);
     this.works = cache.of(MANIFEST_WORK);
+    this.#worksByPlacement = cache.index(WORKS_BY_PLACEMENT);
     this.#sorted = {
-      placements: sorted(this.placements, (object) => schedulable(object as unknown as Placement)),
+      placements: sorted(this.placements, (object) => read(object as unknown as Placement)),
       clusters: sorted<ManagedCluster>(this.clusters),
       clusterSets: sorted<ManagedClusterSet>(this.clusterSets),
       bindings: sorted<ManagedClusterSetBinding>(this.bindings),
@@ -123,6 +130,11 @@ export class HubInventory {
     return this.problem() ?? (usesAddOnScores(placement) ? this.#problemOf(this.scores) : undefined);
   }
 
+  /** The works of a placement on a cluster. @param placement `namespace/name` */
+  worksOf(placement: string, cluster: string): readonly KubeObject[] {
+    return this.#worksByPlacement.get(worksKey(placement, cluster));
+  }
+
   /** Why the readiness of works is unknown. */
   worksProblem(): string | undefined {
     return this.#problemOf(this.works);
@@ -155,7 +167,7 @@ export class HubInventory {
   }
 
   /** Everything a decision may depend on, in an order that does not depend on arrival. */
-  world(): World {
+  snapshot(): Snapshot {
     const { placements, clusters, clusterSets, bindings, decisions, scores } = this.#sorted;
     return {
       now: new Date(this.#options.clock.now()).toISOString(),
@@ -169,10 +181,11 @@ export class HubInventory {
   }
 }
 
+/** What decisions see of a placement, where that is not the placement itself. */
 const schedulableOf = new WeakMap<Placement, Placement>();
 
 /** The annotation that keeps other schedulers away must not keep Berth away where Berth itself set it. */
-export function schedulable(placement: Placement): Placement {
+export function withSchedulingEnabled(placement: Placement): Placement {
   const annotations = placement.metadata.annotations;
   if (
     annotations?.[SCHEDULER_ANNOTATION] !== 'berth' ||
@@ -183,6 +196,20 @@ export function schedulable(placement: Placement): Placement {
   if (known === undefined) {
     const { [SCHEDULING_DISABLE_ANNOTATION]: _disabled, ...rest } = annotations;
     known = { ...placement, metadata: { ...placement.metadata, annotations: rest } };
+    schedulableOf.set(placement, known);
+  }
+  return known;
+}
+
+/** On a hub with other schedulers, a placement that is not marked as Berth's is theirs. */
+export function withForeignDisabled(placement: Placement): Placement {
+  const annotations = placement.metadata.annotations ?? {};
+  if (annotations[SCHEDULER_ANNOTATION] === 'berth') return withSchedulingEnabled(placement);
+  if (annotations[SCHEDULING_DISABLE_ANNOTATION] === 'true') return placement;
+  let known = schedulableOf.get(placement);
+  if (known === undefined) {
+    const disabled = { ...annotations, [SCHEDULING_DISABLE_ANNOTATION]: 'true' };
+    known = { ...placement, metadata: { ...placement.metadata, annotations: disabled } };
     schedulableOf.set(placement, known);
   }
   return known;

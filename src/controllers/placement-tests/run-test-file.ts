@@ -7,11 +7,11 @@ import type { TestEngine } from '../../core/placement-test/run-placement-test.ts
 import { runPlacementTestCase } from '../../core/placement-test/run-placement-test.ts';
 import type { Problem } from '../../core/model/problem.ts';
 import { formatLocation } from '../../core/model/source-location.ts';
-import type { World } from '../../core/snapshot/world.ts';
-import { worldOf } from '../../core/sources/world-of.ts';
+import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
 import { refOf } from '../../core/model/object-ref.ts';
 import type { SourceObject } from '../../core/model/source-object.ts';
-import { readFleetFolder } from '../sources/reading/read-fleet-folder.ts';
+import { readSourceFolder } from '../sources/reading/read-source-folder.ts';
 import type { TestReport } from '../../core/placement-test/junit.ts';
 
 export interface TestRun {
@@ -41,29 +41,33 @@ export async function runTestFile(file: string, run: TestRun): Promise<readonly 
 async function runTest(file: string, test: PlacementTest, run: TestRun): Promise<TestReport> {
   const shown = shownPath(file, run.cwd);
   const startMs = run.clockMs();
-  const read = await readWorld(file, test, run).catch((error: unknown) => ({ problems: [errorText(error)] }));
+  const read = await readSnapshot(file, test, run).catch((error: unknown) => ({
+    problems: [errorText(error)],
+  }));
   if ('problems' in read) return broken(shown, test.metadata.name, read.problems);
-  const cases = test.spec.cases.map((one) => runPlacementTestCase(read.world, one, run.engine));
+  const cases = test.spec.cases.map((one) => runPlacementTestCase(read.snapshot, one, run.engine));
   return { file: shown, name: test.metadata.name, cases, problems: [], durationMs: run.clockMs() - startMs };
 }
 
 /** A fleet with errors is not tested: the missing objects would make any answer worthless. */
-async function readWorld(
+async function readSnapshot(
   file: string,
   { spec }: PlacementTest,
   run: TestRun,
-): Promise<{ world: World } | { problems: readonly string[] }> {
+): Promise<{ snapshot: Snapshot } | { problems: readonly string[] }> {
   const own = inlineObjects(shownPath(file, run.cwd), spec.objects ?? []);
-  const fleet =
+  const content =
     spec.fleet === undefined ? undefined : await readFleet(path.resolve(path.dirname(file), spec.fleet), run);
-  const errors = [...own.problems, ...(fleet?.problems ?? [])].filter(({ severity }) => severity === 'error');
+  const errors = [...own.problems, ...(content?.problems ?? [])].filter(
+    ({ severity }) => severity === 'error',
+  );
   if (errors.length > 0) return { problems: errors.map(problemText) };
-  const objects = overlay(fleet?.objects ?? [], own.manifests);
-  return { world: worldOf(objects, { now: spec.now ?? run.now }) };
+  const objects = overlay(content?.objects ?? [], own.manifests);
+  return { snapshot: snapshotOfObjects(objects, { now: spec.now ?? run.now }) };
 }
 
 function readFleet(folder: string, { signal, cwd }: TestRun) {
-  return readFleetFolder(folder, { signal, cwd });
+  return readSourceFolder(folder, { signal, cwd });
 }
 
 /** Inline objects are checked like a file of their own, so that a mistake in them is found. */

@@ -1,45 +1,48 @@
+import { appliedObjects } from '../../core/sync/applied/applied-kinds.ts';
 import { sha256 } from '../../runtime/sha256.ts';
 import { BerthError, errorText } from '../../core/errors.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
-import { formatRef, refOf } from '../../core/model/object-ref.ts';
+import { formatRef, objectIdentity, refOf } from '../../core/model/object-ref.ts';
 import { formatLocation } from '../../core/model/source-location.ts';
 import type { SourceObject } from '../../core/model/source-object.ts';
 import type { KubeApi } from '../../core/ports.ts';
-import { overlayWorld } from '../../core/preview/overlay-world.ts';
-import { worldOf } from '../../core/sources/world-of.ts';
+import { overlaySnapshot } from '../../core/preview/overlay-snapshot.ts';
+import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
 import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/judge/removal-budget.ts';
-import { listNames } from '../../core/publish/judge/judge-result.ts';
+import { formatNameList } from '../../core/publish/judge/judge-result.ts';
 import { DEFAULT_DELETION_WINDOW_MS } from '../../core/sync/deletion-window.ts';
 import type { DeletionLoss } from '../../core/sync/deletion-loss.ts';
 import { placeObject } from '../../core/sync/place-object.ts';
 import {
-  goneMembers,
-  identityOf,
-  leavingObjects,
+  undeclaredMembers,
+  objectsToPrune,
   planPrune,
-  standingIdentities,
+  possibleIdentities,
 } from '../../core/sync/plan-prune.ts';
-import { rememberedInput, readPruneMemory } from '../../core/sync/prune-memory.ts';
-import { isWeighed, weighDeletions } from '../../core/sync/weigh-deletions.ts';
+import { pruneInputFromMemory, readPruneMemory } from '../../core/sync/prune-memory.ts';
+import { mayCauseLosses, computeDeletionLosses } from '../../core/sync/compute-deletion-losses.ts';
 import { readDependents } from '../sources/pruning/read-dependents.ts';
-import type { Fleet } from '../sources/manifests/fleet.ts';
-import type { DeletionMemory } from './hub-memory.ts';
+import type { SourceContent } from '../sources/manifests/source-content.ts';
+import type { RecordedDeletions } from './recorded-hub-state.ts';
 import type { JudgedDeletions } from '../../core/preview/judged-deletions.ts';
+import { returningObjects } from '../../core/preview/hub-only-objects.ts';
 import { kindScopes } from './kind-scopes.ts';
-import { mergeFleets, type SourceFleet } from '../../core/preview/merge-fleets.ts';
+import { mergeSources, type OwnerOf, type SourceDeclaration } from '../../core/preview/merge-sources.ts';
 import { predictDependents } from './predict-dependents.ts';
 import { readMembers } from './read-members.ts';
 
-type ReadSource = Pick<Fleet, 'complete'> & SourceFleet;
+type ReadSource = Pick<SourceContent, 'complete'> & SourceDeclaration;
 
 export interface DeletionContext {
   /** What every source says after the merge, this one or not: what one of them takes over is not deleted. */
-  readonly all: readonly SourceFleet[];
+  readonly all: readonly SourceDeclaration[];
   /** What the hub remembers of this source; undefined: there is no hub. */
-  readonly memory: DeletionMemory | undefined;
+  readonly memory: RecordedDeletions | undefined;
   /** What every source says before the merge: what depends on deleted objects where there is no hub. */
-  readonly before: readonly SourceFleet[];
+  readonly before: readonly SourceDeclaration[];
   readonly hub?: KubeApi | undefined;
+  /** The source that owns an object which several declare. Absent: the first one in the settings. */
+  readonly ownerOf?: OwnerOf | undefined;
   /** RFC 3339. */
   readonly now: string;
 }
@@ -64,20 +67,21 @@ export async function judgeDeletions(
     windowMs: head.deletionWindowMs ?? DEFAULT_DELETION_WINDOW_MS,
   });
   const known = {
-    ...rememberedInput(head.objects, remembered, new Set([...besides, ...elsewhere])),
+    ...pruneInputFromMemory(head.objects, remembered, new Set([...besides, ...elsewhere])),
     members,
     movesOn: (identity: string) => besides.has(identity),
   };
-  const weighed = await weigh(leavingObjects(known), context);
+  const returning = returningObjects(base.objects, head.objects, members);
+  const weighed = await weigh(objectsToPrune(known), returning, context);
   const kinds = await unservedKinds(head.objects, hub);
   const plan = planPrune({
     ...known,
     losses: weighed.losses ?? [],
     notServed: kinds.notServed,
     source: head.name,
-    arrives: head.objects.some(
+    arrives: appliedObjects(head.objects, head.kinds).some(
       ({ object }) =>
-        object.kind !== 'PlacementDecision' && !standingIdentities(object).some((id) => besides.has(id)),
+        object.kind !== 'PlacementDecision' && !possibleIdentities(object).some((id) => besides.has(id)),
     ),
     allowEmpty: head.allowEmpty,
     complete: head.complete,
@@ -87,7 +91,7 @@ export async function judgeDeletions(
   const isPruned = plan.kind === 'prune' && weighed.losses !== undefined;
   const goes = isPruned ? plan.objects : [];
   const gone = new Set(goes.map(idOf));
-  const stays = goneMembers(known).filter((object) => !gone.has(idOf(object)));
+  const stays = undeclaredMembers(known).filter((object) => !gone.has(idOf(object)));
   const nothing = { ...untold, members, stays };
   if (plan.kind === 'suspended')
     return { ...nothing, notEvaluated: [`Source ${head.name} deletes nothing for now: ${plan.message}`] };
@@ -104,13 +108,13 @@ export async function judgeDeletions(
   const doubt =
     inDoubt.length === 0
       ? ''
-      : `. The hub's token is another one if ${listNames(inDoubt.sort())} has namespaces: nothing here defines it, and the objects name none`;
+      : `. The hub's token is another one if ${formatNameList(inDoubt.sort())} has namespaces: nothing here defines it, and the objects name none`;
   const held = { source: head.name, message: `${plan.message}${doubt}`, token: plan.token };
   return { ...nothing, held, goes, notEvaluated };
 }
 
 function idOf(object: KubeObject): string {
-  return identityOf(refOf(object));
+  return objectIdentity(refOf(object));
 }
 
 interface Weighed {
@@ -122,17 +126,26 @@ interface Weighed {
 /**
  * The losses of the deletions: from the current hub, else as the base predicts; remaining objects are as in the head.
  */
-async function weigh(objects: readonly KubeObject[], context: DeletionContext): Promise<Weighed> {
-  if (!objects.some(isWeighed)) return { losses: [], notEvaluated: [] };
-  const { before, all, hub, now } = context;
-  const [standing, comes] = [mergeFleets(before).objects, mergeFleets(all).objects];
+async function weigh(
+  objects: readonly KubeObject[],
+  returning: readonly SourceObject[],
+  context: DeletionContext,
+): Promise<Weighed> {
+  if (!objects.some(mayCauseLosses)) return { losses: [], notEvaluated: [] };
+  const { before, all, hub, ownerOf, now } = context;
+  const [standing, comes] = [mergeSources(before, ownerOf).objects, mergeSources(all, ownerOf).objects];
   try {
     const dependents = (hub && (await readDependents(hub, objects))) ?? predictDependents(standing, now);
-    const staying = new Set(comes.map(({ object }) => identityOf(refOf(object))));
-    const kept = standing.filter(({ object }) => staying.has(identityOf(refOf(object))));
-    const world = { now, scores: [], ...dependents };
-    const overlaid = overlayWorld(world, worldOf(comes, { now }), worldOf(kept, { now }));
-    return { losses: weighDeletions(objects, { ...dependents, ...overlaid }), notEvaluated: [] };
+    const staying = new Set(comes.map(({ object }) => objectIdentity(refOf(object))));
+    const kept = standing.filter(({ object }) => staying.has(objectIdentity(refOf(object))));
+    const snapshot = { now, scores: [], ...dependents };
+    const applied = [...kept, ...returning];
+    const overlaid = overlaySnapshot(
+      snapshot,
+      snapshotOfObjects(comes, { now }),
+      snapshotOfObjects(applied, { now }),
+    );
+    return { losses: computeDeletionLosses(objects, { ...dependents, ...overlaid }), notEvaluated: [] };
   } catch (error) {
     if (!(error instanceof BerthError)) throw error;
     return {
@@ -155,7 +168,7 @@ async function unservedKinds(
     ({ object, location }) => `${formatRef(refOf(object))} (${formatLocation(location)})`,
   );
   if (named.length === 0) return { notServed: [], notEvaluated: [] };
-  const note = `The controller holds deletions while its hub does not serve the kind of ${listNames(named)}`;
+  const note = `The controller holds deletions while its hub does not serve the kind of ${formatNameList(named)}`;
   if (hub === undefined) return { notServed: [], notEvaluated: [`${note}: only a hub knows (--hub).`] };
   try {
     const infos = await Promise.all(unknown.map(({ object }) => hub.resolve(object.apiVersion, object.kind)));
@@ -180,7 +193,7 @@ interface Members {
 async function membersOf(base: ReadSource, head: ReadSource, hub: KubeApi | undefined): Promise<Members> {
   const scopeOf = kindScopes([...base.objects, ...head.objects].map(({ object }) => object));
   const unknownScopes = new Set<string>();
-  const said = base.objects
+  const said = appliedObjects(base.objects, base.kinds)
     .map(({ object }) => object)
     .filter(({ kind }) => kind !== 'PlacementDecision')
     .map((object) => {
@@ -192,20 +205,20 @@ async function membersOf(base: ReadSource, head: ReadSource, hub: KubeApi | unde
   if (hub === undefined) return { members: said, elsewhere: new Set(), unknownScopes, problem: '' };
   const { own, others, problem } = await readMembers(hub, base.name, said);
   const isShown = (object: KubeObject): boolean =>
-    standingIdentities(object).some((id) => own.has(id) || others.has(id));
+    possibleIdentities(object).some((id) => own.has(id) || others.has(id));
   const members = [...own.values(), ...said.filter((object) => !isShown(object))];
   return { members, elsewhere: others, unknownScopes, problem };
 }
 
-function notesOf(source: string, memory: DeletionMemory | undefined, problem: string): readonly string[] {
+function notesOf(source: string, memory: RecordedDeletions | undefined, problem: string): readonly string[] {
   const past = `What of source ${source} was deleted or released before counts as well`;
   if (memory === undefined) return [`${past}: only a hub knows (--hub).`];
   if ('problem' in memory) return [`${past}, and cannot be read: ${memory.problem}`];
   return problem === '' ? [] : [`What source ${source} has on the hub cannot all be read: ${problem}`];
 }
 
-function identitiesOf(fleets: readonly Pick<SourceFleet, 'objects'>[]): ReadonlySet<string> {
+function identitiesOf(fleets: readonly Pick<SourceDeclaration, 'objects'>[]): ReadonlySet<string> {
   return new Set(
-    fleets.flatMap(({ objects }) => objects.flatMap(({ object }) => standingIdentities(object))),
+    fleets.flatMap(({ objects }) => objects.flatMap(({ object }) => possibleIdentities(object))),
   );
 }

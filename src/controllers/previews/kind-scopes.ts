@@ -19,7 +19,8 @@ const ARGO_CD_KINDS = ['Application', 'ApplicationSet', 'AppProject'];
  */
 export function kindScopes(objects: readonly KubeObject[]): (object: Kinded) => boolean | undefined {
   const scopes = new Map<string, boolean>();
-  for (const { group, kind, cluster } of BUILTIN_RESOURCES) scopes.set(`${kind}.${group}`, cluster !== true);
+  for (const { group, kind, clusterScoped: cluster } of BUILTIN_RESOURCES)
+    scopes.set(`${kind}.${group}`, cluster !== true);
   for (const [group, kinds] of Object.entries(OCM_GROUPS))
     for (const { kind, cluster } of kinds) scopes.set(`${kind}.${group}`, cluster !== true);
   scopes.set(`${PLACEMENT_TEST.kind}.${PLACEMENT_TEST.group}`, PLACEMENT_TEST.namespaced);

@@ -3,23 +3,26 @@ import { InputError } from '../../core/errors.ts';
 import { formatRfc3339, instantFromEpochMs, parseRfc3339 } from '../../core/model/rfc3339.ts';
 import type { Plan } from '../../core/preview/plan.ts';
 import type { KubeApi } from '../../core/ports.ts';
-import type { World } from '../../core/snapshot/world.ts';
+import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import { checkAppliedKinds } from '../../core/sources/check-applied-kinds.ts';
+import { appliedObjects } from '../../core/sync/applied/applied-kinds.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
-import { checkFleet } from '../sources/manifests/check-fleet.ts';
-import type { Fleet } from '../sources/manifests/fleet.ts';
+import { checkContent } from '../sources/manifests/check-content.ts';
+import type { SourceContent } from '../sources/manifests/source-content.ts';
 import { requireManifests } from '../sources/manifests/require-manifests.ts';
-import { lastCompleteCommit } from '../sources/reading/last-complete-commit.ts';
-import { FleetReader } from '../sources/reading/fleet-reader.ts';
+import { SourceReader } from '../sources/reading/source-reader.ts';
 import { type ComparedCommits, withComparedCommits } from './compared-commits.ts';
 import { findLostFiles } from './find-lost-files.ts';
 import { locateGitDir } from './locate-git-dir.ts';
+import { readBase } from './read-base.ts';
 import type { CompactRecord } from '../../core/publish/record/compact-record.ts';
-import type { HubMemory } from './hub-memory.ts';
-import { markHeld } from '../../core/preview/judged-deletions.ts';
+import type { RecordedHubState } from './recorded-hub-state.ts';
+import { markHeldDeletions } from '../../core/preview/judged-deletions.ts';
 import { judgeDeletions } from './judge-deletions.ts';
+import { readOwners } from './read-owners.ts';
 import { readWorks } from './read-works.ts';
-import { mergeFleets, type MergedFleets, type SourceFleet } from '../../core/preview/merge-fleets.ts';
-import { type FleetPlanInput, planFleets } from './plan-fleets.ts';
+import { mergeSources, type OwnerOf, type SourceDeclaration } from '../../core/preview/merge-sources.ts';
+import { type ContentPlanInput, planContents } from './plan-contents.ts';
 
 export interface PlanRevisionsInput {
   readonly folder: string;
@@ -28,16 +31,16 @@ export interface PlanRevisionsInput {
   /** The sources that live in the folder's repository; without a settings file one that has all of it. */
   readonly sources: readonly PlannedSource[];
   /** What other repositories say, which the merge does not change. None with a hub: there it is already. */
-  readonly others?: readonly SourceFleet[] | undefined;
-  /** Of placements that neither has; see `FleetPlanInput`. */
-  readonly budgetOf?: FleetPlanInput['budgetOf'];
+  readonly others?: readonly SourceDeclaration[] | undefined;
+  /** Of placements that neither has; see `ContentPlanInput`. */
+  readonly budgetOf?: ContentPlanInput['budgetOf'];
   /** Compare with where `head` branched off instead of with the tip of `base`. */
   readonly fromMergeBase: boolean;
   readonly now?: string | undefined;
   /** What a hub holds; absent: the repository is all there is. */
-  readonly hub?: World | undefined;
+  readonly hub?: Snapshot | undefined;
   /** What controllers noted there of what was deleted and released before. */
-  readonly hubMemory?: HubMemory | undefined;
+  readonly hubMemory?: RecordedHubState | undefined;
   /** The hub itself, for what deletions take away from it; there when `hub` is. */
   readonly hubApi?: KubeApi | undefined;
   readonly ambient: Readonly<Record<string, string | undefined>>;
@@ -45,7 +48,7 @@ export interface PlanRevisionsInput {
   readonly tell: (what: string) => void;
 }
 
-export interface PlannedSource extends Omit<SourceFleet, 'objects'> {
+export interface PlannedSource extends Omit<SourceDeclaration, 'objects'> {
   readonly paths: readonly string[];
 }
 
@@ -70,17 +73,19 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
   const { before, after, head, notes } = compared;
   input.tell(`reading ${input.base}`);
   const readers = readersOf(input, compared);
-  const baseFleets = await readSources(readers, before);
+  const baseFleets = await readSources(readers, (reader) => readBase(reader, before));
   input.tell(`reading ${input.head}`);
-  const headFleets = await readSources(readers, after);
+  const headFleets = await readSources(readers, (reader) => reader.read(after));
   const globs = input.sources.flatMap(({ paths }) => paths);
   requireManifests([...baseFleets, ...headFleets], input.folder, globs);
   input.tell('deciding');
   const others = input.others ?? [];
-  const [stands, comes] = [baseFleets, headFleets].map((fleets) => mergeFleets([...fleets, ...others])) as [
-    MergedFleets,
-    MergedFleets,
-  ];
+  const onHub: OwnerOf = input.hubApi
+    ? await readOwners(input.hubApi, [...baseFleets, ...others], [...headFleets, ...others])
+    : () => undefined;
+  const stands = mergeSources([...baseFleets, ...others].map(withAppliedObjects), onHub);
+  const ownerOf: OwnerOf = (identity) => onHub(identity) ?? stands.ownerOf(identity);
+  const comes = mergeSources([...headFleets, ...others].map(withAppliedObjects), ownerOf);
   const now = input.now ?? presentOf([...baseFleets.slice(0, 1), ...headFleets.slice(0, 1)]);
   const deletions = await Promise.all(
     headFleets.map((fleet, at) =>
@@ -89,12 +94,13 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
         all: [...headFleets, ...others],
         memory: input.hubMemory?.deletions.get(fleet.name),
         hub: input.hubApi,
+        ownerOf,
         now,
       }),
     ),
   );
   const works = await readWorks(input.hubApi, [...stands.objects, ...comes.objects]);
-  const plan = planFleets({
+  const plan = planContents({
     base: { fleet: stands, end: { name: input.base, commit: before } },
     head: { fleet: comes, end: { name: input.head, commit: head } },
     now,
@@ -112,7 +118,7 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
   return {
     plan: {
       ...plan,
-      objects: markHeld(plan.objects, deletions),
+      objects: markHeldDeletions(plan.objects, deletions),
       lostFiles,
       hasChanges: plan.hasChanges || deletions.some(({ held }) => held !== undefined),
       deletionsHeld: deletions.flatMap(({ held }) => held ?? []),
@@ -130,7 +136,7 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
   };
 }
 
-function unread(heads: readonly Pick<Fleet, 'complete'>[]): readonly string[] {
+function unread(heads: readonly Pick<SourceContent, 'complete'>[]): readonly string[] {
   return heads.every(({ complete }) => complete)
     ? []
     : ['Some files of the head cannot be read: the last good version of their objects counts.'];
@@ -139,7 +145,10 @@ function unread(heads: readonly Pick<Fleet, 'complete'>[]): readonly string[] {
 async function lostFilesOf(
   { sources }: PlanRevisionsInput,
   { repository, before, after }: ComparedCommits,
-  [bases, heads]: readonly [readonly (Fleet & SourceFleet)[], readonly (Fleet & SourceFleet)[]],
+  [bases, heads]: readonly [
+    readonly (SourceContent & SourceDeclaration)[],
+    readonly (SourceContent & SourceDeclaration)[],
+  ],
 ): Promise<Plan['lostFiles']> {
   const found = heads.map((head, at) => {
     const paths = sources[at]?.paths ?? [];
@@ -149,16 +158,16 @@ async function lostFilesOf(
 }
 
 /** When the later of the commits was made, so that a plan can be repeated. */
-function presentOf(fleets: readonly Pick<Fleet, 'commit'>[]): string {
+function presentOf(fleets: readonly Pick<SourceContent, 'commit'>[]): string {
   const times = fleets.map(({ commit }) => commit?.committer.timeMs ?? 0);
   return formatRfc3339(instantFromEpochMs(Math.max(...times)));
 }
 
-function recordsOf(memory: HubMemory | undefined, placement: string): readonly CompactRecord[] {
+function recordsOf(memory: RecordedHubState | undefined, placement: string): readonly CompactRecord[] {
   return memory !== undefined && 'of' in memory.records ? (memory.records.of.get(placement) ?? []) : [];
 }
 
-function recordsUnread(memory: HubMemory | undefined): readonly string[] {
+function recordsUnread(memory: RecordedHubState | undefined): readonly string[] {
   return memory !== undefined && 'problem' in memory.records
     ? [
         `A release counts once: the token of a change that was released before is another one, and the records on the hub cannot be read: ${memory.records.problem}`,
@@ -167,36 +176,44 @@ function recordsUnread(memory: HubMemory | undefined): readonly string[] {
 }
 
 interface ReadSource {
-  readonly reader: FleetReader;
-  readonly source: Omit<SourceFleet, 'objects'>;
+  readonly reader: SourceReader;
+  readonly source: Omit<SourceDeclaration, 'objects'>;
 }
 
 /** What the controller would see: a broken file keeps its last good objects. One reader for both commits knows what was there before. */
 function readersOf(
   { sources, ambient }: PlanRevisionsInput,
-  { repository, before }: ComparedCommits,
+  { repository }: ComparedCommits,
 ): readonly ReadSource[] {
-  return sources.map(({ paths, ...source }) => {
-    const options = { paths, keepLastGood: true, ambient };
-    const lastComplete = {
-      load: () => lastCompleteCommit(repository, before, options),
-      store: async () => undefined,
-    };
-    return { reader: new FleetReader(repository, { ...options, lastComplete }), source };
-  });
+  return sources.map(({ paths, ...source }) => ({
+    reader: new SourceReader(repository, { paths, keepLastGood: true, ambient }),
+    source,
+  }));
 }
 
 async function readSources(
   readers: readonly ReadSource[],
-  commit: string,
-): Promise<readonly (Fleet & SourceFleet)[]> {
-  const fleets: (Fleet & SourceFleet)[] = [];
-  for (const { reader, source } of readers) fleets.push({ ...(await reader.read(commit)), ...source });
+  read: (reader: SourceReader) => Promise<SourceContent>,
+): Promise<readonly (SourceContent & SourceDeclaration)[]> {
+  const fleets: (SourceContent & SourceDeclaration)[] = [];
+  for (const { reader, source } of readers) fleets.push({ ...(await read(reader)), ...source });
   return fleets;
 }
 
-async function problemsOf(fleets: readonly Fleet[]): Promise<readonly Problem[]> {
-  return (await Promise.all(fleets.map((fleet) => checkFleet(fleet)))).flat();
+function withAppliedObjects<T extends SourceDeclaration>(source: T): T {
+  return { ...source, objects: appliedObjects(source.objects, source.kinds) };
+}
+
+async function problemsOf(
+  fleets: readonly (SourceContent & SourceDeclaration)[],
+): Promise<readonly Problem[]> {
+  return (
+    await Promise.all(
+      fleets.map((content) =>
+        checkContent(content, undefined, (objects) => checkAppliedKinds(objects, content.kinds)),
+      ),
+    )
+  ).flat();
 }
 
 function locatedIn(head: string, after: string, problem: Problem): Problem {

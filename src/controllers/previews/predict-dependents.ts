@@ -5,27 +5,27 @@ import {
 import type { ManifestWork } from '../../core/model/kind/manifest-work.ts';
 import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '../../core/model/kinds.ts';
 import type { SourceObject } from '../../core/model/source-object.ts';
-import { FleetObjects } from '../../core/sources/fleet-objects.ts';
-import { worldOf } from '../../core/sources/world-of.ts';
-import type { Dependents } from '../../core/sync/weigh-deletions.ts';
+import { ObjectsByKind } from '../../core/sources/objects-by-kind.ts';
+import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
+import type { Dependents } from '../../core/sync/compute-deletion-losses.ts';
 import { PLACEMENT_LABEL } from '../../core/model/kind/placement-decision.ts';
 import { childWorkName, ownerLabelValue } from '../../core/work/replica-set/replica-set-names.ts';
-import { decisionsOfBefore } from './plan-fleets.ts';
+import { publishedBefore } from './plan-contents.ts';
 
 /**
  * What depends on the objects of a fleet on a hub that holds just that: decisions as recorded, else as the fleet decides for itself, and a
  * work of each replica set on each cluster of its placements.
  */
 export function predictDependents(objects: readonly SourceObject[], now: string): Dependents {
-  const world = worldOf(objects, { now });
-  const decisions = decisionsOfBefore(world);
-  const fleet = new FleetObjects(objects);
+  const snapshot = snapshotOfObjects(objects, { now });
+  const decisions = publishedBefore(snapshot);
+  const fleet = new ObjectsByKind(objects);
   const replicaSets = fleet
     .ofKind<ManifestWorkReplicaSet>(MANIFEST_WORK_REPLICA_SET)
     .map(({ object }) => object);
   const own = fleet.ofKind<ManifestWork>(MANIFEST_WORK).map(({ object }) => object);
   const made = replicaSets.flatMap((replicaSet) => worksOf(replicaSet, decisions));
-  return { ...world, decisions, replicaSets, works: [...own, ...made] };
+  return { ...snapshot, decisions, replicaSets, works: [...own, ...made] };
 }
 
 function worksOf(

@@ -1,4 +1,4 @@
-import { digestWorld, type WorldDigest } from '../../adapters/store/world-digest.ts';
+import { digestSnapshot, type SnapshotDigest } from '../../adapters/store/snapshot-digest.ts';
 import { sha256 } from '../../runtime/sha256.ts';
 import type { CommitInfo } from '../../adapters/git/repository/git-repository.ts';
 import type { Placement } from '../../core/model/kind/placement.ts';
@@ -9,7 +9,7 @@ import { sameClusters } from '../../core/publish/judge/cluster-change.ts';
 import { listedClusters } from '../../core/publish/pages/decision-page.ts';
 import { specHash } from '../../core/publish/judge/decide-publication.ts';
 import { decidedText, type DecisionRecord, sealRecord } from '../../core/publish/record/decision-record.ts';
-import type { World } from '../../core/snapshot/world.ts';
+import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import type { PublishedDecision } from '../../core/publish/pages/published-decision.ts';
 
 export interface RecorderOptions {
@@ -19,17 +19,17 @@ export interface RecorderOptions {
   readonly commitBehind: (placement: Placement) => CommitInfo | undefined;
   readonly inventoryRevision: () => number;
   /** `text`: the record's JSON. */
-  readonly append: (record: DecisionRecord, world: WorldDigest, text: string) => void;
+  readonly append: (record: DecisionRecord, snapshot: SnapshotDigest, text: string) => void;
 }
 
-/** Ties each publication to the world that it was computed from. */
+/** Ties each publication to the snapshot that it was computed from. */
 export class DecisionRecorder {
   readonly #options: RecorderOptions;
-  readonly #worldOf = new WeakMap<ScheduleResult, World>();
-  readonly #resultsOf = new WeakMap<World, Map<string, ScheduleResult>>();
-  readonly #sha256 = new WeakMap<World, WorldDigest>();
-  /** The world that the last record names. Only a shortcut, and no reason to keep it in memory. */
-  #recorded: WeakRef<World> | undefined;
+  readonly #snapshotOf = new WeakMap<ScheduleResult, Snapshot>();
+  readonly #resultsOf = new WeakMap<Snapshot, Map<string, ScheduleResult>>();
+  readonly #sha256 = new WeakMap<Snapshot, SnapshotDigest>();
+  /** The snapshot that the last record names. Only a shortcut, and no reason to keep it in memory. */
+  #recorded: WeakRef<Snapshot> | undefined;
 
   constructor(options: RecorderOptions) {
     this.#options = options;
@@ -37,18 +37,18 @@ export class DecisionRecorder {
 
   /**
    * Stores the inputs of a result for as long as the result is in memory. A result that the engine returns again
-   * follows from the newest world too, so the earlier one can be freed.
+   * follows from the newest snapshot too, so the earlier one can be freed.
    */
-  saw(world: World, result: ScheduleResult): void {
-    this.#worldOf.set(result, world);
-    const results = this.#resultsOf.get(world) ?? new Map<string, ScheduleResult>();
+  saw(snapshot: Snapshot, result: ScheduleResult): void {
+    this.#snapshotOf.set(result, snapshot);
+    const results = this.#resultsOf.get(snapshot) ?? new Map<string, ScheduleResult>();
     results.set(namespacedName(result.placement.metadata), result);
-    this.#resultsOf.set(world, results);
+    this.#resultsOf.set(snapshot, results);
   }
 
   /** The inputs of the result; undefined when they are unknown. */
-  worldOf(result: ScheduleResult): World | undefined {
-    return this.#worldOf.get(result);
+  snapshotOf(result: ScheduleResult): Snapshot | undefined {
+    return this.#snapshotOf.get(result);
   }
 
   /** @returns the hash of the record, '' when the inputs are unknown */
@@ -83,20 +83,20 @@ export class DecisionRecorder {
   }
 
   /**
-   * Publications of several passes share one world where possible: to digest and store a world is expensive,
+   * Publications of several passes share one snapshot where possible: to digest and store a snapshot is expensive,
    * especially when it holds every page that was written since the one before.
    */
-  #inputsOf({ placement, result }: PublishedDecision, decided: string): WorldDigest | undefined {
+  #inputsOf({ placement, result }: PublishedDecision, decided: string): SnapshotDigest | undefined {
     const recorded = this.#recorded?.deref();
     const then = recorded && this.#resultsOf.get(recorded)?.get(placement);
     const isSame =
       then !== undefined &&
       (then === result || (isOfSameSpec(then, result) && decidedText(then) === decided));
-    const world = isSame ? recorded : this.#worldOf.get(result);
-    if (world === undefined) return undefined;
-    if (world !== recorded) this.#recorded = new WeakRef(world);
-    const inputs = this.#sha256.get(world) ?? digestWorld(world);
-    this.#sha256.set(world, inputs);
+    const snapshot = isSame ? recorded : this.#snapshotOf.get(result);
+    if (snapshot === undefined) return undefined;
+    if (snapshot !== recorded) this.#recorded = new WeakRef(snapshot);
+    const inputs = this.#sha256.get(snapshot) ?? digestSnapshot(snapshot);
+    this.#sha256.set(snapshot, inputs);
     return inputs;
   }
 }

@@ -5,7 +5,7 @@ import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
 import {
   type CompactRecord,
   compactRecord,
-  newRecords,
+  selectNewRecords,
   planRecordData,
   RECORDS_LABEL,
   RECORDS_NAME,
@@ -111,7 +111,7 @@ export class HubRecords {
     const { api } = this.#options;
     const key = { namespace, name: RECORDS_NAME };
     const before = await api.get(CONFIG_MAP, key);
-    const data = planRecordData(dataOf(before), newRecords(dataOf(before), records));
+    const data = planRecordData(dataOf(before), selectNewRecords(dataOf(before), records));
     if (Object.keys(data).length === 0) return;
     const options = { fieldManager: 'berth' };
     if (before === undefined) {

@@ -1,13 +1,18 @@
 import { BugError } from '../../core/errors.ts';
 import { apiVersionOf, PLACEMENT, PLACEMENT_DECISION } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
-import type { Placement, PlacementStatus } from '../../core/model/kind/placement.ts';
+import {
+  type Placement,
+  type PlacementStatus,
+  SCHEDULING_DISABLE_ANNOTATION,
+} from '../../core/model/kind/placement.ts';
 import { PLACEMENT_LABEL } from '../../core/model/kind/placement-decision.ts';
 import type { KubeApi } from '../../core/ports.ts';
+import { SCHEDULER_ANNOTATION } from '../../core/publish/approval/publish-annotations.ts';
 import { pageLabels } from '../../core/publish/pages/decision-page.ts';
 import type { PlacementAction } from '../../core/publish/machine/state/placement-action.ts';
 import type { PageAction } from '../../core/publish/pages/plan-pages.ts';
-import { answeredObject, METADATA_ANSWER } from './answered-object.ts';
+import { objectAfterWrite, METADATA_ONLY } from './object-after-write.ts';
 
 const FENCE_ANNOTATION = 'berth.dev/fence';
 
@@ -36,7 +41,7 @@ export class PageRequests {
   async write({ placement, write, before }: ActionOf<'write-page'>): Promise<KubeObject | undefined> {
     if (write.kind === 'create') {
       const page = newPage(placement, write);
-      return answeredObject(await this.#api.create(PLACEMENT_DECISION, page, METADATA_ANSWER), page, {});
+      return objectAfterWrite(await this.#api.create(PLACEMENT_DECISION, page, METADATA_ONLY), page, {});
     }
     if (before === undefined)
       throw new BugError('the plan writes to a page that is not there', {
@@ -51,9 +56,9 @@ export class PageRequests {
       case 'write': {
         const status = { decisions: write.decisions };
         const patch = { metadata: versionOf(before), status };
-        const options = { ...METADATA_ANSWER, subresource: 'status' } as const;
+        const options = { ...METADATA_ONLY, subresource: 'status' } as const;
         const answer = await this.#api.mergePatch(PLACEMENT_DECISION, keyOf(before), patch, options);
-        return answeredObject(answer, before, { status });
+        return objectAfterWrite(answer, before, { status });
       }
       case 'delete':
         await this.#api.delete(PLACEMENT_DECISION, keyOf(before), versionOf(before));
@@ -64,15 +69,24 @@ export class PageRequests {
   async patchStatus(placement: Placement, status: PlacementStatus): Promise<KubeObject> {
     const before = placement as unknown as KubeObject;
     const patch = { metadata: versionOf(before), status };
-    const options = { ...METADATA_ANSWER, subresource: 'status' } as const;
+    const options = { ...METADATA_ONLY, subresource: 'status' } as const;
     const answer = await this.#api.mergePatch(PLACEMENT, keyOf(before), patch, options);
-    return answeredObject(answer, before, { status });
+    return objectAfterWrite(answer, before, { status });
+  }
+
+  /** Makes the placement Berth's, and keeps OCM's scheduler away from it. */
+  async mark(placement: Placement): Promise<KubeObject> {
+    const before = placement as unknown as KubeObject;
+    const annotations = { [SCHEDULING_DISABLE_ANNOTATION]: 'true', [SCHEDULER_ANNOTATION]: 'berth' };
+    const patch = { metadata: { ...versionOf(before), annotations } };
+    const answer = await this.#api.mergePatch(PLACEMENT, keyOf(before), patch, METADATA_ONLY);
+    return objectAfterWrite(answer, before, {});
   }
 
   async #patchMetadata(before: KubeObject, changed: object): Promise<KubeObject> {
     const patch = { metadata: { ...versionOf(before), ...changed } };
-    const answer = await this.#api.mergePatch(PLACEMENT_DECISION, keyOf(before), patch, METADATA_ANSWER);
-    return answeredObject(answer, before, {});
+    const answer = await this.#api.mergePatch(PLACEMENT_DECISION, keyOf(before), patch, METADATA_ONLY);
+    return objectAfterWrite(answer, before, {});
   }
 }
 

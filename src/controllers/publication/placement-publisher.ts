@@ -4,29 +4,29 @@ import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { Placement } from '../../core/model/kind/placement.ts';
 import type { ScheduleResult } from '../../core/placement/result/schedule-result.ts';
 import type { Clock, Logger } from '../../core/ports.ts';
-import { outcomeOf } from '../../core/publish/machine/pass/decide-now.ts';
+import { predictOutcome } from '../../core/publish/machine/pass/decide-from-facts.ts';
 import type { PassEnd, PlacementAction } from '../../core/publish/machine/state/placement-action.ts';
 import type { PlacementEvent } from '../../core/publish/machine/state/placement-event.ts';
-import type { Facts } from '../../core/publish/machine/state/placement-facts.ts';
+import type { PassFacts } from '../../core/publish/machine/state/placement-facts.ts';
 import type { SettledPage } from '../../core/publish/pages/plan-pages.ts';
 import type { PublishedDecision } from '../../core/publish/pages/published-decision.ts';
 import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
-import type { FleetHappening } from '../events/fleet-events.ts';
-import type { LookFacts } from './look-facts.ts';
+import type { ControllerEventBody } from '../events/controller-events.ts';
+import type { PassFactsReader } from './pass-facts-reader.ts';
 import type { PageRequests } from './page-requests.ts';
-import type { PastPublications } from './past-publications.ts';
+import type { PreviousRecords } from './previous-records.ts';
 import type { PlacementStates } from '../../core/publish/machine/placement-states.ts';
 import type { PlanApprovals } from './plan-approvals.ts';
-import type { PublishMemory } from './publish-memory.ts';
+import type { PublicationJournal } from './publication-journal.ts';
 
 export interface PublisherOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly states: PlacementStates;
-  readonly facts: LookFacts;
+  readonly facts: PassFactsReader;
   readonly requests: PageRequests;
-  readonly memory: PublishMemory;
-  readonly past: Pick<PastPublications, 'drop'>;
+  readonly publicationJournal: PublicationJournal;
+  readonly previousRecords: Pick<PreviousRecords, 'drop'>;
   /** Loads the state of a placement that another process published; awaited before each pass. */
   readonly recall?: ((placement: Placement) => Promise<void>) | undefined;
   readonly approvals: Pick<PlanApprovals, 'judged'>;
@@ -36,7 +36,7 @@ export interface PublisherOptions {
   readonly onRest: (placement: string) => void;
   /** Keeps the decision and its inputs; the record's hash. */
   readonly record: (entry: PublishedDecision) => string;
-  readonly emit: (happening: FleetHappening) => void;
+  readonly emit: (happening: ControllerEventBody) => void;
   /** What is published now, after each complete pass. */
   readonly onSettled: (placement: string, pages: readonly SettledPage[]) => void;
   readonly decideAgain: (cause: 'decisions' | 'inputs', placement: string) => void;
@@ -61,8 +61,8 @@ export class PlacementPublisher {
   async reconcile(key: string): Promise<ReconcileOutcome> {
     const { facts, recall, resultOf, onRest } = this.#options;
     const placement = facts.placement(key);
+    if (placement !== undefined && mayBePublished(placement, resultOf(key))) await recall?.(placement);
     const result = resultOf(key);
-    if (placement !== undefined && mayBePublished(placement, result)) await recall?.(placement);
     const now = this.#facts(key);
     const end = await this.#pass(key, now === undefined ? { kind: 'gone' } : { kind: 'look', facts: now });
     if (end.kind !== 'requeue' && resultOf(key) === result) onRest(key);
@@ -80,10 +80,10 @@ export class PlacementPublisher {
     const { facts, states, clock } = this.#options;
     const placement = facts.placement(key);
     if (placement === undefined) return result.selected;
-    return outcomeOf(states.of(key), facts.of(key, placement, result), result, clock.now());
+    return predictOutcome(states.of(key), facts.of(key, placement, result), result, clock.now());
   }
 
-  #facts(key: string): Facts | undefined {
+  #facts(key: string): PassFacts | undefined {
     const { facts, resultOf } = this.#options;
     const placement = facts.placement(key);
     return placement && facts.of(key, placement, resultOf(key));
@@ -121,7 +121,8 @@ export class PlacementPublisher {
 
   /** Applies the action, or starts it; then its answer follows later. */
   #begin(key: string, action: PlacementAction): Promise<PlacementEvent> | undefined {
-    const { memory, past, approvals, onSettled, decideAgain, lookAgain } = this.#options;
+    const { publicationJournal, previousRecords, approvals, onSettled, decideAgain, lookAgain } =
+      this.#options;
     switch (action.kind) {
       case 'read-pages':
       case 'fence-page':
@@ -129,6 +130,8 @@ export class PlacementPublisher {
         return this.#request(key, action).catch((error: unknown) => failed('pages', error));
       case 'patch-status':
         return this.#request(key, action).catch((error: unknown) => failed('status', error));
+      case 'mark-placement':
+        return this.#mark(key, action).catch((error: unknown) => failed('mark', error));
       case 'yield':
         return nextTurn().then(() => ({ kind: 'resumed' }));
       case 'persist':
@@ -136,11 +139,11 @@ export class PlacementPublisher {
       case 'record':
         return this.#record(action.entry);
       case 'remember':
-        return void memory.set(key, action.state);
+        return void publicationJournal.set(key, action.state);
       case 'forget':
-        return void memory.delete(key);
+        return void publicationJournal.delete(key);
       case 'drop-record':
-        return void past.drop(key);
+        return void previousRecords.drop(key);
       case 'judge-plans':
         return void approvals.judged(key, action.plans, action.outcome);
       case 'settled':
@@ -181,12 +184,24 @@ export class PlacementPublisher {
     }
   }
 
+  async #mark(
+    key: string,
+    { placement }: Extract<PlacementAction, { kind: 'mark-placement' }>,
+  ): Promise<PlacementEvent> {
+    const { requests, log } = this.#options;
+    const after = await requests.mark(placement);
+    log.info('the placement is marked as decided by Berth, so that other schedulers leave it', {
+      placement: key,
+    });
+    return { kind: 'placement-marked', after };
+  }
+
   async #persist(
     key: string,
     { state }: Extract<PlacementAction, { kind: 'persist' }>,
   ): Promise<PlacementEvent> {
-    const { memory, log } = this.#options;
-    await memory.persist(key, state).catch((error: unknown) =>
+    const { publicationJournal, log } = this.#options;
+    await publicationJournal.persist(key, state).catch((error: unknown) =>
       // As with records: a full disk costs memory, never a decision.
       log.error('a removal counts only as long as this process lives', { placement: key, error }),
     );
@@ -235,7 +250,7 @@ export class PlacementPublisher {
   }
 }
 
-function failed(of: 'pages' | 'status' | 'record', error: unknown): PlacementEvent {
+function failed(of: 'pages' | 'status' | 'mark' | 'record', error: unknown): PlacementEvent {
   return { kind: 'failed', of, error, mayArrive: error instanceof TransientError };
 }
 

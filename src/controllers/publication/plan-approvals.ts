@@ -12,24 +12,30 @@ import {
   type SourcePlans,
 } from '../../core/publish/approval/pending-plans.ts';
 
-export interface PlansStore {
+export interface PlanApprovalStore {
   get(source: string): SourcePlans | undefined;
   set(source: string, plans: SourcePlans): void;
 }
 
 /** Keeps which plans the commits that are being followed were approved with. What they mean is said in `core/publish/approval/pending-plans.ts`. */
 export class PlanApprovals {
-  readonly #store: PlansStore;
+  readonly #store: PlanApprovalStore;
   readonly #clock: Clock;
   readonly #sources: readonly string[];
   /** By source: placements of which the commit that is on its way to the hub withdraws or replaces an approval. */
   readonly #withdrawn = new Map<string, ReadonlySet<string>>();
   readonly #listeners = new Set<(placement: string) => void>();
+  #revision = 0;
 
-  constructor(store: PlansStore, clock: Clock, sources: readonly string[]) {
+  constructor(store: PlanApprovalStore, clock: Clock, sources: readonly string[]) {
     this.#store = store;
     this.#clock = clock;
     this.#sources = sources;
+  }
+
+  /** Increases when a commit is read that brings, replaces or withdraws an approval: what was decided before may be decided otherwise. */
+  get revision(): number {
+    return this.#revision;
   }
 
   /** The source was read at this commit; nothing of it is on the hub yet. */
@@ -42,7 +48,9 @@ export class PlanApprovals {
     );
     const earlier = this.#withdrawn.get(source) ?? [];
     this.#withdrawn.set(source, new Set([...earlier, ...gone.map(([placement]) => placement)]));
-    if (JSON.stringify(plans) !== JSON.stringify(before)) this.#store.set(source, plans);
+    if (JSON.stringify(plans) === JSON.stringify(before)) return;
+    this.#store.set(source, plans);
+    this.#revision += 1;
   }
 
   /** The hub was made to follow what was read, as far as that was possible. */

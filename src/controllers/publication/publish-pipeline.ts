@@ -2,41 +2,43 @@ import { mayBeAllowedLater } from '../../adapters/kube/transport/kube-errors.ts'
 import { DEFAULT_MAX_REQUESTS } from '../../adapters/kube/transport/request-slots.ts';
 import { ConflictError } from '../../core/errors.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
-import { type Placement, SCHEDULING_DISABLE_ANNOTATION } from '../../core/model/kind/placement.ts';
-import type { EachResult } from '../../core/placement/engine.ts';
+import type { Placement } from '../../core/model/kind/placement.ts';
+import type { ResultGenerator } from '../../core/placement/engine.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
 import { clusterChange } from '../../core/publish/judge/cluster-change.ts';
 import { decisionPageOf, publishedClusters } from '../../core/publish/pages/decision-page.ts';
-import { listNames } from '../../core/publish/judge/judge-result.ts';
+import { formatNameList } from '../../core/publish/judge/judge-result.ts';
 import { rivalPlacements } from '../../core/publish/machine/rival-placements.ts';
-import { standingPages } from '../../core/publish/machine/state/standing-pages.ts';
+import { currentPages } from '../../core/publish/machine/state/current-pages.ts';
 import { SCHEDULER_ANNOTATION } from '../../core/publish/approval/publish-annotations.ts';
 import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
-import type { World } from '../../core/snapshot/world.ts';
+import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import type { HubBreak, HubPosition } from '../../core/sync/hub-position.ts';
 import { Transitions } from '../../core/transition/transition.ts';
 import { type Leadership, SOLE_LEADER } from '../../runtime/leader-election/leadership.ts';
 import { runReconciler } from '../../runtime/reconciler.ts';
 import type { Supervisor } from '../../runtime/supervisor.ts';
 import { WorkQueue } from '../../runtime/work-queue.ts';
-import type { FleetHappening } from '../events/fleet-events.ts';
+import type { ControllerEventBody } from '../events/controller-events.ts';
 import type { HubInventory } from '../inventory/hub-inventory.ts';
-import { type FreshDecision, SchedulingLoop } from '../scheduling/scheduling-loop.ts';
+import { type ChangedDecision, SchedulingLoop } from '../scheduling/scheduling-loop.ts';
 import type { CommitBarrier } from '../sources/progress/commit-barrier.ts';
-import { DecidedWorlds } from './decided-worlds.ts';
+import type { ObservedPlacements } from '../sources/progress/observed-placements.ts';
+import { DecisionSnapshots } from './decision-snapshots.ts';
 import type { DecisionRecorder } from './decision-recorder.ts';
 import { DecisionView } from './decision-view.ts';
 import { listenToInventory } from './inventory-events.ts';
-import { LookFacts } from './look-facts.ts';
-import { MovesUnderWay } from './moves-under-way.ts';
+import { PassFactsReader } from './pass-facts-reader.ts';
+import { UnpublishedMoves } from './unpublished-moves.ts';
 import { PageRequests } from './page-requests.ts';
-import type { PastPublications } from './past-publications.ts';
+import type { PreviousRecords } from './previous-records.ts';
+import { PublishProblems } from './publish-problems.ts';
 import { PlacementPublisher } from './placement-publisher.ts';
 import { PlacementStates } from '../../core/publish/machine/placement-states.ts';
 import type { PlanApprovals } from './plan-approvals.ts';
-import type { PublishMemory } from './publish-memory.ts';
+import type { PublicationJournal } from './publication-journal.ts';
 import type { TransitionJournal } from './transition-journal.ts';
-import type { PublishedBook } from '../../core/publish/pages/published-book.ts';
+import type { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
 
 export interface PipelineOptions {
   readonly api: KubeApi;
@@ -44,25 +46,27 @@ export interface PipelineOptions {
   readonly random: () => number;
   readonly log: Logger;
   readonly inventory: HubInventory;
-  readonly memory: PublishMemory;
+  readonly publicationJournal: PublicationJournal;
   readonly recall?: ((placement: Placement) => Promise<void>) | undefined;
   readonly recorder: DecisionRecorder;
   readonly journal: TransitionJournal;
   /** The records of a process that was killed. */
-  readonly past: PastPublications;
+  readonly previousRecords: PreviousRecords;
   /** The hub was found restored from a backup: what it shows may be older than what was published last. */
   readonly isHubRestored: () => boolean;
-  readonly book: PublishedBook;
+  readonly publishedPlacements: PublishedPlacements;
   readonly budgetOf: (placement: Placement) => RemovalBudget;
   readonly approvals: PlanApprovals;
   readonly barrier: CommitBarrier;
+  /** Placements of sources that another tool applies. Default: none. */
+  readonly observed?: ObservedPlacements | undefined;
   /** One result per placement, each computed when it is asked for. */
-  readonly decide: (world: World) => EachResult;
+  readonly decide: (snapshot: Snapshot) => ResultGenerator;
   /** A commit is on its way to the hub. Default: never. */
   readonly isFollowing?: () => boolean;
   /** Whether this process publishes; otherwise it only decides. Default: always. */
   readonly leadership?: Leadership | undefined;
-  readonly emit: (happening: FleetHappening) => void;
+  readonly emit: (happening: ControllerEventBody) => void;
   readonly onPass: (tookMs: number) => void;
 }
 
@@ -78,29 +82,37 @@ export class PublishPipeline {
   readonly #options: PipelineOptions;
   readonly #view: DecisionView;
   readonly #states = new PlacementStates();
-  readonly #facts: LookFacts;
+  readonly #facts: PassFactsReader;
   readonly #publisher: PlacementPublisher;
+  readonly #problems = new PublishProblems();
   readonly #leadership: Leadership;
-  readonly #underWay = new MovesUnderWay();
+  readonly #underWay = new UnpublishedMoves();
 
   constructor(options: PipelineOptions) {
     const { clock, inventory, recorder, barrier } = options;
     this.#options = options;
     this.#leadership = options.leadership ?? SOLE_LEADER;
     this.queue = new WorkQueue(clock);
-    const worlds = new DecidedWorlds({
+    const snapshots = new DecisionSnapshots({
       barrier,
-      revision: () => inventory.inputs.reduce((sum, { store }) => sum + store.revision, 0),
-      onWhole: (world) => this.#underWay.whole(world),
-      worldOf: (result) => recorder.worldOf(result),
+      revision: () =>
+        inventory.inputs.reduce((sum, { store }) => sum + store.revision, options.approvals.revision),
+      onWhole: (snapshot) => this.#underWay.whole(snapshot),
+      snapshotOf: (result) => recorder.snapshotOf(result),
     });
     this.#view = new DecisionView(inventory.decisions.store);
-    this.#facts = new LookFacts({ ...options, view: this.#view, worlds });
+    this.#facts = new PassFactsReader({
+      ...options,
+      view: this.#view,
+      snapshots,
+      isOfSource: (key) => options.observed?.has(key) ?? false,
+    });
     this.#publisher = this.#publisherOf(options);
-    this.scheduling = this.#schedulingOf(options, worlds);
+    this.scheduling = this.#schedulingOf(options, snapshots);
     barrier.onWhole(() => {
       for (const key of this.#states.waitingForCommit) this.#publisher.handle(key, { kind: 'commit-whole' });
     });
+    options.observed?.onChange((key) => this.queue.add(key));
     options.approvals.onWithdrawn((placement) => this.scheduling.request('decisions', placement));
     const [publisher, states] = [this.#publisher, this.#states];
     listenToInventory(inventory, {
@@ -112,10 +124,10 @@ export class PublishPipeline {
   }
 
   start(supervisor: Supervisor): void {
-    const { inventory, past, clock, random, log, emit } = this.#options;
+    const { inventory, previousRecords, clock, random, log, emit } = this.#options;
     supervisor.start('scheduling', async (signal) => {
       // An incomplete inventory would look like removed clusters.
-      await Promise.all([inventory.whenSynced(signal), past.whenLoaded()]);
+      await Promise.all([inventory.whenSynced(signal), previousRecords.whenLoaded()]);
       await this.scheduling.run(signal);
     });
     supervisor.start('publishing', (signal) =>
@@ -123,7 +135,11 @@ export class PublishPipeline {
         {
           name: 'publish',
           queue: this.queue,
-          reconcile: (key) => this.#publisher.reconcile(key),
+          reconcile: async (key) => {
+            const result = await this.#publisher.reconcile(key);
+            this.#problems.succeeded(key);
+            return result;
+          },
           concurrency: CONCURRENCY,
           clock,
           random,
@@ -131,6 +147,7 @@ export class PublishPipeline {
           mayBegin: (stop) => this.#leadership.whenHeld(stop),
           mayPass: mayBeAllowedLater,
           onError: (key, error) => {
+            this.#problems.failed(key, error);
             // A lost race needs no report.
             if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `placement ${key}`, error });
           },
@@ -156,13 +173,14 @@ export class PublishPipeline {
     }
   }
 
-  /** Reports that another program writes the pages that Berth writes. */
+  /** Reports decisions that cannot be written, and that another program writes the pages that Berth writes. */
   warnings(): readonly string[] {
     const rivals = rivalPlacements(this.#states.entries(), this.#options.clock.now());
-    if (rivals.length === 0) return [];
+    if (rivals.length === 0) return this.#problems.warnings();
     return [
-      `another controller keeps writing the PlacementDecisions of ${listNames(rivals)}: two schedulers run; set the annotation ` +
-        `${SCHEDULING_DISABLE_ANNOTATION}: "true" together with ${SCHEDULER_ANNOTATION}: berth on them, or use schedule: upstream`,
+      ...this.#problems.warnings(),
+      `another controller keeps writing the PlacementDecisions of ${formatNameList(rivals)}: two schedulers run, and Berth leaves pages that go on changing; end the ` +
+        `other controller, or leave the placements to it: remove ${SCHEDULER_ANNOTATION}, or run Berth with --schedule upstream`,
     ];
   }
 
@@ -177,7 +195,7 @@ export class PublishPipeline {
   }
 
   #publisherOf(options: PipelineOptions): PlacementPublisher {
-    const { api, book, recorder } = options;
+    const { api, publishedPlacements, recorder } = options;
     return new PlacementPublisher({
       ...options,
       states: this.#states,
@@ -186,13 +204,13 @@ export class PublishPipeline {
       resultOf: (key) => this.scheduling.resultOf(key),
       onRest: (key) => this.#underWay.end(key),
       record: (entry) => recorder.record(entry),
-      onSettled: (placement, pages) => book.set(placement, pages),
+      onSettled: (placement, pages) => publishedPlacements.set(placement, pages),
       decideAgain: (cause, key) => this.scheduling.request(cause, key),
       lookAgain: (key) => this.queue.add(key),
     });
   }
 
-  #schedulingOf(options: PipelineOptions, worlds: DecidedWorlds): SchedulingLoop {
+  #schedulingOf(options: PipelineOptions, snapshots: DecisionSnapshots): SchedulingLoop {
     const { clock, recorder, emit, decide, isFollowing, log, journal } = options;
     const transitions = new Transitions({
       decide,
@@ -200,15 +218,15 @@ export class PublishPipeline {
     });
     return new SchedulingLoop({
       clock,
-      world: () => this.#worldToStart(worlds),
-      transition: (world) => transitions.run(world),
-      onEach: ({ world, result, start }) => {
-        recorder.saw(world, result);
-        worlds.decided(world, start);
+      snapshot: () => this.#snapshotToStart(snapshots),
+      transition: (snapshot) => transitions.run(snapshot),
+      onEach: ({ snapshot, result, start }) => {
+        recorder.saw(snapshot, result);
+        snapshots.decided(snapshot, start);
       },
       beforePublishing: async (transition, start) => {
         if (!this.#leadership.isHeld) return;
-        if (worlds.isWhole(start)) return journal.begin(this.#underWay.begin(transition), true);
+        if (snapshots.isWhole(start)) return journal.begin(this.#underWay.begin(transition), true);
         this.#underWay.wait(transition, start);
         await journal.begin(transition.moved, false);
       },
@@ -218,9 +236,9 @@ export class PublishPipeline {
         await this.queue.whenIdle();
         await this.#states.whenShown();
       },
-      onRestless: (keys) =>
+      onUnstable: (keys) =>
         log.warn('decisions keep changing each other, so the last ones stay', {
-          placements: listNames(keys),
+          placements: formatNameList(keys),
         }),
       ...(isFollowing && { isFollowing }),
       onResult: (decision) => emit(this.#decided(decision)),
@@ -230,20 +248,21 @@ export class PublishPipeline {
   }
 
   /** What another process is publishing is not undone. */
-  #worldToStart(worlds: DecidedWorlds): World {
+  #snapshotToStart(snapshots: DecisionSnapshots): Snapshot {
     const { inventory, journal } = this.#options;
-    const world = inventory.world();
-    if (this.#leadership.isHeld) return worlds.made(this.#underWay.worldAfter(journal.worldToStart(world)));
-    return journal.isUnfinished ? worlds.overtaken(world) : worlds.made(world);
+    const snapshot = inventory.snapshot();
+    if (this.#leadership.isHeld)
+      return snapshots.noteCurrent(this.#underWay.snapshotAfter(journal.startingSnapshot(snapshot)));
+    return journal.isUnfinished ? snapshots.noteOvertaken(snapshot) : snapshots.noteCurrent(snapshot);
   }
 
-  #decided({ key, result, before, world }: FreshDecision): FleetHappening {
+  #decided({ key, result, before, snapshot }: ChangedDecision): ControllerEventBody {
     const change = clusterChange(before?.selected ?? this.#listed(key), result.selected);
-    return { kind: 'decided', placement: key, result, world, ...change };
+    return { kind: 'decided', placement: key, result, snapshot, ...change };
   }
 
   #listed(key: string): readonly string[] {
-    const pages = standingPages(this.#states.of(key), this.#facts.pagesSeen(key));
+    const pages = currentPages(this.#states.of(key), this.#facts.pagesSeen(key));
     return publishedClusters(pages.map((page) => decisionPageOf(page, undefined)));
   }
 }

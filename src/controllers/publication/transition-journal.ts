@@ -1,10 +1,14 @@
 import type { Logger } from '../../core/ports.ts';
-import type { World } from '../../core/snapshot/world.ts';
+import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import type { Transition } from '../../core/transition/transition.ts';
-import { movesOf, type PlacementMove, worldBefore } from '../../core/transition/unfinished-transition.ts';
+import {
+  placementMovesOf,
+  type PlacementMove,
+  snapshotBefore,
+} from '../../core/transition/unfinished-transition.ts';
 
 /** Where the moves of the last transition are kept. */
-export interface TransitionMemory {
+export interface TransitionStore {
   get(key: string): readonly PlacementMove[] | undefined;
   /** Resolves when the state would survive the process. */
   persist(key: string, moves: readonly PlacementMove[]): Promise<void>;
@@ -18,26 +22,26 @@ const LAST = 'last';
  * is kept before the first write; the first transition of the next process that publishes starts from the pages as they were before.
  */
 export class TransitionJournal {
-  readonly #memory: TransitionMemory;
+  readonly #memory: TransitionStore;
   readonly #log: Logger;
   /** Of the process before this one. */
   #unfinished: readonly PlacementMove[] | undefined;
 
-  constructor(memory: TransitionMemory, log: Logger) {
+  constructor(memory: TransitionStore, log: Logger) {
     this.#memory = memory;
     this.#log = log;
     const moves = memory.get(LAST) ?? [];
     this.#unfinished = moves.length === 0 ? undefined : moves;
   }
 
-  /** A transition that is to be published has to start from `worldToStart`. */
+  /** A transition that is to be published has to start from `snapshotToStart`. */
   get isUnfinished(): boolean {
     return this.#unfinished !== undefined;
   }
 
-  /** Where the next transition starts. @param world as the hub is now */
-  worldToStart(world: World): World {
-    return this.#unfinished === undefined ? world : worldBefore(world, this.#unfinished);
+  /** Where the next transition starts. @param snapshot as the hub is now */
+  startingSnapshot(snapshot: Snapshot): Snapshot {
+    return this.#unfinished === undefined ? snapshot : snapshotBefore(snapshot, this.#unfinished);
   }
 
   /**
@@ -49,7 +53,7 @@ export class TransitionJournal {
     if (!isWhole && this.#unfinished !== undefined) return;
     const isAtRest = moved.size === 0;
     if (!isAtRest || (this.#memory.get(LAST) ?? []).length > 0) {
-      const kept = this.#keep(movesOf(moved));
+      const kept = this.#keep(placementMovesOf(moved));
       if (!isAtRest) await kept;
     }
     this.#unfinished = undefined;

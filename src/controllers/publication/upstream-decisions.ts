@@ -1,14 +1,14 @@
 import { decisionPageOf, placementOfPage } from '../../core/publish/pages/decision-page.ts';
-import { OTHERS_QUIET_MS } from '../../core/publish/machine/pages-of-others.ts';
+import { OTHER_SCHEDULER_QUIET_MS } from '../../core/publish/machine/other-scheduler.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
-import { listNames } from '../../core/publish/judge/judge-result.ts';
+import { formatNameList } from '../../core/publish/judge/judge-result.ts';
 import { SCHEDULER_ANNOTATION } from '../../core/publish/approval/publish-annotations.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { Supervisor } from '../../runtime/supervisor.ts';
 import { WorkQueue } from '../../runtime/work-queue.ts';
 import { DecisionView, placementsOf } from './decision-view.ts';
 import type { HubInventory } from '../inventory/hub-inventory.ts';
-import type { PublishedBook } from '../../core/publish/pages/published-book.ts';
+import type { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
 
 /**
  * Another process decides: OCM's controller (`schedule: upstream`), or the Berth that leads while this one stands by.
@@ -17,18 +17,18 @@ import type { PublishedBook } from '../../core/publish/pages/published-book.ts';
 export class UpstreamDecisions {
   readonly queue: WorkQueue;
   readonly #inventory: HubInventory;
-  readonly #book: PublishedBook;
+  readonly #publishedPlacements: PublishedPlacements;
   readonly #clock: Clock;
   readonly #view: DecisionView;
   readonly #cancel = new Map<string, () => void>();
 
   constructor(options: {
     readonly inventory: HubInventory;
-    readonly book: PublishedBook;
+    readonly publishedPlacements: PublishedPlacements;
     readonly clock: Clock;
   }) {
     this.#inventory = options.inventory;
-    this.#book = options.book;
+    this.#publishedPlacements = options.publishedPlacements;
     this.#clock = options.clock;
     this.queue = new WorkQueue(options.clock);
     this.#view = new DecisionView(options.inventory.decisions.store);
@@ -59,7 +59,7 @@ export class UpstreamDecisions {
       .map(({ metadata }) => namespacedName(metadata));
     if (marked.length === 0) return [];
     return [
-      `marked as scheduled by Berth, so that OCM leaves them alone, but this controller runs with schedule: upstream: ${listNames(marked)}`,
+      `marked as scheduled by Berth, so that OCM leaves them alone, but this controller runs with schedule: upstream: ${formatNameList(marked)}`,
     ];
   }
 
@@ -73,7 +73,7 @@ export class UpstreamDecisions {
     this.#cancel.get(placement)?.();
     this.#cancel.set(
       placement,
-      this.#clock.schedule(OTHERS_QUIET_MS, () => {
+      this.#clock.schedule(OTHER_SCHEDULER_QUIET_MS, () => {
         this.#cancel.delete(placement);
         this.#take(placement);
       }),
@@ -83,7 +83,7 @@ export class UpstreamDecisions {
   #take(placement: string | undefined): void {
     if (placement === undefined) return;
     const pages = this.#view.pagesOf(placement).map((page) => decisionPageOf(page, undefined));
-    this.#book.set(
+    this.#publishedPlacements.set(
       placement,
       pages.map(({ name, group, decisions }) => ({
         name,

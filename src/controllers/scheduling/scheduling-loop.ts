@@ -1,25 +1,25 @@
 import type { ScheduleResult } from '../../core/placement/result/schedule-result.ts';
 import type { Clock } from '../../core/ports.ts';
-import type { World } from '../../core/snapshot/world.ts';
+import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import type { Transition } from '../../core/transition/transition.ts';
 import { jsonEqual } from '../../core/model/json-equal.ts';
 import { sleep } from '../../runtime/sleep.ts';
-import { Slices } from '../../runtime/slices.ts';
+import { TimeSlices } from '../../runtime/time-slices.ts';
 import { WakeUp } from '../../runtime/wake-up.ts';
 
 export interface SchedulingOptions {
   readonly clock: Clock;
   /** Everything that decisions depend on, as it is now. */
-  readonly world: () => World;
-  /** From what is published in a world to what will be published; yields after each decided placement. */
-  readonly transition: (world: World) => Generator<void, Transition>;
+  readonly snapshot: () => Snapshot;
+  /** From what is published in a snapshot to what will be published; yields after each decided placement. */
+  readonly transition: (snapshot: Snapshot) => Generator<void, Transition>;
   /** Receives every result of a transition, before anything else happens to it. */
-  readonly onEach: (decided: DecidedIn) => void;
+  readonly onEach: (decided: DecidedResult) => void;
   /** Waited for before any result of a transition, which began in `start`, is handed to the publisher. */
-  readonly beforePublishing?: (transition: Transition, start: World) => Promise<void>;
-  /** Resolves when nothing is being published, and the world shows what was. */
+  readonly beforePublishing?: (transition: Transition, start: Snapshot) => Promise<void>;
+  /** Resolves when nothing is being published, and the snapshot shows what was. */
   readonly whenPublished: () => Promise<void>;
-  readonly onResult: (decision: FreshDecision) => void;
+  readonly onResult: (decision: ChangedDecision) => void;
   /** A commit is on its way to the hub; what it changes is then decided first. Default: never. */
   readonly isFollowing?: () => boolean;
   /** Placements (`namespace/name`) to be looked at by the publisher. */
@@ -27,22 +27,22 @@ export interface SchedulingOptions {
   /** Called after each transition with how long it took. */
   readonly onPass?: (tookMs: number) => void;
   /** Called when placements are found whose decisions keep changing each other. */
-  readonly onRestless?: (keys: readonly string[]) => void;
+  readonly onUnstable?: (keys: readonly string[]) => void;
 }
 
-/** A result, the world that it was decided in, and the one in which its transition began. */
-export interface DecidedIn {
+/** A result, the snapshot that it was decided in, and the one in which its transition began. */
+export interface DecidedResult {
   readonly result: ScheduleResult;
-  readonly world: World;
-  readonly start: World;
+  readonly snapshot: Snapshot;
+  readonly start: Snapshot;
 }
 
 /** A result that differs from the one before, and what it was made from. */
-export interface FreshDecision {
+export interface ChangedDecision {
   readonly key: string;
   readonly result: ScheduleResult;
   readonly before: ScheduleResult | undefined;
-  readonly world: World;
+  readonly snapshot: Snapshot;
 }
 
 /** Changes that arrive together are decided together: a pass begins after this time without changes. */
@@ -92,7 +92,7 @@ export class SchedulingLoop {
   #requests = 0;
   /** The last completed transition. */
   #tookMs = 0;
-  #restless: readonly string[] = [];
+  #unstable: readonly string[] = [];
 
   constructor(options: SchedulingOptions) {
     this.#options = options;
@@ -138,7 +138,7 @@ export class SchedulingLoop {
       if (this.#passes > 0) await this.#untilPublished(signal);
       if (signal.aborted) break;
       const touched = new Set(this.#touched);
-      if (this.#dirty === 'decisions' && touched.size === 0 && this.#restless.length > 0) {
+      if (this.#dirty === 'decisions' && touched.size === 0 && this.#unstable.length > 0) {
         // They would go on changing each other.
         this.#dirty = 'no';
         continue;
@@ -193,16 +193,16 @@ export class SchedulingLoop {
   }
 
   async #pass(touched: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
-    const { clock, world } = this.#options;
+    const { clock, snapshot: snapshot } = this.#options;
     this.#dirty = 'no';
     this.#followWaitMs = MAX_FOLLOW_WAIT_MS;
     this.#newer = new AbortController();
     this.#atOnce = new AbortController();
     const startedAtMs = clock.now();
-    const start = world();
+    const start = snapshot();
     const steps = this.#options.transition(start);
     try {
-      const slices = new Slices(clock, this.#passes === 0 ? FIRST_SLICE_MS : SLICE_MS);
+      const slices = new TimeSlices(clock, this.#passes === 0 ? FIRST_SLICE_MS : SLICE_MS);
       for (;;) {
         const step = steps.next();
         if (step.done === true)
@@ -221,20 +221,20 @@ export class SchedulingLoop {
   async #finish(
     transition: Transition,
     pass: {
-      readonly start: World;
+      readonly start: Snapshot;
       readonly startedAtMs: number;
       readonly touched: ReadonlySet<string>;
-      readonly slices: Slices;
+      readonly slices: TimeSlices;
       readonly signal: AbortSignal;
     },
   ): Promise<void> {
     const { enqueue, clock, beforePublishing } = this.#options;
-    const { results, world, decidedIn, restless } = transition;
+    const { results, snapshot, decidedIn, unstable } = transition;
     const { start, touched, slices, signal } = pass;
     this.#brokenOff = { passes: 0, sinceMs: 0 };
     await beforePublishing?.(transition, start);
     for (const [key, result] of results) {
-      const decided = { result, world: decidedIn.get(key) ?? world, start };
+      const decided = { result, snapshot: decidedIn.get(key) ?? snapshot, start };
       if (this.#takeResult(key, decided) || touched.has(key)) enqueue(key);
       if (!slices.isOver()) continue;
       await sleep(clock, 0, signal);
@@ -242,13 +242,13 @@ export class SchedulingLoop {
       slices.begin();
     }
     for (const key of touched) if (!results.has(key)) enqueue(key);
-    this.#noteRestless(restless);
+    this.#noteUnstable(unstable);
     this.#complete(results, clock.now() - pass.startedAtMs);
   }
 
-  #noteRestless(keys: readonly string[]): void {
-    if (keys.length > 0 && keys.join() !== this.#restless.join()) this.#options.onRestless?.(keys);
-    this.#restless = keys;
+  #noteUnstable(keys: readonly string[]): void {
+    if (keys.length > 0 && keys.join() !== this.#unstable.join()) this.#options.onUnstable?.(keys);
+    this.#unstable = keys;
   }
 
   #mayBreakOff(startedAtMs: number): boolean {
@@ -277,14 +277,14 @@ export class SchedulingLoop {
   }
 
   /** @returns whether the publisher would write something else now */
-  #takeResult(key: string, decided: DecidedIn): boolean {
+  #takeResult(key: string, decided: DecidedResult): boolean {
     const { onEach, onResult } = this.#options;
     onEach(decided);
-    const { result, world } = decided;
+    const { result, snapshot } = decided;
     const before = this.#results.get(key);
     this.#results.set(key, result);
     if (before === result || (before !== undefined && sameResult(before, result))) return false;
-    onResult({ key, result, before, world });
+    onResult({ key, result, before, snapshot });
     return true;
   }
 

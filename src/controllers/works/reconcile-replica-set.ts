@@ -14,7 +14,12 @@ import { clusterSpecs } from '../../core/work/replica-set/cluster-specs.ts';
 import { planReplicaSet } from '../../core/work/replica-set/plan-replica-set.ts';
 import type { ReplicaSetPlan } from '../../core/work/replica-set/replica-set-plan.ts';
 import { ownerLabelValue } from '../../core/work/replica-set/replica-set-names.ts';
-import { replicaSetStatus, type RolloutHold } from '../../core/work/replica-set/replica-set-status.ts';
+import { StatusRivals } from '../../core/work/replica-set/status-rivals.ts';
+import {
+  replicaSetStatus,
+  type RolloutHold,
+  yieldedConditions,
+} from '../../core/work/replica-set/replica-set-status.ts';
 import {
   effectiveTemplate,
   readRolloutControl,
@@ -35,6 +40,10 @@ export interface ReplicaSetReconcilerOptions {
   /** Writes at the same time for one replica set. */
   readonly writeConcurrency: number;
   readonly onWrite?: ((event: WorkWritten) => void) | undefined;
+  /** The replica set, `namespace/name`, is left to another controller that writes it. */
+  readonly onYield?: ((key: string) => void) | undefined;
+  /** Berth tries again. */
+  readonly onResume?: ((key: string) => void) | undefined;
 }
 
 const FIELD_MANAGER = { fieldManager: 'berth-works' } as const;
@@ -42,6 +51,8 @@ const FIELD_MANAGER = { fieldManager: 'berth-works' } as const;
 /** One pass over one replica set: ordered steps, one status patch. State comes from the inventory, except before a deletion. */
 export class ReplicaSetReconciler {
   readonly #options: ReplicaSetReconcilerOptions;
+  readonly #rivals = new StatusRivals();
+  readonly #told = new Set<string>();
 
   constructor(options: ReplicaSetReconcilerOptions) {
     this.#options = options;
@@ -49,7 +60,10 @@ export class ReplicaSetReconciler {
 
   async reconcile(key: string): Promise<ReconcileOutcome> {
     const replicaSet = this.#options.inventory.replicaSet(key);
-    if (replicaSet === undefined) return DONE;
+    if (replicaSet === undefined) {
+      this.#rivals.forget(key);
+      return DONE;
+    }
     if (replicaSet.metadata.deletionTimestamp !== undefined) return this.#finalize(replicaSet);
     if (!(replicaSet.metadata.finalizers ?? []).includes(REPLICA_SET_FINALIZER)) {
       // The event of this write brings the key back: no work exists before the finalizer does.
@@ -59,11 +73,30 @@ export class ReplicaSetReconciler {
       ]);
       return DONE;
     }
-    return this.#deploy(replicaSet);
+    const yieldMs = this.#rivals.yieldMs(replicaSet, this.#options.clock.now());
+    return yieldMs === undefined ? this.#deploy(replicaSet) : this.#yield(replicaSet, yieldMs);
+  }
+
+  /** Another controller writes the replica set, too: says so once, and leaves it. */
+  async #yield(replicaSet: ManifestWorkReplicaSet, afterMs: number): Promise<ReconcileOutcome> {
+    const key = namespacedName(replicaSet.metadata);
+    if (!this.#told.has(key)) {
+      const { namespace = '', name, uid, resourceVersion } = replicaSet.metadata;
+      const now = formatRfc3339(instantFromEpochMs(this.#options.clock.now()));
+      const status = { conditions: yieldedConditions(replicaSet, now) };
+      const patch = { metadata: { uid, resourceVersion }, status };
+      const options = { ...FIELD_MANAGER, subresource: 'status' } as const;
+      await this.#options.hub.mergePatch(MANIFEST_WORK_REPLICA_SET, { namespace, name }, patch, options);
+      this.#told.add(key);
+      this.#options.onYield?.(key);
+    }
+    return { kind: 'requeue', afterMs };
   }
 
   async #deploy(replicaSet: ManifestWorkReplicaSet): Promise<ReconcileOutcome> {
     const { hub, clock, writeConcurrency, onWrite } = this.#options;
+    if (this.#told.delete(namespacedName(replicaSet.metadata)))
+      this.#options.onResume?.(namespacedName(replicaSet.metadata));
     const control = readRolloutControl(replicaSet);
     const goesBack = control.rolledBack || control.aborted;
     const lastGood = goesBack ? await readLastGood(hub, replicaSet) : undefined;
@@ -198,10 +231,10 @@ export class ReplicaSetReconciler {
     if (JSON.stringify(ordered(replicaSet.status)) === JSON.stringify(ordered(status))) return;
     const { namespace = '', name, uid } = replicaSet.metadata;
     const patch = { metadata: { uid }, status };
-    await this.#options.hub.mergePatch(MANIFEST_WORK_REPLICA_SET, { namespace, name }, patch, {
-      ...FIELD_MANAGER,
-      subresource: 'status',
-    });
+    const options = { ...FIELD_MANAGER, subresource: 'status' } as const;
+    const { hub } = this.#options;
+    const after = await hub.mergePatch(MANIFEST_WORK_REPLICA_SET, { namespace, name }, patch, options);
+    this.#rivals.wrote(replicaSet, status, after.metadata.resourceVersion ?? '');
   }
 }
 

@@ -1,7 +1,7 @@
 import { mayBeAllowedLater } from '../../adapters/kube/transport/kube-errors.ts';
 import type { ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
 import type { ObjectChange } from '../../adapters/kube/cache/object-store.ts';
-import { ConflictError } from '../../core/errors.ts';
+import { ConflictError, InputError } from '../../core/errors.ts';
 import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
 import type { ManifestWork } from '../../core/model/kind/manifest-work.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
@@ -12,6 +12,7 @@ import { runReconciler } from '../../runtime/reconciler.ts';
 import { Supervisor } from '../../runtime/supervisor.ts';
 import { WorkQueue } from '../../runtime/work-queue.ts';
 import { collectCompletedWork, deletionDueMs } from './collect-completed-works.ts';
+import { STATUS_RIVAL_TEXT } from '../../core/work/replica-set/status-rivals.ts';
 import { FailingReplicaSets } from '../../core/work/replica-set/failing-replica-sets.ts';
 import { ReplicaSetReconciler } from './reconcile-replica-set.ts';
 import { WorkInventory } from './work-inventory.ts';
@@ -19,7 +20,7 @@ import type { WorkWritten } from './write-works.ts';
 
 export interface WorkControllersOptions {
   readonly hub: KubeApi;
-  /** Of the same hub, with the manifests of the works of replica sets (see keptOfWork). Its owner starts it. */
+  /** Of the same hub, with the manifests of the works of replica sets (see trimWork). Its owner starts it. */
   readonly cache: ObjectCache;
   readonly clock: Clock;
   readonly log: Logger;
@@ -60,6 +61,7 @@ export function startWorkControllers(options: WorkControllersOptions): WorkContr
     inventory,
     rules: options.rules ?? 'berth',
     writeConcurrency: 8,
+    ...tellingOfRivals(failing, options.onError),
   });
   const shared = { clock, random, log, mayBegin };
   // Nothing is decided before every kind has been listed once: an incomplete inventory would look like removed clusters.
@@ -110,6 +112,17 @@ export function startWorkControllers(options: WorkControllersOptions): WorkContr
     },
     warnings: () => [...inventory.warnings(), ...failing.warnings()],
     close: () => supervisor.close(),
+  };
+}
+
+function tellingOfRivals(failing: FailingReplicaSets, onError: WorkControllersOptions['onError']) {
+  return {
+    onYield: (key: string): void => {
+      failing.yielded(key);
+      const subject = `ManifestWorkReplicaSet ${key}`;
+      onError?.(key, new InputError(STATUS_RIVAL_TEXT, { code: 'works.second-writer', subject }));
+    },
+    onResume: (key: string): void => failing.resumed(key),
   };
 }
 

@@ -1,23 +1,23 @@
-import type { World } from '../snapshot/world.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
 import { clusterVerdict } from './verdict/cluster-verdict.ts';
 import type { DecidedPlacement } from './verdict/cluster-verdict.ts';
-import { decideOne } from './verdict/decide.ts';
+import { decideFirstPlacement } from './verdict/decide-in-snapshot.ts';
 import type { ClusterVerdict, DecisionChange, DecisionChanges } from './verdict/explanation.ts';
-import { refusalText } from './words/refusal-text.ts';
-import { clusterNamed } from './world/world-lookup.ts';
+import { refusalText } from './text/refusal-text.ts';
+import { findCluster } from './snapshot/snapshot-lookup.ts';
 import { type DecisionDifference, decisionDifferences } from './decision-differences.ts';
-import type { WorldDifference } from './world/world-difference.ts';
-import { worldDifferences } from './world/world-difference.ts';
+import type { SnapshotDifference } from './snapshot/snapshot-difference.ts';
+import { snapshotDifferences } from './snapshot/snapshot-difference.ts';
 
 export interface ChangeSubject {
-  readonly world: World;
+  readonly snapshot: Snapshot;
   readonly decided: DecidedPlacement;
   /** Clusters of the decision before. */
   readonly before: readonly string[];
-  /** The world of that decision, when it is known; without it the causes stay open. */
-  readonly worldBefore?: World | undefined;
+  /** The snapshot of that decision, when it is known; without it the causes stay open. */
+  readonly snapshotBefore?: Snapshot | undefined;
   /** `namespace/name` of each placement that exists; undefined: unknown. */
-  readonly standing?: ReadonlySet<string> | undefined;
+  readonly existingPlacements?: ReadonlySet<string> | undefined;
 }
 
 /** Where only several decisions of others together make a move, so many of them are named. */
@@ -40,7 +40,7 @@ export function decisionChanges(subject: ChangeSubject): DecisionChanges {
       : findCauses(subject, [...gained, ...lost]);
   const change = (cluster: string): DecisionChange => ({
     cluster,
-    because: becauseOf(clusterVerdict(decided, cluster, clusterNamed(subject.world, cluster))),
+    because: becauseOf(clusterVerdict(decided, cluster, findCluster(subject.snapshot, cluster))),
     causes: causes.get(cluster) ?? [],
   });
   return { gained: gained.map(change), lost: lost.map(change) };
@@ -53,20 +53,20 @@ function becauseOf(verdict: ClusterVerdict): string {
 }
 
 function findCauses(
-  { world, worldBefore, decided, before, standing }: ChangeSubject,
+  { snapshot, snapshotBefore, decided, before, existingPlacements: standing }: ChangeSubject,
   moved: readonly string[],
 ): Map<string, readonly string[]> {
-  if (worldBefore === undefined) return new Map();
+  if (snapshotBefore === undefined) return new Map();
   const { namespace = '', name } = decided.result.placement.metadata;
   const placement = `Placement ${namespace}/${name}`;
-  const objects = relevant(worldDifferences(worldBefore, world), moved, placement);
+  const objects = relevant(snapshotDifferences(snapshotBefore, snapshot), moved, placement);
   // What others decided follows from other changes, and is what this placement sees of them.
-  const decisions = decisionDifferences(worldBefore, world, { own: `${namespace}/${name}`, standing })
+  const decisions = decisionDifferences(snapshotBefore, snapshot, { own: `${namespace}/${name}`, standing })
     .toSorted((a, b) => Number(touches(b, moved)) - Number(touches(a, moved)))
     .slice(0, Math.max(0, MAX_UNDONE - objects.length));
-  const selectedAfter = (undo: WorldDifference['undo']): readonly string[] => {
-    const undone = onlyPlacement(undo(world), namespace, name);
-    return undone === undefined ? [] : (decideOne(undone)?.result.selected ?? []);
+  const selectedAfter = (undo: SnapshotDifference['undo']): readonly string[] => {
+    const undone = onlyPlacement(undo(snapshot), namespace, name);
+    return undone === undefined ? [] : (decideFirstPlacement(undone)?.result.selected ?? []);
   };
   const tried = [...objects, ...decisions].map((difference) => ({
     difference,
@@ -102,11 +102,11 @@ function touches({ moved }: DecisionDifference, clusters: readonly string[]): bo
 
 /** The moved clusters and the placement first: with many changes the cause is most likely there. */
 function relevant(
-  differences: readonly WorldDifference[],
+  differences: readonly SnapshotDifference[],
   moved: readonly string[],
   placement: string,
-): readonly WorldDifference[] {
-  const near = (one: WorldDifference): number => {
+): readonly SnapshotDifference[] {
+  const near = (one: SnapshotDifference): number => {
     if (one.object === placement) return 0;
     return one.cluster !== undefined && moved.includes(one.cluster) ? 0 : 1;
   };
@@ -117,9 +117,9 @@ function relevant(
 }
 
 /** undefined: the placement itself did not exist then. */
-function onlyPlacement(world: World, namespace: string, name: string): World | undefined {
-  const placements = world.placements.filter(
+function onlyPlacement(snapshot: Snapshot, namespace: string, name: string): Snapshot | undefined {
+  const placements = snapshot.placements.filter(
     ({ metadata }) => metadata.name === name && (metadata.namespace ?? '') === namespace,
   );
-  return placements.length === 0 ? undefined : { ...world, placements };
+  return placements.length === 0 ? undefined : { ...snapshot, placements };
 }

@@ -2,22 +2,22 @@ import type { PlacementDecision } from '../model/kind/placement-decision.ts';
 import { decisionOwner } from '../placement/prior/decision-owner.ts';
 import { PublishedClusters } from '../placement/prior/published-clusters.ts';
 import { sameClusters } from '../publish/judge/cluster-change.ts';
-import type { World } from '../snapshot/world.ts';
-import type { WorldDifference } from './world/world-difference.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { SnapshotDifference } from './snapshot/snapshot-difference.ts';
 
-export interface DecisionDifference extends WorldDifference {
+export interface DecisionDifference extends SnapshotDifference {
   /** Clusters that the placement gained or lost. */
   readonly moved: ReadonlySet<string>;
 }
 
 /**
- * Other placements whose decisions are not the same in two worlds: Balance counts them.
+ * Other placements whose decisions are not the same in two snapshots: Balance counts them.
  * @param own `namespace/name` of the placement that is explained
- * @param standing `namespace/name` of each placement that exists in the later world; undefined: unknown
+ * @param standing `namespace/name` of each placement that exists in the later snapshot; undefined: unknown
  */
 export function decisionDifferences(
-  before: World,
-  after: World,
+  before: Snapshot,
+  after: Snapshot,
   { own, standing }: { readonly own: string; readonly standing: ReadonlySet<string> | undefined },
 ): readonly DecisionDifference[] {
   const [old, present] = [before, after].map(
@@ -39,7 +39,10 @@ export function decisionDifferences(
           ...was.filter((one) => !is.includes(one)),
           ...is.filter((one) => !was.includes(one)),
         ]),
-        undo: (world) => ({ ...world, decisions: withPagesOf(owner, before.decisions, world.decisions) }),
+        undo: (snapshot) => ({
+          ...snapshot,
+          decisions: withPagesOf(owner, before.decisions, snapshot.decisions),
+        }),
       },
     ];
   });

@@ -1,13 +1,13 @@
-import type { World } from '../snapshot/world.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
 import { clusterVerdict, isRefusing, taintFindings } from './verdict/cluster-verdict.ts';
 import type { DecidedPlacement } from './verdict/cluster-verdict.ts';
 import type { PairExplanation, TaintFinding } from './verdict/explanation.ts';
 import { findSuggestions } from './suggest/find-suggestions.ts';
 import { placementHints } from './placement-hints.ts';
-import { clusterNamed } from './world/world-lookup.ts';
+import { findCluster } from './snapshot/snapshot-lookup.ts';
 
 export interface PairSubject {
-  readonly world: World;
+  readonly snapshot: Snapshot;
   readonly decided: DecidedPlacement;
   readonly cluster: string;
   /** False leaves the suggestions out: for lists of many clusters, since each suggestion is tried by deciding. */
@@ -15,9 +15,14 @@ export interface PairSubject {
 }
 
 /** Why one cluster is selected by one placement or not, and what would flip a refusal. */
-export function explainPair({ world, decided, cluster: name, suggest = true }: PairSubject): PairExplanation {
+export function explainPair({
+  snapshot,
+  decided,
+  cluster: name,
+  suggest = true,
+}: PairSubject): PairExplanation {
   const { metadata } = decided.result.placement;
-  const cluster = clusterNamed(world, name);
+  const cluster = findCluster(snapshot, name);
   const verdict = clusterVerdict(decided, name, cluster);
   const selected = verdict.kind === 'selected';
   const before = decided.result.selected;
@@ -30,8 +35,8 @@ export function explainPair({ world, decided, cluster: name, suggest = true }: P
     suggestions:
       selected || cluster === undefined || !suggest
         ? []
-        : findSuggestions({ world, decided, cluster, verdict, before }),
-    hints: verdict.kind === 'misconfigured' ? placementHints(world, decided.result.placement) : [],
+        : findSuggestions({ snapshot, decided, cluster, verdict, before }),
+    hints: verdict.kind === 'misconfigured' ? placementHints(snapshot, decided.result.placement) : [],
   };
 }
 

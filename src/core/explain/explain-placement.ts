@@ -1,31 +1,31 @@
 import type { ManagedCluster } from '../model/kind/managed-cluster.ts';
 import { formatRfc3339, instantFromEpochMs } from '../model/rfc3339.ts';
-import type { World } from '../snapshot/world.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
 import { clusterVerdict, decidingStage, scoreFinding } from './verdict/cluster-verdict.ts';
 import type { DecidedPlacement } from './verdict/cluster-verdict.ts';
 import type { DecisionChanges, PlacementExplanation, RefusalGroup } from './verdict/explanation.ts';
 import { MAX_NAMED_CLUSTERS } from './verdict/explanation.ts';
-import { notInEligibleSetText, OUTRANKED, refusalText } from './words/refusal-text.ts';
+import { notInEligibleSetText, OUTRANKED_TEXT, refusalText } from './text/refusal-text.ts';
 import { placementHints } from './placement-hints.ts';
 
 /** A whole placement: who is selected with which scores, and why all others are not, grouped by reason. */
 export function explainPlacement(
-  world: World,
+  snapshot: Snapshot,
   decided: DecidedPlacement,
   changes?: DecisionChanges,
 ): PlacementExplanation {
   const { result, trace } = decided;
   const { metadata } = result.placement;
-  const refusals = groupRefusals(world, decided);
+  const refusals = groupRefusals(snapshot, decided);
   const skipped = result.outcome === 'skipped';
   return {
     placement: { namespace: metadata.namespace ?? '', name: metadata.name },
     outcome: result.outcome,
     message: outcomeMessage(decided),
-    hints: placementHints(world, result.placement),
-    summary: summaryOf(result.selected.length, world.clusters.length, refusals),
+    hints: placementHints(snapshot, result.placement),
+    summary: summaryOf(result.selected.length, snapshot.clusters.length, refusals),
     counts: {
-      clusters: world.clusters.length,
+      clusters: snapshot.clusters.length,
       available: skipped ? 0 : trace.available().length,
       afterPredicates: skipped ? 0 : trace.afterPredicate().length,
       afterTaints: skipped ? 0 : trace.feasibleCount,
@@ -54,10 +54,10 @@ function outcomeMessage({ result }: DecidedPlacement): string {
   );
 }
 
-function groupRefusals(world: World, decided: DecidedPlacement): readonly RefusalGroup[] {
+function groupRefusals(snapshot: Snapshot, decided: DecidedPlacement): readonly RefusalGroup[] {
   const selected = new Set(decided.result.selected);
   const groups = new Map<string, { reason: RefusalGroup['reason']; text: string; names: string[] }>();
-  for (const cluster of world.clusters) {
+  for (const cluster of snapshot.clusters) {
     const { name } = cluster.metadata;
     if (selected.has(name)) continue;
     const { reason, text } = refusalOf(decided, cluster);
@@ -83,12 +83,12 @@ function refusalOf(
   const { name } = cluster.metadata;
   const stage = decidingStage(decided, name, cluster);
   const isSpread = (decided.result.placement.spec?.spreadPolicy?.spreadConstraints ?? []).length > 0;
-  if (stage === 'passed' && !isSpread) return { reason: 'outranked', text: OUTRANKED };
+  if (stage === 'passed' && !isSpread) return { reason: 'outranked', text: OUTRANKED_TEXT };
   if (stage === 'not-in-eligible-set')
     return { reason: stage, text: notInEligibleSetText(decided.trace.eligibleSets) };
   const verdict = clusterVerdict(decided, name, cluster);
   return verdict.kind === 'selected'
-    ? { reason: 'outranked', text: OUTRANKED }
+    ? { reason: 'outranked', text: OUTRANKED_TEXT }
     : { reason: verdict.kind, text: refusalText(verdict) };
 }
 

@@ -1,25 +1,25 @@
 import type { Placement, ScoreCoordinate } from '../model/kind/placement.ts';
 import { BUILT_IN_PRIORITIZERS } from '../placement/prioritize/registry.ts';
-import type { World } from '../snapshot/world.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
 import { closestName } from '../sources/closest-name.ts';
 
 /**
  * What to write instead where a placement names something that does not exist: sets, bindings, prioritizers, scores,
  * operators. Hints, not verdicts: the placement may be ahead of the rest of the fleet.
  */
-export function placementHints(world: World, placement: Placement): readonly string[] {
+export function placementHints(snapshot: Snapshot, placement: Placement): readonly string[] {
   const { spec } = placement;
   return [
-    ...(spec?.clusterSets ?? []).flatMap((set) => setHints(world, placement, set)),
+    ...(spec?.clusterSets ?? []).flatMap((set) => setHints(snapshot, placement, set)),
     ...modeHints(spec?.prioritizerPolicy?.mode),
     ...(spec?.prioritizerPolicy?.configurations ?? []).flatMap(({ scoreCoordinate }) =>
-      scoreCoordinate === undefined ? [] : scoreHints(world, scoreCoordinate),
+      scoreCoordinate === undefined ? [] : scoreHints(snapshot, scoreCoordinate),
     ),
     ...operatorHints(placement),
   ];
 }
 
-function setHints({ clusterSets, bindings }: World, { metadata }: Placement, set: string): string[] {
+function setHints({ clusterSets, bindings }: Snapshot, { metadata }: Placement, set: string): string[] {
   const names = clusterSets.map((one) => one.metadata.name);
   if (!names.includes(set)) return [`there is no ManagedClusterSet ${set}${meant(set, names)}`];
   const bound = bindings.some(
@@ -39,7 +39,7 @@ function modeHints(mode: string | undefined): string[] {
   return [`prioritizerPolicy.mode is ${MODES.join(' or ')}, not ${mode}${meant(mode, MODES)}`];
 }
 
-function scoreHints({ scores }: World, { type, builtIn = '', addOn }: ScoreCoordinate): string[] {
+function scoreHints({ scores }: Snapshot, { type, builtIn = '', addOn }: ScoreCoordinate): string[] {
   if (type !== 'AddOn')
     return BUILT_IN_PRIORITIZERS.includes(builtIn)
       ? []

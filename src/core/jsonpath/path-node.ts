@@ -1,4 +1,7 @@
-/** One step of a path. A list is what is between braces, or one side of a filter. */
+/**
+ * A node of a parsed JSONPath template, with the node types of client-go. A list holds the nodes between braces, or one operand of
+ * a filter. Source: k8s.io/client-go, util/jsonpath/node.go.
+ */
 export type PathNode =
   | { readonly type: 'list'; readonly nodes: readonly PathNode[] }
   | { readonly type: 'text'; readonly text: string }
@@ -23,7 +26,7 @@ export interface ListNode {
   readonly nodes: readonly PathNode[];
 }
 
-/** `derived`: the end of a plain index, i.e. start + 1. An unknown bound is open. */
+/** A bound of a slice. `known: false`: the bound is omitted. `derived`: the end of an index `[n]`, which is a slice from n to n + 1. */
 export type SliceBound =
   | { readonly known: false }
   | { readonly known: true; readonly value: number; readonly derived?: true };

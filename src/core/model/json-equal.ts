@@ -1,11 +1,11 @@
 /** Called before a list or an object is read, with the number of its entries; may throw, which ends the reading. */
-export type SpendOnEntries = (count: number, isList: boolean) => void;
+export type ChargeEntries = (count: number, isList: boolean) => void;
 
 /**
  * Deep equality of JSON values; a key that is undefined counts as absent, the order of keys does not count.
  * @param spend accounts for the work; absent: nobody does
  */
-export function jsonEqual(a: unknown, b: unknown, spend?: SpendOnEntries): boolean {
+export function jsonEqual(a: unknown, b: unknown, spend?: ChargeEntries): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   if (!Array.isArray(a)) return !Array.isArray(b) && fieldsEqual(a as Fields, b as Fields, spend);
@@ -17,7 +17,7 @@ export function jsonEqual(a: unknown, b: unknown, spend?: SpendOnEntries): boole
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function fieldsEqual(left: Fields, right: Fields, spend: SpendOnEntries | undefined): boolean {
+function fieldsEqual(left: Fields, right: Fields, spend: ChargeEntries | undefined): boolean {
   const keys = Object.keys(left);
   const size = Object.keys(right).length;
   spend?.(keys.length, false);
@@ -38,7 +38,7 @@ function countPresent(fields: Fields): number {
 interface CanonicalForm {
   /** Puts the keys of an object in order. */
   readonly sort: (keys: string[]) => readonly string[];
-  readonly spend?: SpendOnEntries;
+  readonly spend?: ChargeEntries;
 }
 
 /**

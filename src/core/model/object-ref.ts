@@ -13,6 +13,16 @@ export function refOf(object: KubeObject): ObjectRef {
   return { apiVersion: object.apiVersion, kind: object.kind, namespace: namespace ?? '', name };
 }
 
+/**
+ * A string that is equal for two references to the same object: a JSON array of API group, kind, namespace and name, without
+ * the version.
+ */
+export function objectIdentity(ref: ObjectRef): string {
+  const slash = ref.apiVersion.indexOf('/');
+  const group = slash === -1 ? '' : ref.apiVersion.slice(0, slash);
+  return JSON.stringify([group, ref.kind, ref.namespace, ref.name]);
+}
+
 /** `Placement team-a/web` or `ManagedCluster cluster1`: how messages name an object. */
 export function formatRef(ref: Pick<ObjectRef, 'kind' | 'namespace' | 'name'>): string {
   return ref.namespace === '' ? `${ref.kind} ${ref.name}` : `${ref.kind} ${ref.namespace}/${ref.name}`;

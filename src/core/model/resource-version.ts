@@ -1,5 +1,5 @@
 /** Is one resource version newer than the other? False where one of them is no decimal number: only those are ordered (KEP-5504). */
-export function isNewer(version: string, than: string): boolean {
+export function isNewerResourceVersion(version: string, than: string): boolean {
   if (!/^\d+$/.test(version) || !/^\d+$/.test(than)) return false;
   return BigInt(version) > BigInt(than);
 }

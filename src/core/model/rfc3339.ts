@@ -38,6 +38,11 @@ export function formatRfc3339(instant: Instant): string {
   return `${dateTime(instant)}Z`;
 }
 
+/** As metav1.MicroTime is written: UTC, six digits of a fraction, the rest cut off. */
+export function formatMicroTime(instant: Instant): string {
+  return `${dateTime(instant)}.${String(Math.floor(instant.nanos / 1000)).padStart(6, '0')}Z`;
+}
+
 /** Negative, 0 or positive like every comparison function. */
 export function compareInstants(left: Instant, right: Instant): number {
   return left.seconds === right.seconds ? left.nanos - right.nanos : left.seconds - right.seconds;

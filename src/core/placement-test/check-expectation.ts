@@ -2,7 +2,7 @@ import type { ManagedCluster } from '../model/kind/managed-cluster.ts';
 import type { Expectation } from './placement-test.ts';
 
 /** What a case decided, as far as expectations look at it. */
-export interface Decided {
+export interface DecidedCase {
   readonly selected: readonly string[];
   /** Before the steps of `given`. */
   readonly selectedBefore: readonly string[];
@@ -13,12 +13,12 @@ export interface Decided {
 }
 
 /** Every expectation that does not hold, in words; empty: the case passes. */
-export function checkExpectation(expected: Expectation, decided: Decided): readonly string[] {
+export function checkExpectation(expected: Expectation, decided: DecidedCase): readonly string[] {
   const checks = [checkNames, checkCounts, checkSpread, checkMoves, checkSatisfied];
   return checks.flatMap((check) => check(expected, decided));
 }
 
-function checkNames(expected: Expectation, { selected, explain }: Decided): readonly string[] {
+function checkNames(expected: Expectation, { selected, explain }: DecidedCase): readonly string[] {
   const { exactly } = expected;
   const missing = [...(expected.selected ?? []), ...(exactly ?? [])].filter(
     (name) => !selected.includes(name),
@@ -33,7 +33,7 @@ function checkNames(expected: Expectation, { selected, explain }: Decided): read
   ];
 }
 
-function checkCounts(expected: Expectation, { selected }: Decided): readonly string[] {
+function checkCounts(expected: Expectation, { selected }: DecidedCase): readonly string[] {
   const { count, atLeast, atMost } = expected;
   const got = `got ${selected.length}${selected.length === 0 ? '' : ` (${names(selected)})`}`;
   const failures: string[] = [];
@@ -46,7 +46,7 @@ function checkCounts(expected: Expectation, { selected }: Decided): readonly str
   return failures;
 }
 
-function checkSpread({ spread }: Expectation, { selected, clusters }: Decided): readonly string[] {
+function checkSpread({ spread }: Expectation, { selected, clusters }: DecidedCase): readonly string[] {
   if (spread === undefined) return [];
   const chosen = clusters.filter(({ metadata }) => selected.includes(metadata.name));
   const values = new Set(
@@ -65,7 +65,10 @@ function valueOf(cluster: ManagedCluster, spread: NonNullable<Expectation['sprea
   return cluster.status?.clusterClaims?.find(({ name }) => name === spread.claim)?.value;
 }
 
-function checkMoves({ movesAtMost }: Expectation, { selected, selectedBefore }: Decided): readonly string[] {
+function checkMoves(
+  { movesAtMost }: Expectation,
+  { selected, selectedBefore }: DecidedCase,
+): readonly string[] {
   if (movesAtMost === undefined) return [];
   const gained = selected.filter((name) => !selectedBefore.includes(name));
   const lost = selectedBefore.filter((name) => !selected.includes(name));
@@ -75,7 +78,7 @@ function checkMoves({ movesAtMost }: Expectation, { selected, selectedBefore }: 
   return [`at most ${movesAtMost} clusters should move: got ${moves} (${got.join(', ')})`];
 }
 
-function checkSatisfied(expected: Expectation, { satisfied }: Decided): readonly string[] {
+function checkSatisfied(expected: Expectation, { satisfied }: DecidedCase): readonly string[] {
   if (expected.satisfied === undefined || expected.satisfied === satisfied) return [];
   return [`the placement should${expected.satisfied ? '' : ' not'} be satisfied`];
 }

@@ -1,10 +1,10 @@
-import { applyWorldChanges } from '../explain/world/apply-world-change.ts';
-import { withRecordedResults } from '../explain/world/recorded-decisions.ts';
-import type { PlacementRef } from '../explain/world/world-change.ts';
+import { applySnapshotChanges } from '../explain/snapshot/apply-snapshot-change.ts';
+import { withRecordedResults } from '../explain/snapshot/recorded-decisions.ts';
+import type { PlacementRef } from '../explain/snapshot/snapshot-change.ts';
 import type { ScheduleResult } from '../placement/result/schedule-result.ts';
-import type { World } from '../snapshot/world.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
 import { checkExpectation } from './check-expectation.ts';
-import { givenChanges } from './given-changes.ts';
+import { changesOfStep } from './changes-of-step.ts';
 import type { PlacementTestCase } from './placement-test.ts';
 
 export interface CaseOutcome {
@@ -17,27 +17,31 @@ export interface CaseOutcome {
 }
 
 export interface TestEngine {
-  readonly schedule: (world: World) => readonly ScheduleResult[];
-  /** Why a cluster is selected or not in this world, one line. */
-  readonly explain: (world: World, placement: PlacementRef, cluster: string) => string;
+  readonly schedule: (snapshot: Snapshot) => readonly ScheduleResult[];
+  /** Why a cluster is selected or not in this snapshot, one line. */
+  readonly explain: (snapshot: Snapshot, placement: PlacementRef, cluster: string) => string;
 }
 
 /**
- * Decides the world, takes that as published, applies the steps one after the other, decides again and compares. The
- * other placements of the world are decided along, because they count for balance.
+ * Decides the snapshot, takes that as published, applies the steps one after the other, decides again and compares. The
+ * other placements of the snapshot are decided along, because they count for balance.
  */
-export function runPlacementTestCase(world: World, test: PlacementTestCase, engine: TestEngine): CaseOutcome {
+export function runPlacementTestCase(
+  snapshot: Snapshot,
+  test: PlacementTestCase,
+  engine: TestEngine,
+): CaseOutcome {
   const [namespace = '', name = ''] = test.placement.split('/');
   const placement = { namespace, name };
   const wrong = (error: string): CaseOutcome => ({ ...head(test), failures: [], error });
-  const before = engine.schedule(world);
+  const before = engine.schedule(snapshot);
   const decidedBefore = resultOf(before, placement);
-  if (decidedBefore === undefined) return wrong(`there is no Placement ${test.placement}${known(world)}`);
-  let changed = withRecordedResults(world, before);
+  if (decidedBefore === undefined) return wrong(`there is no Placement ${test.placement}${known(snapshot)}`);
+  let changed = withRecordedResults(snapshot, before);
   for (const [i, step] of (test.given ?? []).entries()) {
-    const given = givenChanges(step, changed, placement);
+    const given = changesOfStep(step, changed, placement);
     if (!given.ok) return wrong(`given[${i}]: ${given.error}`);
-    changed = applyWorldChanges(changed, given.changes);
+    changed = applySnapshotChanges(changed, given.changes);
   }
   const decided = resultOf(engine.schedule(changed), placement);
   if (decided === undefined) return wrong(`there is no Placement ${test.placement}`);
@@ -64,8 +68,8 @@ function resultOf(
   );
 }
 
-function known(world: World): string {
-  const names = world.placements.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`);
+function known(snapshot: Snapshot): string {
+  const names = snapshot.placements.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`);
   return names.length === 0
     ? ', the fleet has none'
     : `, the fleet has ${names.toSorted().slice(0, 5).join(', ')}`;

@@ -1,5 +1,5 @@
-import { decidePlacement } from '../explain/verdict/decide.ts';
-import { describePair } from '../explain/words/describe-pair.ts';
+import { decideInSnapshot } from '../explain/verdict/decide-in-snapshot.ts';
+import { describePair } from '../explain/text/describe-pair.ts';
 import { explainPair } from '../explain/explain-pair.ts';
 import { scheduleAll } from '../placement/schedule-all.ts';
 import type { TestEngine } from './run-placement-test.ts';
@@ -7,8 +7,8 @@ import type { TestEngine } from './run-placement-test.ts';
 /** Placement tests run on the engine that decides for real, and fail in the words of `berth explain`. */
 export const TEST_ENGINE: TestEngine = {
   schedule: scheduleAll,
-  explain: (world, placement, cluster) => {
-    const decision = decidePlacement(world, placement);
+  explain: (snapshot, placement, cluster) => {
+    const decision = decideInSnapshot(snapshot, placement);
     if (decision === undefined) return 'there is no such placement';
     const pair = explainPair({ ...decision, cluster });
     const [, first = 'no reason found'] = describePair({ ...pair, suggestions: [] });

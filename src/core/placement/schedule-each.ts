@@ -1,7 +1,7 @@
-import type { World } from '../snapshot/world.ts';
-import { type EachResult, PlacementEngine } from './engine.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import { type ResultGenerator, PlacementEngine } from './engine.ts';
 
-/** Schedules every placement of the world once, in the listed order, each when it is asked for. */
-export function scheduleEach(world: World): EachResult {
-  return new PlacementEngine(world).scheduleEach();
+/** Schedules every placement of the snapshot once, in the listed order, each when it is asked for. */
+export function scheduleEach(snapshot: Snapshot): ResultGenerator {
+  return new PlacementEngine(snapshot).scheduleEach();
 }

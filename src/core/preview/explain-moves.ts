@@ -1,18 +1,21 @@
 import { decisionChanges } from '../explain/decision-changes.ts';
-import { decidePlacement } from '../explain/verdict/decide.ts';
+import { decideInSnapshot } from '../explain/verdict/decide-in-snapshot.ts';
 import type { DecisionChanges } from '../explain/verdict/explanation.ts';
 import type { PlanJudges, PlanSide } from './plan-input.ts';
 import { namespacedName } from '../model/object-ref.ts';
-import type { World } from '../snapshot/world.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
 
 /** Each explanation decides again, so that only the first changed placements of a huge change are explained. */
 const MAX_EXPLAINED = 100;
 
 /**
  * Why clusters move, and which changed object is behind it: what `berth explain` would say after the merge.
- * @param worldOf the world that a placement (`namespace/name`) is decided in after it
+ * @param snapshotOfObjects the snapshot that a placement (`namespace/name`) is decided in after it
  */
-export function moveExplainer(before: PlanSide, worldOf: (key: string) => World): PlanJudges['explain'] {
+export function makeMoveExplainer(
+  before: PlanSide,
+  snapshotOf: (key: string) => Snapshot,
+): PlanJudges['explain'] {
   const known = new Map<string, DecisionChanges | undefined>();
   const old = new Map(
     before.results.map((result) => [namespacedName(result.placement.metadata), result.selected]),
@@ -29,12 +32,12 @@ export function moveExplainer(before: PlanSide, worldOf: (key: string) => World)
   function changesOf(key: string, selected: readonly string[]): DecisionChanges | undefined {
     const slash = key.indexOf('/');
     const ref = { namespace: key.slice(0, Math.max(slash, 0)), name: key.slice(slash + 1) };
-    const decision = decidePlacement(worldOf(key), ref);
+    const decision = decideInSnapshot(snapshotOf(key), ref);
     if (decision === undefined) return undefined;
     return decisionChanges({
       ...decision,
       before: selected,
-      worldBefore: before.world,
+      snapshotBefore: before.snapshot,
     });
   }
 }

@@ -1,6 +1,5 @@
 import type { KubeObject } from '../model/object-meta.ts';
-import { refOf } from '../model/object-ref.ts';
-import { identityOf } from '../sync/plan-prune.ts';
+import { objectIdentity, refOf } from '../model/object-ref.ts';
 import type { HeldDeletions, ObjectChange } from './plan.ts';
 
 /** What happens to the deletions that a merge makes in one source. */
@@ -18,14 +17,14 @@ export interface JudgedDeletions {
 }
 
 /** The changes of objects, with a mark on deletions that wait for a release. */
-export function markHeld(
+export function markHeldDeletions(
   changes: readonly ObjectChange[],
   deletions: readonly JudgedDeletions[],
 ): readonly ObjectChange[] {
   const waiting = deletions.flatMap(({ held, stays }) => (held === undefined ? [] : stays));
   if (waiting.length === 0) return changes;
-  const ids = new Set(waiting.map((object) => identityOf(refOf(object))));
+  const ids = new Set(waiting.map((object) => objectIdentity(refOf(object))));
   return changes.map((one) =>
-    one.change === 'deleted' && ids.has(identityOf(one.ref)) ? { ...one, held: true } : one,
+    one.change === 'deleted' && ids.has(objectIdentity(one.ref)) ? { ...one, held: true } : one,
   );
 }

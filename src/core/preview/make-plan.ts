@@ -11,12 +11,12 @@ export function makePlan(base: PlanSide, head: PlanSide, judges: PlanJudges): Pl
   return {
     base: base.end,
     head: head.end,
-    now: head.world.now,
+    now: head.snapshot.now,
     hasChanges: placements.length > 0 || objects.length > 0,
     summary: {
       placements: head.results.length,
       placementsChanged: placements.length,
-      clusters: head.world.clusters.length,
+      clusters: head.snapshot.clusters.length,
       added: sum(placements.map(({ added }) => added.length)),
       removed: sum(placements.map(({ removed }) => removed.length)),
       held: placements.filter(({ held }) => held !== undefined).length,
@@ -32,13 +32,13 @@ export function makePlan(base: PlanSide, head: PlanSide, judges: PlanJudges): Pl
 
 function notEvaluated(base: PlanSide, head: PlanSide): string[] {
   const notes: string[] = [];
-  const { clusters } = base.world;
-  if (clusters.length === 0 && head.world.clusters.length === 0)
+  const { clusters } = base.snapshot;
+  if (clusters.length === 0 && head.snapshot.clusters.length === 0)
     notes.push('The repository has no ManagedCluster, so no placement can select anything in this plan.');
-  const silent = head.world.clusters.filter(({ status }) => status === undefined).length;
+  const silent = head.snapshot.clusters.filter(({ status }) => status === undefined).length;
   if (silent > 0)
     notes.push(
-      `${silent} of ${head.world.clusters.length} clusters have no recorded status: their claims and resources count as absent.`,
+      `${silent} of ${head.snapshot.clusters.length} clusters have no recorded status: their claims and resources count as absent.`,
     );
   return notes;
 }

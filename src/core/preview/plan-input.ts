@@ -1,7 +1,7 @@
 import type { ManifestWork } from '../model/kind/manifest-work.ts';
 import type { SourceObject } from '../model/source-object.ts';
 import type { ScheduleResult } from '../placement/result/schedule-result.ts';
-import type { World } from '../snapshot/world.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { ClusterMove, PlanEnd, PlannedHold } from './plan.ts';
 
 /** One side of a plan: what is there and what it decides. */
@@ -10,8 +10,8 @@ export interface PlanSide {
   readonly objects: readonly SourceObject[];
   /** What is on the hub then; absent: that is `objects`. */
   readonly standing?: readonly Pick<SourceObject, 'object'>[] | undefined;
-  readonly world: World;
-  /** One per placement of the world, in its order. */
+  readonly snapshot: Snapshot;
+  /** One per placement of the snapshot, in its order. */
   readonly results: readonly ScheduleResult[];
   /** By `namespace/name`: the clusters that are published, held placements among them; absent: those of the results. */
   readonly published?: ReadonlyMap<string, readonly string[]> | undefined;

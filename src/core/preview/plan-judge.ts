@@ -11,12 +11,12 @@ import { listedClusters } from '../publish/pages/decision-page.ts';
 import type { Hold } from '../publish/judge/judge-result.ts';
 import { type Digest, planToken, unspentToken } from '../publish/approval/plan-token.ts';
 import type { PublishState } from '../publish/judge/publish-state.ts';
-import { recallState } from '../publish/record/recall-state.ts';
+import { stateFromRecords } from '../publish/record/state-from-records.ts';
 import { HELD_CONDITION } from '../publish/approval/publish-annotations.ts';
 import { DEFAULT_REMOVAL_BUDGET, type RemovalBudget } from '../publish/judge/removal-budget.ts';
 
 /** One side of a merge, as Git says it. */
-export interface GitSide {
+export interface GitRevision {
   readonly objects: readonly SourceObject[];
   readonly placements: readonly Placement[];
   /** Full id, where it is known. */
@@ -24,8 +24,8 @@ export interface GitSide {
 }
 
 export interface PlanJudgeOptions {
-  readonly base: GitSide;
-  readonly head: GitSide;
+  readonly base: GitRevision;
+  readonly head: GitRevision;
   /** As the hub has them now; none without a hub. */
   readonly live: readonly Placement[];
   /** By `namespace/name`: the clusters that are published now. */
@@ -143,7 +143,7 @@ export class PlanJudge {
   #stateOf(key: string, hash: string): PublishState | undefined {
     const { recordsOf, now } = this.#options;
     const createdAt = this.#live.get(key)?.metadata.creationTimestamp ?? now;
-    return recallState(recordsOf(key), { specHash: hash, nowMs: this.#nowMs, createdAt });
+    return stateFromRecords(recordsOf(key), { specHash: hash, nowMs: this.#nowMs, createdAt });
   }
 }
 

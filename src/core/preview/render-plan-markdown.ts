@@ -2,15 +2,15 @@ import { formatRef } from '../model/object-ref.ts';
 import type { ClusterMove, Plan, PlacementPlan, WorkloadPlan } from './plan.ts';
 import {
   APPROVAL_TITLE,
-  approval,
-  headline,
+  approvalAnnotation,
+  planHeadline,
   lostFileText,
-  names,
-  reason,
-  signed,
-  sizes,
+  formatNames,
+  formatReason,
+  formatClusterDelta,
+  formatSizes,
   workloadVerb,
-} from './plan-words.ts';
+} from './plan-text.ts';
 
 export interface MarkdownOptions {
   /** Forges refuse longer comments (GitHub: 65,536 characters). */
@@ -26,7 +26,7 @@ const MAX_MOVES = 20;
  */
 export function renderPlanMarkdown(plan: Plan, options: MarkdownOptions = {}): string {
   const maxLength = options.maxLength ?? DEFAULT_MAX_LENGTH;
-  const head = [`### Placement plan: ${escapeText(headline(plan))}`, ...heldBlocks(plan), ...table(plan)];
+  const head = [`### Placement plan: ${escapeText(planHeadline(plan))}`, ...heldBlocks(plan), ...table(plan)];
   const tail = footer(plan);
   const details = [
     ...plan.placements.map(placementDetails),
@@ -64,11 +64,12 @@ function table(plan: Plan): string[] {
   if (plan.placements.length === 0) return [];
   const shown = plan.placements.slice(0, 100);
   const rows = shown.map(({ namespace, name, change, added, removed, ...rest }) => {
-    const moves = added.length + removed.length === 0 ? '–' : signed(added.length, removed.length);
+    const moves =
+      added.length + removed.length === 0 ? '–' : formatClusterDelta(added.length, removed.length);
     const row = [
       code(`${namespace}/${name}`),
       change,
-      sizes({ namespace, name, change, added, removed, ...rest }),
+      formatSizes({ namespace, name, change, added, removed, ...rest }),
       moves,
     ];
     return `| ${row.join(' | ')} |`;
@@ -83,7 +84,7 @@ function placementDetails(plan: PlacementPlan): string {
   const lines = [
     ...moveItems('+', added),
     ...moveItems('−', removed),
-    ...(regrouped.length === 0 ? [] : [`- regrouped: ${escapeText(names(regrouped))}`]),
+    ...(regrouped.length === 0 ? [] : [`- regrouped: ${escapeText(formatNames(regrouped))}`]),
     ...(after === undefined || after.message === ''
       ? []
       : [`- ${escapeText(after.message.replace(/\s+/g, ' '))}`]),
@@ -94,7 +95,7 @@ function placementDetails(plan: PlacementPlan): string {
 
 function moveItems(sign: string, moves: readonly ClusterMove[]): string[] {
   const items = moves.slice(0, MAX_MOVES).map((move) => {
-    const why = reason(move);
+    const why = formatReason(move);
     return `- ${sign} ${code(move.cluster)}${why === '' ? '' : `: ${escapeText(why)}`}`;
   });
   if (moves.length > MAX_MOVES) items.push(`- ${sign} ${moves.length - MAX_MOVES} more`);
@@ -110,8 +111,8 @@ function workloadBlocks(plan: Plan): string[] {
 function workloadItem(plan: WorkloadPlan): string {
   const { kind, namespace, name, added, removed, kept } = plan;
   const where = [
-    added.length > 0 ? `+ ${names(added, 10)}` : '',
-    removed.length > 0 ? `− ${names(removed, 10)}` : '',
+    added.length > 0 ? `+ ${formatNames(added, 10)}` : '',
+    removed.length > 0 ? `− ${formatNames(removed, 10)}` : '',
     kept > 0 ? `stays on ${kept}` : '',
   ].filter((part) => part !== '');
   return `- ${code(formatRef({ kind, namespace, name }))} ${workloadVerb(plan)}: ${escapeText(where.join('; ') || 'on no cluster')}`;
@@ -128,7 +129,7 @@ function objectBlocks(plan: Plan): string[] {
 }
 
 function approvalBlocks(plan: Plan): string[] {
-  return approval(plan).map((annotation) => details(APPROVAL_TITLE, code(annotation)));
+  return approvalAnnotation(plan).map((annotation) => details(APPROVAL_TITLE, code(annotation)));
 }
 
 function noteBlocks(plan: Plan): string[] {

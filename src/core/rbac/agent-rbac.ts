@@ -10,19 +10,19 @@ const HUB: readonly Permission[] = [
     groups: [WORK_GROUP],
     resources: ['manifestworks'],
     verbs: ['list', 'watch'],
-    why: 'list, watch: learn what to apply',
+    why: 'list, watch: the agent applies the manifests of ManifestWorks.',
   },
   {
     groups: [WORK_GROUP],
     resources: ['manifestworks'],
     verbs: ['patch'],
-    why: 'patch: add and remove the finalizer that keeps a work until its objects are gone',
+    why: 'patch: the agent adds a finalizer, and removes it when the objects of the ManifestWork are deleted.',
   },
   {
     groups: [WORK_GROUP],
     resources: ['manifestworks/status'],
     verbs: ['patch'],
-    why: 'patch: report conditions and feedback',
+    why: 'patch: the agent writes conditions and feedback to the status.',
   },
 ];
 
@@ -32,13 +32,13 @@ const CLUSTER: readonly Permission[] = [
     groups: [WORK_GROUP],
     resources: ['appliedmanifestworks'],
     verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
-    why: 'get, list, watch: what was applied before; create, patch: record it; delete: begin its clean-up',
+    why: 'get, list, watch, create, patch: the agent records which objects it applied; delete: it starts the deletion of these objects.',
   },
   {
     groups: [WORK_GROUP],
     resources: ['appliedmanifestworks/status'],
     verbs: ['patch'],
-    why: 'patch: record the list of applied objects and the start of an eviction',
+    why: 'patch: the agent writes the applied objects and the start time of an eviction to the status.',
   },
 ];
 
@@ -48,13 +48,13 @@ const EXECUTORS: readonly Permission[] = [
     groups: ['authorization.k8s.io'],
     resources: ['subjectaccessreviews'],
     verbs: ['create'],
-    why: 'create: ask whether an executor may do what a work wants',
+    why: 'create: the agent checks the permissions of the executor of a ManifestWork.',
   },
   {
     groups: [''],
     resources: ['serviceaccounts'],
     verbs: ['impersonate'],
-    why: "impersonate: try and write an executor's RBAC objects as the executor, so that it cannot grant more than it has",
+    why: 'impersonate: the agent writes the RBAC objects of a ManifestWork as its executor, so that the executor cannot grant permissions that it does not have.',
   },
 ];
 
@@ -64,7 +64,7 @@ const EXECUTOR_CACHE: readonly Permission[] = [
     groups: ['rbac.authorization.k8s.io'],
     resources: ['roles', 'rolebindings', 'clusterroles', 'clusterrolebindings'],
     verbs: ['list', 'watch'],
-    why: 'list, watch: notice when the rights of an executor change',
+    why: 'list, watch: the agent invalidates cached answers when the permissions of an executor change.',
   },
 ];
 
@@ -73,7 +73,7 @@ const MANIFESTS: Permission = {
   groups: ['', 'apps', 'batch'],
   resources: ['namespaces', 'configmaps', 'secrets', 'services', 'serviceaccounts', 'deployments', 'jobs'],
   verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
-  why: 'get: read; list, watch: drift and feedback; create, update, patch: apply; delete: remove what left the works',
+  why: 'get, create, update, patch: the agent applies objects; list, watch: it detects drift and reads feedback; delete: it deletes objects that left their ManifestWork.',
 };
 
 const AGGREGATE_LABEL = 'open-cluster-management.io/aggregate-to-work';
@@ -100,23 +100,23 @@ export function renderAgentRbac({ clusterName, namespace }: RbacNames): string {
       ...renderBinding({ kind: 'RoleBinding', name: 'berth-agent', namespace: clusterName, subject: group }),
     ],
     [
-      '# On the managed cluster: what the agent needs for itself.',
+      '# On the managed cluster: permissions that the agent always needs.',
       ...renderRole({ kind: 'ClusterRole', name: 'berth-agent' }, CLUSTER),
     ],
     [
-      '# On the managed cluster: only if works name executors.',
+      '# On the managed cluster: only needed if ManifestWorks name executors.',
       ...renderRole({ kind: 'ClusterRole', name: 'berth-agent-executors' }, EXECUTORS),
     ],
     [
-      '# On the managed cluster: only with --executor-cache.',
+      '# On the managed cluster: only needed with --executor-cache.',
       ...renderRole({ kind: 'ClusterRole', name: 'berth-agent-executor-cache' }, EXECUTOR_CACHE),
     ],
     [
-      '# On the managed cluster: collects every ClusterRole with the label; add one per kind of object your works carry.',
+      '# On the managed cluster: this role aggregates every ClusterRole with the label. Add one for each kind in your ManifestWorks.',
       ...renderAggregatedRole('berth-agent-manifests', AGGREGATE_LABEL),
     ],
     [
-      '# An example to adapt.',
+      '# An example. Change it to the kinds in your ManifestWorks.',
       ...renderRole(
         {
           kind: 'ClusterRole',

@@ -13,10 +13,10 @@ import {
   PLACEMENT,
   PLACEMENT_DECISION,
 } from '../model/kinds.ts';
-import type { Permission } from './permission.ts';
+import { grant, type Permission } from './permission.ts';
 import { RECORDS_NAME } from '../publish/record/compact-record.ts';
 
-/** The kinds that a repository of Berth's own is made of, which it may apply and, but for namespaces, delete. */
+/** The OCM kinds that a source may hold: Berth applies them and deletes them when they left Git. */
 const GIT_KINDS: readonly KindInfo[] = [
   MANAGED_CLUSTER,
   MANAGED_CLUSTER_SET,
@@ -27,7 +27,7 @@ const GIT_KINDS: readonly KindInfo[] = [
   MANIFEST_WORK_REPLICA_SET,
 ];
 
-/** Always: what decisions are made from, or what is answered from those of others. */
+/** Needed with every set of flags: the objects that decisions are computed from, and the decisions. */
 export const INVENTORY: readonly Permission[] = grant(
   [
     MANAGED_CLUSTER,
@@ -38,163 +38,167 @@ export const INVENTORY: readonly Permission[] = grant(
     ADDON_PLACEMENT_SCORE,
   ],
   ['list', 'watch'],
-  'list, watch: what decisions depend on, and the decisions',
+  'list, watch: Berth computes decisions from these objects, and serves the clusters in PlacementDecisions.',
 ).concat(
-  grant([MANIFEST_WORK], ['list', 'watch'], 'list, watch: whether what a placement carries runs (moves)'),
+  grant(
+    [MANIFEST_WORK],
+    ['list', 'watch'],
+    'list, watch: Berth moves a placement to a cluster when the ManifestWorks there are available.',
+  ),
 );
 
-/** `--schedule berth`. */
+/** Needed with `--schedule berth`. */
 export const PUBLISHING: readonly Permission[] = [
   ...grant(
     [PLACEMENT_DECISION],
     ['create', 'patch', 'delete'],
-    'create, delete: the pages; patch: their decision group, and a fence after a write whose answer was lost',
+    'create, delete: Berth writes the decisions of each Placement to PlacementDecisions; patch: it changes their labels, and marks one when the response to a write was lost.',
   ),
-  ...grant([PLACEMENT_DECISION], ['patch'], 'patch: the clusters on a page', 'status'),
-  ...grant([PLACEMENT], ['patch'], 'patch: conditions and counts', 'status'),
+  ...grant(
+    [PLACEMENT_DECISION],
+    ['patch'],
+    'patch: Berth writes the selected clusters to the status.',
+    'status',
+  ),
+  ...grant(
+    [PLACEMENT],
+    ['patch'],
+    'patch: Berth writes conditions and numbers of clusters to the status.',
+    'status',
+  ),
+  ...grant(
+    [PLACEMENT],
+    ['patch'],
+    'patch: Berth marks its placements, so that a second scheduler leaves them.',
+  ),
 ];
 
-/** `--schedule berth` on a hub that is not embedded. */
+/** Needed with `--schedule berth`, but not with `--embedded`. */
 export const RECORDS: readonly Permission[] = [
-  ...grant([CONFIG_MAP], ['create'], `create: ${RECORDS_NAME} (RBAC cannot tie a creation to a name)`),
-  ...grant([CONFIG_MAP], ['get', 'patch'], 'get, patch: add what was published').map((permission) => ({
-    ...permission,
-    names: [RECORDS_NAME],
-  })),
+  ...grant(
+    [CONFIG_MAP],
+    ['create'],
+    `create: Berth creates the ConfigMap ${RECORDS_NAME}; RBAC cannot restrict create to a name.`,
+  ),
+  ...grant([CONFIG_MAP], ['get', 'patch'], 'get, patch: Berth adds a record of each published decision.').map(
+    (permission) => ({
+      ...permission,
+      names: [RECORDS_NAME],
+    }),
+  ),
 ];
 
-/** `--schedule berth` where the hub runs the admission plugin that guards owner references. */
+/** Needed with `--schedule berth` on a hub that runs the admission plugin OwnerReferencesPermissionEnforcement. */
 export const OWNER_REFERENCES: readonly Permission[] = grant(
   [PLACEMENT],
   ['update'],
-  'update: make a placement the owner that its pages go with (blockOwnerDeletion)',
+  'update: Berth sets the Placement as owner of its PlacementDecisions, with blockOwnerDeletion.',
   'finalizers',
 );
 
-/** Unless `--no-works`. */
+/** Needed without `--no-works`. */
 export const WORKS: readonly Permission[] = [
   ...grant(
     [MANIFEST_WORK_REPLICA_SET],
     ['list', 'watch', 'patch'],
-    'list, watch: learn what to roll out; patch: finalizer and Berth’s annotations',
+    'list, watch: Berth rolls out the template of each replica set; patch: it writes its finalizer and its annotations.',
   ),
-  ...grant([MANIFEST_WORK_REPLICA_SET], ['patch'], 'patch: conditions and summary', 'status'),
+  ...grant(
+    [MANIFEST_WORK_REPLICA_SET],
+    ['patch'],
+    'patch: Berth writes conditions and the summary to the status.',
+    'status',
+  ),
   ...grant(
     [MANIFEST_WORK],
     ['get', 'create', 'update', 'delete'],
-    'create, update, delete: the works; get: whose a work is that was there already',
+    'create, update, delete: Berth writes the ManifestWorks of replica sets; get: it reads the owner of a ManifestWork that exists already.',
   ),
   ...grant(
     [CONTROLLER_REVISION],
     ['get', 'create', 'delete'],
-    'get, create, delete: the last good template, only for replica sets with berth.dev/rollback',
+    'get, create, delete: Berth stores the last good template of replica sets with the annotation berth.dev/rollback.',
   ),
 ];
 
-/** Where works name executors, from Git or in replica sets, and on hubs that ask for the right to leave the executor out. */
+/** Needed for ManifestWorks that name an executor, and for those without one on a hub that checks `execute-as` for them. */
 export const EXECUTORS: readonly Permission[] = grant(
   [MANIFEST_WORK],
   ['execute-as'],
-  'execute-as: write works that act as another account, or as the agent itself; resourceNames with system:serviceaccount:NAMESPACE:NAME, or system:serviceaccount::klusterlet-work-sa for works without executor, narrow it',
+  'execute-as: Berth writes ManifestWorks that the agent applies as another service account, or as itself. To restrict it, set resourceNames: system:serviceaccount:NAMESPACE:NAME for an executor, system:serviceaccount::klusterlet-work-sa for ManifestWorks without executor.',
 );
 
-/** `--sync apply`, in Berth's own namespace. */
+/** Needed with `--sync apply`, in Berth's own namespace. */
 export const APPLY_SET: readonly Permission[] = grant(
   [CONFIG_MAP],
   ['get', 'list', 'create', 'patch'],
-  'get, create, patch: the parent of each source’s ApplySet; list: name the source that holds an object already',
+  'get, create, patch: Berth writes the ApplySet parent of each source; list: it finds the source that owns an object.',
 );
 
-/** Where processes are elected, in Berth's own namespace. */
+/** Needed with leader election, in Berth's own namespace. @param name of the Lease */
 export function leaseHolding(name: string): readonly Permission[] {
   return [
-    ...grant(
-      [LEASE],
-      ['create'],
-      'create: the Lease of the one that leads (RBAC cannot tie a creation to a name)',
-    ),
+    ...grant([LEASE], ['create'], 'create: Berth creates the Lease; RBAC cannot restrict create to a name.'),
     ...grant(
       [LEASE],
       ['get', 'patch'],
-      'get, patch: see who leads, take the Lease, renew it, release it',
+      'get, patch: Berth reads who holds the Lease, acquires it, renews it and releases it.',
     ).map((permission) => ({ ...permission, names: [name] })),
   ];
 }
 
-/** `--sync apply`, for itself. */
+/** Needed with `--sync apply`, but not with `--embedded`. */
 export function namespaceLookup(namespace: string): readonly Permission[] {
-  return grant([NAMESPACE], ['get'], 'get: is Berth’s own namespace there').map((permission) => ({
+  return grant([NAMESPACE], ['get'], 'get: Berth checks that its namespace exists.').map((permission) => ({
     ...permission,
     names: [namespace],
   }));
 }
 
-/** `--sync apply`: the objects in Git, of the kinds that Berth itself is about. */
+/** Needed with `--sync apply`: the objects in Git, of the OCM kinds and namespaces. */
 export const GIT_OBJECTS: readonly Permission[] = [
   ...grant(
     GIT_KINDS,
     ['list', 'create', 'patch', 'delete'],
-    'list: what the source has on the hub; create, patch: server-side apply; delete: what left Git',
+    'list: Berth compares the hub with Git; create, patch: it applies objects by server-side apply; delete: it deletes objects that left Git.',
   ),
   ...grant(
     [NAMESPACE],
     ['list', 'create', 'patch'],
-    'as above, and list: recognise a restored or replaced hub; add delete if namespaces in Git say berth.dev/prune: enabled',
+    'create, patch: Berth applies namespaces by server-side apply; list: it compares the hub with Git and recognises a restored or replaced hub. Add delete if namespaces in Git have the annotation berth.dev/prune: enabled.',
   ),
-  ...grant([MANAGED_CLUSTER_SET], ['create'], 'create: put clusters into sets (label in Git)', 'join'),
-  ...grant([MANAGED_CLUSTER_SET], ['create'], 'create: bind sets to namespaces', 'bind'),
+  ...grant(
+    [MANAGED_CLUSTER_SET],
+    ['create'],
+    'create: Berth adds clusters to cluster sets by their label.',
+    'join',
+  ),
+  ...grant([MANAGED_CLUSTER_SET], ['create'], 'create: Berth binds cluster sets to namespaces.', 'bind'),
   {
     groups: ['register.open-cluster-management.io'],
     resources: ['managedclusters/accept'],
     verbs: ['update'],
-    why: 'update: accept clusters (hubAcceptsClient in Git)',
+    why: 'update: Berth sets hubAcceptsClient of ManagedClusters.',
   },
 ];
 
-/** `--sync apply --embedded`. */
+/** Needed with `--sync apply --embedded`. */
 export const EMBEDDED: readonly Permission[] = [
-  ...grant([NAMESPACE], ['get', 'create'], 'get, create: namespaces that objects need'),
+  ...grant(
+    [NAMESPACE],
+    ['get', 'create'],
+    'get, create: Berth creates the namespaces of the objects that it applies.',
+  ),
   ...grant(
     [MANAGED_CLUSTER, ADDON_PLACEMENT_SCORE],
     ['patch'],
-    'patch: status as recorded in Git, for there are no agents',
+    'patch: Berth writes the status that Git holds, because no agents report one.',
     'status',
   ),
 ];
 
-/** Of those who call `berth release` for a placement. */
-export const RELEASE: readonly Permission[] = grant(
-  [PLACEMENT],
-  ['get', 'patch'],
-  'get: what is held; patch: the token of the release and who gave it',
-);
-
-/** Of those who call `berth release --source`, in Berth's own namespace. */
-export const RELEASE_SOURCE: readonly Permission[] = grant(
-  [CONFIG_MAP],
-  ['get', 'patch'],
-  'get: what is held; patch: the token of the release on the source’s ApplySet',
-);
-
-/** Of sources whose credentials are Secrets. */
+/** Needed for sources whose credentials are in Secrets. @param names of the Secrets, in one namespace */
 export function secretReading(names: readonly string[]): readonly Permission[] {
-  const why = 'get: credentials of sources, read for every fetch';
+  const why = 'get: Berth reads the credentials of sources for each fetch.';
   return [{ groups: [''], resources: ['secrets'], verbs: ['get'], names, why }];
-}
-
-/** One rule for each API group. */
-function grant(
-  kinds: readonly KindInfo[],
-  verbs: readonly string[],
-  why: string,
-  subresource?: string,
-): readonly Permission[] {
-  const groups = [...new Set(kinds.map(({ group }) => group))];
-  const ending = subresource === undefined ? '' : `/${subresource}`;
-  return groups.map((group) => ({
-    groups: [group],
-    resources: kinds.filter((kind) => kind.group === group).map(({ plural }) => `${plural}${ending}`),
-    verbs,
-    why,
-  }));
 }

@@ -13,22 +13,21 @@ import {
   OWNER_REFERENCES,
   PUBLISHING,
   RECORDS,
-  RELEASE,
-  RELEASE_SOURCE,
   secretReading,
   WORKS,
 } from './controller-permissions.ts';
+import { RELEASE_PLACEMENT, RELEASE_SOURCE } from './release-permissions.ts';
 
-/** What the controller is asked to do, as far as it takes rights. */
+/** The flags of `berth serve` that decide which permissions the controller needs. */
 export interface ControllerDuties {
-  /** At least one source is applied by Berth. */
+  /** At least one source has `sync: apply`. */
   readonly applies: boolean;
   readonly schedule: 'berth' | 'upstream';
   readonly works: boolean;
   readonly embedded: boolean;
-  /** Name of the Lease; absent: nobody is elected. */
+  /** Name of the Lease of the leader election. Absent: leader election is off. */
   readonly lease?: string | undefined;
-  /** Secrets with credentials of sources. */
+  /** Secrets with the credentials of sources. */
   readonly secrets: readonly { readonly namespace: string; readonly name: string }[];
 }
 
@@ -38,9 +37,9 @@ const AGGREGATE_LABEL = 'berth.dev/aggregate-to-controller';
 type Document = readonly string[];
 
 /**
- * The least permissions that `berth serve` works with for these duties, as YAML with a reason at each rule, bound to its service account;
- * and roles for people who release held changes, bound to nobody. Nothing asks for `*`: what Git holds beside Berth's own kinds is granted
- * through the aggregated role.
+ * Renders the least permissions that `berth serve` needs, as YAML with a comment above each rule: roles that are bound to its service
+ * account, and unbound roles for people who release held changes. No rule has `*`: permissions for kinds other than OCM's are
+ * added to an aggregated ClusterRole.
  */
 export function renderControllerRbac(duties: ControllerDuties): string {
   const decides = duties.schedule === 'berth';
@@ -52,72 +51,83 @@ export function renderControllerRbac(duties: ControllerDuties): string {
     ...(duties.applies ? (duties.embedded ? EMBEDDED : namespaceLookup(DEFAULT_NAMESPACE)) : []),
   ];
   return renderDocuments([
-    ...bound('# What the controller needs for itself.', 'berth', own),
+    ...boundRole('# Permissions that the controller needs with its flags.', 'berth', own),
     ...(duties.lease === undefined
       ? []
-      : bound(
-          '# Which of several controllers writes.',
+      : boundRole(
+          '# Permissions of the leader election: only the leader writes to the hub.',
           'berth-leader-election',
           leaseHolding(duties.lease),
           DEFAULT_NAMESPACE,
         )),
     ...(decides
-      ? bound(
-          '# Only where the hub runs the admission plugin OwnerReferencesPermissionEnforcement, as OpenShift does.',
+      ? boundRole(
+          '# Only needed if the hub runs the admission plugin OwnerReferencesPermissionEnforcement, as OpenShift does.',
           'berth-owner-references',
           OWNER_REFERENCES,
         )
       : []),
     ...(duties.works || duties.applies
-      ? bound(
-          '# Only if works name executors, or the hub checks works without one (Berth’s own, OCM’s with NilExecutorValidating).',
+      ? boundRole(
+          '# Only needed if ManifestWorks name executors, or if the hub checks ManifestWorks without an executor (berth hub, and OCM with NilExecutorValidating).',
           'berth-executors',
           EXECUTORS,
         )
       : []),
-    ...(duties.applies ? sources() : []),
+    ...(duties.applies ? sourceRoles() : []),
     ...secretNamespaces(duties).flatMap(([namespace, names]) =>
-      bound('# Credentials of sources.', 'berth-credentials', secretReading(names), namespace),
+      boundRole(
+        '# Secrets with the credentials of sources.',
+        'berth-credentials',
+        secretReading(names),
+        namespace,
+      ),
     ),
-    ...releases(duties),
+    ...releaseRoles(duties),
   ]);
 }
 
-/** What Git holds: the kinds of Berth's own, and room for others. */
-function sources(): readonly Document[] {
+/** Roles for the objects in Git: one for OCM's kinds, and an aggregated one for other kinds. */
+function sourceRoles(): readonly Document[] {
   const name = 'berth-sources';
   const head = { kind: 'ClusterRole', name: `${name}-ocm`, labels: { [AGGREGATE_LABEL]: 'true' } } as const;
   return [
-    ...bound('# The parents of the ApplySets.', 'berth', APPLY_SET, DEFAULT_NAMESPACE),
+    ...boundRole(
+      '# ConfigMaps that are the ApplySet parents of sources.',
+      'berth',
+      APPLY_SET,
+      DEFAULT_NAMESPACE,
+    ),
     [
-      '# Collects every ClusterRole with the label: what Git may hold. For each kind that is not below (add-ons, ConfigMaps, ApplicationSets …)',
-      '# add one with list, create, patch and delete. Roles and bindings in Git also take escalate and bind, or the rights that they grant.',
+      '# This role aggregates every ClusterRole with the label. For each other kind in Git (add-ons, ConfigMaps, ApplicationSets …), add a',
+      '# ClusterRole with list, create, patch and delete. To apply roles and bindings, Berth also needs escalate and bind, or the permissions',
+      '# that they grant.',
       ...renderAggregatedRole(name, AGGREGATE_LABEL),
     ],
     [
-      '# The kinds that Berth is about. Leave out what your Git does not hold.',
+      '# The OCM kinds. Remove the kinds that your repositories do not hold.',
       ...renderRole(head, GIT_OBJECTS),
     ],
     renderBinding({ kind: 'ClusterRoleBinding', name, subject: SUBJECT }),
   ];
 }
 
-/** Not the controller's: it never releases anything by itself. */
-function releases({ schedule, applies }: ControllerDuties): readonly Document[] {
+/** Roles for people who release held changes. The controller does not have them. */
+function releaseRoles({ schedule, applies }: ControllerDuties): readonly Document[] {
   const name = 'berth-release';
   return [
     ...(schedule === 'berth'
       ? [
           [
-            '# For people who call berth release: bind it to them, in the namespaces of their placements.',
-            ...renderRole({ kind: 'ClusterRole', name }, RELEASE),
+            '# For people who run berth release: bind this role to them in the namespaces of their Placements.',
+            ...renderRole({ kind: 'ClusterRole', name }, RELEASE_PLACEMENT),
           ],
         ]
       : []),
     ...(applies
       ? [
           [
-            '# For people who call berth release --source: bind it to them.',
+            '# For people who run berth release --source: bind this role to them.',
             ...renderRole({ kind: 'Role', name, namespace: DEFAULT_NAMESPACE }, RELEASE_SOURCE),
           ],
         ]
@@ -125,9 +135,9 @@ function releases({ schedule, applies }: ControllerDuties): readonly Document[] 
   ];
 }
 
-/** A role and its binding to the controller; in one namespace, or everywhere. */
-function bound(
-  note: string,
+/** A role and its binding to the service account of the controller: in one namespace, or else cluster-wide. */
+function boundRole(
+  comment: string,
   name: string,
   permissions: readonly Permission[],
   namespace?: string,
@@ -137,11 +147,12 @@ function bound(
       ? (['ClusterRole', 'ClusterRoleBinding'] as const)
       : (['Role', 'RoleBinding'] as const);
   return [
-    [note, ...renderRole({ kind: role, name, namespace }, permissions)],
+    [comment, ...renderRole({ kind: role, name, namespace }, permissions)],
     renderBinding({ kind: binding, name, namespace, subject: SUBJECT }),
   ];
 }
 
+/** Names of the Secrets by namespace, both sorted. */
 function secretNamespaces({ secrets }: ControllerDuties): readonly (readonly [string, readonly string[]])[] {
   const namespaces = [...new Set(secrets.map(({ namespace }) => namespace))].sort();
   return namespaces.map((namespace) => {

@@ -4,7 +4,7 @@ import type { SimulatedBehaviour } from './simulation-options.ts';
 type Status = Readonly<Record<string, unknown>>;
 
 /** What a workload's status is to say at a moment. */
-export interface StatusMoment {
+export interface WorkloadMoment {
   /** RFC 3339, seconds. */
   readonly now: string;
   /** The time it needs to become ready has passed. */
@@ -12,7 +12,7 @@ export interface StatusMoment {
   readonly fate: SimulatedBehaviour['fate'];
 }
 
-type StatusRule = (workload: KubeObject, moment: StatusMoment) => Status;
+type StatusRule = (workload: KubeObject, moment: WorkloadMoment) => Status;
 
 /** The kinds that are simulated, by `group/Kind`. */
 export const STATUS_RULES: Readonly<Record<string, StatusRule>> = {
@@ -28,7 +28,7 @@ function replicasOf(workload: KubeObject): number {
   return typeof replicas === 'number' ? replicas : 1;
 }
 
-function deploymentStatus(workload: KubeObject, { now, due, fate }: StatusMoment): Status {
+function deploymentStatus(workload: KubeObject, { now, due, fate }: WorkloadMoment): Status {
   const replicas = replicasOf(workload);
   const ready = due && fate === 'succeed' ? replicas : 0;
   const failed = due && fate === 'fail';
@@ -64,7 +64,7 @@ function deploymentStatus(workload: KubeObject, { now, due, fate }: StatusMoment
   };
 }
 
-function statefulSetStatus(workload: KubeObject, { due, fate }: StatusMoment): Status {
+function statefulSetStatus(workload: KubeObject, { due, fate }: WorkloadMoment): Status {
   const replicas = replicasOf(workload);
   const ready = due && fate === 'succeed' ? replicas : 0;
   return {
@@ -76,7 +76,7 @@ function statefulSetStatus(workload: KubeObject, { due, fate }: StatusMoment): S
 }
 
 /** A simulated cluster has one node. */
-function daemonSetStatus(workload: KubeObject, { due, fate }: StatusMoment): Status {
+function daemonSetStatus(workload: KubeObject, { due, fate }: WorkloadMoment): Status {
   const ready = due && fate === 'succeed' ? 1 : 0;
   return {
     observedGeneration: workload.metadata.generation,
@@ -89,7 +89,7 @@ function daemonSetStatus(workload: KubeObject, { due, fate }: StatusMoment): Sta
   };
 }
 
-function jobStatus(workload: KubeObject, { now, due, fate }: StatusMoment): Status {
+function jobStatus(workload: KubeObject, { now, due, fate }: WorkloadMoment): Status {
   const startTime = workload.metadata.creationTimestamp ?? now;
   const completions = (workload['spec'] as { completions?: unknown } | undefined)?.completions;
   const wanted = typeof completions === 'number' ? completions : 1;
@@ -118,7 +118,7 @@ function jobStatus(workload: KubeObject, { now, due, fate }: StatusMoment): Stat
   };
 }
 
-function podStatus(workload: KubeObject, { now, due, fate }: StatusMoment): Status {
+function podStatus(workload: KubeObject, { now, due, fate }: WorkloadMoment): Status {
   const startTime = workload.metadata.creationTimestamp ?? now;
   const ready = due && fate === 'succeed';
   const phase = !due ? 'Pending' : ready ? 'Running' : 'Failed';

@@ -1,6 +1,6 @@
 import { parseGoDuration } from '../model/go-duration.ts';
 import type { KubeObject } from '../model/object-meta.ts';
-import { annotationWords } from '../publish/approval/annotation-words.ts';
+import { parseAnnotationList } from '../publish/approval/annotation-list.ts';
 import {
   MOVE_ABORT_ANNOTATION,
   MOVE_DEADLINE_ANNOTATION,
@@ -30,7 +30,7 @@ const RULES: readonly Rule[] = [
     annotation: RELEASE_ANNOTATION,
     expected: 'plan tokens of 12 hexadecimal digits, with commas between them',
     isRight: (_value, { metadata }) =>
-      annotationWords(metadata, RELEASE_ANNOTATION).every((word) => TOKEN.test(word)),
+      parseAnnotationList(metadata, RELEASE_ANNOTATION).every((word) => TOKEN.test(word)),
   },
   {
     annotation: MOVE_ABORT_ANNOTATION,

@@ -10,7 +10,7 @@ import type { ManagedCluster } from '../model/kind/managed-cluster.ts';
 import type { Placement } from '../model/kind/placement.ts';
 import { checkLabelSelector } from './check-selectors.ts';
 import { closestName } from './closest-name.ts';
-import type { FleetObjects } from './fleet-objects.ts';
+import type { ObjectsByKind } from './objects-by-kind.ts';
 import { fieldError, fieldWarning, findingsAbout } from './source-finding.ts';
 import type { FieldFinding, SourceFinding } from './source-finding.ts';
 import type { SourceReferences } from './source-references.ts';
@@ -19,7 +19,7 @@ import type { SourceReferences } from './source-references.ts';
  * Names of cluster sets, and who may use them. A name that is not defined is an error when the fleet defines objects of
  * that kind at all; a fleet that leaves its sets or bindings to the hub gets no complaint it cannot act on.
  */
-export function checkClusterSets(fleet: FleetObjects, references: SourceReferences): SourceFinding[] {
+export function checkClusterSets(fleet: ObjectsByKind, references: SourceReferences): SourceFinding[] {
   const { clusterSets: known, bindings: bound } = references;
   return [
     ...fleet

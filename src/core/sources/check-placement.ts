@@ -7,10 +7,14 @@ import type { FieldFinding } from './source-finding.ts';
 
 const BUILT_IN_PRIORITIZERS = ['Balance', 'Steady', 'ResourceAllocatableCPU', 'ResourceAllocatableMemory'];
 
+/** Of a label's value; Kubernetes. */
+const MAX_LABEL_LENGTH = 63;
+
 /** What makes a placement misconfigured, found where it is written and not when it is scheduled. */
-export function checkPlacement({ spec }: Placement): FieldFinding[] {
+export function checkPlacement({ metadata, spec }: Placement): FieldFinding[] {
   const groups = spec?.decisionStrategy?.groupStrategy?.decisionGroups ?? [];
   return [
+    ...checkName(metadata.name),
     ...(spec?.predicates ?? []).flatMap(({ requiredClusterSelector }, index) =>
       checkClusterSelector(requiredClusterSelector, ['spec', 'predicates', index, 'requiredClusterSelector']),
     ),
@@ -35,6 +39,13 @@ export function checkPlacement({ spec }: Placement): FieldFinding[] {
       ];
     }),
   ];
+}
+
+/** The pages of a placement name it in a label: OCM's `cluster.open-cluster-management.io/placement`. */
+function checkName(name: string): FieldFinding[] {
+  if (name.length <= MAX_LABEL_LENGTH) return [];
+  const message = `has ${name.length} characters, expected at most ${MAX_LABEL_LENGTH}: decisions name it in a label`;
+  return [fieldError('placement.name', ['metadata', 'name'], message)];
 }
 
 function checkToleration({ key, operator, value }: Toleration, path: FieldPath): FieldFinding[] {

@@ -7,13 +7,13 @@ import { checkApprovedPlans } from './check-approved-plans.ts';
 import { checkClusterSets } from './check-cluster-sets.ts';
 import { checkPlacement } from './check-placement.ts';
 import { checkWorks } from './check-works.ts';
-import { FleetObjects } from './fleet-objects.ts';
-import { oncePerObject } from './once-per-object.ts';
+import { ObjectsByKind } from './objects-by-kind.ts';
+import { memoizePerObject } from './memoize-per-object.ts';
 import { findingsAbout } from './source-finding.ts';
 import type { SourceFinding } from './source-finding.ts';
 import { SourceReferences } from './source-references.ts';
 
-const checkOnePlacement = oncePerObject(checkPlacement);
+const checkOnePlacement = memoizePerObject(checkPlacement);
 
 /**
  * Everything that is wrong with objects although each has the right shape: meaning, and references.
@@ -23,7 +23,7 @@ export function checkSources(
   objects: readonly SourceObject[],
   references = new SourceReferences(objects),
 ): readonly SourceFinding[] {
-  const fleet = new FleetObjects(objects);
+  const fleet = new ObjectsByKind(objects);
   return [
     ...fleet
       .ofKind<Placement>(PLACEMENT)

@@ -8,14 +8,14 @@ import { controlProblems } from '../work/replica-set/rollout-control.ts';
 import { SUBSTITUTE_ANNOTATION, substitutionProblems } from '../work/replica-set/substitute-cluster.ts';
 import { validateWorkSpec } from '../work/manifests/validate-work.ts';
 import { closestName } from './closest-name.ts';
-import type { FleetObjects } from './fleet-objects.ts';
-import { oncePerObject } from './once-per-object.ts';
+import type { ObjectsByKind } from './objects-by-kind.ts';
+import { memoizePerObject } from './memoize-per-object.ts';
 import { fieldError, fieldWarning, findingsAbout } from './source-finding.ts';
 import type { FieldFinding, SourceFinding } from './source-finding.ts';
 import type { SourceReferences } from './source-references.ts';
 
 /** Works and replica sets: what the hub's admission would refuse, and references that lead nowhere. */
-export function checkWorks(fleet: FleetObjects, references: SourceReferences): SourceFinding[] {
+export function checkWorks(fleet: ObjectsByKind, references: SourceReferences): SourceFinding[] {
   const { clusters, placements } = references;
   return [
     ...fleet
@@ -29,8 +29,8 @@ export function checkWorks(fleet: FleetObjects, references: SourceReferences): S
   ];
 }
 
-const checkOneWork = oncePerObject(({ spec }: ManifestWork) => checkSpec(spec, ['spec']));
-const checkOneReplicaSet = oncePerObject((replicaSet: ManifestWorkReplicaSet) => [
+const checkOneWork = memoizePerObject(({ spec }: ManifestWork) => checkSpec(spec, ['spec']));
+const checkOneReplicaSet = memoizePerObject((replicaSet: ManifestWorkReplicaSet) => [
   ...checkSpec(replicaSet.spec.manifestWorkTemplate, ['spec', 'manifestWorkTemplate']),
   ...checkControl(replicaSet),
 ]);

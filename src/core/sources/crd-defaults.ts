@@ -5,7 +5,7 @@ import type { Placement, PrioritizerConfig } from '../model/kind/placement.ts';
  * The defaults of OCM's custom resource definitions that change a decision: a hub fills them in on write, so a plan from
  * Git must too. Defaults that mean the same as an absent field are left alone.
  */
-export function defaultedPlacement(placement: Placement): Placement {
+export function defaultPlacement(placement: Placement): Placement {
   const policy = placement.spec?.prioritizerPolicy;
   if (policy?.configurations === undefined) return placement;
   const configurations = policy.configurations.map(defaultedConfig);
@@ -22,7 +22,7 @@ function defaultedConfig(config: PrioritizerConfig): PrioritizerConfig {
 }
 
 /** A hub stamps a taint when it is added; one that is in Git without a time counts as added at `now`. */
-export function stampedCluster(cluster: ManagedCluster, now: string): ManagedCluster {
+export function stampTaintTimes(cluster: ManagedCluster, now: string): ManagedCluster {
   const taints = cluster.spec?.taints;
   if (taints === undefined || taints.every((taint) => taint.timeAdded != null)) return cluster;
   const stamped = taints.map((taint) => (taint.timeAdded == null ? { ...taint, timeAdded: now } : taint));

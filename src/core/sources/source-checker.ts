@@ -1,4 +1,4 @@
-import { changedInPlace } from '../model/changed-in-place.ts';
+import { changedPositions } from '../model/changed-positions.ts';
 import type { SourceObject } from '../model/source-object.ts';
 import { checkSources } from './check-sources.ts';
 import type { SourceFinding } from './source-finding.ts';
@@ -17,7 +17,7 @@ export class SourceChecker {
   /** @returns what `checkSources` says of the objects, in no order that means anything */
   check(objects: readonly SourceObject[]): readonly SourceFinding[] {
     const last = this.#last;
-    const changed = last && changedInPlace(last.objects, objects);
+    const changed = last && changedPositions(last.objects, objects);
     this.#last =
       last === undefined || changed === undefined ? checkAll(objects) : checkAgain(last, objects, changed);
     return this.#last.findings;

@@ -16,7 +16,7 @@ export function applyWave(kind: string): number {
 }
 
 /** Groups in the order of application; reverse it to delete. */
-export function inWaves<T extends Pick<KubeObject, 'kind'>>(
+export function groupByWave<T extends Pick<KubeObject, 'kind'>>(
   objects: readonly T[],
 ): readonly (readonly T[])[] {
   const waves = Array.from({ length: WAVES.length + 1 }, (): T[] => []);

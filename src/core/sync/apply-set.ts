@@ -12,7 +12,7 @@ const APPLY_SET_KINDS_ANNOTATION = 'applyset.kubernetes.io/contains-group-kinds'
 const APPLY_SET_NAMESPACES_ANNOTATION = 'applyset.kubernetes.io/additional-namespaces';
 /** Ours, on the parent: the API version of each kind, so that members of a kind that left Git can be found. */
 export const MEMBER_VERSIONS_ANNOTATION = 'berth.dev/member-versions';
-export const TOOLING = 'berth/v1';
+export const APPLY_SET_TOOLING = 'berth/v1';
 
 /**
  * The namespace of the controller's own objects: the parents of its ApplySets, and credentials that name no other
@@ -57,7 +57,7 @@ export function applySetParent(
       namespace: parent.namespace,
       labels: { [APPLY_SET_ID_LABEL]: id },
       annotations: {
-        [APPLY_SET_TOOLING_ANNOTATION]: TOOLING,
+        [APPLY_SET_TOOLING_ANNOTATION]: APPLY_SET_TOOLING,
         [APPLY_SET_KINDS_ANNOTATION]: [...new Set(versions.map(groupKindOf))].sort().join(','),
         [APPLY_SET_NAMESPACES_ANNOTATION]: namespaces.join(','),
         [MEMBER_VERSIONS_ANNOTATION]: versions.join(','),

@@ -12,13 +12,13 @@ export interface DeletionRecord {
   readonly uid?: string | undefined;
   /** The commit that was followed, which no longer held the object; null for a plain folder. */
   readonly commit: { readonly id: string; readonly author: string; readonly subject: string } | null;
-  readonly took: TakenAway;
+  readonly took: DependentCounts;
   /** The release that allowed the deletion; null: none was needed. */
   readonly released: { readonly token: string; readonly by: string } | null;
 }
 
 /** By the object's status on the hub before the deletion. Empty: the status says nothing of it. */
-export interface TakenAway {
+export interface DependentCounts {
   /** Number of clusters that a placement had selected. */
   readonly clusters?: number;
   /** Number of clusters on which a replica set had works. */
@@ -26,7 +26,7 @@ export interface TakenAway {
 }
 
 /** What is deleted together with an object. */
-export function takenAway(object: KubeObject): TakenAway {
+export function dependentCounts(object: KubeObject): DependentCounts {
   const status = (object['status'] ?? {}) as {
     readonly numberOfSelectedClusters?: unknown;
     readonly summary?: { readonly total?: unknown } | null;
@@ -53,7 +53,7 @@ export function deletionRecord(
     object: formatRef(refOf(live)),
     uid: live.metadata.uid,
     commit,
-    took: takenAway(live),
+    took: dependentCounts(live),
     released: rest.released,
   };
 }

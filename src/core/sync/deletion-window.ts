@@ -55,7 +55,7 @@ export function parseDeletions({
 }
 
 /** The deletions that count now. While something is held, all do, because a hold does not expire. */
-export function countingDeletions<T extends { readonly atMs: number }>(
+export function countedDeletions<T extends { readonly atMs: number }>(
   deletions: readonly T[],
   now: { readonly nowMs: number; readonly windowMs: number; readonly isHeld: boolean },
 ): readonly T[] {
@@ -90,7 +90,7 @@ export function noteDeletions(deletions: readonly Deletion[], nowMs: number): An
  * How many objects are gone because of earlier deletions, and how many these and the present members are together. An
  * object that is back does not count; one that was deleted twice counts once.
  */
-export function goneBefore(
+export function countGoneMembers(
   { deletions, elsewhere }: Pick<EarlierDeletions, 'deletions' | 'elsewhere'>,
   members: Iterable<{ readonly identity: string; readonly isLeaving: boolean }>,
   digest: Digest,

@@ -1,8 +1,10 @@
+import type { Taint } from '../model/kind/managed-cluster.ts';
 import type { KubeObject } from '../model/object-meta.ts';
 import { SCHEDULING_DISABLE_ANNOTATION } from '../model/kind/placement.ts';
 import { SCHEDULER_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import type { Digest } from '../publish/approval/plan-token.ts';
 import { canonicalJson } from '../model/json-equal.ts';
+import { APPLIED_TAINTS_ANNOTATION, taintNames, withoutTimes } from './applied/cluster-taints.ts';
 import { APPLY_SET_PART_OF_LABEL } from './apply-set.ts';
 
 /** On every applied object: digest of what was applied. It shows that a field left Git, which the live object cannot. */
@@ -25,11 +27,16 @@ export function desiredObject(object: KubeObject, options: DesiredOptions): Kube
     annotations?.[SCHEDULING_DISABLE_ANNOTATION] === undefined
       ? { [SCHEDULING_DISABLE_ANNOTATION]: 'true', [SCHEDULER_ANNOTATION]: 'berth' }
       : {};
+  const taints = (rest['spec'] as { readonly taints?: readonly Taint[] } | undefined)?.taints;
+  const taintNote =
+    object.kind === 'ManagedCluster' && taints !== undefined
+      ? { [APPLIED_TAINTS_ANNOTATION]: taintNames(taints) }
+      : {};
   const metadata = {
     name,
     ...(namespace === undefined ? {} : { namespace }),
     labels: { ...labels, [APPLY_SET_PART_OF_LABEL]: options.applySetId },
-    annotations: { ...annotations, ...marks },
+    annotations: { ...annotations, ...marks, ...taintNote },
     ...(finalizers === undefined ? {} : { finalizers }),
     ...(ownerReferences === undefined ? {} : { ownerReferences }),
   };
@@ -47,7 +54,8 @@ function ownedFields(object: KubeObject): KubeObject {
     string,
     unknown
   >;
-  const owned = { hubAcceptsClient, taints, leaseDurationSeconds };
+  const timeless = Array.isArray(taints) ? withoutTimes(taints) : taints;
+  const owned = { hubAcceptsClient, taints: timeless, leaseDurationSeconds };
   const spec = Object.fromEntries(Object.entries(owned).filter(([, value]) => value !== undefined));
   return { ...object, spec };
 }

@@ -1,4 +1,4 @@
-import { isNewer } from '../model/resource-version.ts';
+import { isNewerResourceVersion } from '../model/resource-version.ts';
 
 /** The last seen position in the history of a hub. Plain JSON. */
 export interface HubPosition {
@@ -15,16 +15,19 @@ export type HubBreak = 'replaced' | 'restored';
  * What happened to the hub between two positions; undefined: its history continued. Resource versions count as
  * ordered only where both are decimal numbers (KEP-5504).
  */
-export function hubBreak(before: HubPosition | undefined, now: HubPosition): HubBreak | undefined {
+export function detectHubBreak(before: HubPosition | undefined, now: HubPosition): HubBreak | undefined {
   if (before === undefined) return undefined;
   if (before.uid !== now.uid) return 'replaced';
-  return isNewer(before.resourceVersion, now.resourceVersion) ? 'restored' : undefined;
+  return isNewerResourceVersion(before.resourceVersion, now.resourceVersion) ? 'restored' : undefined;
 }
 
 /** The position with the newest of these versions; what is no number is left out. */
-export function atNewest(position: HubPosition, versions: readonly (string | undefined)[]): HubPosition {
+export function withNewestVersion(
+  position: HubPosition,
+  versions: readonly (string | undefined)[],
+): HubPosition {
   let { resourceVersion } = position;
   for (const version of versions)
-    if (version !== undefined && isNewer(version, resourceVersion)) resourceVersion = version;
+    if (version !== undefined && isNewerResourceVersion(version, resourceVersion)) resourceVersion = version;
   return { ...position, resourceVersion };
 }

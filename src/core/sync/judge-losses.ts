@@ -1,9 +1,9 @@
-import { listNames } from '../publish/judge/judge-result.ts';
+import { formatNameList } from '../publish/judge/judge-result.ts';
 import { type RemovalBudget, removalLimit } from '../publish/judge/removal-budget.ts';
 import type { Digest } from '../publish/approval/plan-token.ts';
 import type { DeletionLoss } from './deletion-loss.ts';
 import { durationText } from './duration-text.ts';
-import { type EarlierLosses, lostBefore } from './loss-window.ts';
+import { type EarlierLosses, sumEarlierLosses } from './loss-window.ts';
 import { objectMark } from './object-mark.ts';
 
 export interface LossRules {
@@ -29,7 +29,7 @@ export function judgeLosses(
   const { losses: earlier, windowMs } = earlierLosses ?? NOTHING_EARLIER;
   const refused = losses.flatMap((loss) => {
     if (loss.heldFor !== undefined) return [describe(loss, `held: ${loss.heldFor}`)];
-    const before = earlier.length === 0 ? 0 : lostBefore(earlier, objectMark(digest, loss.holder));
+    const before = earlier.length === 0 ? 0 : sumEarlierLosses(earlier, objectMark(digest, loss.holder));
     const limit = removalLimit(loss.budget ?? budget, loss.of + before);
     if (loss.count + before <= limit) return [];
     const after = before === 0 ? '' : `, after ${before} in the ${durationText(windowMs)} before`;
@@ -44,5 +44,5 @@ function describe({ holder, by, what, count, of, clusters }: DeletionLoss, why: 
   const isOwn = by.length === 1 && by[0] === holder;
   const verb = by.length === 1 ? 'takes' : 'take';
   const whose = isOwn ? '' : ` of ${holder}`;
-  return `${listNames(by)} ${verb} away ${count} of ${of} ${what}${whose} (${why}): ${listNames(clusters)}`;
+  return `${formatNameList(by)} ${verb} away ${count} of ${of} ${what}${whose} (${why}): ${formatNameList(clusters)}`;
 }

@@ -34,7 +34,7 @@ export function parseLosses({ [RECENT_LOSSES_ANNOTATION]: text = '' }: Annotatio
 }
 
 /** The entries for losses that are about to happen. */
-export function lossesAt(losses: readonly DeletionLoss[], atMs: number, digest: Digest): EarlierLoss[] {
+export function lossEntries(losses: readonly DeletionLoss[], atMs: number, digest: Digest): EarlierLoss[] {
   return losses.map(({ holder, count }) => ({ atMs, holder: objectMark(digest, holder), count }));
 }
 
@@ -49,7 +49,7 @@ export function noteLosses(losses: readonly EarlierLoss[], nowMs: number): Annot
   const named = sorted.filter(({ holder }) => holder !== OTHERS);
   const dropped = named.splice(0, Math.max(0, named.length - MAX_ENTRIES));
   const others = [...sorted.filter(({ holder }) => holder === OTHERS), ...dropped];
-  const most = Math.max(0, ...new Set(others.map(({ holder }) => lostBefore(others, holder))));
+  const most = Math.max(0, ...new Set(others.map(({ holder }) => sumEarlierLosses(others, holder))));
   const atMs = Math.max(0, ...others.map((loss) => loss.atMs));
   const kept = most === 0 ? named : [{ atMs, holder: OTHERS, count: most }, ...named];
   return {
@@ -58,7 +58,7 @@ export function noteLosses(losses: readonly EarlierLoss[], nowMs: number): Annot
 }
 
 /** @param holder its mark */
-export function lostBefore(losses: readonly EarlierLoss[], holder: string): number {
+export function sumEarlierLosses(losses: readonly EarlierLoss[], holder: string): number {
   return losses
     .filter((loss) => loss.holder === holder || loss.holder === OTHERS)
     .reduce((sum, { count }) => sum + count, 0);

@@ -1,9 +1,8 @@
-import { changedInPlace } from '../model/changed-in-place.ts';
+import { changedPositions } from '../model/changed-positions.ts';
 import { jsonEqual } from '../model/json-equal.ts';
 import type { KubeObject } from '../model/object-meta.ts';
-import { refOf } from '../model/object-ref.ts';
+import { objectIdentity, refOf } from '../model/object-ref.ts';
 import type { SourceObject } from '../model/source-object.ts';
-import { identityOf } from './plan-prune.ts';
 
 /**
  * The objects to apply to get from the settled state, which the hub follows completely, to the next one. Undefined
@@ -15,7 +14,7 @@ export function planIncrement(
   settled: readonly SourceObject[],
   next: readonly SourceObject[],
 ): readonly SourceObject[] | undefined {
-  const inPlace = changedInPlace(settled, next);
+  const inPlace = changedPositions(settled, next);
   if (inPlace !== undefined)
     return inPlace
       .filter((at) => !jsonEqual(settled[at]?.object, next[at]?.object))
@@ -29,11 +28,11 @@ export function planIncrement(
     else fresh.push(source);
   }
   const replaced = new Map<string, KubeObject>();
-  for (const object of objects) if (!kept.has(object)) replaced.set(identityOf(refOf(object)), object);
+  for (const object of objects) if (!kept.has(object)) replaced.set(objectIdentity(refOf(object)), object);
   const changed: SourceObject[] = [];
   for (const source of fresh) {
     if (!places.has(placeOf(source.object))) return undefined;
-    const identity = identityOf(refOf(source.object));
+    const identity = objectIdentity(refOf(source.object));
     // Read or assembled again with the same content.
     if (!jsonEqual(replaced.get(identity), source.object)) changed.push(source);
     replaced.delete(identity);

@@ -1,11 +1,11 @@
 import type { KubeObject } from '../model/object-meta.ts';
-import { formatRef, type ObjectRef, refOf } from '../model/object-ref.ts';
-import { listNames } from '../publish/judge/judge-result.ts';
+import { formatRef, objectIdentity, refOf } from '../model/object-ref.ts';
+import { formatNameList } from '../publish/judge/judge-result.ts';
 import type { Digest } from '../publish/approval/plan-token.ts';
 import { planToken, unspentToken } from '../publish/approval/plan-token.ts';
 import { RELEASE_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import { type RemovalBudget, removalLimit } from '../publish/judge/removal-budget.ts';
-import { deletionMark, type EarlierDeletions, goneBefore } from './deletion-window.ts';
+import { deletionMark, type EarlierDeletions, countGoneMembers } from './deletion-window.ts';
 import { durationText } from './duration-text.ts';
 import { judgeLosses } from './judge-losses.ts';
 import type { EarlierLosses } from './loss-window.ts';
@@ -47,7 +47,7 @@ export interface PruneInput {
    * left before.
    */
   readonly membersBefore?: number | undefined;
-  /** What deleting `leavingObjects` takes away from placements, replica sets and clusters. None: nothing. */
+  /** What deleting `objectsToPrune` takes away from placements, replica sets and clusters. None: nothing. */
   readonly losses?: readonly DeletionLoss[] | undefined;
   /** Losses of earlier deletions that count together with `losses`. None: there are none, or they are unknown. */
   readonly earlierLosses?: EarlierLosses | undefined;
@@ -84,27 +84,27 @@ export type PrunePlan =
 type Leaving = Pick<PruneInput, 'members' | 'wanted' | 'movesOn'>;
 
 /** The objects to delete because they left Git, without those that are kept. */
-export function leavingObjects(input: Leaving): readonly KubeObject[] {
-  return goneMembers(input).filter(isPruned);
+export function objectsToPrune(input: Leaving): readonly KubeObject[] {
+  return undeclaredMembers(input).filter(isPruned);
 }
 
 /** Members that the source no longer holds, including those that are kept. */
-export function goneMembers({ members, wanted, movesOn }: Leaving): readonly KubeObject[] {
+export function undeclaredMembers({ members, wanted, movesOn }: Leaving): readonly KubeObject[] {
   return members.filter((member) => {
-    const identity = identityOf(refOf(member));
+    const identity = objectIdentity(refOf(member));
     return !wanted.has(identity) && !movesOn(identity);
   });
 }
 
 /** Decides what may be deleted because it left Git. */
 export function planPrune(input: PruneInput): PrunePlan {
-  const gone = goneMembers(input);
+  const gone = undeclaredMembers(input);
   const kept = gone.filter((object) => !mayPrune(object));
   const objects = gone.filter(isPruned);
   if (objects.length === 0) return { kind: 'prune', objects, kept };
   const names = objects.map((object) => formatRef(refOf(object))).sort();
   if (!input.complete) {
-    const message = `${objects.length} objects are not in Git, but not all of Git could be read; nothing is deleted: ${listNames(names)}`;
+    const message = `${objects.length} objects are not in Git, but not all of Git could be read; nothing is deleted: ${formatNameList(names)}`;
     return { kind: 'suspended', message };
   }
   const { digest, releases } = input;
@@ -122,7 +122,7 @@ export function planPrune(input: PruneInput): PrunePlan {
       ? { kind: 'prune', objects, kept }
       : { ...heldBefore, kind: 'held', objects, isForLosses };
   const message =
-    `${problem.what}${lost === undefined ? '' : `, and they take more with them: ${lost}`}; nothing is deleted: ${listNames(names)}. ${problem.advice}` +
+    `${problem.what}${lost === undefined ? '' : `, and they take more with them: ${lost}`}; nothing is deleted: ${formatNameList(names)}. ${problem.advice}` +
     `To approve this change, set the annotation ${RELEASE_ANNOTATION}: "${token}" on an object of the source in Git (${problem.carrier}), or run: berth release --source ${input.source} --token ${token}`;
   return { kind: 'held', message, token, objects, isForLosses };
 }
@@ -139,7 +139,7 @@ function holdOf(
   lost: string | undefined,
 ): HoldReason | undefined {
   const { source, wanted, budget, commit, earlier, digest } = input;
-  const stays = input.arrives || input.members.some((member) => wanted.has(identityOf(refOf(member))));
+  const stays = input.arrives || input.members.some((member) => wanted.has(objectIdentity(refOf(member))));
   const present = countedMembers(input);
   const before = Math.min(input.membersBefore ?? present.length, present.length);
   const left = `${names.length} of ${before} objects left Git`;
@@ -149,7 +149,7 @@ function holdOf(
       advice: 'If that is a mistake, correct the source, for example its ref or its paths. ',
       carrier: 'for example a namespace that is added for it',
     };
-  const { gone, of } = goneBefore(earlier ?? NOTHING_EARLIER, present, digest);
+  const { gone, of } = countGoneMembers(earlier ?? NOTHING_EARLIER, present, digest);
   const limit = removalLimit(budget, of - (present.length - before));
   if (names.length + gone <= limit) return lost === undefined ? notServedHold(input, left) : lossHold(left);
   if (earlier === undefined || gone === 0)
@@ -174,7 +174,7 @@ function lossHold(left: string): HoldReason {
 function notServedHold({ notServed = [] }: PruneInput, left: string): HoldReason | undefined {
   if (notServed.length === 0) return undefined;
   return {
-    what: `${left}, while the source holds kinds that the hub does not serve, so these objects may be declared under a mistyped kind: ${listNames(notServed.toSorted())}`,
+    what: `${left}, while the source holds kinds that the hub does not serve, so these objects may be declared under a mistyped kind: ${formatNameList(notServed.toSorted())}`,
     advice:
       'Correct the kind or the group, install its CustomResourceDefinition, or take it out of the source. ',
     carrier: 'for example a namespace',
@@ -199,7 +199,7 @@ export function countedMembers({
 }: Pick<PruneInput, 'members' | 'wanted' | 'movesOn' | 'earlier' | 'digest'>): readonly CountedMember[] {
   const present = new Map<string, CountedMember>();
   for (const member of members) {
-    const identity = identityOf(refOf(member));
+    const identity = objectIdentity(refOf(member));
     const isLeaving = member.metadata.deletionTimestamp !== undefined;
     if (wanted.has(identity) || !movesOn(identity)) present.set(identity, { identity, isLeaving });
   }
@@ -213,21 +213,14 @@ export function countedMembers({
 
 const NOTHING_EARLIER: EarlierDeletions = { deletions: [], windowMs: 0, elsewhere: [] };
 
-/** Version does not matter: `v1beta1` and `v1` of a kind are one object. */
-export function identityOf(ref: ObjectRef): string {
-  const slash = ref.apiVersion.indexOf('/');
-  const group = slash === -1 ? '' : ref.apiVersion.slice(0, slash);
-  return JSON.stringify([group, ref.kind, ref.namespace, ref.name]);
-}
-
 /**
  * The identities that the object may have on the hub: in `default` if it names no namespace, in none if its kind has
  * none.
  */
-export function standingIdentities(object: KubeObject): readonly string[] {
+export function possibleIdentities(object: KubeObject): readonly string[] {
   const ref = refOf(object);
   const namespaces = [ref.namespace, '', ...(object.metadata.namespace === undefined ? ['default'] : [])];
-  return [...new Set(namespaces)].map((namespace) => identityOf({ ...ref, namespace }));
+  return [...new Set(namespaces)].map((namespace) => objectIdentity({ ...ref, namespace }));
 }
 
 /** Whether an object that left Git is to be deleted, and is not being deleted yet. */

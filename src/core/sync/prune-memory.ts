@@ -8,9 +8,9 @@ import {
   RELEASED_BY_ANNOTATION,
 } from '../publish/approval/publish-annotations.ts';
 import { releaseTokens } from '../publish/approval/release-tokens.ts';
-import { countingDeletions, type Deletion, parseDeletions } from './deletion-window.ts';
+import { countedDeletions, type Deletion, parseDeletions } from './deletion-window.ts';
 import { type EarlierLoss, parseLosses } from './loss-window.ts';
-import { type PruneInput, standingIdentities } from './plan-prune.ts';
+import { type PruneInput, possibleIdentities } from './plan-prune.ts';
 import { parsePruneReleases, type PruneReleases } from './prune-releases.ts';
 
 /** The deletions and releases that an ApplySet's parent stores, as they count now. */
@@ -53,8 +53,8 @@ export function readPruneMemory(
     lastRelease: token === undefined ? undefined : { token, by },
     isHeld,
     heldLosses: losses === '' || losses !== held ? undefined : { token: losses, message },
-    earlier: countingDeletions(parseDeletions(annotations), now),
-    earlierLosses: countingDeletions(parseLosses(annotations), now),
+    earlier: countedDeletions(parseDeletions(annotations), now),
+    earlierLosses: countedDeletions(parseLosses(annotations), now),
     membersBefore: /^\d{1,9}$/.test(before) ? Number(before) : undefined,
     windowMs,
     nowMs,
@@ -65,7 +65,7 @@ export function readPruneMemory(
  * The inputs of a judgement from Git and from the memory. Controller and plan share this code, so that they judge
  * alike. `elsewhere`: identities of what other sources have on the hub.
  */
-export function rememberedInput(
+export function pruneInputFromMemory(
   objects: readonly Pick<SourceObject, 'object'>[],
   { releases, lastRelease, earlier, earlierLosses, membersBefore, heldLosses, windowMs }: PruneMemory,
   elsewhere: Iterable<string>,
@@ -74,7 +74,7 @@ export function rememberedInput(
   'wanted' | 'releasedTokens' | 'releases' | 'earlier' | 'earlierLosses' | 'membersBefore' | 'heldLosses'
 > {
   return {
-    wanted: new Set(objects.flatMap(({ object }) => standingIdentities(object))),
+    wanted: new Set(objects.flatMap(({ object }) => possibleIdentities(object))),
     releasedTokens: [
       ...(lastRelease === undefined ? [] : [lastRelease.token]),
       ...objects.flatMap(({ object }) => releaseTokens(object.metadata)),

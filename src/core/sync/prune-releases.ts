@@ -1,4 +1,4 @@
-import { type Digest, withSpent } from '../publish/approval/plan-token.ts';
+import { type Digest, addSpentToken } from '../publish/approval/plan-token.ts';
 import {
   RELEASED_OBJECTS_ANNOTATION,
   SPENT_TOKENS_ANNOTATION,
@@ -36,7 +36,7 @@ export function releaseMark(digest: Digest, name: string): string {
 
 /** A release that approves these deletions. To be written before the first of them. */
 export function noteReleased({ spent }: PruneReleases, token: string, marks: readonly string[]): Annotations {
-  const tokens = withSpent(spent, token) ?? [];
+  const tokens = addSpentToken(spent, token) ?? [];
   return { [SPENT_TOKENS_ANNOTATION]: tokens.join(','), ...noteRest(marks) };
 }
 

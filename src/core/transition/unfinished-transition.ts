@@ -1,11 +1,11 @@
 import type { PlacementDecision } from '../model/kind/placement-decision.ts';
 import { namespacedName } from '../model/object-ref.ts';
 import { decisionOwner } from '../placement/prior/decision-owner.ts';
-import { clustersListed } from '../placement/prior/listed-page.ts';
+import { clustersOfPage } from '../placement/prior/page-of-clusters.ts';
 import { type ClusterChange, clusterChange } from '../publish/judge/cluster-change.ts';
-import type { World } from '../snapshot/world.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { Transition } from './transition.ts';
-import { withOutcomes } from './with-outcomes.ts';
+import { withPublishedClusters } from './with-published-clusters.ts';
 
 /** What a transition is about to change for one placement. Plain JSON. */
 export interface PlacementMove extends ClusterChange {
@@ -23,7 +23,7 @@ const MAX_NAMES = 200_000;
  * next process starts from where the transition started.
  * @returns empty when nothing moves, or more than can be kept
  */
-export function movesOf(moved: Transition['moved']): readonly PlacementMove[] {
+export function placementMovesOf(moved: Transition['moved']): readonly PlacementMove[] {
   let names = 0;
   for (const { before, after } of moved.values()) names += before.length + after.length;
   if (names > MAX_NAMES) return [];
@@ -35,13 +35,13 @@ export function movesOf(moved: Transition['moved']): readonly PlacementMove[] {
 }
 
 /**
- * The world in which an unfinished transition started: its placements list what they listed then.
+ * The snapshot in which an unfinished transition started: its placements list what they listed then.
  * @param moves of the last transition that was begun
- * @returns the world itself when all of it was published, or nothing
+ * @returns the snapshot itself when all of it was published, or nothing
  */
-export function worldBefore(world: World, moves: readonly PlacementMove[]): World {
-  const uids = new Map(world.placements.map(({ metadata }) => [namespacedName(metadata), metadata.uid]));
-  const published = publishedOf(world, new Set(moves.map(({ placement }) => placement)));
+export function snapshotBefore(snapshot: Snapshot, moves: readonly PlacementMove[]): Snapshot {
+  const uids = new Map(snapshot.placements.map(({ metadata }) => [namespacedName(metadata), metadata.uid]));
+  const published = publishedOf(snapshot, new Set(moves.map(({ placement }) => placement)));
   const outcomes = new Map<string, readonly string[]>();
   let isDone = true;
   for (const { placement, uid, added, removed } of moves) {
@@ -52,7 +52,7 @@ export function worldBefore(world: World, moves: readonly PlacementMove[]): Worl
     const isBefore = !added.some((name) => now.has(name)) && removed.every((name) => now.has(name));
     if (!isBefore) outcomes.set(placement, undone(now, { added, removed }));
   }
-  return isDone ? world : withOutcomes(world, outcomes);
+  return isDone ? snapshot : withPublishedClusters(snapshot, outcomes);
 }
 
 function undone(now: ReadonlySet<string>, { added, removed }: ClusterChange): readonly string[] {
@@ -60,14 +60,14 @@ function undone(now: ReadonlySet<string>, { added, removed }: ClusterChange): re
   return [...new Set([...[...now].filter((name) => !came.has(name)), ...removed])];
 }
 
-function publishedOf(world: World, placements: ReadonlySet<string>): ReadonlyMap<string, Set<string>> {
+function publishedOf(snapshot: Snapshot, placements: ReadonlySet<string>): ReadonlyMap<string, Set<string>> {
   const published = new Map<string, Set<string>>();
   const put = (owner: string, page: PlacementDecision): void => {
     const known = published.get(owner) ?? new Set<string>();
-    for (const name of clustersListed(page)) known.add(name);
+    for (const name of clustersOfPage(page)) known.add(name);
     published.set(owner, known);
   };
-  for (const page of world.decisions) {
+  for (const page of snapshot.decisions) {
     const owner = decisionOwner(page);
     if (owner !== undefined && placements.has(owner)) put(owner, page);
   }

@@ -6,7 +6,7 @@ import type { UserInfo } from '../wire/user-info.ts';
 import type { Authorizer } from '../auth/rbac/authorizer.ts';
 import { isMaster, RBAC_GROUP } from '../auth/rbac/authorizer.ts';
 import type { PolicyRule } from '../auth/rbac/rbac-rules.ts';
-import { breakDown, readRules, ruleCovers } from '../auth/rbac/rbac-rules.ts';
+import { splitRule, readRules, ruleCovers } from '../auth/rbac/rbac-rules.ts';
 
 /**
  * Nobody grants more than they have: roles may hold only rules that their author holds (or who may `escalate`), and a
@@ -78,7 +78,7 @@ function requireCovered(
 ): void {
   const { user, namespace, wanted, definition, name } = what;
   const owned = authorizer.rulesFor(user, namespace);
-  const missing = wanted.flatMap(breakDown).filter((rule) => !owned.some((own) => ruleCovers(own, rule)));
+  const missing = wanted.flatMap(splitRule).filter((rule) => !owned.some((own) => ruleCovers(own, rule)));
   if (missing.length === 0) return;
   const groups = user.groups.map((group) => JSON.stringify(group)).join(' ');
   throw forbidden(

@@ -10,7 +10,7 @@ export function isTokenSecret(secret: JsonObject): boolean {
 }
 
 /** Whether it has its token already. */
-export function holdsToken(secret: JsonObject): boolean {
+export function hasToken(secret: JsonObject): boolean {
   return isTokenSecret(secret) && textAt(objectAt(secret, 'data'), 'token') !== '';
 }
 

@@ -1,5 +1,4 @@
 import type { AdmissionCheck, AdmissionWrite } from '../write/write-request.ts';
-import { agentRightsCheck } from './ocm/agent-rights-check.ts';
 import { isWriteOf } from './ocm/is-write-of.ts';
 import { reviewManagedCluster, stampTaints } from './ocm/managed-cluster-check.ts';
 import { reviewSetBinding } from './ocm/set-binding-check.ts';
@@ -18,8 +17,5 @@ const managedClusterCheck: AdmissionCheck = Object.assign(
 const setBindingCheck: AdmissionCheck = (write) =>
   isWriteOf(write, CLUSTER_GROUP, 'managedclustersetbindings') ? reviewSetBinding(write) : [];
 
-/**
- * OCM's own rules about clusters and sets, which a real hub keeps in webhooks, and what agents may do with works. For the content of
- * works see `manifestWorkCheck`.
- */
-export const ocmChecks: readonly AdmissionCheck[] = [managedClusterCheck, setBindingCheck, agentRightsCheck];
+/** OCM's own rules about clusters and sets, which a real hub keeps in webhooks. For the content of works see `manifestWorkCheck`. */
+export const ocmChecks: readonly AdmissionCheck[] = [managedClusterCheck, setBindingCheck];

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../json/json-value.ts';
-import { isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
+import { objectAt, textAt } from '../json/json-value.ts';
 import type { ObjectStore } from '../store/object-store.ts';
+import { resolveService, serviceServerName } from '../webhooks/resolve-service.ts';
 
 const STORAGE = 'apiservices.apiregistration.k8s.io';
 
@@ -44,34 +44,10 @@ export function aggregatedApis(store: ObjectStore): readonly AggregatedApi[] {
         group: textAt(spec, 'group'),
         version: textAt(spec, 'version'),
         ...address,
-        serverName: `${serviceName}.${namespace}.svc`,
+        serverName: serviceServerName({ namespace, name: serviceName }),
         caPem: bundle === '' ? undefined : Buffer.from(bundle, 'base64').toString('utf8'),
         insecure: spec['insecureSkipTLSVerify'] === true,
       },
     ];
   });
-}
-
-/**
- * Nothing routes cluster addresses here: a Service leads somewhere when it is of type ExternalName, or when its Endpoints
- * name an address.
- */
-function resolveService(
-  store: ObjectStore,
-  service: { readonly namespace: string; readonly name: string; readonly port: number },
-): { host: string; port: number } | undefined {
-  const { namespace, name, port } = service;
-  const spec = objectAt(store.get({ storage: 'services', namespace, name })?.object, 'spec');
-  if (textAt(spec, 'type') === 'ExternalName') return { host: textAt(spec, 'externalName'), port };
-  const endpoints = store.get({ storage: 'endpoints', namespace, name })?.object;
-  for (const subset of listAt(endpoints, 'subsets').filter(isObject)) {
-    const host = textAt(firstObject(subset, 'addresses'), 'ip');
-    const own = firstObject(subset, 'ports')?.['port'];
-    if (host !== '') return { host, port: typeof own === 'number' ? own : port };
-  }
-  return undefined;
-}
-
-function firstObject(object: JsonObject, field: string): JsonObject | undefined {
-  return listAt(object, field).find(isObject);
 }

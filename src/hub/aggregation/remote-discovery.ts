@@ -4,7 +4,7 @@ import type { PemPair } from '../auth/certificates/pem-pair.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
 import type { AggregatedApi } from './api-services.ts';
-import { askServer } from './server-connection.ts';
+import { fetchFromServer } from './server-connection.ts';
 
 const FRESH_MS = 60_000;
 
@@ -68,9 +68,9 @@ export class RemoteDiscovery {
     const own = await identity();
     const path = `apis/${api.group}/${api.version}`;
     const [list, index] = await Promise.all([
-      askServer(api, own, `/${path}`),
+      fetchFromServer(api, own, `/${path}`),
       // Servers without OpenAPI v3 are served anyway; clients then do without their schemas.
-      askServer(api, own, '/openapi/v3').catch((): JsonObject => ({})),
+      fetchFromServer(api, own, '/openapi/v3').catch((): JsonObject => ({})),
     ]);
     const openApiUrl = textAt(objectAt(objectAt(index, 'paths'), path), 'serverRelativeURL');
     return {

@@ -30,7 +30,7 @@ export function connectionTo(api: AggregatedApi, identity: PemPair): RequestOpti
 }
 
 /** A document of the server, as JSON. @throws Error when there is none, or not in time */
-export function askServer(api: AggregatedApi, identity: PemPair, path: string): Promise<JsonObject> {
+export function fetchFromServer(api: AggregatedApi, identity: PemPair, path: string): Promise<JsonObject> {
   return new Promise((resolve, reject) => {
     const headers = { ...AGGREGATOR, accept: 'application/json' };
     const signal = AbortSignal.timeout(ASK_TIMEOUT_MS);

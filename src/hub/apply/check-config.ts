@@ -1,12 +1,12 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { isObject, objectAt, textAt } from '../json/json-value.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
-import { apiVersionOf } from '../schema/resource-definition.ts';
 import type { Schema } from '../schema/schema.ts';
 import { cutText } from '../wire/cut-text.ts';
-import { badRequest } from '../wire/status-errors.ts';
-import { spendOnKeys, spendWork } from '../json/work-budget.ts';
+import { StatusError } from '../wire/status-error.ts';
+import { chargeKeys, chargeWork } from '../json/work-budget.ts';
 import { elementText } from './field-set.ts';
+import { goSyntax, goText, goType } from './go-text.ts';
 import { itemElement } from '../schema/field-shape.ts';
 
 /** As many problems as one answer names. */
@@ -38,15 +38,19 @@ class Problems {
   }
 }
 
-/** Refuses (400) a configuration that has no place in the schema: unknown fields, wrong types, items without or with equal keys. */
+/**
+ * Refuses a configuration that has no place in the schema: unknown fields, wrong types, items without or with equal keys. The answer is
+ * 500 without a reason, as an API server gives it: to it this is an error of its own.
+ * Source of the texts: sigs.k8s.io/structured-merge-diff `typed/validate.go`, `typed/helpers.go`.
+ */
 export function checkConfig(ref: ResourceRef, config: JsonObject): void {
   const problems = new Problems();
   checkMap(ref.version.schema, config, undefined, problems);
   const text = problems.text();
   if (text === undefined) return;
   const metadata = objectAt(config, 'metadata');
-  const subject = `${textAt(metadata, 'namespace')}/${textAt(metadata, 'name')}; ${apiVersionOf(ref)}, Kind=${ref.definition.kind}`;
-  throw badRequest(`failed to create typed patch object (${subject}): ${text}`);
+  const subject = `${textAt(metadata, 'namespace')}/${textAt(metadata, 'name')}; ${ref.definition.group}/${ref.version.name}, Kind=${ref.definition.kind}`;
+  throw new StatusError(500, '', `failed to create typed patch object (${subject}): ${text}`);
 }
 
 function placeText(place: Place | undefined): string {
@@ -65,11 +69,19 @@ function check(schema: Schema, value: JsonValue, place: Place, problems: Problem
   const wanted = wantedShape(schema);
   const found = Array.isArray(value) ? 'list' : isObject(value) ? 'map' : typeof value;
   if (wanted.type !== found) {
-    problems.add(place, `expected ${wanted.text}, got ${found}`);
+    problems.add(place, `expected ${wanted.text}, got ${foundText(wanted.type, value)}`);
     return;
   }
   if (isObject(value)) checkMap(schema, value, place, problems);
   else if (Array.isArray(value)) checkList(schema, value, place, problems);
+}
+
+/** What was found, in the words of Go. */
+function foundText(wanted: string, value: JsonValue): string {
+  if (wanted === 'number') return goType(value);
+  const text =
+    wanted === 'string' ? `&value.valueUnstructured{Value:${goSyntax(value)}}` : `&{${goText(value)}}`;
+  return cutText(text, MAX_PLACE_LENGTH);
 }
 
 function wantedShape(schema: Schema): { readonly type: string; readonly text: string } {
@@ -83,7 +95,7 @@ function wantedShape(schema: Schema): { readonly type: string; readonly text: st
 function checkMap(schema: Schema, object: JsonObject, parent: Place | undefined, problems: Problems): void {
   const open = schema.preserveUnknown === true || schema.additional === true;
   const keys = Object.keys(object);
-  spendOnKeys(keys.length);
+  chargeKeys(keys.length);
   for (const key of keys) {
     const known = schema.properties?.get(key) ?? (schema.additional === true ? undefined : schema.additional);
     const place = { parent, element: `f:${key}` };
@@ -95,8 +107,13 @@ function checkMap(schema: Schema, object: JsonObject, parent: Place | undefined,
 function checkList(schema: Schema, list: readonly JsonValue[], parent: Place, problems: Problems): void {
   const identified = schema.listType === 'set' || schema.listType === 'map';
   const seen = new Set<string>();
-  spendWork(list.length);
+  chargeWork(list.length);
   for (const [index, item] of list.entries()) {
+    if (schema.listType === 'map' && !isObject(item)) {
+      const what = `element ${String(index)}: associative list with keys may not have non-map elements`;
+      problems.add(parent, what);
+      continue;
+    }
     const element = identified ? itemElement(schema, item) : undefined;
     if (schema.items !== undefined)
       check(schema.items, item, { parent, element: element ?? index }, problems);

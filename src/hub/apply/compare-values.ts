@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { deepEqual, getOwn, isObject } from '../json/json-value.ts';
 import type { Schema } from '../schema/schema.ts';
 import { ANY_VALUE } from '../schema/schema.ts';
-import { spendOnKeys } from '../json/work-budget.ts';
+import { chargeKeys } from '../json/work-budget.ts';
 import type { FieldSet } from './field-set.ts';
 import { FieldSetBuilder } from './field-set.ts';
 import { fieldSchema, isEmptyContainer, itemElement, shapeOf } from '../schema/field-shape.ts';
@@ -74,7 +74,7 @@ function addFields(schema: Schema, value: JsonValue, node: FieldSetBuilder): voi
     }
   } else if (isObject(value)) {
     const keys = Object.keys(value);
-    spendOnKeys(keys.length * STEPS_PER_KEY);
+    chargeKeys(keys.length * STEPS_PER_KEY);
     for (const key of keys) addField(fieldSchema(schema, key), value[key] as JsonValue, node, `f:${key}`);
   }
 }
@@ -108,7 +108,7 @@ function compareMaps(schema: Schema, [before, after]: readonly [JsonObject, Json
     note(compare(fieldSchema(schema, key), pair, nodes, element), nodes, element);
   };
   const [old, now] = [Object.keys(before), Object.keys(after)];
-  spendOnKeys(old.length + now.length * STEPS_PER_KEY);
+  chargeKeys(old.length + now.length * STEPS_PER_KEY);
   for (const key of old) visit(key);
   for (const key of now) if (!Object.hasOwn(before, key)) visit(key);
 }

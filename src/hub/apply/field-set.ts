@@ -1,7 +1,7 @@
 import { cutText } from '../wire/cut-text.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { isObject, setOwn } from '../json/json-value.ts';
-import { spendWork } from '../json/work-budget.ts';
+import { chargeWork } from '../json/work-budget.ts';
 
 /*
  * A set of fields of one object, as a trie in the notation of FieldsV1: `f:NAME` a field, `v:JSON` an item of a set, `k:JSON` an item of
@@ -145,7 +145,7 @@ export function intersection(left: FieldSet, right: FieldSet): FieldSet {
 }
 
 function payFor(node: FieldSet): void {
-  spendWork(node.members.size + node.children.size);
+  chargeWork(node.members.size + node.children.size);
 }
 
 function addNode(children: Map<string, FieldSet>, key: string, node: FieldSet): void {
@@ -176,7 +176,7 @@ export function fieldSetFromJson(json: unknown): FieldSet {
   const members = new Set<string>();
   const children = new Map<string, FieldSet>();
   const keys = Object.keys(json);
-  spendWork(keys.length * STEPS_PER_KEY);
+  chargeWork(keys.length * STEPS_PER_KEY);
   for (const key of keys) {
     const value = json[key];
     if (key === '.' || !isObject(value)) continue;
@@ -202,7 +202,7 @@ export function fieldSetToJson(set: FieldSet): JsonObject {
   const json: JsonObject = {};
   const keys = [...set.members];
   for (const key of set.children.keys()) if (!set.members.has(key)) keys.push(key);
-  spendWork(keys.length * STEPS_PER_KEY);
+  chargeWork(keys.length * STEPS_PER_KEY);
   for (const key of keys.sort()) {
     const node = set.children.get(key);
     const below = node === undefined ? {} : fieldSetToJson(node);

@@ -68,7 +68,7 @@ class ReadEntry implements ManagedEntry {
 }
 
 /** Whether the two can have a field in common at all, without decoding what the entry owns. */
-export function mayShare(entry: ManagedEntry, fields: FieldSet): boolean {
+export function mayOverlap(entry: ManagedEntry, fields: FieldSet): boolean {
   const roots = entry.json === undefined ? undefined : objectAt(entry.json, 'fieldsV1');
   if (roots === undefined) return true;
   for (const root of fields.members) if (Object.hasOwn(roots, root)) return true;

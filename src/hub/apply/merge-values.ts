@@ -1,15 +1,15 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject, setOwn } from '../json/json-value.ts';
 import type { Schema } from '../schema/schema.ts';
-import { spendOnKeys } from '../json/work-budget.ts';
+import { chargeKeys } from '../json/work-budget.ts';
 import { fieldSchema, isEmptyContainer, itemElement, shapeOf } from '../schema/field-shape.ts';
 
 /** Lays a configuration over a live object: its leaves win, maps and lists with identities are merged. */
 export function mergeObjects(schema: Schema, live: JsonObject, config: JsonObject): JsonObject {
   const result: JsonObject = { ...live };
   const keys = Object.keys(config);
-  spendOnKeys(keys.length);
-  spendOnKeys(Object.keys(result).length);
+  chargeKeys(keys.length);
+  chargeKeys(Object.keys(result).length);
   for (const key of keys) {
     const merged = mergeValue(fieldSchema(schema, key), getOwn(live, key), config[key] as JsonValue);
     setOwn(result, key, merged);

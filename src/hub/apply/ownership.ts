@@ -5,9 +5,10 @@ import { apiVersionOf } from '../schema/resource-definition.ts';
 import type { FieldConflict } from './apply-conflict.ts';
 import type { Comparison } from './compare-values.ts';
 import { compareValues } from './compare-values.ts';
-import { difference, intersection, isEmptySet, union } from './field-set.ts';
+import type { FieldSet } from './field-set.ts';
+import { difference, EMPTY_SET, intersection, isEmptySet, union } from './field-set.ts';
 import type { ManagedEntry, Manager, ManagerOperation, Managers } from './managed-fields.ts';
-import { mayShare } from './managed-fields.ts';
+import { mayOverlap } from './managed-fields.ts';
 import { ownableSet } from './ownable-fields.ts';
 
 /** A write in the eyes of ownership. */
@@ -18,6 +19,13 @@ export interface OwnershipRequest {
   readonly manager: string;
   /** RFC 3339, whole seconds. */
   readonly now: string;
+  /** An object in another version of its kind; needed only where versions differ by more than their name. */
+  readonly convert?: ((object: JsonObject, ref: ResourceRef) => JsonObject) | undefined;
+}
+
+/** What a write changed, as the version of each manager sees it; undefined for a version that is gone. */
+export interface Changes {
+  of(manager: ManagedEntry): Comparison | undefined;
 }
 
 export function managerOf(request: OwnershipRequest, operation: ManagerOperation): Manager {
@@ -47,33 +55,35 @@ function statusOf(object: JsonObject): JsonObject {
 }
 
 /** Fields of other managers that the write changes. */
-export function conflictsWith(
-  managers: Managers,
-  own: string,
-  changes: Comparison,
-): readonly FieldConflict[] {
-  const touched = union(changes.modified, changes.added);
+export function findConflicts(managers: Managers, own: string, changes: Changes): readonly FieldConflict[] {
   const conflicts: FieldConflict[] = [];
   for (const [identity, owner] of managers) {
     if (identity === own) continue;
-    const fields = intersection(owner.set, touched);
+    const { modified, added } = changes.of(owner) ?? NO_CHANGES;
+    const fields = intersection(owner.set, union(modified, added));
     if (!isEmptySet(fields)) conflicts.push({ owner, fields });
   }
   return conflicts;
 }
 
+const NO_CHANGES: Comparison = { added: EMPTY_SET, modified: EMPTY_SET, removed: EMPTY_SET };
+
 /** Takes changed and removed fields away from all other managers; who owns nothing any more is gone. */
-export function takeFromOthers(
+export function removeFromOtherManagers(
   managers: Managers,
   own: string,
-  changes: Comparison,
+  changes: Changes,
 ): Map<string, ManagedEntry> {
   const result = new Map<string, ManagedEntry>();
-  if (managers.size === 0) return result;
-  const lost = union(union(changes.modified, changes.added), changes.removed);
+  const lostOf = lostFields(changes);
   for (const [identity, entry] of managers) {
-    const untouched = identity === own || !mayShare(entry, lost) || isEmptySet(intersection(entry.set, lost));
-    if (untouched) {
+    if (identity === own) {
+      result.set(identity, entry);
+      continue;
+    }
+    const lost = lostOf(entry);
+    if (lost === undefined) continue;
+    if (!mayOverlap(entry, lost) || isEmptySet(intersection(entry.set, lost))) {
       result.set(identity, entry);
       continue;
     }
@@ -82,4 +92,16 @@ export function takeFromOthers(
     if (!isEmptySet(set)) result.set(identity, { ...rest, set });
   }
   return result;
+}
+
+/** Everything that a step takes from a manager; worked out once for each version. */
+function lostFields(changes: Changes): (manager: ManagedEntry) => FieldSet | undefined {
+  const known = new Map<Comparison, FieldSet>();
+  return (manager) => {
+    const step = changes.of(manager);
+    if (step === undefined) return undefined;
+    const lost = known.get(step) ?? union(union(step.modified, step.added), step.removed);
+    known.set(step, lost);
+    return lost;
+  };
 }

@@ -1,30 +1,67 @@
 import type { JsonObject } from '../json/json-value.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
 import type { Schema } from '../schema/schema.ts';
 import type { FieldSet } from './field-set.ts';
 import { difference, intersection, isEmptySet, union, unionOfAll } from './field-set.ts';
-import type { Managers } from './managed-fields.ts';
+import type { ManagedEntry, Managers } from './managed-fields.ts';
+import type { OwnershipRequest } from './ownership.ts';
 import { removeFields } from './remove-fields.ts';
 import { fieldsOf, withNamedFields } from './value-fields.ts';
+import { inVersion, versionOfManager } from './versioned-changes.ts';
 
 /**
- * Removes what the manager applied before and no longer applies, unless somebody else owns it.
+ * Removes what the manager applied before and no longer applies, unless somebody else owns it. Each looks at the object in the version
+ * that it wrote. Source: structured-merge-diff `merge/update.go` (prune).
  * @param merged live object with the new configuration laid over it
- * @param last what the manager applied before
+ * @param former what the manager applied before
  * @param managers everybody, with the manager's new configuration as it was sent (metadata.name included, else it would go)
  */
 export function pruneUnapplied(
-  schema: Schema,
+  request: OwnershipRequest,
   merged: JsonObject,
-  last: FieldSet,
+  former: ManagedEntry | undefined,
   managers: Managers,
 ): JsonObject {
-  if (isEmptySet(last)) return merged;
-  const named = (set: FieldSet): FieldSet => withNamedFields(schema, set);
-  const fields = (object: JsonObject): FieldSet => named(fieldsOf(schema, object));
-  const before = fields(merged);
-  const lastNamed = named(last);
-  const bare = removeFields(schema, merged, lastNamed);
-  const owned = unionOfAll([...managers.values()].map((entry) => entry.set));
-  const kept = removeFields(schema, merged, difference(before, union(fields(bare), named(owned))));
-  return removeFields(schema, merged, intersection(difference(before, fields(kept)), lastNamed));
+  const last = former === undefined ? undefined : versionOfManager(request, former);
+  if (former === undefined || last === undefined || isEmptySet(former.set)) return merged;
+  const { schema } = last.version;
+  const then = inVersion(request, merged, last);
+  const lastNamed = withNamedFields(schema, former.set);
+  let kept = removeFields(schema, then, lastNamed);
+  for (const { ref, owned } of ownedByVersion(request, managers, last)) {
+    const own = ref.version.schema;
+    const [whole, left] = [inVersion(request, then, ref), inVersion(request, kept, ref)];
+    const named = withNamedFields(own, owned);
+    kept = removeFields(
+      own,
+      whole,
+      difference(namedFields(own, whole), union(namedFields(own, left), named)),
+    );
+  }
+  const gone = difference(namedFields(schema, then), namedFields(schema, inVersion(request, kept, last)));
+  const pruned = removeFields(schema, then, intersection(gone, lastNamed));
+  return inVersion(request, pruned, request.ref);
+}
+
+function namedFields(schema: Schema, object: JsonObject): FieldSet {
+  return withNamedFields(schema, fieldsOf(schema, object));
+}
+
+interface Owned {
+  readonly ref: ResourceRef;
+  readonly owned: FieldSet;
+}
+
+/** What all managers of a version own together; the version `first` before the others. */
+function ownedByVersion(request: OwnershipRequest, managers: Managers, first: ResourceRef): readonly Owned[] {
+  const sets = new Map<ResourceRef['version'], { readonly ref: ResourceRef; readonly sets: FieldSet[] }>();
+  sets.set(first.version, { ref: first, sets: [] });
+  for (const manager of managers.values()) {
+    const ref = versionOfManager(request, manager);
+    if (ref === undefined) continue;
+    const known = sets.get(ref.version) ?? { ref, sets: [] };
+    known.sets.push(manager.set);
+    sets.set(ref.version, known);
+  }
+  return [...sets.values()].map(({ ref, sets: own }) => ({ ref, owned: unionOfAll(own) }));
 }

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { isObject, setOwn } from '../json/json-value.ts';
 import type { Schema } from '../schema/schema.ts';
-import { spendOnKeys, spendWork } from '../json/work-budget.ts';
+import { chargeKeys, chargeWork } from '../json/work-budget.ts';
 import type { FieldSet } from './field-set.ts';
 import { fieldSchema, itemElement, shapeOf } from '../schema/field-shape.ts';
 
@@ -10,7 +10,7 @@ export function removeFields(schema: Schema, object: JsonObject, gone: FieldSet)
   if (gone.members.size === 0 && gone.children.size === 0) return object;
   const result: JsonObject = {};
   const keys = Object.keys(object);
-  spendOnKeys(keys.length);
+  chargeKeys(keys.length);
   for (const key of keys) {
     const element = `f:${key}`;
     if (gone.members.has(element)) continue;
@@ -30,7 +30,7 @@ function removeBelow(schema: Schema, value: JsonValue, gone: FieldSet): JsonValu
 
 function removeItems(schema: Schema, list: readonly JsonValue[], gone: FieldSet): JsonValue[] {
   const result: JsonValue[] = [];
-  spendWork(list.length);
+  chargeWork(list.length);
   for (const item of list) {
     const element = itemElement(schema, item);
     if (element !== undefined && gone.members.has(element)) continue;

@@ -3,17 +3,18 @@ import type { JsonObject } from '../json/json-value.ts';
 import { badRequest } from '../wire/status-errors.ts';
 import { applyConflict } from './apply-conflict.ts';
 import { checkConfig } from './check-config.ts';
-import { EMPTY_SET, isEmptySet } from './field-set.ts';
+import { isEmptySet } from './field-set.ts';
 import type { ManagedEntry, Managers } from './managed-fields.ts';
 import { decodeManagers, encodeManagers, identityOf, withoutManagedFields } from './managed-fields.ts';
 import { mergeObjects } from './merge-values.ts';
-import { ownableSet, withPresentFields, withoutServerFields } from './ownable-fields.ts';
+import { ownableSet, withoutServerFields } from './ownable-fields.ts';
 import { refuseTooManyManagers } from './manager-limit.ts';
 import type { OwnershipRequest } from './ownership.ts';
-import { conflictsWith, managerOf, ownableChanges, takeFromOthers } from './ownership.ts';
+import { findConflicts, managerOf, removeFromOtherManagers } from './ownership.ts';
 import { pruneUnapplied } from './prune-unapplied.ts';
-import { emptyObject, updated } from './track-update.ts';
+import { emptyObject, updatedManagers } from './track-update.ts';
 import { fieldsOf } from './value-fields.ts';
+import { VersionedChanges } from './versioned-changes.ts';
 
 export interface ApplyRequest extends OwnershipRequest {
   /** Takes fields over instead of reporting conflicts. */
@@ -48,12 +49,11 @@ export function serverSideApply(
   managers.set(own, { ...manager, time: former?.time, set });
   refuseTooManyManagers(request, config, { count: managers.size, before: known.size });
   const merged = mergeObjects(schema, base, sent);
-  const object = pruneUnapplied(schema, merged, former?.set ?? EMPTY_SET, managers);
-  const { ref } = request;
-  const changes = ownableChanges(request, withPresentFields(ref, base), withPresentFields(ref, object));
-  const conflicts = conflictsWith(managers, own, changes);
+  const object = pruneUnapplied(request, merged, former, managers);
+  const changes = new VersionedChanges(request, base, object);
+  const conflicts = findConflicts(managers, own, changes);
   if (conflicts.length > 0 && !request.force) throw applyConflict(conflicts);
-  const result = takeFromOthers(managers, own, changes);
+  const result = removeFromOtherManagers(managers, own, changes);
   const owned = withoutServerFields(set);
   if (isEmptySet(owned)) result.delete(own);
   else {
@@ -82,5 +82,8 @@ function startingManagers(request: ApplyRequest, live: JsonObject | undefined, b
   const known = live === undefined ? undefined : decodeManagers(live);
   if (known !== undefined && known.size > 0) return known;
   if (live === undefined || textAt(objectAt(live, 'metadata'), 'uid') === '') return new Map();
-  return updated({ ...request, manager: 'before-first-apply' }, new Map(), [emptyObject(request), base]);
+  return updatedManagers({ ...request, manager: 'before-first-apply' }, new Map(), [
+    emptyObject(request),
+    base,
+  ]);
 }

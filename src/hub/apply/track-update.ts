@@ -1,5 +1,7 @@
 import type { JsonObject } from '../json/json-value.ts';
 import { listAt, objectAt, textAt } from '../json/json-value.ts';
+import type { Schema } from '../schema/schema.ts';
+import { zeroObject } from '../schema/typed-form.ts';
 import type { FieldSet } from './field-set.ts';
 import { EMPTY_SET, difference, equalSets, isEmptySet, union, unionOfAll } from './field-set.ts';
 import type { ManagedEntry, Managers } from './managed-fields.ts';
@@ -10,10 +12,11 @@ import {
   isReset,
   withoutManagedFields,
 } from './managed-fields.ts';
-import { withPresentFields, withoutServerFields } from './ownable-fields.ts';
+import { withoutServerFields } from './ownable-fields.ts';
 import { refuseTooManyManagers } from './manager-limit.ts';
 import type { OwnershipRequest } from './ownership.ts';
-import { managerOf, ownableChanges, takeFromOthers } from './ownership.ts';
+import { managerOf, removeFromOtherManagers } from './ownership.ts';
+import { VersionedChanges } from './versioned-changes.ts';
 
 /** As many Update managers an object remembers one by one; older ones are pooled. */
 const UPDATE_MANAGER_LIMIT = 10;
@@ -36,25 +39,32 @@ export function trackUpdate(
   const bare = request.subresource === 'status' ? (one: JsonObject) => one : withoutManagedFields;
   const old = before === undefined ? emptyObject(request) : bare(before);
   const now = bare(after);
-  return encodeManagers(after, poolOldUpdates(updated(request, known, [old, now])));
+  return encodeManagers(after, poolOldUpdates(updatedManagers(request, known, [old, now])));
 }
 
-/** What an object is compared with that is just being made. */
-export function emptyObject({ ref }: OwnershipRequest): JsonObject {
-  return { apiVersion: '', kind: ref.definition.kind };
+const empty = new WeakMap<Schema, JsonObject>();
+
+/** What an object is compared with that is just being made: of a built-in kind, what its Go type writes when nothing is said. */
+export function emptyObject({ ref: { definition, version } }: OwnershipRequest): JsonObject {
+  const known = empty.get(version.schema);
+  if (known !== undefined) return known;
+  const named: JsonObject = { apiVersion: '', kind: definition.kind };
+  const made = definition.builtIn ? { ...zeroObject(version.schema), ...named } : named;
+  empty.set(version.schema, made);
+  return made;
 }
 
 /** Managers after the step from one object to another. */
-export function updated(
+export function updatedManagers(
   request: OwnershipRequest,
   known: Managers,
   [old, now]: readonly [JsonObject, JsonObject],
 ): Map<string, ManagedEntry> {
-  const { ref } = request;
-  const changes = ownableChanges(request, withPresentFields(ref, old), withPresentFields(ref, now));
+  const versioned = new VersionedChanges(request, old, now);
+  const changes = versioned.own;
   const manager = managerOf(request, 'Update');
   const own = identityOf(manager);
-  const managers = takeFromOthers(known, own, changes);
+  const managers = removeFromOtherManagers(known, own, versioned);
   const former = known.get(own);
   const gained = withoutServerFields(union(changes.modified, changes.added));
   const set = union(difference(former?.set ?? EMPTY_SET, changes.removed), gained);

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { isObject } from '../json/json-value.ts';
 import type { Schema } from '../schema/schema.ts';
-import { spendOnKeys, spendWork } from '../json/work-budget.ts';
+import { chargeKeys, chargeWork } from '../json/work-budget.ts';
 import type { FieldSet } from './field-set.ts';
 import { FieldSetBuilder } from './field-set.ts';
 import { fieldSchema, isDeclared, itemElement, shapeOf } from '../schema/field-shape.ts';
@@ -27,7 +27,7 @@ function collect(schema: Schema, value: JsonValue, node: FieldSetBuilder): boole
 
 function collectMap(schema: Schema, object: JsonObject, node: FieldSetBuilder): void {
   const keys = Object.keys(object);
-  spendOnKeys(keys.length);
+  chargeKeys(keys.length);
   for (const key of keys) {
     const value = object[key] as JsonValue;
     const element = `f:${key}`;
@@ -52,7 +52,7 @@ function collectList(schema: Schema, list: readonly JsonValue[], node: FieldSetB
 
 /** The set in which every declared field that has children is a member too. */
 export function withNamedFields(schema: Schema, set: FieldSet): FieldSet {
-  spendWork(set.members.size + set.children.size);
+  chargeWork(set.members.size + set.children.size);
   const members = new Set(set.members);
   const children = new Map<string, FieldSet>();
   for (const [element, node] of set.children) {

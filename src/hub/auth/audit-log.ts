@@ -9,6 +9,7 @@ import { RotatingFile } from './files/rotating-file.ts';
 /** Texts of clients are cut to this many characters; kube-apiserver cuts a user agent at 1024. */
 const URI_CHARACTERS = 2_048;
 const AGENT_CHARACTERS = 256;
+const MAX_ANNOTATIONS = 64;
 const READ_VERBS: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'head']);
 /** Kinds that answer a question and store nothing. */
 const QUESTION = /reviews$/;
@@ -29,9 +30,11 @@ export interface AuditSubject {
   readonly cluster?: string;
   /** Where the connection comes from. What a client says in X-Forwarded-For proves nothing and is not recorded. */
   readonly address: string;
+  /** What admission noted, by key. */
+  readonly annotations?: ReadonlyMap<string, string>;
 }
 
-export interface Finished {
+export interface AuditResult {
   readonly code: number;
   readonly startedMs: number;
   readonly durationMs: number;
@@ -39,7 +42,7 @@ export interface Finished {
 
 /** The audit log, one audit.k8s.io event per line (level Metadata: never bodies, never tokens). */
 export interface AuditLog {
-  record(request: HubRequest, subject: AuditSubject, finished: Finished): void;
+  record(request: HubRequest, subject: AuditSubject, finished: AuditResult): void;
   close(): Promise<void>;
 }
 
@@ -63,7 +66,7 @@ export class FileAuditLog implements AuditLog {
     this.#reads = options.reads;
   }
 
-  record(request: HubRequest, subject: AuditSubject, finished: Finished): void {
+  record(request: HubRequest, subject: AuditSubject, finished: AuditResult): void {
     const refused = finished.code >= 400;
     if (!refused && !this.#reads && changesNothing(subject.info)) return;
     const file = refused ? this.#refusals : this.#changes;
@@ -82,11 +85,12 @@ function changesNothing(info: RequestInfo | undefined): boolean {
 
 function eventOf(
   request: HubRequest,
-  { info, caller, impersonated, cluster, address }: AuditSubject,
-  { code, startedMs, durationMs }: Finished,
+  { info, caller, impersonated, cluster, address, annotations: noted }: AuditSubject,
+  { code, startedMs, durationMs }: AuditResult,
   dropped: number,
 ): Record<string, unknown> {
   const annotations = {
+    ...cutAnnotations(noted),
     ...(cluster !== undefined && cluster !== '' && { 'berth.dev/cluster': cluster }),
     ...(dropped > 0 && { 'berth.dev/events-dropped-before': String(dropped) }),
   };
@@ -108,6 +112,14 @@ function eventOf(
     stageTimestamp: microTime(startedMs + durationMs),
     annotations: Object.keys(annotations).length === 0 ? undefined : annotations,
   };
+}
+
+/** What webhooks say is bounded like what clients say. */
+function cutAnnotations(noted: ReadonlyMap<string, string> | undefined): Record<string, string> {
+  const entries = [...(noted ?? [])].slice(0, MAX_ANNOTATIONS);
+  return Object.fromEntries(
+    entries.map(([key, value]) => [cut(key, AGENT_CHARACTERS), cut(value, AGENT_CHARACTERS * 4)]),
+  );
 }
 
 /** One line, in which characters of clients have no effect when the file is displayed. */

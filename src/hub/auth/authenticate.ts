@@ -6,6 +6,7 @@ import type { UserInfo } from '../wire/user-info.ts';
 import type { ClientCertificates } from './certificates/client-certificates.ts';
 import type { Revocations } from './tokens/revocations.ts';
 import type { ServiceAccountTokens, TokenSubject } from './tokens/service-account-tokens.ts';
+import type { TokenAuthFile } from './tokens/token-auth-file.ts';
 import type { TokenFile } from './tokens/token-file.ts';
 
 const AUTHENTICATED = 'system:authenticated';
@@ -13,6 +14,8 @@ const AUTHENTICATED = 'system:authenticated';
 /** The credentials that one cluster accepts. */
 export interface Credentials {
   readonly tokens: TokenFile;
+  /** Of `--token-auth-file`. */
+  readonly givenTokens?: TokenAuthFile | undefined;
   readonly revocations: Revocations;
   readonly serviceAccounts: ServiceAccountTokens;
   readonly certificates: ClientCertificates;
@@ -61,8 +64,8 @@ interface ProvenToken {
  */
 const provenTokens = new WeakMap<object, ProvenToken>();
 
-function fixedUser(token: string, { tokens }: Credentials): UserInfo | undefined {
-  const fixed = tokens.find(token);
+function fixedUser(token: string, { tokens, givenTokens }: Credentials): UserInfo | undefined {
+  const fixed = tokens.find(token) ?? givenTokens?.find(token);
   return fixed === undefined ? undefined : withAuthenticated(fixed);
 }
 

@@ -3,7 +3,7 @@ import { errorText } from '../../core/errors.ts';
 import type { JsonValue } from '../json/json-value.ts';
 import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../proto/decode-protobuf.ts';
 import { badRequest, unknownBodyFormat, yamlTooLarge } from '../wire/status-errors.ts';
-import { spendOnKeys, spendWork, WorkExceededError } from '../json/work-budget.ts';
+import { chargeKeys, chargeWork, WorkExceededError } from '../json/work-budget.ts';
 import type { DecodedBody } from './decoded-body.ts';
 import { duplicateFields } from './duplicate-fields.ts';
 import { jsonShape } from './json-shape.ts';
@@ -90,7 +90,7 @@ function fromJson(
 function payForJson(text: string): void {
   const { values, keys, depth } = jsonShape(text);
   if (depth > MAX_DEPTH) throw nestedTooDeep();
-  spendWork(values + keys * PARSE_STEPS_PER_KEY);
+  chargeWork(values + keys * PARSE_STEPS_PER_KEY);
 }
 
 function fromYaml(text: string): DecodedBody {
@@ -120,7 +120,7 @@ function fits(value: JsonValue, depth: number, room: { values: number }): boolea
   if (typeof value !== 'object' || value === null) return true;
   const below = Array.isArray(value) ? value : Object.values(value);
   room.values -= below.length;
-  spendOnKeys(below.length);
+  chargeKeys(below.length);
   if (room.values <= 0 || depth <= 0) return false;
   for (const one of below) if (!fits(one, depth - 1, room)) return false;
   return true;

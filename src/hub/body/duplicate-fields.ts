@@ -1,6 +1,6 @@
 import { cutText } from '../wire/cut-text.ts';
 import type { JsonValue } from '../json/json-value.ts';
-import { spendOnText } from '../json/work-budget.ts';
+import { chargeText } from '../json/work-budget.ts';
 import { jsonShape } from './json-shape.ts';
 import { closingQuote } from './json-string.ts';
 
@@ -34,7 +34,7 @@ interface Level {
  * @param value what the text parses to
  */
 export function duplicateFields(text: string, value: JsonValue): readonly string[] {
-  spendOnText(text.length, CHARACTERS_PER_STEP);
+  chargeText(text.length, CHARACTERS_PER_STEP);
   return jsonShape(text).keys === countKeys(value) ? [] : findDuplicates(text);
 }
 

@@ -2,7 +2,7 @@ import { load, YAMLException } from 'js-yaml';
 import { kubectlSchema } from '../../runtime/yaml/kubectl-schema.ts';
 import { resolvePlainScalar, UnrepresentableScalarError } from '../../runtime/yaml/scalar.ts';
 import type { JsonValue } from '../json/json-value.ts';
-import { spendOnText, spendWork } from '../json/work-budget.ts';
+import { chargeText, chargeWork } from '../json/work-budget.ts';
 
 const SCHEMA = kubectlSchema(scalarOf);
 
@@ -20,7 +20,7 @@ function scalarOf(text: string): unknown {
 export const MAX_YAML_CHARACTERS = 1_500_000;
 const CHARACTERS_PER_STEP = 6;
 /** The reader calls at the beginning and at the end of every node. */
-const pay = (): void => spendWork(1);
+const pay = (): void => chargeWork(1);
 
 export interface YamlReading {
   readonly value: JsonValue;
@@ -34,7 +34,7 @@ export interface YamlReading {
  * @throws WorkExceededError when reading it takes more than one request may use
  */
 export function readYaml(text: string): YamlReading {
-  spendOnText(text.length, CHARACTERS_PER_STEP);
+  chargeText(text.length, CHARACTERS_PER_STEP);
   try {
     return { value: asJson(load(text, { schema: SCHEMA, listener: pay })), duplicates: [] };
   } catch (error) {

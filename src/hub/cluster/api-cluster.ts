@@ -6,12 +6,14 @@ import type { Credentials } from '../auth/authenticate.ts';
 import { Authorizer, RBAC_GROUP } from '../auth/rbac/authorizer.ts';
 import { escalationCheck } from '../admission/escalation.ts';
 import { ClientCertificates } from '../auth/certificates/client-certificates.ts';
+import type { ForeignCertificates } from '../auth/certificates/foreign-certificates.ts';
 import type { ClusterAuthorities } from '../auth/certificates/key-store.ts';
 import { legacyTokenNotice } from '../admission/legacy-tokens.ts';
 import { ownerReferencesCheck } from '../admission/owner-references.ts';
 import type { Revocations } from '../auth/tokens/revocations.ts';
 import { subjectRestriction } from '../admission/subject-restriction.ts';
 import type { ServiceAccountTokens } from '../auth/tokens/service-account-tokens.ts';
+import type { TokenAuthFile } from '../auth/tokens/token-auth-file.ts';
 import type { TokenFile } from '../auth/tokens/token-file.ts';
 import { Discovery } from '../discovery/serve-discovery.ts';
 import type { JsonObject } from '../json/json-value.ts';
@@ -23,6 +25,8 @@ import type { ResourceRef } from '../schema/resource-definition.ts';
 import type { Scheme } from '../scheme/scheme.ts';
 import { ObjectStore } from '../store/object-store.ts';
 import type { AdmissionCheck } from '../write/write-request.ts';
+import { Conversions } from '../webhooks/conversions.ts';
+import { WebhookClients } from '../webhooks/webhook-clients.ts';
 import { CRD_STORAGE, CustomResources } from './custom-resources.ts';
 
 export interface ApiClusterOptions {
@@ -32,6 +36,8 @@ export interface ApiClusterOptions {
   readonly identity: Partial<LogIdentity>;
   readonly authorities: ClusterAuthorities;
   readonly tokens: TokenFile;
+  /** Of users that others vouch for. */
+  readonly given?: GivenCredentials | undefined;
   readonly revocations: Revocations;
   readonly serviceAccounts: ServiceAccountTokens;
   readonly admission: readonly AdmissionCheck[];
@@ -39,6 +45,12 @@ export interface ApiClusterOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly onFatal: (error: unknown) => void;
+}
+
+/** Credentials that the cluster did not issue. */
+export interface GivenCredentials {
+  readonly certificates?: ForeignCertificates | undefined;
+  readonly tokens?: TokenAuthFile | undefined;
 }
 
 /** One Kubernetes API with everything it needs: the hub, or a member cluster next to it. */
@@ -49,6 +61,8 @@ export class ApiCluster implements Cluster {
   readonly authorizer: Authorizer;
   readonly admission: readonly AdmissionCheck[];
   readonly snapshots: ListSnapshots;
+  readonly conversions: Conversions;
+  readonly webhooks: WebhookClients;
   readonly discovery: Discovery;
   readonly credentials: Credentials;
   readonly authorities: ClusterAuthorities;
@@ -66,6 +80,8 @@ export class ApiCluster implements Cluster {
     this.store = store;
     this.scheme = createScheme();
     this.snapshots = new ListSnapshots(clock);
+    this.webhooks = new WebhookClients({ store, clock });
+    this.conversions = new Conversions(this.webhooks);
     this.discovery = new Discovery(this.scheme);
     this.authorizer = new Authorizer(store);
     this.admission = [
@@ -80,10 +96,11 @@ export class ApiCluster implements Cluster {
     this.authorities = options.authorities;
     this.legacyTokenSecrets = options.legacyTokenSecrets;
     this.aggregator = new Aggregator(this, this.authorities.frontProxy);
-    const certificates = new ClientCertificates(this.authorities.clients.certPem);
-    const { tokens, revocations, serviceAccounts } = options;
+    const { tokens, revocations, serviceAccounts, given } = options;
+    const certificates = new ClientCertificates(this.authorities.clients.certPem, given?.certificates);
     const nowMs = (): number => clock.now();
-    this.credentials = { tokens, revocations, serviceAccounts, certificates, store, nowMs };
+    const givenTokens = given?.tokens;
+    this.credentials = { tokens, givenTokens, revocations, serviceAccounts, certificates, store, nowMs };
     this.#customResources = new CustomResources(this.scheme, { clock, log });
   }
 
@@ -110,6 +127,7 @@ export class ApiCluster implements Cluster {
   };
 
   close(): Promise<void> {
+    this.webhooks.close();
     return this.store.close();
   }
 }

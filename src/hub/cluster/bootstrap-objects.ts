@@ -164,7 +164,7 @@ function authenticationData({ clients, frontProxy }: ClusterAuthorities): JsonOb
 export async function createBootstrapObjects(
   cluster: Cluster & { readonly authorities: ClusterAuthorities },
 ): Promise<void> {
-  const client = new LocalClient(cluster, 'bootstrap');
+  const client = new LocalClient(cluster, 'bootstrap', { withoutWebhooks: true });
   const written: Promise<unknown>[] = [];
   for (const { resource, namespace, object } of bootstrapObjects()) {
     const ref = client.ref(resource);

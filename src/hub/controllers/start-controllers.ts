@@ -1,4 +1,4 @@
-import { holdsToken, mentionsTokenSecret } from '../admission/legacy-tokens.ts';
+import { hasToken, mentionsTokenSecret } from '../admission/legacy-tokens.ts';
 import type { ApiCluster } from '../cluster/api-cluster.ts';
 import { CertificateSigner } from './certificate-signer.ts';
 import { CrdCleaner } from './crd-cleaner.ts';
@@ -14,15 +14,24 @@ export interface RunningControllers {
 }
 
 /**
- * Starts the controllers of one cluster. @param servingCaPem what the certificate of the server is checked against
+ * Starts the controllers of one cluster.
+ * @param servingCaPem what the certificate of the server is checked against
+ * @param isAlone without those that kube-controller-manager runs beside a kube-apiserver
  */
-export function startControllers(cluster: ApiCluster, servingCaPem: string): RunningControllers {
-  const controllers: HubController[] = [
+export function startControllers(
+  cluster: ApiCluster,
+  servingCaPem: string,
+  isAlone: boolean,
+): RunningControllers {
+  const beside = (): readonly HubController[] => [
     new NamespaceController(cluster, servingCaPem),
     new GarbageCollector(cluster),
-    new CrdCleaner(cluster),
     new CertificateSigner(cluster, cluster.authorities.clients),
     ...(cluster.legacyTokenSecrets ? [new TokenSecrets(cluster, servingCaPem)] : []),
+  ];
+  const controllers: HubController[] = [
+    ...(isAlone ? [] : beside()),
+    new CrdCleaner(cluster),
     new EventExpiry(cluster),
     new LogCompactor(cluster),
   ];
@@ -39,7 +48,7 @@ export function startControllers(cluster: ApiCluster, servingCaPem: string): Run
 function reportRefusedTokens({ store, log }: ApiCluster): void {
   const secrets = store
     .list('secrets')
-    .filter((entry) => mentionsTokenSecret(entry.json()) && holdsToken(entry.object));
+    .filter((entry) => mentionsTokenSecret(entry.json()) && hasToken(entry.object));
   if (secrets.length === 0) return;
   log.warn(
     'Secrets hold ServiceAccount tokens of ten years, which are refused; use kubectl create token, or start the hub with --legacy-token-secrets',

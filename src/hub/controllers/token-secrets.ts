@@ -1,4 +1,4 @@
-import { holdsToken, isTokenSecret } from '../admission/legacy-tokens.ts';
+import { hasToken, isTokenSecret } from '../admission/legacy-tokens.ts';
 import type { ServiceAccountTokens } from '../auth/tokens/service-account-tokens.ts';
 import { objectAt, textAt } from '../json/json-value.ts';
 import type { ApiCluster } from '../cluster/api-cluster.ts';
@@ -49,7 +49,7 @@ export class TokenSecrets implements HubController {
     const accounts = this.#client.ref(ACCOUNTS);
     if (secrets === undefined || accounts === undefined) return;
     const secret = this.#client.get(secrets, { namespace, name });
-    if (secret === undefined || !isTokenSecret(secret) || holdsToken(secret)) return;
+    if (secret === undefined || !isTokenSecret(secret) || hasToken(secret)) return;
     const accountName = textAt(objectAt(metadataOf(secret), 'annotations'), ACCOUNT_NAME);
     const account = this.#client.get(accounts, { namespace, name: accountName });
     if (account === undefined) return;

@@ -2,8 +2,10 @@ import { sha256 } from '../../runtime/sha256.ts';
 import type { Answer, BodyAnswer } from '../wire/answer.ts';
 import { jsonAnswer } from '../wire/answer.ts';
 import { parseAccept } from '../wire/negotiate.ts';
+import { notAcceptable } from '../wire/status-errors.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { openApiDocument, openApiIndex } from '../openapi/openapi.ts';
+import { swaggerDocument } from '../openapi/v2/swagger-document.ts';
 import type { GroupVersions, Scheme } from '../scheme/scheme.ts';
 import { compareVersionPriority } from '../scheme/version-priority.ts';
 import type { ServedGroup } from './discovery-documents.ts';
@@ -36,6 +38,9 @@ interface Document {
 }
 
 const DOCUMENTS_LIMIT = 500;
+const GNOSTIC = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+/** The name that client-go sends, which is no valid media type; the answer has the valid one. */
+const GNOSTIC_AS_ASKED = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
 const FOR_GOOD = 'public, max-age=31536000, immutable';
 
 /** What the server serves, in every form that clients ask for. Documents change only with the scheme and are kept until then. */
@@ -51,6 +56,7 @@ export class Discovery {
   /** Undefined when the path is none of discovery. */
   serve(request: DiscoveryRequest): Answer | undefined {
     const path = request.path.replace(/\/$/, '');
+    if (path === '/openapi/v2') return this.#swagger(request);
     if (path.startsWith('/openapi/v3')) return this.#openApi(path, request);
     const others = request.aggregated;
     const aggregated = aggregatedVersion(path, request.accept);
@@ -113,6 +119,17 @@ export class Discovery {
     return asked === '' ? answer : { ...answer, headers: { ...answer.headers, 'cache-control': FOR_GOOD } };
   }
 
+  /** One document in two forms. Source: kube-openapi pkg/handler/handler.go. @throws StatusError 406 */
+  #swagger({ accept, ifNoneMatch }: DiscoveryRequest): Answer {
+    const form = swaggerForm(accept);
+    const document = swaggerDocument(this.#scheme);
+    const { etag } = document;
+    if (form === 'json')
+      return conditional({ text: document.json, etag, contentType: 'application/json' }, ifNoneMatch);
+    const answer = conditional({ text: '', etag, contentType: GNOSTIC }, ifNoneMatch);
+    return answer.code === 304 ? answer : { ...answer, body: document.protobuf };
+  }
+
   #document(key: string, make: () => Omit<Document, 'etag'> | undefined): Document | undefined {
     // Other servers may say something else every time.
     if (this.#revision !== this.#scheme.revision || this.#documents.size > DOCUMENTS_LIMIT) {
@@ -164,6 +181,14 @@ function aggregatedVersion(path: string, accept: string | undefined): 'v2' | 'v2
     if (aggregated && (version === 'v2' || version === 'v2beta1')) return version;
   }
   return undefined;
+}
+
+function swaggerForm(accept: string | undefined): 'json' | 'protobuf' {
+  for (const { type } of parseAccept(accept)) {
+    if (type === '*/*' || type === 'application/*' || type === 'application/json') return 'json';
+    if (type === GNOSTIC || type === GNOSTIC_AS_ASKED) return 'protobuf';
+  }
+  throw notAcceptable(['application/json', GNOSTIC]);
 }
 
 function conditional(document: Document, ifNoneMatch: string | undefined): BodyAnswer {

@@ -1,45 +1,52 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { FairShare, NoRoomError, Release } from './fair-share.ts';
+import type { FairShare, NoRoomError, ReleaseFunction } from './fair-share.ts';
 
-/** Bytes of answers that one user may leave unread before its requests are refused and its streams are cut. */
+/** Bytes of responses that a user may leave unread. Above it, the user's requests are refused and its streams are closed. */
 export const USER_UNREAD_BYTES = 64 * 1024 * 1024;
 
-/** One request, with its share of its priority level until its answer has been read. */
+/**
+ * One request and its use of its priority level's limits: memory for its body, a seat, unread bytes. It lasts until the client has
+ * read the response. Seats are those of API Priority and Fairness in kube-apiserver.
+ */
 export interface Exchange {
-  /** Waits for room for a body of so many bytes. @throws StatusError 429 */
+  /** Waits until memory for a body of `bytes` is free, and reserves it. @throws StatusError 429 */
   takeBodyRoom(bytes: number): void | Promise<void>;
-  /** Waits for a seat: the right to be processed. @throws StatusError 429 */
+  /** Waits for a seat: at most as many requests are processed at once as the level has seats. @throws StatusError 429 */
   takeSeat(): void | Promise<void>;
-  /** The work is done: gives back the seat and the room of the body. What remains is to send the answer. */
+  /** Releases the seat while `ask` waits for another server, and takes one again afterwards. @throws StatusError 429 when none becomes free */
+  waitOutside<T>(ask: () => Promise<T>): Promise<T>;
+  /** Releases the seat and the memory of the body. Called when the request is processed and its response is still to be sent. */
   finishWork(): void;
   /**
-   * An answer of so many bytes waits to be taken.
-   * @param refusable false for the answer of a write: it has happened already
-   * @throws StatusError 429 when too much of what the user asked for waits already
+   * Counts a response as unread.
+   * @param bytes size of the response
+   * @param refusable false for the response to a write, which cannot be undone any more
+   * @throws StatusError 429 when the user has too many unread bytes
    */
   holdAnswer(bytes: number, refusable: boolean): void;
-  /** Waits until this request may use the processor for the next part of a long answer. @throws StatusError 429 */
+  /** Waits until this request may write the next part of a long response. @throws StatusError 429 */
   nextPart(): Promise<void>;
-  /** The request has become a watch and counts as one from now on. @throws StatusError 429 */
+  /** Counts the request as a watch from now on. @throws StatusError 429 */
   becomeWatch(): void;
   /**
-   * @param bytes what the client has not taken of the stream
-   * @param measure reads that number again later
-   * @returns false when the stream must be cut
+   * Updates the number of unread bytes of a stream.
+   * @param bytes number of bytes that the client has not read
+   * @param measure returns the current number of these bytes
+   * @returns false when the stream must be closed
    */
   noteUnread(bytes: number, measure: () => number): boolean;
-  /** The answer has been taken, or the client is gone. */
+  /** Ends the exchange: the client has read the response, or has disconnected. */
   leave(): void;
 }
 
 export type RejectReason = 'open-requests' | 'watches' | 'unread-answers' | NoRoomError['reason'];
 
-/** The share of one user in one level. */
+/** What the requests of one user use of one priority level. */
 export class UserUse {
   readonly name: string;
-  open = 0;
+  openRequests = 0;
   watches = 0;
-  /** Bytes of answers that the user has not taken; those of streams as they were at their last write. */
+  /** Unread bytes of all responses; for a stream, the number at its last write. */
   unreadBytes = 0;
   readonly exchanges = new Set<LimitedExchange>();
 
@@ -47,7 +54,7 @@ export class UserUse {
     this.name = name;
   }
 
-  /** @param moreBytes about to be added */
+  /** @param moreBytes bytes that are about to be added */
   isOverUnreadLimit(moreBytes: number): boolean {
     if (this.unreadBytes + moreBytes <= USER_UNREAD_BYTES) return false;
     for (const exchange of this.exchanges) exchange.measure();
@@ -59,38 +66,40 @@ export class UserUse {
 export interface ExchangeLevel {
   readonly seats: FairShare;
   readonly bodies: FairShare;
-  /** The next part of a long answer: one part in each turn of the event loop. */
+  /** Limits long responses to one part in each turn of the event loop. */
   readonly parts: FairShare;
-  open: number;
+  openRequests: number;
   watches: number;
-  /** Waits for room in a share. @throws StatusError 429 */
-  take(share: FairShare, user: string, amount: number): Release | Promise<Release>;
+  /** Waits until the share has `amount` free for the user, and takes it. @throws StatusError 429 */
+  take(share: FairShare, user: string, amount: number): ReleaseFunction | Promise<ReleaseFunction>;
   /** Counts one more watch. @throws StatusError 429 */
   addWatch(use: UserUse): void;
-  /** Counts the refusal. @returns the error that says so, StatusError 429 */
+  /** Counts the refusal in the metrics. @returns StatusError 429 */
   reject(reason: RejectReason): Error;
-  /** Forgets a user who holds nothing any more. */
+  /** Removes the user when none of its requests are left. */
   forget(use: UserUse): void;
 }
 
-const nothing = (): void => undefined;
+const noOp = (): void => undefined;
 
-/** The exchange of callers without limits: administrators and the public paths. */
+/** The exchange of requests without limits: those of administrators, and those to public paths. */
 export const EXEMPT_EXCHANGE: Exchange = {
-  takeBodyRoom: nothing,
-  takeSeat: nothing,
-  finishWork: nothing,
-  holdAnswer: nothing,
+  takeBodyRoom: noOp,
+  takeSeat: noOp,
+  waitOutside: (ask) => ask(),
+  finishWork: noOp,
+  holdAnswer: noOp,
   nextPart: () => nextTurn(),
-  becomeWatch: nothing,
+  becomeWatch: noOp,
   noteUnread: () => true,
-  leave: nothing,
+  leave: noOp,
 };
 
 export class LimitedExchange implements Exchange {
   readonly #level: ExchangeLevel;
   readonly #use: UserUse;
-  #held: Release[] = [];
+  #held: ReleaseFunction[] = [];
+  #seat: ReleaseFunction | undefined;
   #watching = false;
   #left = false;
   #unreadBytes = 0;
@@ -106,17 +115,28 @@ export class LimitedExchange implements Exchange {
   }
 
   takeSeat(): void | Promise<void> {
-    return this.#hold(this.#level.take(this.#level.seats, this.#use.name, 1));
+    const taken = this.#level.take(this.#level.seats, this.#use.name, 1);
+    if (typeof taken !== 'function') return taken.then((release) => this.#sit(release));
+    this.#sit(taken);
+  }
+
+  async waitOutside<T>(ask: () => Promise<T>): Promise<T> {
+    this.#stand();
+    const answer = await ask();
+    await this.takeSeat();
+    return answer;
   }
 
   finishWork(): void {
+    this.#stand();
     for (const release of this.#held.splice(0)) release();
   }
 
   holdAnswer(bytes: number, refusable: boolean): void {
-    // One answer is always allowed, however large: it could be read in no other way.
-    const others = this.#use.unreadBytes > 0;
-    if (refusable && others && this.#use.isOverUnreadLimit(bytes)) throw this.#level.reject('unread-answers');
+    // A user without unread bytes may always receive one response, however large: otherwise nobody could read it.
+    const hasUnread = this.#use.unreadBytes > 0;
+    if (refusable && hasUnread && this.#use.isOverUnreadLimit(bytes))
+      throw this.#level.reject('unread-answers');
     this.#setUnread(bytes);
   }
 
@@ -128,19 +148,19 @@ export class LimitedExchange implements Exchange {
   becomeWatch(): void {
     this.#level.addWatch(this.#use);
     this.#watching = true;
-    this.#use.open -= 1;
-    this.#level.open -= 1;
+    this.#use.openRequests -= 1;
+    this.#level.openRequests -= 1;
   }
 
   noteUnread(bytes: number, measure: () => number): boolean {
     this.#measure = measure;
     if (bytes !== this.#unreadBytes) this.#setUnread(bytes);
     if (!this.#use.isOverUnreadLimit(0)) return true;
-    // Only a stream that has more than its part of the limit is cut: those that are read go on.
+    // Close only streams with more than an equal part of the limit, so that streams that are being read continue.
     return this.#unreadBytes <= USER_UNREAD_BYTES / this.#use.exchanges.size;
   }
 
-  /** What was read since the last write is known only by measuring again. */
+  /** Updates the number of unread bytes: the client may have read some since the last write. */
   measure(): void {
     if (this.#measure !== undefined) this.#setUnread(this.#measure());
   }
@@ -151,21 +171,31 @@ export class LimitedExchange implements Exchange {
     this.#left = true;
     this.finishWork();
     this.#use.exchanges.delete(this);
-    const counted = this.#watching ? 'watches' : 'open';
+    const counted = this.#watching ? 'watches' : 'openRequests';
     this.#use[counted] -= 1;
     this.#level[counted] -= 1;
     this.#level.forget(this.#use);
   }
 
-  #hold(taken: Release | Promise<Release>): void | Promise<void> {
+  #hold(taken: ReleaseFunction | Promise<ReleaseFunction>): void | Promise<void> {
     if (typeof taken !== 'function') return taken.then((release) => this.#keep(release));
     this.#keep(taken);
   }
 
-  #keep(release: Release): void {
-    // The client may have gone while its request waited.
+  #keep(release: ReleaseFunction): void {
+    // The client may have disconnected while its request waited.
     if (this.#left) release();
     else this.#held.push(release);
+  }
+
+  #sit(release: ReleaseFunction): void {
+    if (this.#left) release();
+    else this.#seat = release;
+  }
+
+  #stand(): void {
+    this.#seat?.();
+    this.#seat = undefined;
   }
 
   #setUnread(bytes: number): void {

@@ -12,7 +12,7 @@ export interface ShareLimits {
 }
 
 /** Gives back what was taken; calls after the first do nothing. */
-export type Release = () => void;
+export type ReleaseFunction = () => void;
 
 /** There is no room, and no more may wait for it. */
 export class NoRoomError extends Error {
@@ -26,7 +26,7 @@ export class NoRoomError extends Error {
 
 interface Waiter {
   readonly amount: number;
-  readonly resolve: (release: Release) => void;
+  readonly resolve: (release: ReleaseFunction) => void;
   readonly reject: (error: NoRoomError) => void;
   cancelTimer: () => void;
 }
@@ -69,7 +69,7 @@ export class FairShare {
    * @param amount at most `perUser`
    * @returns at once when there is room, a promise when the request has to wait. Throws or rejects with NoRoomError.
    */
-  take(user: string, amount: number): Release | Promise<Release> {
+  take(user: string, amount: number): ReleaseFunction | Promise<ReleaseFunction> {
     const { capacity, perUser, waitingPerUser } = this.#limits;
     const flow = this.#flows.get(user);
     const held = flow?.held ?? 0;
@@ -85,7 +85,7 @@ export class FairShare {
     return flow;
   }
 
-  #give(user: string, flow: Flow, amount: number): Release {
+  #give(user: string, flow: Flow, amount: number): ReleaseFunction {
     flow.held += amount;
     this.#held += amount;
     let given = true;
@@ -99,8 +99,8 @@ export class FairShare {
     };
   }
 
-  #wait(user: string, flow: Flow, amount: number): Promise<Release> {
-    const waiting = new Promise<Release>((resolve, reject) => {
+  #wait(user: string, flow: Flow, amount: number): Promise<ReleaseFunction> {
+    const waiting = new Promise<ReleaseFunction>((resolve, reject) => {
       const waiter: Waiter = { amount, resolve, reject, cancelTimer: () => undefined };
       waiter.cancelTimer = this.#clock.schedule(this.#limits.waitMs, () => this.#expire(user, flow, waiter));
       flow.waiting.push(waiter);

@@ -2,7 +2,7 @@ import type { Clock } from '../../core/ports.ts';
 import { tooManyRequests } from '../wire/status-errors.ts';
 import type { ExchangeLevel, RejectReason } from './exchange.ts';
 import { LimitedExchange, UserUse } from './exchange.ts';
-import type { Release } from './fair-share.ts';
+import type { ReleaseFunction } from './fair-share.ts';
 import { FairShare, NoRoomError } from './fair-share.ts';
 import type { PriorityLevel } from './priority-levels.ts';
 
@@ -24,7 +24,7 @@ export class FlowLevel implements ExchangeLevel {
   readonly parts: FairShare;
   readonly rejected = new Map<RejectReason, number>();
   readonly #users = new Map<string, UserUse>();
-  open = 0;
+  openRequests = 0;
   watches = 0;
 
   constructor(limits: PriorityLevel, clock: Clock) {
@@ -39,12 +39,13 @@ export class FlowLevel implements ExchangeLevel {
   /** @throws StatusError 429 when the user, or the users of the level together, have too many requests open */
   enter(user: string): LimitedExchange {
     const use = this.#users.get(user) ?? new UserUse(user);
-    if (use.open >= USER_OPEN_REQUESTS || this.open >= this.limits.open) throw this.reject('open-requests');
+    if (use.openRequests >= USER_OPEN_REQUESTS || this.openRequests >= this.limits.open)
+      throw this.reject('open-requests');
     if (use.isOverUnreadLimit(0)) throw this.reject('unread-answers');
     this.#users.set(user, use);
     const exchange = new LimitedExchange(this, use);
-    use.open += 1;
-    this.open += 1;
+    use.openRequests += 1;
+    this.openRequests += 1;
     use.exchanges.add(exchange);
     return exchange;
   }
@@ -55,7 +56,7 @@ export class FlowLevel implements ExchangeLevel {
     this.watches += 1;
   }
 
-  take(share: FairShare, user: string, amount: number): Release | Promise<Release> {
+  take(share: FairShare, user: string, amount: number): ReleaseFunction | Promise<ReleaseFunction> {
     try {
       const taken = share.take(user, amount);
       return typeof taken === 'function' ? taken : taken.catch((error: unknown) => this.#refuse(error));

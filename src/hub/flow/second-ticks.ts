@@ -3,32 +3,35 @@ import type { Clock } from '../../core/ports.ts';
 const SECOND_MS = 1_000;
 
 /**
- * An entry that is checked once a second until it is removed. It is itself the node of a linked list: each request is
- * in one for a moment, and a Set would allocate for each of them.
+ * An object whose `tick` is called once a second until it is removed. It is a node of a linked list itself: every request
+ * adds an entry for a moment, and a Set would allocate memory for each of them.
  */
-export abstract class Ticked {
-  before: Ticked | undefined;
-  after: Ticked | undefined;
+export abstract class TickEntry {
+  /** Neighbours in the list. `before` is undefined when the entry is in no list. */
+  before: TickEntry | undefined;
+  after: TickEntry | undefined;
 
-  /** @param seconds the counter of the ticks, for the age of what began at an earlier count */
+  /** @param seconds number of ticks so far; its difference to an earlier `SecondTicks.seconds` is an age in seconds */
   abstract tick(seconds: number): void;
 }
 
-class ListEnd extends Ticked {
+/** The head of the list. It is not an entry of its own, and is never ticked. */
+class ListHead extends TickEntry {
   tick(): void {
-    // Only its place in the list matters.
+    // The list of entries begins after the head.
   }
 }
 
 /**
- * One timer for thousands of deadlines: each entry is checked once a second. Age is counted in ticks and not read
- * from the clock, so a wall clock that jumps ends nothing early. A timer for each deadline was rejected: every
- * request has one, and almost none is ever reached.
+ * One timer for the deadlines of all requests: it calls each entry once a second. Entries compute their age from the number
+ * of ticks and not from the clock, so that a jump of the wall clock ends no request early. A timer for each deadline would
+ * cost more: every request has a deadline, and almost no request reaches it.
  */
 export class SecondTicks {
   readonly #clock: Clock;
-  readonly #head = new ListEnd();
+  readonly #head = new ListHead();
   #seconds = 0;
+  /** Cancels the timer of the next tick; undefined while no timer runs. */
   #cancel: (() => void) | undefined;
 
   constructor(clock: Clock) {
@@ -40,18 +43,19 @@ export class SecondTicks {
     return this.#seconds;
   }
 
-  /** An entry that is there already stays where it is. */
-  add(entry: Ticked): void {
+  /** Adds an entry at the front of the list. Does nothing when the entry is in the list already. */
+  add(entry: TickEntry): void {
     if (entry.before !== undefined) return;
     const head = this.#head;
     entry.before = head;
     entry.after = head.after;
     if (head.after !== undefined) head.after.before = entry;
     head.after = entry;
-    if (this.#cancel === undefined) this.#arm();
+    if (this.#cancel === undefined) this.#schedule();
   }
 
-  delete(entry: Ticked): void {
+  /** Removes an entry. Does nothing when the entry is not in the list. */
+  delete(entry: TickEntry): void {
     if (entry.before === undefined) return;
     entry.before.after = entry.after;
     if (entry.after !== undefined) entry.after.before = entry.before;
@@ -59,25 +63,26 @@ export class SecondTicks {
     entry.after = undefined;
   }
 
+  /** Removes all entries and cancels the timer. Entries may be added again afterwards. */
   stop(): void {
-    this.#head.after = undefined;
+    for (const entry of this.#entries()) this.delete(entry);
     this.#cancel?.();
     this.#cancel = undefined;
   }
 
-  #arm(): void {
+  #schedule(): void {
     this.#cancel = this.#clock.schedule(SECOND_MS, () => {
       this.#cancel = undefined;
       this.#seconds += 1;
-      // One that was removed by an entry before it is not asked any more.
+      // An entry may remove others: a removed entry is not ticked.
       for (const entry of this.#entries()) if (entry.before !== undefined) entry.tick(this.#seconds);
-      if (this.#head.after !== undefined && this.#cancel === undefined) this.#arm();
+      if (this.#head.after !== undefined && this.#cancel === undefined) this.#schedule();
     });
   }
 
-  /** As they are now: entries come and go while others are asked. */
-  #entries(): readonly Ticked[] {
-    const entries: Ticked[] = [];
+  /** A copy of the list, because entries are added and removed while others are ticked. */
+  #entries(): readonly TickEntry[] {
+    const entries: TickEntry[] = [];
     for (let entry = this.#head.after; entry !== undefined; entry = entry.after) entries.push(entry);
     return entries;
   }

@@ -3,7 +3,7 @@ import type { ServerHttp2Session } from 'node:http2';
 import { MASTERS_GROUP } from '../auth/rbac/authorizer.ts';
 import type { ConnectionLimits, CountedConnection } from '../flow/connection-limits.ts';
 import type { SecondTicks } from '../flow/second-ticks.ts';
-import { Ticked } from '../flow/second-ticks.ts';
+import { TickEntry } from '../flow/second-ticks.ts';
 import type { UserInfo } from '../wire/user-info.ts';
 
 /** The TLS handshake, and after it the headers of the first request, may take so long each. */
@@ -12,7 +12,7 @@ const GREETING_SECONDS = 10;
 const IDLE_SECONDS = 120;
 
 /** One connection of a client, from its first packet on: its time limits and its user. */
-export class HubConnection extends Ticked implements CountedConnection {
+export class HubConnection extends TickEntry implements CountedConnection {
   readonly address: string;
   readonly #raw: Socket;
   readonly #limits: ConnectionLimits;

@@ -1,11 +1,11 @@
 import type { RequestInfo } from '../wire/request-info.ts';
 import type { FinishedRequest, HubGauges, RequestMetrics } from './request-metrics.ts';
 
-/** What `/metrics` shows. The Prometheus client is loaded beside the first request: a hub that starts does not wait for it. */
+/** The metrics of `/metrics`. prom-client is imported with the first request, so that it does not delay the start of the hub. */
 export class HubMetrics {
   readonly #gauges: HubGauges;
-  /** Requests that ended before the client was there. */
-  #early: (readonly [RequestInfo | undefined, FinishedRequest])[] = [];
+  /** Requests that ended before prom-client was loaded. */
+  #pending: (readonly [RequestInfo | undefined, FinishedRequest])[] = [];
   #loading: Promise<RequestMetrics> | undefined;
   #metrics: RequestMetrics | undefined;
 
@@ -13,16 +13,18 @@ export class HubMetrics {
     this.#gauges = gauges;
   }
 
+  /** Counts a finished request. @param info undefined when the request could not be parsed */
   observe(info: RequestInfo | undefined, finished: FinishedRequest): void {
     if (this.#metrics !== undefined) {
       this.#metrics.observe(info, finished);
       return;
     }
-    this.#early.push([info, finished]);
-    // If prom-client cannot be loaded, requests for /metrics report it; nothing is counted for it.
-    this.#load().catch(() => (this.#early = []));
+    this.#pending.push([info, finished]);
+    // If prom-client cannot be loaded, no request is counted, and requests to /metrics fail with the error.
+    this.#load().catch(() => (this.#pending = []));
   }
 
+  /** The metrics in the Prometheus text format. @throws Error when prom-client cannot be loaded */
   async render(): Promise<{ readonly text: string; readonly contentType: string }> {
     const { registry } = await this.#load();
     return { text: await registry.metrics(), contentType: registry.contentType };
@@ -31,8 +33,8 @@ export class HubMetrics {
   #load(): Promise<RequestMetrics> {
     this.#loading ??= import('./request-metrics.ts').then(({ RequestMetrics }) => {
       const metrics = new RequestMetrics(this.#gauges);
-      for (const [info, finished] of this.#early) metrics.observe(info, finished);
-      this.#early = [];
+      for (const [info, finished] of this.#pending) metrics.observe(info, finished);
+      this.#pending = [];
       this.#metrics = metrics;
       return metrics;
     });

@@ -1,7 +1,7 @@
 import type { Exchange } from '../flow/exchange.ts';
 import { EXEMPT_EXCHANGE } from '../flow/exchange.ts';
 import type { SecondTicks } from '../flow/second-ticks.ts';
-import { Ticked } from '../flow/second-ticks.ts';
+import { TickEntry } from '../flow/second-ticks.ts';
 import type { HubConnection } from './hub-connection.ts';
 import type { HubRequest, HubResponse } from '../wire/hub-request.ts';
 
@@ -14,7 +14,7 @@ const ANSWER_SECONDS = 60;
 /**
  * A request from its headers until its answer has been read or its client has disconnected, and what to release then.
  */
-export class OpenRequest extends Ticked {
+export class OpenRequest extends TickEntry {
   readonly request: HubRequest;
   readonly response: HubResponse;
   readonly connection: HubConnection;

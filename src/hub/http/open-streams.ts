@@ -1,7 +1,7 @@
 import { authenticate, type Credentials } from '../auth/authenticate.ts';
 import type { UserInfo } from '../wire/user-info.ts';
 import type { HubRequest, HubResponse } from '../wire/hub-request.ts';
-import { isGone } from '../wire/hub-request.ts';
+import { isClientGone } from '../wire/hub-request.ts';
 
 export interface OpenStream {
   readonly request: HubRequest;
@@ -27,7 +27,7 @@ export class OpenStreams {
   /** @param authenticatedIn the round in which the caller was authenticated: what was revoked since is looked for now */
   async add(stream: OpenStream, authenticatedIn: number): Promise<void> {
     const { response } = stream;
-    if (isGone(response)) return;
+    if (isClientGone(response)) return;
     this.#open.add(stream);
     response.once('close', () => this.#open.delete(stream));
     if (authenticatedIn !== this.#round) await endIfRevoked(stream);

@@ -18,7 +18,7 @@ import { requireAccess } from './access.ts';
 import type { Answer } from '../wire/answer.ts';
 import { jsonAnswer, statusAnswer } from '../wire/answer.ts';
 import { answerPublicPath } from './fixed-paths.ts';
-import { discardRest } from './discard-rest.ts';
+import { discardRemainingBody } from './discard-remaining-body.ts';
 import type { HubConnection } from './hub-connection.ts';
 import type { HubMetrics } from './hub-metrics.ts';
 import { OpenRequest } from './open-request.ts';
@@ -69,6 +69,8 @@ interface Progress {
   readonly address: string;
   cluster?: string;
   allowed?: boolean;
+  /** What admission noted for the audit log. */
+  annotations?: ReadonlyMap<string, string>;
 }
 
 /**
@@ -119,7 +121,7 @@ export class RequestHandler {
     if (ends) open.sendingBegan();
     else await this.#streams.add({ request, response, ...record }, record.round);
     await sendAnswer(request, response, answer, open.exchange);
-    if (ends) discardRest(request, this.#options.ticks);
+    if (ends) discardRemainingBody(request, this.#options.ticks);
   }
 
   #refusal(error: unknown, request: HubRequest): StatusError {
@@ -163,6 +165,10 @@ export class RequestHandler {
       contentType: headerOf(request, 'content-type') ?? '',
       userAgent: headerOf(request, 'user-agent') ?? '',
       body: (limitBytes) => this.#body(open, limitBytes),
+      outside: (ask) => open.exchange.waitOutside(ask),
+      annotate: (annotations) => {
+        if (annotations.size > 0) record.annotations = annotations;
+      },
     };
     if (info.kind === 'resource') return this.#answerResource({ ...context, info }, cluster);
     return this.#answerPath(request, located);
@@ -240,7 +246,10 @@ export class RequestHandler {
     if (found !== undefined) return found;
     if (path === '/')
       return jsonAnswer(200, {
-        paths: ['/api', '/apis', '/healthz', '/livez', '/metrics', '/openapi/v3', '/readyz', '/version'],
+        paths: [
+          ...['/api', '/apis', '/healthz', '/livez', '/metrics', '/openapi/v2', '/openapi/v3'],
+          ...['/readyz', '/version'],
+        ],
       });
     throw noSuchResource();
   }

@@ -5,7 +5,7 @@ import type { Exchange } from '../flow/exchange.ts';
 import type { Answer, AnswerHeaders, BodyAnswer, ChunkedAnswer, StreamAnswer } from '../wire/answer.ts';
 import { acceptsGzip } from '../wire/negotiate.ts';
 import type { HubRequest, HubResponse } from '../wire/hub-request.ts';
-import { headerOf, isGone } from '../wire/hub-request.ts';
+import { headerOf, isClientGone } from '../wire/hub-request.ts';
 
 const GZIP_FROM_BYTES = 128 * 1024;
 const gzipAsync = promisify(gzip);
@@ -17,7 +17,7 @@ export async function sendAnswer(
   answer: Answer,
   exchange: Exchange,
 ): Promise<void> {
-  if (isGone(response)) return;
+  if (isClientGone(response)) return;
   switch (answer.kind) {
     case 'body':
       return sendBody(request, response, answer);
@@ -63,7 +63,7 @@ async function sendChunks(
     sink = zip;
   }
   for (const chunk of answer.chunks) {
-    if (isGone(response)) return;
+    if (isClientGone(response)) return;
     // As bytes: a text would be encoded twice, for its length and for its content.
     if (!sink.write(Buffer.from(chunk))) await drained(sink, response);
     await exchange.nextPart();
@@ -73,7 +73,7 @@ async function sendChunks(
 
 /** After a write that asked to wait. Resolves as well when the client is gone. */
 function drained(sink: NodeJS.WritableStream, response: HubResponse): Promise<void> {
-  if (isGone(response)) return Promise.resolve();
+  if (isClientGone(response)) return Promise.resolve();
   return new Promise((resolve) => {
     const done = (): void => {
       sink.removeListener('drain', done);
@@ -92,7 +92,7 @@ function startStream(response: HubResponse, answer: StreamAnswer, exchange: Exch
   const unread = (): number => pendingBytes(response);
   answer.run({
     write(text) {
-      if (isGone(response) || response.writableEnded) return 0;
+      if (isClientGone(response) || response.writableEnded) return 0;
       (response as NodeJS.WritableStream).write(text);
       const bytes = unread();
       if (!exchange.noteUnread(bytes, unread)) response.destroy();

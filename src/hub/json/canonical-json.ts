@@ -1,13 +1,13 @@
 import { canonicalJson as canonicalText } from '../../core/model/json-equal.ts';
 import type { JsonValue } from './json-value.ts';
-import { spendWork } from './work-budget.ts';
+import { chargeWork } from './work-budget.ts';
 
 /** Sorting costs more than looking. */
 const STEPS_PER_KEY = 3;
 
 const SORTED = {
   sort: (keys: string[]) => keys.sort(),
-  spend: (count: number, isList: boolean): void => spendWork(isList ? count : count * STEPS_PER_KEY),
+  spend: (count: number, isList: boolean): void => chargeWork(isList ? count : count * STEPS_PER_KEY),
 };
 
 /**

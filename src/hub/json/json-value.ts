@@ -1,5 +1,5 @@
 import { jsonEqual } from '../../core/model/json-equal.ts';
-import { spendOnKeys, spendWork } from './work-budget.ts';
+import { chargeKeys, chargeWork } from './work-budget.ts';
 
 /** Plain JSON, as it comes off the wire. Keys may be hostile (`__proto__`, `constructor`): read with `getOwn`, write with `setOwn`. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
@@ -65,13 +65,13 @@ export function listAt(object: JsonObject | undefined, key: string): readonly Js
 
 export function deepClone<T extends JsonValue>(value: T): T {
   if (Array.isArray(value)) {
-    spendWork(value.length + 1);
+    chargeWork(value.length + 1);
     return value.map((item) => deepClone(item)) as T;
   }
   if (!isObject(value)) return value;
   const copy: JsonObject = {};
   const keys = Object.keys(value);
-  spendOnKeys(keys.length);
+  chargeKeys(keys.length);
   for (const key of keys) setOwn(copy, key, deepClone(value[key] as JsonValue));
   return copy as T;
 }
@@ -82,6 +82,6 @@ export function deepEqual(left: JsonValue | undefined, right: JsonValue | undefi
 }
 
 function spendOnEntries(count: number, isList: boolean): void {
-  if (isList) spendWork(count + 1);
-  else spendOnKeys(count);
+  if (isList) chargeWork(count + 1);
+  else chargeKeys(count);
 }

@@ -55,19 +55,19 @@ export function withinWorkBudget<T>(run: () => T, steps = STEP_LIMIT): T {
  * whole numbers only, so that the engine need not allocate any.
  * @throws WorkExceededError
  */
-export function spendWork(steps: number): void {
+export function chargeWork(steps: number): void {
   remaining -= steps;
   if (remaining < nextLook) lookAtTheClock();
 }
 
 /** Pays for one pass over the keys of an object. @throws WorkExceededError */
-export function spendOnKeys(count: number): void {
-  spendWork(count <= PLAIN_OBJECT_KEYS ? count + 1 : count * HASHED_KEY_STEPS);
+export function chargeKeys(count: number): void {
+  chargeWork(count <= PLAIN_OBJECT_KEYS ? count + 1 : count * HASHED_KEY_STEPS);
 }
 
 /** Pays for reading a text of which `perStep` characters cost as much as one value. @throws WorkExceededError */
-export function spendOnText(length: number, perStep: number): void {
-  spendWork(Math.ceil(length / perStep));
+export function chargeText(length: number, perStep: number): void {
+  chargeWork(Math.ceil(length / perStep));
 }
 
 function lookAtTheClock(): void {

@@ -3,8 +3,8 @@ import type { JsonObject } from '../json/json-value.ts';
 import { subresourceKindSchema } from '../scheme/builtin/builtin-definitions.ts';
 import { builtinSchema } from '../scheme/builtin/builtin-schemas.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
-import { definitionName } from '../scheme/root-schema.ts';
 import type { Scheme } from '../scheme/scheme.ts';
+import { kindWords, schemaNameOf } from './definition-names.ts';
 import { renderPaths } from './render-paths.ts';
 import type { Definitions } from './render-schema.ts';
 import { define } from './render-schema.ts';
@@ -91,15 +91,6 @@ function documentOf(path: string, resources: readonly ResourceRef[]): JsonObject
 }
 
 const SCALE = { group: 'autoscaling', version: 'v1', kind: 'Scale' } as const;
-
-function schemaNameOf({ definition, version }: ResourceRef): string {
-  return version.schema.name ?? definitionName(definition.group, version.name, definition.kind);
-}
-
-function kindWords({ definition, version }: ResourceRef): JsonObject {
-  const kind = { group: definition.group, kind: definition.kind, version: version.name };
-  return { 'x-kubernetes-group-version-kind': [kind] };
-}
 
 /** Kinds that are bodies of subresources only. */
 function defineOther(

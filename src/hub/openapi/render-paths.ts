@@ -12,11 +12,14 @@ const READ = [
   query('resourceVersion'),
 ];
 
-const PATCH_TYPES = [
+/** How objects of every kind can be patched. */
+export const PATCH_TYPES = [
   'application/json-patch+json',
   'application/merge-patch+json',
   'application/apply-patch+yaml',
 ];
+/** Built-in kinds only. */
+export const STRATEGIC_MERGE_PATCH = 'application/strategic-merge-patch+json';
 
 /** Path items of one resource: its collections, its items, and their subresources. */
 export function renderPaths(prefix: string, ref: ResourceRef, schemaName: string): JsonObject {
@@ -73,9 +76,7 @@ function operations(
   const { definition, version } = ref;
   const kind = { group: definition.group, version: version.name, kind: definition.kind };
   const content = { 'application/json': { schema: { $ref: `#/components/schemas/${schemaName}` } } };
-  const patchTypes = definition.builtIn
-    ? [...PATCH_TYPES, 'application/strategic-merge-patch+json']
-    : PATCH_TYPES;
+  const patchTypes = definition.builtIn ? [...PATCH_TYPES, STRATEGIC_MERGE_PATCH] : PATCH_TYPES;
   return (action, parameters) => {
     const body: JsonObject | undefined =
       action === 'post' || action === 'put'

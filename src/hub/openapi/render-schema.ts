@@ -31,7 +31,7 @@ function describe(schema: Schema): JsonObject {
   };
 }
 
-function patchWords(schema: Schema): JsonObject {
+export function patchWords(schema: Schema): JsonObject {
   return {
     ...(schema.patchStrategy === undefined
       ? {}
@@ -77,11 +77,13 @@ function typeWords(schema: Schema): JsonObject {
   return json;
 }
 
-function listWords(schema: Schema): JsonObject {
+export function listWords(schema: Schema): JsonObject {
   const json: JsonObject = {};
   if (schema.listType !== undefined) json['x-kubernetes-list-type'] = schema.listType;
   if (schema.listMapKeys !== undefined) json['x-kubernetes-list-map-keys'] = [...schema.listMapKeys];
-  if (schema.mapType !== undefined) json['x-kubernetes-map-type'] = schema.mapType;
+  // A RawExtension is atomic in Go; its published definition does not say so.
+  const isRaw = schema.preserveUnknown === true && schema.name !== undefined;
+  if (schema.mapType !== undefined && !isRaw) json['x-kubernetes-map-type'] = schema.mapType;
   return json;
 }
 

@@ -23,7 +23,7 @@ export function applyJsonPatch(object: JsonObject, patch: JsonValue): JsonObject
   let result: JsonValue = deepClone(object);
   try {
     for (const [index, operation] of operations.entries()) {
-      growth.payFor(result, operation);
+      growth.charge(result, operation);
       result = fastJsonPatch.applyOperation(result, operation, ...VALIDATED_IN_PLACE, index).newDocument;
     }
   } catch (error) {

@@ -1,7 +1,7 @@
 import { canonicalJson } from '../json/canonical-json.ts';
 import type { JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject } from '../json/json-value.ts';
-import { spendWork } from '../json/work-budget.ts';
+import { chargeWork } from '../json/work-budget.ts';
 
 /** What the order of a merged list follows. */
 export interface ListOrder {
@@ -15,7 +15,7 @@ export interface ListOrder {
 
 /** What identifies items of a merged list: equal texts for equal keys (plain values: for equal values), '' without a key. */
 export function itemIdentity(mergeKey: string | undefined, item: JsonValue): string {
-  spendWork(1);
+  chargeWork(1);
   const key = mergeKey !== undefined && isObject(item) ? getOwn(item, mergeKey) : item;
   return key === undefined ? '' : canonicalJson(key);
 }

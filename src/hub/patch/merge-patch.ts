@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject, setOwn } from '../json/json-value.ts';
 import { badRequest } from '../wire/status-errors.ts';
-import { spendOnKeys } from '../json/work-budget.ts';
+import { chargeKeys } from '../json/work-budget.ts';
 
 /** RFC 7386 on a whole object: null removes, objects merge, everything else replaces. The input is not changed. */
 export function applyMergePatch(object: JsonObject, patch: JsonValue): JsonObject {
@@ -12,8 +12,8 @@ export function applyMergePatch(object: JsonObject, patch: JsonValue): JsonObjec
 function mergeObjects(target: JsonObject, patch: JsonObject): JsonObject {
   const result: JsonObject = { ...target };
   const keys = Object.keys(patch);
-  spendOnKeys(keys.length);
-  spendOnKeys(Object.keys(result).length);
+  chargeKeys(keys.length);
+  chargeKeys(Object.keys(result).length);
   for (const key of keys) {
     const value = patch[key] as JsonValue;
     if (value === null) {

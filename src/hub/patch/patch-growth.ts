@@ -2,7 +2,7 @@ import type { Operation } from 'fast-json-patch';
 import type { JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject } from '../json/json-value.ts';
 import { tooManyCopiedBytes, unprocessablePatch } from '../wire/status-errors.ts';
-import { spendOnKeys, spendOnText, spendWork } from '../json/work-budget.ts';
+import { chargeKeys, chargeText, chargeWork } from '../json/work-budget.ts';
 
 /**
  * What `copy` may add in all, counted as JSON. An operation that copies the result of the one before doubles the object each time.
@@ -22,7 +22,7 @@ export class PatchGrowth {
    * @throws StatusError 413 for too much copying, 422 for an index that the list does not have
    * @throws WorkExceededError
    */
-  payFor(document: JsonValue, operation: Operation): void {
+  charge(document: JsonValue, operation: Operation): void {
     const target = this.#follow(document, operation.path);
     if (operation.op === 'test') payForValue(target);
     if (operation.op !== 'copy' && operation.op !== 'move') return;
@@ -40,14 +40,14 @@ export class PatchGrowth {
   }
 
   #follow(document: JsonValue, pointer: string): JsonValue | undefined {
-    spendOnText(pointer.length + 1, PATH_CHARACTERS_PER_STEP);
+    chargeText(pointer.length + 1, PATH_CHARACTERS_PER_STEP);
     let value: JsonValue | undefined = document;
     for (const part of pointer.split('/').slice(1)) {
       const key = part.replace(/~1/g, '/').replace(/~0/g, '~');
       if (Array.isArray(value)) {
         // The library takes the index modulo 2^32.
         if (/^\d+$/.test(key) && Number(key) > value.length) throw unprocessablePatch();
-        spendWork(Math.ceil(value.length / MOVED_ITEMS_PER_STEP));
+        chargeWork(Math.ceil(value.length / MOVED_ITEMS_PER_STEP));
         value = value[Number(key)];
       } else value = isObject(value) ? getOwn(value, key) : undefined;
     }
@@ -57,13 +57,13 @@ export class PatchGrowth {
 
 /** Cloning or comparing a value looks at all of it. */
 function payForValue(value: JsonValue | undefined): void {
-  if (typeof value === 'string') spendOnText(value.length, CHARACTERS_PER_STEP);
+  if (typeof value === 'string') chargeText(value.length, CHARACTERS_PER_STEP);
   else if (Array.isArray(value)) {
-    spendWork(value.length);
+    chargeWork(value.length);
     value.forEach(payForValue);
   } else if (isObject(value)) {
     const below = Object.values(value);
-    spendOnKeys(below.length);
+    chargeKeys(below.length);
     below.forEach(payForValue);
   }
 }

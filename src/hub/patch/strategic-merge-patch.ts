@@ -3,7 +3,7 @@ import { getOwn, isObject, setOwn } from '../json/json-value.ts';
 import { quotedValue } from '../schema/text/quoted-value.ts';
 import type { Schema } from '../schema/schema.ts';
 import { badRequest } from '../wire/status-errors.ts';
-import { spendOnKeys } from '../json/work-budget.ts';
+import { chargeKeys } from '../json/work-budget.ts';
 import { KeyedItems } from './keyed-items.ts';
 import { itemIdentity, orderMergedList } from './list-order.ts';
 
@@ -32,8 +32,8 @@ function mergeObject(schema: Schema | undefined, target: JsonObject, patch: Json
   const result = retainKeys(target, patch);
   const before = target;
   const keys = Object.keys(patch);
-  spendOnKeys(keys.length);
-  spendOnKeys(Object.keys(result).length);
+  chargeKeys(keys.length);
+  chargeKeys(Object.keys(result).length);
   for (const key of keys) {
     const value = patch[key] as JsonValue;
     if (key === PATCH || key === RETAIN_KEYS || key.startsWith(ELEMENT_ORDER) || key.startsWith(DELETE_FROM))
@@ -172,7 +172,7 @@ function withoutDirectivesIn(value: JsonValue): JsonValue {
 function withoutDirectives(patch: JsonObject): JsonObject {
   const result: JsonObject = {};
   const keys = Object.keys(patch);
-  spendOnKeys(keys.length);
+  chargeKeys(keys.length);
   for (const key of keys) {
     const value = patch[key] as JsonValue;
     if (key === PATCH || key === RETAIN_KEYS || key.startsWith(ELEMENT_ORDER) || key.startsWith(DELETE_FROM))

@@ -7,7 +7,10 @@ import { LIST_MESSAGES, SPECIAL_MESSAGES } from './special-messages.ts';
 
 const MAX_DEPTH = 100;
 
-/** One message as the JSON that the same client would send. Empty texts and zero times of single fields are left out. */
+/**
+ * One message as the JSON that the same client would send. Empty texts and zero times of single fields are left out,
+ * unless Go holds a pointer to them.
+ */
 export function decodeMessage(name: string, bytes: Uint8Array, depth = 0): JsonValue {
   const fields = messageFields(name);
   if (fields === undefined) throw new ProtoError(`no message ${name}`);
@@ -46,7 +49,7 @@ function readField(object: JsonObject, field: MessageField, source: Source): voi
   if (field.repeated) listIn(object, field.name).push(value);
   else if (field.inline) {
     if (isObject(value)) for (const key of Object.keys(value)) setOwn(object, key, value[key] as JsonValue);
-  } else if (value !== '' && value !== null) setOwn(object, field.name, value);
+  } else if (field.pointer || (value !== '' && value !== null)) setOwn(object, field.name, value);
 }
 
 function isDelimited(type: string): boolean {

@@ -3,6 +3,7 @@ import data from './kubernetes-messages.json' with { type: 'json' };
 /*
  * kubernetes-messages.json is written by scripts/kubernetes-facts.mjs. Per message: field number -> `name type`.
  *   type   string bytes bool int32 int64 double | []T repeated | {}T map with string keys | name of another message
+ *          `*` before it where Go holds a pointer: an empty value is not nothing
  *   name   `*` where the fields of the message are in the parent's JSON object
  */
 const MESSAGES = data as Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -14,6 +15,8 @@ export interface MessageField {
   readonly map: boolean;
   /** The message's fields belong to the parent. */
   readonly inline: boolean;
+  /** Go holds a pointer: what is there was said, even an empty text. */
+  readonly pointer: boolean;
 }
 
 const SCALARS: ReadonlySet<string> = new Set(['string', 'bytes', 'bool', 'int32', 'int64', 'double']);
@@ -30,7 +33,9 @@ export function messageFields(name: string): ReadonlyMap<number, MessageField> |
   if (!Object.hasOwn(MESSAGES, name)) return undefined;
   const fields = new Map<number, MessageField>();
   for (const [number, text] of Object.entries(MESSAGES[name] ?? {})) {
-    const [field = '', type = ''] = text.split(' ');
+    const [field = '', held = ''] = text.split(' ');
+    const pointer = held.startsWith('*');
+    const type = pointer ? held.slice(1) : held;
     const repeated = type.startsWith('[]');
     const map = type.startsWith('{}');
     fields.set(Number(number), {
@@ -39,6 +44,7 @@ export function messageFields(name: string): ReadonlyMap<number, MessageField> |
       repeated,
       map,
       inline: field === '*',
+      pointer,
     });
   }
   parsed.set(name, fields);

@@ -1,5 +1,7 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { isObject } from '../json/json-value.ts';
+import { builtinSchema } from '../scheme/builtin/builtin-schemas.ts';
+import { typedForm } from '../schema/typed-form.ts';
 import { ProtoError } from './proto-reader.ts';
 
 /** Messages whose JSON is not an object of their fields. Each gets the fields as decoded and says what they mean. */
@@ -14,11 +16,11 @@ export const SPECIAL_MESSAGES: Readonly<Record<string, (fields: JsonObject) => J
   'machinery:apis.meta.v1.FieldsV1': (fields) => rawJson(fields['Raw']),
   'extensions:apiextensions.v1.JSON': (fields) => rawJson(fields['raw']),
   'extensions:apiextensions.v1.JSONSchemaPropsOrBool': (fields) =>
-    isObject(fields['schema']) ? fields['schema'] : fields['allows'] === true,
+    schemaIn(fields) ?? fields['allows'] === true,
   'extensions:apiextensions.v1.JSONSchemaPropsOrArray': (fields) =>
-    fields['schema'] ?? fields['jSONSchemas'] ?? [],
+    schemaIn(fields) ?? fields['jSONSchemas'] ?? [],
   'extensions:apiextensions.v1.JSONSchemaPropsOrStringArray': (fields) =>
-    fields['schema'] ?? fields['property'] ?? [],
+    schemaIn(fields) ?? fields['property'] ?? [],
 };
 
 /** Messages that are written as the list in their only field: map values cannot be lists in protobuf. */
@@ -27,6 +29,14 @@ export const LIST_MESSAGES: ReadonlySet<string> = new Set([
   'authorization.v1.ExtraValue',
   'certificates.v1.ExtraValue',
 ]);
+
+/** The schema that is in the place of something else. Nobody looks into such a value afterwards, so it gets its form here. */
+function schemaIn(fields: JsonObject): JsonObject | undefined {
+  const schema = fields['schema'];
+  return isObject(schema)
+    ? typedForm(builtinSchema('extensions:apiextensions.v1.JSONSchemaProps'), schema)
+    : undefined;
+}
 
 function numberIn(fields: JsonObject, key: string): number {
   const value = fields[key];

@@ -6,6 +6,8 @@ import type { Scheme } from '../scheme/scheme.ts';
 import type { ObjectStore } from '../store/object-store.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import type { AdmissionCheck } from '../write/write-request.ts';
+import type { Conversions } from '../webhooks/conversions.ts';
+import type { WebhookClients } from '../webhooks/webhook-clients.ts';
 import type { ListSnapshots } from './list-snapshots.ts';
 
 /** One Kubernetes API: the hub or a member cluster. Everything a request handler works on. */
@@ -17,6 +19,8 @@ export interface Cluster {
   readonly authorizer: Authorizer;
   readonly admission: readonly AdmissionCheck[];
   readonly snapshots: ListSnapshots;
+  readonly conversions: Conversions;
+  readonly webhooks: WebhookClients;
   readonly clock: Clock;
   readonly log: Logger;
   /** Called before an object is stored: completes it (the status of a CRD) or refuses it. */

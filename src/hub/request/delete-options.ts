@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json/json-value.ts';
 import { isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
 import { badRequest, invalid } from '../wire/status-errors.ts';
 import type { DecodedBody } from '../body/decoded-body.ts';
@@ -11,6 +12,8 @@ export interface DeleteOptions {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly dryRun: boolean;
+  /** The body, for admission. */
+  readonly asked?: JsonObject;
 }
 
 const PROPAGATIONS: readonly Propagation[] = ['Background', 'Foreground', 'Orphan'];
@@ -27,6 +30,7 @@ export function parseDeleteOptions(body: DecodedBody | undefined, query: URLSear
     propagation: policy === '' ? legacyPolicy(orphan) : parsePolicy(policy),
     uid: textAt(preconditions, 'uid'),
     resourceVersion: textAt(preconditions, 'resourceVersion'),
+    asked: { ...value, ...(policy !== '' && { propagationPolicy: policy }) },
     dryRun: parseDryRun([...bodyDryRun, ...query.getAll('dryRun')], 'DeleteOptions'),
   };
 }

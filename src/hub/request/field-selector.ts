@@ -41,12 +41,12 @@ function parseTerm(term: string): FieldRequirement {
 }
 
 /** Fields that every kind can be selected by. */
-const COMMON = ['metadata.name', 'metadata.namespace'];
+export const COMMON_FIELDS: readonly string[] = ['metadata.name', 'metadata.namespace'];
 
 /** @throws StatusError 400 when the kind cannot be selected by one of the fields */
 export function checkFieldSelector(requirements: readonly FieldRequirement[], ref: ResourceRef): void {
   for (const { path } of requirements) {
-    if (COMMON.includes(path) || ref.version.selectableFields.includes(path)) continue;
+    if (COMMON_FIELDS.includes(path) || ref.version.selectableFields.includes(path)) continue;
     throw badRequest(`field label not supported: ${path}`);
   }
 }

@@ -1,7 +1,8 @@
+import type { JsonObject } from '../json/json-value.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import { toVersion } from '../scheme/to-version.ts';
 import type { StoredObject } from '../store/stored-object.ts';
-import { matchesFields } from './field-selector.ts';
+import { COMMON_FIELDS, matchesFields } from './field-selector.ts';
 import { matchesLabels } from './label-selector.ts';
 import type { ListOptions } from './list-options.ts';
 
@@ -13,5 +14,11 @@ export function selectorOf(
   const { labels, fields } = options;
   if (labels.length === 0 && fields.length === 0) return () => true;
   if (fields.length === 0) return ({ object }) => matchesLabels(labels, object);
-  return ({ object }) => matchesLabels(labels, object) && matchesFields(fields, toVersion(object, ref));
+  const shown = asksForVersion(options) ? toVersion : (object: JsonObject): JsonObject => object;
+  return ({ object }) => matchesLabels(labels, object) && matchesFields(fields, shown(object, ref));
+}
+
+/** Whether the answer depends on the version that objects are shown in: names are the same in all. */
+export function asksForVersion({ fields }: Pick<ListOptions, 'fields'>): boolean {
+  return fields.some(({ path }) => !COMMON_FIELDS.includes(path));
 }

@@ -14,6 +14,10 @@ export interface RequestContext {
   readonly userAgent: string;
   /** Reads the body once. @param limitBytes 3 MiB unless given. @throws StatusError 408, 413, 429 */
   readonly body: (limitBytes?: number) => Promise<Buffer>;
+  /** Waits for another server without a seat. @throws StatusError 429 when there is none afterwards */
+  readonly outside: <T>(ask: () => Promise<T>) => Promise<T>;
+  /** What admission noted for the audit log. */
+  readonly annotate: (annotations: ReadonlyMap<string, string>) => void;
 }
 
 /** A request for a resource. */
@@ -21,6 +25,6 @@ export interface ResourceContext extends RequestContext {
   readonly info: ResourceRequest;
 }
 
-export function formOf(context: RequestContext): ResponseForm {
+export function negotiatedForm(context: RequestContext): ResponseForm {
   return negotiateForm(context.accept);
 }

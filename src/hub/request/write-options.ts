@@ -9,6 +9,8 @@ export interface WriteOptions {
   readonly fieldValidation: FieldValidation;
   readonly dryRun: boolean;
   readonly force: boolean;
+  /** What the query says of manager and validation, for admission. */
+  readonly asked?: { readonly fieldManager?: string; readonly fieldValidation?: string };
 }
 
 const FIELD_VALIDATIONS: readonly FieldValidation[] = ['Strict', 'Warn', 'Ignore'];
@@ -32,6 +34,10 @@ export function parseWriteOptions(
     fieldValidation,
     dryRun: parseDryRun(query.getAll('dryRun'), optionsKind),
     force: isTrue(query.get('force')),
+    asked: {
+      ...((query.get('fieldManager') ?? '') !== '' && { fieldManager: query.get('fieldManager') as string }),
+      ...(validation !== '' && { fieldValidation: validation }),
+    },
   };
 }
 

@@ -12,9 +12,12 @@ import { metadataOf } from '../request/cluster.ts';
 import { parseDeleteOptions } from '../request/delete-options.ts';
 import { selectPage } from './list-objects.ts';
 import { parseListOptions } from '../request/list-options.ts';
-import { parseForSelectors } from '../request/parse-for-selectors.ts';
-import type { DeleteResult } from './object-deleter.ts';
+import { prepareForSelectors } from '../request/prepare-for-selectors.ts';
+import type { DeleteResult, DeleteTarget } from './object-deleter.ts';
+import { OperationAnswers } from './operation-answers.ts';
+import { warningHeaders } from './warning-headers.ts';
 import { ObjectDeleter } from './object-deleter.ts';
+import { awaitsConversion, toVersion } from '../scheme/to-version.ts';
 import { decodeWithinBudget } from '../request/request-body.ts';
 import type { ResourceContext } from '../request/request-context.ts';
 
@@ -22,9 +25,37 @@ export async function deleteObject(context: ResourceContext, ref: ResourceRef): 
   const { cluster, info, user, query } = context;
   const options = parseDeleteOptions(await optionsBody(context), query);
   const { namespace, name } = info;
-  const result = new ObjectDeleter(cluster).delete({ ref, namespace, name, user, options });
+  const result = await deleted(context, { ref, namespace, name, user, options });
   await cluster.store.durable(result.rv);
-  return jsonAnswer(200, result.outcome === 'marked' ? result.object : successStatus(ref, result));
+  const headers = result.warnings.length === 0 ? undefined : { warning: warningHeaders(result.warnings) };
+  if (result.outcome === 'gone') return jsonAnswer(200, successStatus(ref, result), headers);
+  return jsonAnswer(200, await inAskedVersion(context, ref, result.object), headers);
+}
+
+/** Where webhooks have to be asked, the deletion waits for them and begins again. */
+async function deleted(context: ResourceContext, target: DeleteTarget): Promise<DeleteResult> {
+  const answers = new OperationAnswers(context.cluster);
+  const deleter = new ObjectDeleter(context.cluster, answers);
+  try {
+    return await answers.runUnbounded(() => deleter.delete(target), context.outside);
+  } finally {
+    context.annotate(answers.annotations);
+  }
+}
+
+/** What was deleted in the version of the request; as it is stored where its webhook fails: the deletion has happened. */
+async function inAskedVersion(
+  context: ResourceContext,
+  ref: ResourceRef,
+  object: JsonObject,
+): Promise<JsonObject> {
+  if (!awaitsConversion(object, ref)) return toVersion(object, ref);
+  try {
+    return await context.outside(() => context.cluster.conversions.convert(object, ref));
+  } catch (error) {
+    if (error instanceof StatusError && error.httpCode === 500) return object;
+    throw error;
+  }
 }
 
 /** Deletes object by object; one that vanished meanwhile is as good as deleted. */
@@ -32,17 +63,16 @@ export async function deleteCollection(context: ResourceContext, ref: ResourceRe
   const { cluster, info, user, query } = context;
   const options = parseDeleteOptions(await optionsBody(context), query);
   const listOptions = parseListOptions(query, ref);
-  await parseForSelectors(cluster, { ref, namespace: info.namespace, options: listOptions });
+  await prepareForSelectors(context, { ref, namespace: info.namespace, options: listOptions });
   const selection = { ref, namespace: info.namespace, options: listOptions };
   const page = boundedWork(() => selectPage(cluster, selection));
-  const deleter = new ObjectDeleter(cluster);
   const items: JsonObject[] = [];
   let rv = 0;
   for (const entry of page.entries) {
     const { namespace, name } = entry;
     try {
-      const result = deleter.delete({ ref, namespace, name, user, options });
-      items.push(result.object);
+      const result = await deleted(context, { ref, namespace, name, user, options, ofCollection: true });
+      items.push(await inAskedVersion(context, ref, result.object));
       rv = Math.max(rv, result.rv);
     } catch (error) {
       if (!(error instanceof StatusError) || error.httpCode !== 404) throw error;

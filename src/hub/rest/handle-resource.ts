@@ -11,10 +11,11 @@ import { storageKeyOf } from '../request/cluster.ts';
 import { deleteCollection, deleteObject } from './handle-delete.ts';
 import { createObject, patchObject, updateObject } from './handle-write.ts';
 import { checkNotFuture } from '../request/list-options.ts';
+import { prepareToShow } from '../request/prepare-to-show.ts';
 import { listObjects } from './list-objects.ts';
 import { entryJson, shownObjects } from '../request/representation.ts';
 import type { ResourceContext } from '../request/request-context.ts';
-import { formOf } from '../request/request-context.ts';
+import { negotiatedForm } from '../request/request-context.ts';
 import { includeObjectOf } from '../request/table-options.ts';
 
 /** Subresources that are read and written as the object itself. */
@@ -81,13 +82,14 @@ function requireVerb(context: ResourceContext, ref: ResourceRef): void {
 
 async function getObject(context: ResourceContext, ref: ResourceRef): Promise<Answer> {
   const { cluster, info, query } = context;
-  const form = formOf(context);
+  const form = negotiatedForm(context);
   const asked = /^\d+$/.exec(query.get('resourceVersion') ?? '');
   if (asked !== null) checkNotFuture({ resourceVersion: Number(asked[0]) }, cluster.store.rv);
   const entry = cluster.store.get(storageKeyOf(ref, info.namespace, info.name));
   // An absence may be as fresh as a presence: wait for whatever led to it.
   await cluster.store.durable(entry?.rv ?? cluster.store.rv);
   if (entry === undefined) throw notFound(ref.definition, info.name);
+  await prepareToShow(context, [entry], ref);
   if (info.subresource === 'scale') return jsonAnswer(200, scaleOf(ref, toVersion(entry.object, ref)));
   if (!OBJECT_SUBRESOURCES.has(info.subresource)) throw methodNotAllowed();
   if (form.as !== 'table') return jsonAnswer(200, entryJson(entry, ref, form));

@@ -4,16 +4,16 @@ import type { ResourceRef } from '../schema/resource-definition.ts';
 import { unknownBodyFormat, unsupportedPatchType } from '../wire/status-errors.ts';
 import { partialMetadata } from '../table/partial-metadata.ts';
 import { renderTable } from '../table/table.ts';
-import { boundedWork } from '../wire/bounded-work.ts';
 import { scaleOf } from '../write/scale.ts';
 import type { PatchType } from '../write/prepare-patch.ts';
 import type { DecodedBody } from '../body/decoded-body.ts';
 import type { WriteResult, WriteTarget } from './object-writer.ts';
 import { ObjectWriter } from './object-writer.ts';
+import { OperationAnswers } from './operation-answers.ts';
 import { objectJson } from '../request/representation.ts';
 import { decodeWithinBudget } from '../request/request-body.ts';
 import type { ResourceContext } from '../request/request-context.ts';
-import { formOf } from '../request/request-context.ts';
+import { negotiatedForm } from '../request/request-context.ts';
 import { includeObjectOf } from '../request/table-options.ts';
 import { warningHeaders } from './warning-headers.ts';
 import { parseWriteOptions } from '../request/write-options.ts';
@@ -21,47 +21,42 @@ import { parseWriteOptions } from '../request/write-options.ts';
 export async function createObject(context: ResourceContext, ref: ResourceRef): Promise<Answer> {
   const target = targetOf(context, ref, 'CreateOptions');
   const body = await decoded(context, ref);
-  const writer = new ObjectWriter(context.cluster);
-  return answerWrite(
-    context,
-    ref,
-    boundedWork(() => writer.create(target, body)),
-  );
+  return answerWrite(context, ref, await written(context, (writer) => writer.create(target, body)));
 }
 
 export async function updateObject(context: ResourceContext, ref: ResourceRef): Promise<Answer> {
   const target = targetOf(context, ref, 'UpdateOptions');
   const body = await decoded(context, ref);
-  const writer = new ObjectWriter(context.cluster);
-  return answerWrite(
-    context,
-    ref,
-    boundedWork(() => writer.update(target, body)),
-  );
+  return answerWrite(context, ref, await written(context, (writer) => writer.update(target, body)));
 }
 
 export async function patchObject(context: ResourceContext, ref: ResourceRef): Promise<Answer> {
   const type = context.contentType.split(';')[0]?.trim().toLowerCase() ?? '';
   const apply = type === 'application/apply-patch+yaml' || type === 'application/apply-patch+cbor';
   const target = targetOf(context, ref, apply ? 'ApplyOptions' : 'PatchOptions');
-  const writer = new ObjectWriter(context.cluster);
   if (type === 'application/apply-patch+yaml') {
     const body = await decodeWithinBudget(await context.body(), 'application/yaml');
-    return answerWrite(
-      context,
-      ref,
-      boundedWork(() => writer.apply(target, body)),
-    );
+    return answerWrite(context, ref, await written(context, (writer) => writer.apply(target, body)));
   }
   const patchType = PATCH_TYPES.get(type);
   if (patchType === undefined) throw unsupportedPatchType();
   if (patchType === 'strategic' && !ref.definition.builtIn) throw unknownBodyFormat(CUSTOM_PATCH_TYPES);
   const body = await decodeWithinBudget(await context.body(), 'application/json');
-  return answerWrite(
-    context,
-    ref,
-    boundedWork(() => writer.patch(target, patchType, body)),
-  );
+  return answerWrite(context, ref, await written(context, (writer) => writer.patch(target, patchType, body)));
+}
+
+/** Runs a write; where webhooks have to be asked, it waits for them and begins again. */
+async function written(
+  context: ResourceContext,
+  write: (writer: ObjectWriter) => WriteResult,
+): Promise<WriteResult> {
+  const answers = new OperationAnswers(context.cluster);
+  const writer = new ObjectWriter(context.cluster, answers);
+  try {
+    return await answers.run(() => write(writer), context.outside);
+  } finally {
+    context.annotate(answers.annotations);
+  }
 }
 
 const PATCH_TYPES: ReadonlyMap<string, PatchType> = new Map([
@@ -100,7 +95,7 @@ async function answerWrite(context: ResourceContext, ref: ResourceRef, result: W
   const code = result.created ? 201 : 200;
   const headers = result.warnings.length === 0 ? undefined : { warning: warningHeaders(result.warnings) };
   if (context.info.subresource === 'scale') return jsonAnswer(code, scaleOf(ref, result.object), headers);
-  const form = formOf(context);
+  const form = negotiatedForm(context);
   if (form.as === 'partial') return jsonAnswer(code, partialMetadata(result.object), headers);
   if (form.as !== 'table') {
     // The text that went into the log is the answer, too.

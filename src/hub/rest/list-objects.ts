@@ -9,16 +9,17 @@ import type { StoredObject } from '../store/stored-object.ts';
 import { partialMetadataList } from '../table/partial-metadata.ts';
 import { renderTable } from '../table/table.ts';
 import { boundedWork } from '../wire/bounded-work.ts';
-import { spendWork } from '../json/work-budget.ts';
+import { chargeWork } from '../json/work-budget.ts';
 import type { Cluster } from '../request/cluster.ts';
 import { decodeContinue, encodeContinue } from '../request/continue-token.ts';
 import { selectorOf } from '../request/object-selector.ts';
-import { parseForSelectors } from '../request/parse-for-selectors.ts';
+import { prepareForSelectors } from '../request/prepare-for-selectors.ts';
+import { prepareToShow } from '../request/prepare-to-show.ts';
 import type { ListOptions } from '../request/list-options.ts';
 import { checkNotFuture, parseListOptions } from '../request/list-options.ts';
 import { entryJson, shownObjects } from '../request/representation.ts';
 import type { ResourceContext } from '../request/request-context.ts';
-import { formOf } from '../request/request-context.ts';
+import { negotiatedForm } from '../request/request-context.ts';
 import { includeObjectOf } from '../request/table-options.ts';
 
 /** Longer lists are streamed in pieces; between them other requests get their turn. */
@@ -42,9 +43,10 @@ export interface ListPage {
 export async function listObjects(context: ResourceContext, ref: ResourceRef): Promise<Answer> {
   const { cluster, info, query } = context;
   const options = parseListOptions(query, ref);
-  const form = formOf(context);
-  await parseForSelectors(cluster, { ref, namespace: info.namespace, options });
+  const form = negotiatedForm(context);
+  await prepareForSelectors(context, { ref, namespace: info.namespace, options });
   const page = boundedWork(() => selectPage(cluster, { ref, namespace: info.namespace, options }));
+  await prepareToShow(context, page.entries, ref);
   await cluster.store.durable(Math.min(page.rv, cluster.store.rv));
   const metadata = listMeta(page);
   if (form.as === 'table') {
@@ -137,7 +139,7 @@ export function selectPage(
   let at = source.start;
   for (; at < source.entries.length && (limit === 0 || entries.length < limit); at += 1) {
     const entry = source.entries[at] as StoredObject;
-    spendWork(steps);
+    chargeWork(steps);
     if (matches(entry)) entries.push(entry);
   }
   const last = entries.at(-1);

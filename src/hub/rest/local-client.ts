@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json/json-value.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
-import { toVersion } from '../scheme/to-version.ts';
+import { awaitsConversion, toVersion } from '../scheme/to-version.ts';
 import { StatusError } from '../wire/status-error.ts';
 import type { EventListener } from '../store/subscriptions.ts';
 import type { UserInfo } from '../wire/user-info.ts';
@@ -10,6 +10,7 @@ import type { DeleteOptions } from '../request/delete-options.ts';
 import { ObjectDeleter } from './object-deleter.ts';
 import type { WriteResult, WriteTarget } from './object-writer.ts';
 import { ObjectWriter } from './object-writer.ts';
+import { OperationAnswers } from './operation-answers.ts';
 
 /** One resource by its names, as controllers write it down. */
 export interface ResourceWords {
@@ -27,17 +28,16 @@ export interface LocalKey {
 export class LocalClient {
   readonly #cluster: Cluster;
   readonly #user: UserInfo;
-  readonly #writer: ObjectWriter;
-  readonly #deleter: ObjectDeleter;
+  readonly #withoutWebhooks: true | undefined;
 
-  constructor(cluster: Cluster, controller: string) {
+  /** @param options withoutWebhooks: what the hub needs to run at all asks no admission webhook */
+  constructor(cluster: Cluster, controller: string, options: { readonly withoutWebhooks?: true } = {}) {
     this.#cluster = cluster;
+    this.#withoutWebhooks = options.withoutWebhooks;
     this.#user = {
       name: `system:controller:${controller}`,
       groups: ['system:masters', 'system:authenticated'],
     };
-    this.#writer = new ObjectWriter(cluster);
-    this.#deleter = new ObjectDeleter(cluster);
   }
 
   ref(words: ResourceWords): ResourceRef | undefined {
@@ -46,21 +46,20 @@ export class LocalClient {
 
   get(ref: ResourceRef, key: LocalKey): JsonObject | undefined {
     const entry = this.#cluster.store.get(storageKeyOf(ref, key.namespace, key.name));
-    return entry === undefined ? undefined : toVersion(entry.object, ref);
+    return entry === undefined ? undefined : shownOrStored(entry.object, ref);
   }
 
   list(ref: ResourceRef, namespace?: string): JsonObject[] {
     return this.#cluster.store
       .list(ref.definition.storageKey, namespace)
-      .map((entry) => toVersion(entry.object, ref));
+      .map((entry) => shownOrStored(entry.object, ref));
   }
 
   /** Creates; undefined when it exists already. */
   async create(ref: ResourceRef, namespace: string, object: JsonObject): Promise<JsonObject | undefined> {
     try {
-      return await this.#settled(
-        this.#writer.create(this.#target(ref, { namespace, name: '' }), body(object)),
-      );
+      const target = this.#target(ref, { namespace, name: '' });
+      return await this.#written((writer) => writer.create(target, body(object)));
     } catch (error) {
       if (error instanceof StatusError && error.reason === 'AlreadyExists') return undefined;
       throw error;
@@ -74,7 +73,7 @@ export class LocalClient {
     subresource = '',
   ): Promise<JsonObject | undefined> {
     const target = { ...this.#target(ref, key), subresource };
-    return this.#orGone(() => this.#writer.patch(target, 'merge', body(patch)));
+    return this.#orGone((writer) => writer.patch(target, 'merge', body(patch)));
   }
 
   update(
@@ -84,7 +83,7 @@ export class LocalClient {
     subresource = '',
   ): Promise<JsonObject | undefined> {
     const target = { ...this.#target(ref, key), subresource };
-    return this.#orGone(() => this.#writer.update(target, body(object)));
+    return this.#orGone((writer) => writer.update(target, body(object)));
   }
 
   /** False when there was nothing to delete. */
@@ -92,7 +91,11 @@ export class LocalClient {
     const { namespace, name } = key;
     const all = { propagation: undefined, uid: '', resourceVersion: '', dryRun: false, ...options };
     try {
-      const result = this.#deleter.delete({ ref, namespace, name, user: this.#user, options: all });
+      const answers = new OperationAnswers(this.#cluster);
+      const deleter = new ObjectDeleter(this.#cluster, answers);
+      const target = { ref, namespace, name, user: this.#user, options: all };
+      const withoutWebhooks = this.#withoutWebhooks;
+      const result = await answers.runUnbounded(() => deleter.delete({ ...target, withoutWebhooks }));
       await this.#cluster.store.durable(result.rv);
       return true;
     } catch (error) {
@@ -107,16 +110,19 @@ export class LocalClient {
   }
 
   /** Undefined when the object vanished under the controller, which is no fault. */
-  async #orGone(write: () => WriteResult): Promise<JsonObject | undefined> {
+  async #orGone(write: (writer: ObjectWriter) => WriteResult): Promise<JsonObject | undefined> {
     try {
-      return await this.#settled(write());
+      return await this.#written(write);
     } catch (error) {
       if (isGone(error)) return undefined;
       throw error;
     }
   }
 
-  async #settled(result: WriteResult): Promise<JsonObject> {
+  async #written(write: (writer: ObjectWriter) => WriteResult): Promise<JsonObject> {
+    const answers = new OperationAnswers(this.#cluster);
+    const writer = new ObjectWriter(this.#cluster, answers);
+    const result = await answers.runUnbounded(() => write(writer));
     await this.#cluster.store.durable(result.rv);
     return result.object;
   }
@@ -128,8 +134,14 @@ export class LocalClient {
       dryRun: false,
       force: false,
     } as const;
-    return { ref, subresource: '', ...key, user: this.#user, options };
+    const withoutWebhooks = this.#withoutWebhooks;
+    return { ref, subresource: '', ...key, user: this.#user, options, withoutWebhooks };
   }
+}
+
+/** Controllers look at metadata, and at kinds that no webhook converts. */
+function shownOrStored(object: JsonObject, ref: ResourceRef): JsonObject {
+  return awaitsConversion(object, ref) ? object : toVersion(object, ref);
 }
 
 function body(value: JsonObject): { value: JsonObject; strictErrors: readonly string[] } {

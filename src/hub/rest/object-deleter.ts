@@ -10,7 +10,9 @@ import type { UserInfo } from '../wire/user-info.ts';
 import type { Cluster } from '../request/cluster.ts';
 import { metadataOf, storageKeyOf, timestamp } from '../request/cluster.ts';
 import type { DeleteOptions, Propagation } from '../request/delete-options.ts';
+import { admitDeletion } from './dynamic-write.ts';
 import { isFinalized } from './object-writer.ts';
+import type { OperationAnswers } from './operation-answers.ts';
 import { storeObject } from './store-object.ts';
 
 export interface DeleteTarget {
@@ -19,13 +21,19 @@ export interface DeleteTarget {
   readonly name: string;
   readonly user: UserInfo;
   readonly options: DeleteOptions;
+  /** One of many: admission gets no name, as from an API server. */
+  readonly ofCollection?: true;
+  /** What the hub does to run at all asks nobody. */
+  readonly withoutWebhooks?: true | undefined;
 }
 
 /** `gone`: removed at once. `marked`: it lingers until its finalizers are done. */
 export interface DeleteResult {
   readonly outcome: 'gone' | 'marked';
+  /** In the version of the request, or in its own where a webhook would have to convert it. */
   readonly object: JsonObject;
   readonly rv: number;
+  readonly warnings: readonly string[];
 }
 
 const FOREGROUND = 'foregroundDeletion';
@@ -34,9 +42,12 @@ const CRD_CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
 
 export class ObjectDeleter {
   readonly #cluster: Cluster;
+  readonly #answers: OperationAnswers;
 
-  constructor(cluster: Cluster) {
+  /** @param answers of webhooks; one for each deletion */
+  constructor(cluster: Cluster, answers: OperationAnswers) {
     this.#cluster = cluster;
+    this.#answers = answers;
   }
 
   /** @throws StatusError 404, 409 on a failed precondition, 403 from admission */
@@ -45,22 +56,23 @@ export class ObjectDeleter {
     const { options } = wanted;
     const live = this.#cluster.store.get(storageKeyOf(wanted.ref, wanted.namespace, wanted.name));
     if (live === undefined) throw notFound(definition, wanted.name);
-    // What cannot be converted can still be deleted, as what it is.
-    const own = definition.needsWebhook === true ? storedRef(live.object, definition) : undefined;
+    // No webhook is needed for a deletion: an object whose webhook is gone for good can still be deleted, as what it is.
+    const own = definition.conversion?.kind === 'webhook' ? storedRef(live.object, definition) : undefined;
     const ref = own ?? wanted.ref;
     const target = { ...wanted, ref };
     checkPreconditions(live, ref, options);
-    this.#admit(target, live);
+    const warnings = this.#admit(target, live);
     const next = this.#nextState(target, live);
-    if (next === undefined) return { outcome: 'marked', object: toVersion(live.object, ref), rv: live.rv };
+    if (next === undefined)
+      return { outcome: 'marked', object: toVersion(live.object, ref), rv: live.rv, warnings };
     const removed = isFinalized(next);
     const outcome = removed ? 'gone' : 'marked';
-    if (options.dryRun) return { outcome, object: next, rv: 0 };
+    if (options.dryRun) return { outcome, object: next, rv: 0, warnings };
     const entry = storeObject(this.#cluster, { ref, object: next, removed, storedAs: own });
-    return { outcome, object: toVersion(entry.object, ref), rv: entry.rv };
+    return { outcome, object: toVersion(entry.object, ref), rv: entry.rv, warnings };
   }
 
-  #admit(target: DeleteTarget, live: StoredObject): void {
+  #admit(target: DeleteTarget, live: StoredObject): readonly string[] {
     const { ref, user } = target;
     const { admission, authorizer } = this.#cluster;
     const object = toVersion(live.object, ref);
@@ -74,6 +86,12 @@ export class ObjectDeleter {
         user,
         can: (question) => authorizer.allows(user, question),
       });
+    if (target.withoutWebhooks === true) return [];
+    const { namespace, options } = target;
+    const name = target.ofCollection === true ? '' : target.name;
+    const subject = { ref, subresource: '', namespace, name, user, old: object };
+    const asked = { dryRun: options.dryRun, options: options.asked ?? {} };
+    return admitDeletion(this.#cluster, { ...subject, ...asked }, this.#answers);
   }
 
   /** The object as the deletion leaves it, in the version of the request; undefined when it is being deleted already and nothing changes. */

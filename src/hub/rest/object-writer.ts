@@ -3,7 +3,7 @@ import { accessRefused } from '../auth/rbac/access-refused.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
-import { storageRef, toVersion } from '../scheme/to-version.ts';
+import { awaitsConversion, storageRef, toVersion } from '../scheme/to-version.ts';
 import { alreadyExists, notFound } from '../wire/status-errors.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import type { PatchType } from '../write/prepare-patch.ts';
@@ -16,8 +16,10 @@ import type { PreparedWrite, WriteRequest } from '../write/write-request.ts';
 import type { UserInfo } from '../wire/user-info.ts';
 import type { Cluster } from '../request/cluster.ts';
 import { metadataOf, storageKeyOf, timestamp } from '../request/cluster.ts';
+import { dynamicAdmission } from './dynamic-write.ts';
 import { fillRequester } from './csr-requester.ts';
 import { requireLiveNamespace } from './namespace-lifecycle.ts';
+import type { OperationAnswers } from './operation-answers.ts';
 import { randomSuffix } from './random-suffix.ts';
 import { storeObject } from './store-object.ts';
 import type { WriteOptions } from '../request/write-options.ts';
@@ -30,6 +32,8 @@ export interface WriteTarget {
   readonly name: string;
   readonly user: UserInfo;
   readonly options: WriteOptions;
+  /** What the hub does to run at all asks no admission webhook. */
+  readonly withoutWebhooks?: true | undefined;
 }
 
 /** What became of a write; wait for `durable(rv)` before you report it. */
@@ -46,9 +50,16 @@ export interface WriteResult {
 /** Every write of objects: reads the live object, prepares and stores in one turn of the event loop, so nothing can come between. */
 export class ObjectWriter {
   readonly #cluster: Cluster;
+  readonly #answers: OperationAnswers;
+  /** The same in each run of one write: what webhooks said of an object must fit the next one, too. */
+  readonly #identity = newIdentity();
+  readonly #now: string;
 
-  constructor(cluster: Cluster) {
+  /** @param answers of webhooks; one for each write */
+  constructor(cluster: Cluster, answers: OperationAnswers) {
     this.#cluster = cluster;
+    this.#answers = answers;
+    this.#now = timestamp(cluster.clock);
   }
 
   create(target: WriteTarget, body: DecodedBody): WriteResult {
@@ -63,7 +74,11 @@ export class ObjectWriter {
       // Events and Leases upstream, and a few more, may be created by PUT; custom resources and the rest may not.
       throw notFound(target.ref.definition, target.name);
     }
-    const prepared = prepareUpdate(this.#request(target, false), toVersion(live.object, target.ref), body);
+    const prepared = prepareUpdate(
+      this.#request(target, false),
+      this.#answers.toVersion(live.object, target.ref),
+      body,
+    );
     return this.#replace(target, live, prepared);
   }
 
@@ -71,7 +86,7 @@ export class ObjectWriter {
     const live = this.#require(target);
     const prepared = preparePatch(
       this.#request(target, false),
-      toVersion(live.object, target.ref),
+      this.#answers.toVersion(live.object, target.ref),
       type,
       body,
     );
@@ -83,7 +98,7 @@ export class ObjectWriter {
     const live = this.#find(target);
     const { force } = target.options;
     if (live !== undefined) {
-      const shown = toVersion(live.object, target.ref);
+      const shown = this.#answers.toVersion(live.object, target.ref);
       return this.#replace(target, live, prepareApply(this.#request(target, false), shown, body, { force }));
     }
     if (target.subresource !== '') throw notFound(target.ref.definition, target.name);
@@ -108,8 +123,15 @@ export class ObjectWriter {
     if (this.#cluster.store.get(key) !== undefined) throw alreadyExists(ref.definition, name);
     const { warnings } = prepared;
     const object = this.#cluster.complete(ref, prepared.object);
-    if (options.dryRun) return { object, rv: 0, created: true, warnings };
-    const entry = storeObject(this.#cluster, { ref, object, bounded: true, removed: false });
+    if (options.dryRun) return { object: this.#asStored(ref, object), rv: 0, created: true, warnings };
+    const { toVersion: convert } = this.#answers;
+    const entry = storeObject(this.#cluster, {
+      ref,
+      object,
+      bounded: true,
+      removed: false,
+      toVersion: convert,
+    });
     return { object: toVersion(entry.object, ref), rv: entry.rv, entry, created: true, warnings };
   }
 
@@ -117,14 +139,21 @@ export class ObjectWriter {
     const { ref, options } = target;
     const { warnings } = prepared;
     // Stored in another version, or before the definition changed: even a write of the same brings it up to date.
-    const upToDate = toVersion(live.object, storageRef(ref)) === live.object;
+    const upToDate = isUpToDate(live.object, storageRef(ref));
     if (!prepared.changed && upToDate)
       return { object: prepared.object, rv: live.rv, created: false, warnings };
     const removed = isFinalized(prepared.object);
     const object = removed ? prepared.object : this.#cluster.complete(ref, prepared.object);
-    if (options.dryRun) return { object, rv: 0, created: false, warnings };
-    const entry = storeObject(this.#cluster, { ref, object, bounded: true, removed });
+    if (options.dryRun) return { object: this.#asStored(ref, object), rv: 0, created: false, warnings };
+    const { toVersion: convert } = this.#answers;
+    const entry = storeObject(this.#cluster, { ref, object, bounded: true, removed, toVersion: convert });
     return { object: toVersion(entry.object, ref), rv: entry.rv, entry, created: false, warnings };
+  }
+
+  /** What a write that is only tried would show: as it would come back from the store. */
+  #asStored(ref: ResourceRef, object: JsonObject): JsonObject {
+    if (ref.definition.conversion?.kind !== 'webhook') return object;
+    return this.#answers.toVersion(this.#answers.toVersion(object, storageRef(ref)), ref);
   }
 
   #find(target: WriteTarget): StoredObject | undefined {
@@ -139,31 +168,40 @@ export class ObjectWriter {
 
   #request(target: WriteTarget, creates: boolean): WriteRequest {
     const { ref, subresource, namespace, name, user, options } = target;
-    const { authorizer, admission, clock } = this.#cluster;
-    return {
+    const { authorizer, admission } = this.#cluster;
+    const dynamic =
+      target.withoutWebhooks === true ? undefined : dynamicAdmission(this.#cluster, target, this.#answers);
+    const request: WriteRequest = {
       ref,
       subresource,
       namespace: ref.definition.namespaced ? namespace : '',
       name,
       fieldManager: options.fieldManager,
       fieldValidation: options.fieldValidation,
-      now: timestamp(clock),
-      ...(creates && { identity: newIdentity() }),
+      now: this.#now,
+      ...(creates && { identity: this.#identity }),
+      convert: this.#answers.toVersion,
       user,
       admission,
       can: (question) => authorizer.allows(user, question),
     };
+    return dynamic === undefined ? request : { ...request, dynamic: dynamic(request) };
   }
 }
 
 /** The letters are drawn only for `generateName`. */
 function newIdentity(): { readonly uid: string; readonly nameSuffix: string } {
+  let suffix: string | undefined;
   return {
     uid: randomUUID(),
     get nameSuffix() {
-      return randomSuffix();
+      return (suffix ??= randomSuffix());
     },
   };
+}
+
+function isUpToDate(object: JsonObject, storage: ResourceRef): boolean {
+  return !awaitsConversion(object, storage) && toVersion(object, storage) === object;
 }
 
 /** Marked for deletion and nothing left that holds it: the object goes away with this write. */

@@ -1,9 +1,11 @@
 import type { JsonObject } from '../json/json-value.ts';
 import { textAt } from '../json/json-value.ts';
+import { noteConverted } from '../scheme/converted-objects.ts';
 import { noteCurrent } from '../scheme/current-shape.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import { storageRef, toVersion } from '../scheme/to-version.ts';
 import type { StoredObject } from '../store/stored-object.ts';
+import { withResourceVersionOf } from '../webhooks/conversions.ts';
 import type { Cluster } from '../request/cluster.ts';
 import { metadataOf, storageKeyOf } from '../request/cluster.ts';
 
@@ -13,6 +15,8 @@ export interface PreparedObject {
   readonly object: JsonObject;
   /** The version to store it in, where that is not the storage version. */
   readonly storedAs?: ResourceRef | undefined;
+  /** How it becomes one of that version; what the hub can say itself unless given. */
+  readonly toVersion?: (object: JsonObject, ref: ResourceRef) => JsonObject;
   /** A client decided what is in the object: it may not grow without bounds. */
   readonly bounded?: true;
   /** This write takes the object away; `object` is its last state. */
@@ -25,9 +29,19 @@ export function storeObject(cluster: Cluster, prepared: PreparedObject): StoredO
   const stored = prepared.storedAs ?? storageRef(ref);
   const metadata = metadataOf(object);
   const key = storageKeyOf(ref, textAt(metadata, 'namespace'), textAt(metadata, 'name'));
-  const shown = stored.version === ref.version ? object : toVersion(object, stored);
+  const convert = prepared.toVersion ?? toVersion;
+  const shown = stored.version === ref.version ? object : convert(object, stored);
+  // What the answer will show is made before anything is stored: what cannot be shown again is not kept.
+  const back = awaitsAnswer(ref, stored) ? convert(shown, ref) : undefined;
   const entry = removed ? cluster.store.delete(key, shown) : cluster.store.put(key, shown, prepared.bounded);
-  if (!ref.definition.builtIn) noteCurrent(entry.object, stored.version);
+  // What was converted gets the defaults of its version when it is read.
+  const written = ref.definition.conversion === undefined || stored.version === ref.version;
+  if (!ref.definition.builtIn && written) noteCurrent(entry.object, stored.version);
+  if (back !== undefined) noteConverted(entry.object, ref.version, withResourceVersionOf(entry.object, back));
   cluster.afterWrite(ref, { entry, removed });
   return entry;
+}
+
+function awaitsAnswer(ref: ResourceRef, stored: ResourceRef): boolean {
+  return ref.definition.conversion?.kind === 'webhook' && stored.version !== ref.version;
 }

@@ -3,7 +3,7 @@ import { parseRfc3339 } from '../../core/model/rfc3339.ts';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { isObject } from '../json/json-value.ts';
 import type { Schema } from './schema.ts';
-import { spendOnKeys, spendWork } from '../json/work-budget.ts';
+import { chargeKeys, chargeWork } from '../json/work-budget.ts';
 import { quotedValue } from './text/quoted-value.ts';
 import { matchesNumberFormat } from './text/value-format.ts';
 
@@ -61,7 +61,7 @@ function objectProblem(schema: Schema, object: JsonObject, field: Field): string
   const { properties, additional } = schema;
   const struct = schema.name === undefined ? undefined : { schema, above: field };
   const keys = Object.keys(object);
-  spendOnKeys(keys.length);
+  chargeKeys(keys.length);
   for (const key of keys) {
     const declared = properties?.get(key);
     const below = declared ?? (additional === true ? undefined : additional);
@@ -77,7 +77,7 @@ function objectProblem(schema: Schema, object: JsonObject, field: Field): string
 
 function listProblem(schema: Schema, list: readonly JsonValue[], field: Field): string | undefined {
   if (schema.items === undefined) return undefined;
-  spendWork(list.length);
+  chargeWork(list.length);
   for (const item of list) {
     const problem = problemAt(schema.items, item, field);
     if (problem !== undefined) return problem;

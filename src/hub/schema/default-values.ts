@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { deepClone, isObject, setOwn } from '../json/json-value.ts';
 import type { Schema } from './schema.ts';
-import { spendOnKeys, spendWork } from '../json/work-budget.ts';
+import { chargeKeys, chargeWork } from '../json/work-budget.ts';
 
 /**
  * Fills in defaults and drops nulls that the schema does not allow. A null with a default becomes the default.
@@ -14,7 +14,7 @@ export function applyDefaults(schema: Schema, value: JsonValue): JsonValue {
 
 function defaultList(items: Schema, list: JsonValue[]): JsonValue[] {
   let changed = false;
-  spendWork(list.length + 1);
+  chargeWork(list.length + 1);
   const result = list.map((item) => {
     const base =
       item === null && items.nullable !== true && items.default !== undefined ? items.default : item;
@@ -33,7 +33,7 @@ function defaultObject(schema: Schema, object: JsonObject): JsonObject {
   };
   const keys = Object.keys(object);
   const declared = defaultsOf(schema);
-  spendOnKeys(keys.length + declared.length);
+  chargeKeys(keys.length + declared.length);
   for (const key of keys) {
     const value = object[key] as JsonValue;
     const known = schema.properties?.get(key) ?? (schema.additional === true ? undefined : schema.additional);

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../json/json-value.ts';
 import type { FieldProblem } from '../wire/status-errors.ts';
-import { spendWork } from '../json/work-budget.ts';
+import { chargeWork } from '../json/work-budget.ts';
 import type { FieldPath } from './field-path.ts';
 import { pathText } from './field-path.ts';
 import { quotedValue } from './text/quoted-value.ts';
@@ -82,6 +82,6 @@ function listed(values: readonly JsonValue[]): string {
 }
 
 function text(path: FieldPath | string): string {
-  spendWork(STEPS_PER_PROBLEM);
+  chargeWork(STEPS_PER_PROBLEM);
   return typeof path === 'string' ? path : pathText(path);
 }

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject, setOwn } from '../json/json-value.ts';
 import type { Schema } from './schema.ts';
 import { ANY_VALUE } from './schema.ts';
-import { spendWork } from '../json/work-budget.ts';
+import { chargeWork } from '../json/work-budget.ts';
 
 /** Making the text of a key costs more than looking at a value. */
 const STEPS_PER_ELEMENT = 6;
@@ -31,14 +31,14 @@ export function isDeclared(schema: Schema, key: string): boolean {
   return schema.properties?.has(key) === true;
 }
 
-/** The path element of an item; undefined when a key is missing and has no default. */
+/** The path element of an item; undefined when a key is missing and has no default. A key that is null stays null. */
 export function itemElement(schema: Schema, item: JsonValue): string | undefined {
-  spendWork(STEPS_PER_ELEMENT);
+  chargeWork(STEPS_PER_ELEMENT);
   if (schema.listType !== 'map') return `v:${canonicalJson(item)}`;
   const keys: JsonObject = {};
   for (const name of [...(schema.listMapKeys ?? [])].sort()) {
     const value = isObject(item) ? getOwn(item, name) : undefined;
-    const key = value ?? schema.items?.properties?.get(name)?.default;
+    const key = value === undefined ? schema.items?.properties?.get(name)?.default : value;
     if (key === undefined) return undefined;
     setOwn(keys, name, key);
   }

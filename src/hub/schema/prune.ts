@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { isObject, setOwn } from '../json/json-value.ts';
 import type { Schema } from './schema.ts';
-import { spendOnKeys, spendWork } from '../json/work-budget.ts';
+import { chargeKeys, chargeWork } from '../json/work-budget.ts';
 import type { FieldPath } from './field-path.ts';
 import { child, pathText } from './field-path.ts';
 
@@ -25,7 +25,7 @@ function pruneList(
   path: FieldPath | undefined,
 ): JsonValue[] {
   let changed = false;
-  spendWork(list.length + 1);
+  chargeWork(list.length + 1);
   const result = list.map((item, index) => {
     const kept = prune(items, item, unknown, child(path, index));
     changed ||= kept !== item;
@@ -44,7 +44,7 @@ function pruneObject(
   // Nearly every object is as it should be: nothing is copied before something is found.
   let copy: JsonObject | undefined;
   const keys = Object.keys(object);
-  spendOnKeys(keys.length);
+  chargeKeys(keys.length);
   for (const key of keys) {
     const known = childSchema(schema, key);
     if (known === undefined) {

@@ -1,3 +1,5 @@
+import type { JsonObject } from '../json/json-value.ts';
+import type { WebhookClientConfig } from '../wire/webhook-client-config.ts';
 import type { Schema } from './schema.ts';
 
 /** One served resource: its names, and what its versions look like. */
@@ -15,10 +17,22 @@ export interface ResourceDefinition {
   readonly verbs: readonly string[];
   /** Names the objects in the store; equal for resources that show the same objects (both Event kinds). */
   readonly storageKey: string;
-  /** Versions differ by more than their apiVersion, and only a webhook could convert them; the hub calls none. */
-  readonly needsWebhook?: boolean;
+  /** Versions differ by more than their apiVersion. */
+  readonly conversion?: Conversion;
   /** By priority: GA before beta before alpha, then newer first. */
   readonly versions: readonly ResourceVersion[];
+}
+
+/** How an object becomes one of another version: a webhook says it, or the hub knows it. */
+export type Conversion =
+  | { readonly kind: 'webhook'; readonly webhook: ConversionWebhook }
+  /** @param apiVersion of the result. Metadata other than labels and annotations stays. */
+  | { readonly kind: 'built-in'; readonly convert: (object: JsonObject, apiVersion: string) => JsonObject };
+
+export interface ConversionWebhook {
+  readonly client: WebhookClientConfig;
+  /** By preference; the hub speaks `v1` and `v1beta1`. */
+  readonly reviewVersions: readonly string[];
 }
 
 export interface ResourceVersion {

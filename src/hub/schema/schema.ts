@@ -18,6 +18,8 @@ export interface Schema {
   /** A whole object with apiVersion, kind and metadata. */
   readonly embeddedResource?: boolean;
   readonly properties?: ReadonlyMap<string, Schema>;
+  /** Of a Go struct: how it holds its fields. Custom kinds have no Go types. */
+  readonly held?: ReadonlyMap<string, HeldField>;
   /** Values of the keys that are not declared: a schema, or true for anything. */
   readonly additional?: Schema | true;
   readonly items?: Schema;
@@ -31,6 +33,16 @@ export interface Schema {
   readonly patchStrategy?: readonly PatchStrategy[];
   readonly limits?: ValueLimits;
   readonly rules?: readonly ValidationRule[];
+}
+
+/** How a Go struct holds a field, and when JSON leaves it out. By value, and left out when it is empty, if nothing is said. */
+export interface HeldField {
+  /** An empty value is not nothing. */
+  readonly pointer?: true;
+  /** Written even when it is empty: no `omitempty`. */
+  readonly always?: true;
+  /** A struct that is left out when it is empty. */
+  readonly omitZero?: true;
 }
 
 export type SchemaType = '' | 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';

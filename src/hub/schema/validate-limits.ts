@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { deepEqual, isObject } from '../json/json-value.ts';
 import type { Schema, ValueLimits } from './schema.ts';
 import type { FieldProblem } from '../wire/status-errors.ts';
-import { spendWork } from '../json/work-budget.ts';
+import { chargeWork } from '../json/work-budget.ts';
 import type { FieldPath } from './field-path.ts';
 import { pathText } from './field-path.ts';
 import { invalidValue, tooLong, tooMany, unsupportedValue } from './field-problems.ts';
@@ -33,7 +33,7 @@ export function checkLimits(limits: ValueLimits, value: JsonValue, context: Limi
 
 function isListed(values: readonly JsonValue[], value: JsonValue): boolean {
   // The engine compares short texts and numbers some twenty times as fast as a step.
-  spendWork(Math.ceil(values.length / 16));
+  chargeWork(Math.ceil(values.length / 16));
   if (typeof value !== 'object' || value === null) return values.includes(value);
   return values.some((one) => deepEqual(one, value));
 }

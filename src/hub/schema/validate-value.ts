@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { isObject } from '../json/json-value.ts';
 import type { Schema } from './schema.ts';
 import type { FieldProblem } from '../wire/status-errors.ts';
-import { spendOnKeys, spendWork } from '../json/work-budget.ts';
+import { chargeKeys, chargeWork } from '../json/work-budget.ts';
 import type { FieldPath } from './field-path.ts';
 import { child } from './field-path.ts';
 import { required, wrongType } from './field-problems.ts';
@@ -41,7 +41,7 @@ function validateObject(
 ): void {
   const { required: demanded = [] } = schema;
   const keys = Object.keys(object);
-  spendOnKeys(keys.length + demanded.length);
+  chargeKeys(keys.length + demanded.length);
   for (const key of demanded) {
     if (!Object.hasOwn(object, key)) problems.push(required(child(path, key)));
   }
@@ -59,7 +59,7 @@ function validateList(
   path: FieldPath | undefined,
 ): void {
   if (schema.items === undefined) return;
-  spendWork(list.length);
+  chargeWork(list.length);
   for (const [index, item] of list.entries()) validateValue(schema.items, item, problems, child(path, index));
   checkListType(schema, list, problems, path);
 }

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject } from '../json/json-value.ts';
-import { spendOnKeys } from '../json/work-budget.ts';
+import { chargeKeys } from '../json/work-budget.ts';
 import { objectFields } from './object-fields.ts';
 import type { Schema, SchemaType, ValidationRule, ValueLimits } from '../schema/schema.ts';
 
@@ -33,7 +33,7 @@ export function compileSchema(json: JsonObject): Schema {
 }
 
 function compileAnew(json: JsonObject): Schema {
-  spendOnKeys(Object.keys(json).length);
+  chargeKeys(Object.keys(json).length);
   const type = getOwn(json, 'type');
   const schema: Mutable<Schema> = {
     type: typeof type === 'string' && TYPES.has(type) ? (type as SchemaType) : '',

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import { getOwn, isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
+import { getOwn, isObject, listAt, objectAt, textAt, textsAt } from '../json/json-value.ts';
+import { readWebhookClientConfig } from '../wire/webhook-client-config.ts';
 import { ALL_VERBS } from './builtin/builtin-definitions.ts';
 import type {
   PrinterColumn,
@@ -9,6 +10,7 @@ import type {
   Subresources,
 } from '../schema/resource-definition.ts';
 import { compileRootSchema, definitionName } from './root-schema.ts';
+import { builtInConversion } from './ocm-definitions.ts';
 import type { Scheme } from './scheme.ts';
 import { compareVersionPriority } from './version-priority.ts';
 
@@ -23,7 +25,7 @@ export function definitionFromCrd(crd: JsonObject): ResourceDefinition {
     ...names,
     namespaced: textAt(spec, 'scope') === 'Namespaced',
     builtIn: false,
-    ...(hasWebhook(spec) && { needsWebhook: true }),
+    ...conversionFrom(spec, names.kind),
     verbs: ALL_VERBS,
     storageKey: `${names.plural}.${group}`,
     versions: versions
@@ -32,8 +34,16 @@ export function definitionFromCrd(crd: JsonObject): ResourceDefinition {
   };
 }
 
-function hasWebhook(spec: JsonObject): boolean {
-  return textAt(objectAt(spec, 'conversion'), 'strategy') === 'Webhook';
+/** What OCM's own webhook does behind its Service is built in: such a definition needs no webhook here. */
+function conversionFrom(spec: JsonObject, kind: string): Pick<ResourceDefinition, 'conversion'> {
+  const conversion = objectAt(spec, 'conversion');
+  const webhook = objectAt(conversion, 'webhook');
+  if (textAt(conversion, 'strategy') !== 'Webhook' || webhook === undefined) return {};
+  const client = readWebhookClientConfig(objectAt(webhook, 'clientConfig'));
+  const known = builtInConversion(textAt(spec, 'group'), kind);
+  if (client.service !== undefined && known.conversion !== undefined) return known;
+  const reviewVersions = textsAt(webhook, 'conversionReviewVersions');
+  return { conversion: { kind: 'webhook', webhook: { client, reviewVersions } } };
 }
 
 interface Names {
@@ -146,11 +156,7 @@ export function establishedStatus(crd: JsonObject, scheme: Scheme, now: string):
   const known = objectAt(old, 'acceptedNames') ?? { kind: '', plural: '' };
   return {
     acceptedNames: accepted ? asked : known,
-    conditions: [
-      conditionAt(old, names, now),
-      conditionAt(old, established, now),
-      ...(definition.needsWebhook === true ? [conditionAt(old, NOT_CONVERTED, now)] : []),
-    ],
+    conditions: [conditionAt(old, names, now), conditionAt(old, established, now)],
     storedVersions: [...stored],
   };
 }
@@ -172,14 +178,6 @@ const ACCEPTED: readonly [Condition, Condition] = [
     message: 'the initial names have been accepted',
   },
 ];
-
-/** A condition that Kubernetes does not know: there the webhook would be called. */
-const NOT_CONVERTED: Condition = {
-  type: 'VersionsConvertible',
-  status: 'False',
-  reason: 'WebhookNotCalled',
-  message: 'this hub calls no conversion webhook: only the storage version can be read and written',
-};
 
 function refusal(conflicts: readonly string[]): readonly [Condition, Condition] {
   const message = conflicts.map((name) => `"${name}" is already in use`).join(', ');

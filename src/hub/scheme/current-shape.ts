@@ -19,7 +19,7 @@ export function currentShape(object: JsonObject, definition: ResourceDefinition)
   const before = known.get(object);
   if (before === schema) return object;
   if (before !== undefined && 'shaped' in before && before.schema === schema) return before.shaped;
-  const shaped = fitTo(schema, object);
+  const shaped = pruneAndDefault(schema, object);
   known.set(object, shaped === object ? schema : { schema, shaped });
   return shaped;
 }
@@ -30,8 +30,13 @@ export function noteCurrent(object: JsonObject, version: ResourceVersion): void 
 }
 
 /** What the schema knows, and its defaults. */
-export function fitTo(schema: Schema, object: JsonObject): JsonObject {
-  return applyDefaults(schema, prune(schema, object, [])) as JsonObject;
+export function pruneAndDefault(schema: Schema, object: JsonObject): JsonObject {
+  return applyDefaults(schema, prunedTo(schema, object)) as JsonObject;
+}
+
+/** What the schema knows. */
+export function prunedTo(schema: Schema, object: JsonObject): JsonObject {
+  return prune(schema, object, []) as JsonObject;
 }
 
 /** The version that an object was stored in; the storage version when that one is gone. */

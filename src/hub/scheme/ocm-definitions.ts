@@ -3,6 +3,7 @@ import { ALL_VERBS } from './builtin/builtin-definitions.ts';
 import { compileRootSchema, definitionName } from './root-schema.ts';
 import type { ResourceDefinition, ResourceVersion } from '../schema/resource-definition.ts';
 import { compareVersionPriority } from './version-priority.ts';
+import { ADDON_CONVERSIONS } from './ocm/addon-conversion.ts';
 import { ADDON_KINDS } from './ocm/addon-kinds.ts';
 import { CLUSTER_KINDS } from './ocm/cluster-kinds.ts';
 import type { OcmKind, OcmVersion } from './ocm/ocm-kind.ts';
@@ -41,10 +42,17 @@ function definitionOf(group: string, row: OcmKind): ResourceDefinition {
     builtIn: false,
     verbs: ALL_VERBS,
     storageKey: `${singular}s.${group}`,
+    ...builtInConversion(group, row.kind),
     versions: [...row.versions]
       .sort((a, b) => compareVersionPriority(a.name, b.name))
       .map((version) => versionOf(group, row.kind, version)),
   };
+}
+
+/** How versions of OCM's kinds become each other, where they differ by more than their names. */
+export function builtInConversion(group: string, kind: string): Pick<ResourceDefinition, 'conversion'> {
+  const convert = group === 'addon.open-cluster-management.io' ? ADDON_CONVERSIONS[kind] : undefined;
+  return convert === undefined ? {} : { conversion: { kind: 'built-in', convert } };
 }
 
 function versionOf(group: string, kind: string, version: OcmVersion): ResourceVersion {

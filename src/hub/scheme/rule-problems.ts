@@ -7,7 +7,7 @@ import { invalidValue, required, unsupportedValue } from '../schema/field-proble
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, isObject, listAt, textAt } from '../json/json-value.ts';
 import type { FieldProblem } from '../wire/status-errors.ts';
-import { spendWork } from '../json/work-budget.ts';
+import { chargeWork } from '../json/work-budget.ts';
 import { undefinedField } from './rule-fields.ts';
 
 const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
@@ -80,7 +80,7 @@ function compiled(
   { place, names, problems }: ExpressionPlace,
 ): CelProgram | undefined {
   if (expression.trim() === '') return undefined;
-  spendWork(STEPS_PER_RULE + expression.length * STEPS_PER_CHARACTER);
+  chargeWork(STEPS_PER_RULE + expression.length * STEPS_PER_CHARACTER);
   const found = compileValidation(expression);
   const fault = found.ok ? undefinedField(expression, names) : found.problem;
   if (fault !== undefined) problems.push(invalidValue(place, expression, celProblemText(fault)));

@@ -6,7 +6,7 @@ import { appendAll } from '../json/append-all.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, isObject, listAt, textAt } from '../json/json-value.ts';
 import type { FieldProblem } from '../wire/status-errors.ts';
-import { spendWork } from '../json/work-budget.ts';
+import { chargeWork } from '../json/work-budget.ts';
 import { defaultProblems } from './default-problems.ts';
 import { ruleProblems } from './rule-problems.ts';
 
@@ -42,7 +42,7 @@ function visit(schema: JsonObject, path: FieldPath, at: Visit): void {
     problems.push(forbiddenField(path, `schemas may not be nested deeper than ${String(MAX_DEPTH)}`));
     return;
   }
-  spendWork(STEPS_PER_PLACE);
+  chargeWork(STEPS_PER_PLACE);
   const next = { problems, depth: depth + 1, root: false, uncorrelated };
   checkType(schema, path, { problems, depth, root });
   checkPattern(schema, path, problems);

@@ -1,18 +1,17 @@
 import type { JsonObject } from '../json/json-value.ts';
-import { textAt } from '../json/json-value.ts';
+import { typedForm } from '../schema/typed-form.ts';
 import { autoscalerToV1, autoscalerToV2 } from './autoscaler-conversion.ts';
-import { currentShape, fitTo } from './current-shape.ts';
+import { currentShape, pruneAndDefault, prunedTo } from './current-shape.ts';
 import { eventFromCore, eventToCore } from './event-conversion.ts';
-import { internalError } from '../wire/status-errors.ts';
-import type { StatusError } from '../wire/status-error.ts';
+import { convertedObject, ConversionNeeded, noteConverted } from './converted-objects.ts';
 import type { ResourceDefinition, ResourceRef } from '../schema/resource-definition.ts';
 import { apiVersionOf } from '../schema/resource-definition.ts';
 
 /**
- * A stored object as the version `ref` shows it. Versions of custom resources differ by their apiVersion and their schema; of
- * Kubernetes' own kinds only the two Event kinds and the two versions of autoscalers differ. Returns the object itself when nothing
- * has to change.
- * @throws StatusError 500 when only a conversion webhook could convert, as an API server does whose webhook cannot be reached
+ * A stored object as the version `ref` shows it. Versions of custom resources differ by their apiVersion and their schema, or as a
+ * webhook says; of Kubernetes' own kinds only the two Event kinds and the two versions of autoscalers differ. Returns the object itself
+ * when nothing has to change.
+ * @throws ConversionNeeded when a webhook has to be asked first
  */
 export function toVersion(object: JsonObject, ref: ResourceRef): JsonObject {
   const { definition, version } = ref;
@@ -20,24 +19,44 @@ export function toVersion(object: JsonObject, ref: ResourceRef): JsonObject {
   if (!definition.builtIn) {
     const shaped = currentShape(object, definition);
     if (shaped['apiVersion'] === apiVersion) return shaped;
-    if (definition.needsWebhook === true) throw conversionFailed(shaped);
-    return fitTo(version.schema, { ...shaped, apiVersion });
+    switch (definition.conversion?.kind) {
+      case 'webhook':
+        return byWebhook(object, ref);
+      case 'built-in':
+        return builtInConversion(object, ref, definition.conversion.convert);
+      case undefined:
+        return pruneAndDefault(version.schema, { ...shaped, apiVersion });
+    }
   }
   if (object['apiVersion'] === apiVersion) return object;
   if (definition.storageKey === 'events') {
-    return apiVersion === 'v1' ? eventToCore(object) : eventFromCore(object);
+    const event = apiVersion === 'v1' ? eventToCore(object) : eventFromCore(object);
+    return typedForm(version.schema, event);
   }
   if (definition.storageKey === 'horizontalpodautoscalers.autoscaling') {
-    return apiVersion === 'autoscaling/v1' ? autoscalerToV1(object) : autoscalerToV2(object);
+    const autoscaler = apiVersion === 'autoscaling/v1' ? autoscalerToV1(object) : autoscalerToV2(object);
+    return typedForm(version.schema, autoscaler);
   }
   return { ...object, apiVersion };
 }
 
-function conversionFailed(object: JsonObject): StatusError {
-  const kind = `${textAt(object, 'apiVersion')}, Kind=${textAt(object, 'kind')}`;
-  return internalError(
-    `conversion webhook for ${kind} failed: this hub calls no conversion webhook; use the storage version`,
-  );
+function byWebhook(object: JsonObject, ref: ResourceRef): JsonObject {
+  const converted = convertedObject(object, ref.version);
+  if (converted === undefined) throw new ConversionNeeded(object, ref);
+  return converted;
+}
+
+function builtInConversion(
+  object: JsonObject,
+  ref: ResourceRef,
+  convert: (object: JsonObject, apiVersion: string) => JsonObject,
+): JsonObject {
+  const before = convertedObject(object, ref.version);
+  if (before !== undefined) return before;
+  const shaped = currentShape(object, ref.definition);
+  const converted = prunedTo(ref.version.schema, convert(shaped, apiVersionOf(ref)));
+  noteConverted(object, ref.version, converted);
+  return converted;
 }
 
 /** The version an object is stored in, which need not be the storage version of today. */
@@ -53,4 +72,11 @@ export function storageRef(ref: ResourceRef): ResourceRef {
   const { definition } = ref;
   const storage = definition.versions.find((version) => version.storage);
   return storage === undefined || definition.builtIn ? ref : { definition, version: storage };
+}
+
+/** Whether `ref` shows this object in another version than it has, which a webhook has to be asked for and was not yet. */
+export function awaitsConversion(object: JsonObject, ref: ResourceRef): boolean {
+  const { definition, version } = ref;
+  if (definition.conversion?.kind !== 'webhook') return false;
+  return object['apiVersion'] !== apiVersionOf(ref) && convertedObject(object, version) === undefined;
 }

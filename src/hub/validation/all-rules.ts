@@ -38,6 +38,7 @@ import {
   STORAGE_CLASS_RULES,
   VOLUME_RULES,
 } from './storage/storage-rules.ts';
+import { WEBHOOK_CONFIGURATION_RULES } from './webhook-configuration-rules.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import type { KindRules } from './values/kind-rules.ts';
 
@@ -46,6 +47,8 @@ const RULES: Readonly<Record<string, KindRules>> = {
   'customresourcedefinitions.apiextensions.k8s.io': DEFINITION_RULES,
   'certificatesigningrequests.certificates.k8s.io': CERTIFICATE_RULES,
   'apiservices.apiregistration.k8s.io': API_SERVICE_RULES,
+  'mutatingwebhookconfigurations.admissionregistration.k8s.io': WEBHOOK_CONFIGURATION_RULES,
+  'validatingwebhookconfigurations.admissionregistration.k8s.io': WEBHOOK_CONFIGURATION_RULES,
   'priorityclasses.scheduling.k8s.io': PRIORITY_CLASS_RULES,
   'volumeattachments.storage.k8s.io': ATTACHMENT_RULES,
   'storageclasses.storage.k8s.io': STORAGE_CLASS_RULES,

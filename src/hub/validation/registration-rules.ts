@@ -2,6 +2,7 @@ import type { NameRule } from '../schema/text/name-rules.ts';
 import { dns1035Label, dnsLabel, dnsSubdomain, pathSegment } from '../schema/text/name-rules.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { listAt, numberAt, objectAt, textAt, textsAt } from '../json/json-value.ts';
+import { checkReviewVersions, checkWebhookClient } from './values/webhook-client-rules.ts';
 import type { KindRules } from './values/kind-rules.ts';
 import type { Place } from './values/place.ts';
 
@@ -165,6 +166,24 @@ function checkConditions(request: JsonObject, at: Place): void {
   });
 }
 
+/** Problems are named as the server's internal form has the fields. */
+function checkConversion(conversion: JsonObject, at: Place): void {
+  const strategy = textAt(conversion, 'strategy');
+  at.at('strategy').oneOf(strategy, ['None', 'Webhook']);
+  const webhook = objectAt(conversion, 'webhook');
+  const client = objectAt(webhook, 'clientConfig');
+  const place = at.at('webhookClientConfig');
+  if (strategy !== 'Webhook') {
+    if (client !== undefined) place.forbidden('should not be set when strategy is not set to Webhook');
+    if (listAt(webhook, 'conversionReviewVersions').length > 0)
+      at.at('conversionReviewVersions').forbidden('should not be set when strategy is not set to Webhook');
+    return;
+  }
+  if (client === undefined) place.required('required when strategy is set to Webhook');
+  else checkWebhookClient(client, place);
+  checkReviewVersions(webhook ?? {}, 'conversionReviewVersions', [at, ['v1', 'v1beta1']]);
+}
+
 /** A CustomResourceDefinition. What it defines is checked by the strategy of the kind. */
 export const DEFINITION_RULES: KindRules = {
   anyFinalizer: true,
@@ -175,7 +194,6 @@ export const DEFINITION_RULES: KindRules = {
       for (const [index, name] of textsAt(objectAt(spec, 'names'), list).entries())
         names.at(list).at(index).named(name, dns1035Label);
     const conversion = objectAt(spec, 'conversion');
-    const strategy = at.at('spec').at('conversion').at('strategy');
-    if (conversion !== undefined) strategy.oneOf(textAt(conversion, 'strategy'), ['None', 'Webhook']);
+    if (conversion !== undefined) checkConversion(conversion, at.at('spec').at('conversion'));
   },
 };

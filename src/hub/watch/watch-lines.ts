@@ -20,6 +20,8 @@ export interface WatchView {
   /** Equal for watchers that see exactly the same lines. */
   readonly identity: string;
   readonly nowMs: () => number;
+  /** Where webhooks convert: asks them for what the lines will show. Rejects with a StatusError. */
+  readonly prepare?: (changes: readonly Pick<StoreEvent, 'entry' | 'previous'>[]) => Promise<void>;
 }
 
 /** What a change means to a watcher with a selector: an object that begins to match is added, one that ceases is deleted. */

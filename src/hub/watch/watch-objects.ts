@@ -4,10 +4,10 @@ import type { Cluster } from '../request/cluster.ts';
 import { selectedName } from '../request/field-selector.ts';
 import type { ListOptions } from '../request/list-options.ts';
 import { checkNotFuture, parseListOptions } from '../request/list-options.ts';
-import { selectorOf } from '../request/object-selector.ts';
 import type { ResourceContext } from '../request/request-context.ts';
-import { parseForSelectors } from '../request/parse-for-selectors.ts';
-import { formOf } from '../request/request-context.ts';
+import { asksForVersion, selectorOf } from '../request/object-selector.ts';
+import { prepareForSelectors } from '../request/prepare-for-selectors.ts';
+import { negotiatedForm } from '../request/request-context.ts';
 import { includeObjectOf } from '../request/table-options.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import { apiVersionOf } from '../schema/resource-definition.ts';
@@ -25,7 +25,7 @@ export async function watchObjects(context: ResourceContext, ref: ResourceRef): 
   const options = parseListOptions(query, ref);
   const view = viewOf(context, ref, options);
   checkNotFuture(options, cluster.store.rv);
-  await parseForSelectors(cluster, { ref, namespace: info.namespace, options });
+  await prepareForSelectors(context, { ref, namespace: info.namespace, options });
   const namespace = ref.definition.namespaced && info.namespace !== '' ? info.namespace : undefined;
   const name = info.name === '' ? selectedName(options.fields) : info.name;
   const scope = {
@@ -58,7 +58,7 @@ function scopeOf(
 
 function viewOf(context: ResourceContext, ref: ResourceRef, options: ListOptions): WatchView {
   const { query, info, cluster } = context;
-  const form = formOf(context);
+  const form = negotiatedForm(context);
   const includeObject = includeObjectOf(query);
   const named = info.name === '' ? options.fields : [...options.fields, nameIs(info.name)];
   const what = [apiVersionOf(ref), form, includeObject, info.namespace, options.labels, named];
@@ -68,7 +68,22 @@ function viewOf(context: ResourceContext, ref: ResourceRef, options: ListOptions
     includeObject,
     selects: selectorOf(ref, { labels: options.labels, fields: named }),
     identity: JSON.stringify(what),
+    ...(ref.definition.conversion?.kind === 'webhook' && {
+      prepare: prepareEvents(cluster, ref, asksForVersion({ fields: named })),
+    }),
     nowMs: () => cluster.clock.now(),
+  };
+}
+
+/** @param selects whether the version matters for what the watcher sees, so that the states before count, too */
+function prepareEvents(
+  cluster: Cluster,
+  ref: ResourceRef,
+  selects: boolean,
+): NonNullable<WatchView['prepare']> {
+  return (changes) => {
+    const before = selects ? changes.flatMap(({ previous }) => previous ?? []) : [];
+    return cluster.conversions.prepare([...before, ...changes.map(({ entry }) => entry)], ref);
   };
 }
 
@@ -85,7 +100,10 @@ function beginning(
   const { store } = cluster;
   const asked = options.resourceVersion ?? 0;
   if (options.sendInitialEvents === true || (asked === 0 && options.sendInitialEvents === undefined)) {
-    const entries = store.list(ref.definition.storageKey, namespace).filter((entry) => view.selects(entry));
+    const present = store.list(ref.definition.storageKey, namespace);
+    // Where only the webhook's answer tells what is selected, the session selects when it has the answer.
+    const later = view.prepare !== undefined && asksForVersion(options);
+    const entries = later ? present : present.filter((entry) => view.selects(entry));
     return {
       kind: 'state',
       rv: store.rv,

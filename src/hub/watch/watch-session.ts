@@ -3,7 +3,7 @@ import type { Clock } from '../../core/ports.ts';
 import { errorText } from '../../core/errors.ts';
 import type { StreamSink } from '../wire/answer.ts';
 import { StatusError } from '../wire/status-error.ts';
-import { internalError } from '../wire/status-errors.ts';
+import { expired, internalError } from '../wire/status-errors.ts';
 import type { ObjectStore } from '../store/object-store.ts';
 import type { StoreEvent } from '../store/event-ring.ts';
 import type { StoredObject } from '../store/stored-object.ts';
@@ -14,6 +14,8 @@ import { bookmarkLine, eventLine, objectLine } from './watch-lines.ts';
 
 /** More than this unread: the client is too slow, its stream is cut and it lists again. */
 const BACKLOG_LIMIT_BYTES = 8 * 1024 * 1024;
+/** As many changes as a watch may be behind and still go on. */
+const UNPREPARED_LIMIT = 2_500;
 const BOOKMARK_PERIOD_MS = 60_000;
 const INITIAL_OBJECTS_PER_TURN = 200;
 /** A turn ends earlier with large objects. */
@@ -45,6 +47,9 @@ export class WatchSession {
   readonly #cleanups: (() => void)[] = [];
   /** Events that arrive while the initial state is still being written. */
   #queued: (readonly StoreEvent[])[] | undefined = [];
+  /** Webhooks are asked for the events before these. */
+  #preparing: Promise<void> | undefined;
+  #unprepared = 0;
   #columnsSent = false;
   #closed = false;
 
@@ -70,23 +75,26 @@ export class WatchSession {
   }
 
   async #writeBeginning(): Promise<void> {
-    const { from } = this.#plan;
+    const { from, view } = this.#plan;
+    if (from.kind === 'version') await view.prepare?.(from.missed);
     if (from.kind === 'version')
-      for (const event of from.missed) this.#write(eventLine(event, this.#plan.view, this.#columns()));
+      for (const event of from.missed) this.#write(eventLine(event, view, this.#columns()));
     else await this.#writeState(from);
     const queued = this.#queued ?? [];
     this.#queued = undefined;
-    for (const events of queued) this.#writeEvents(events.filter((event) => event.rv > from.rv));
+    for (const events of queued) this.#onEvents(events.filter((event) => event.rv > from.rv));
   }
 
   async #writeState(from: Extract<WatchPlan['from'], { kind: 'state' }>): Promise<void> {
     const { view } = this.#plan;
     // What was captured may still be on its way to the disk.
     await this.#store.durable(from.rv);
+    await view.prepare?.(from.entries.map((entry) => ({ entry, previous: undefined })));
+    const entries = view.prepare === undefined ? from.entries : from.entries.filter(view.selects);
     let lines = '';
-    for (const [index, entry] of from.entries.entries()) {
+    for (const [index, entry] of entries.entries()) {
       lines += objectLine('ADDED', entry, view, this.#columns());
-      const last = index === from.entries.length - 1;
+      const last = index === entries.length - 1;
       if (!last && lines.length < INITIAL_CHARACTERS && (index + 1) % INITIAL_OBJECTS_PER_TURN !== 0)
         continue;
       const backlog = this.#sink.write(lines);
@@ -100,12 +108,30 @@ export class WatchSession {
 
   #onEvents(events: readonly StoreEvent[]): void {
     if (this.#queued !== undefined) this.#queued.push(events);
+    else if (this.#plan.view.prepare !== undefined) this.#onUnprepared(events, this.#plan.view.prepare);
     else
       try {
         this.#writeEvents(events);
       } catch (error) {
         this.#fail(error);
       }
+  }
+
+  /** In order, whatever the webhook takes; a watcher whose webhook falls too far behind lists again. */
+  #onUnprepared(events: readonly StoreEvent[], prepare: NonNullable<WatchView['prepare']>): void {
+    this.#unprepared += events.length;
+    if (this.#unprepared > UNPREPARED_LIMIT)
+      return this.#fail(expired('the conversion webhook is too slow for the changes of this resource'));
+    const before = this.#preparing ?? Promise.resolve();
+    const mine = before
+      .then(() => (this.#closed ? undefined : prepare(events)))
+      .then(() => {
+        this.#unprepared -= events.length;
+        if (this.#preparing === mine) this.#preparing = undefined;
+        if (!this.#closed) this.#writeEvents(events);
+      })
+      .catch((error: unknown) => this.#fail(error));
+    this.#preparing = mine;
   }
 
   #writeEvents(events: readonly StoreEvent[]): void {
@@ -138,15 +164,19 @@ export class WatchSession {
   #scheduleBookmark(): void {
     const cancel = this.#clock.schedule(BOOKMARK_PERIOD_MS, () => {
       this.#cleanups.splice(this.#cleanups.indexOf(cancel), 1);
-      if (this.#queued === undefined)
-        this.#write(bookmarkLine(this.#store.durableRv, this.#plan.view, false));
+      if (this.#isUpToDate()) this.#write(bookmarkLine(this.#store.durableRv, this.#plan.view, false));
       if (!this.#closed) this.#scheduleBookmark();
     });
     this.#cleanups.push(cancel);
   }
 
+  /** Everything that happened was written. */
+  #isUpToDate(): boolean {
+    return this.#queued === undefined && this.#preparing === undefined;
+  }
+
   #end(): void {
-    if (this.#plan.bookmarks && this.#queued === undefined)
+    if (this.#plan.bookmarks && this.#isUpToDate())
       this.#write(bookmarkLine(this.#store.durableRv, this.#plan.view, false));
     this.#close();
     this.#sink.end();
@@ -154,6 +184,7 @@ export class WatchSession {
 
   /** One object that cannot be shown ends this stream alone, and says why. */
   #fail(error: unknown): void {
+    if (this.#closed) return;
     const status = error instanceof StatusError ? error : internalError(errorText(error));
     this.#write(`${JSON.stringify({ type: 'ERROR', object: status.toStatus() })}\n`);
     this.#close();

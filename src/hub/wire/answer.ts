@@ -10,7 +10,7 @@ export interface BodyAnswer {
   readonly kind: 'body';
   readonly code: number;
   readonly contentType: string;
-  readonly body: string;
+  readonly body: string | Buffer;
   readonly headers?: AnswerHeaders;
 }
 

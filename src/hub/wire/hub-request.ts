@@ -10,6 +10,6 @@ export function headerOf(request: HubRequest, name: string): string | undefined 
 }
 
 /** The client has gone. The compatibility classes of HTTP/2 do not say so themselves. */
-export function isGone(response: HubResponse): boolean {
+export function isClientGone(response: HubResponse): boolean {
   return 'stream' in response ? response.stream.destroyed : response.destroyed;
 }

@@ -80,12 +80,13 @@ function causesToJson(causes: readonly StatusCause[]): JsonObject[] {
   let length = 0;
   for (const { reason, message, field } of causes) {
     if (shown.length >= MAX_CAUSES || length > MAX_CAUSES_LENGTH) break;
-    const cause: JsonObject = { reason, message: cutText(message, MAX_CAUSE_LENGTH) };
+    const text = cutText(message, MAX_CAUSE_LENGTH);
+    const cause: JsonObject = reason === '' ? { message: text } : { reason, message: text };
     if (field !== undefined) cause['field'] = cutText(field, MAX_WORD_LENGTH);
     length += message.length + (field?.length ?? 0);
     shown.push(cause);
   }
   const missing = causes.length - shown.length;
-  if (missing > 0) shown.push({ reason: '', message: `...(${String(missing)} more causes)` });
+  if (missing > 0) shown.push({ message: `...(${String(missing)} more causes)` });
   return shown;
 }

@@ -153,6 +153,15 @@ export function invalid(kind: KindName, name: string, problems: readonly FieldPr
 /** The rest of a request did not come in time. */
 export const requestTimeout = (message: string): StatusError => new StatusError(408, 'Timeout', message);
 
+/** Webhooks took so long that the request ended before its work was done. */
+export const requestTimedOut = (): StatusError =>
+  new StatusError(
+    504,
+    'Timeout',
+    'Timeout: request did not complete within requested timeout - context deadline exceeded',
+    {},
+  );
+
 export const tooManyRequests = (retryAfterSeconds: number): StatusError =>
   new StatusError(429, 'TooManyRequests', 'the server is busy, please try again', { retryAfterSeconds });
 
@@ -160,6 +169,9 @@ export const internalError = (message: string): StatusError =>
   new StatusError(500, 'InternalError', `Internal error occurred: ${message}`, {
     causes: [{ reason: '', message }],
   });
+
+/** What an API server answers when something fails that it has no word for. */
+export const unnamedError = (message: string): StatusError => new StatusError(500, '', message);
 
 export const unavailable = (message: string): StatusError =>
   new StatusError(503, 'ServiceUnavailable', message);

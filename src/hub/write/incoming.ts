@@ -3,6 +3,8 @@ import { coerceObjects } from '../scheme/coerce-objects.ts';
 import { decodeProblem } from '../schema/decode-problem.ts';
 import { prune } from '../schema/prune.ts';
 import { applyDefaults } from '../schema/default-values.ts';
+import type { Hollows } from '../schema/typed-form.ts';
+import { filledIn, typedFields } from '../schema/typed-form.ts';
 import { invalidValue } from '../schema/field-problems.ts';
 import { quotedValue } from '../schema/text/quoted-value.ts';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
@@ -11,11 +13,12 @@ import { apiVersionOf } from '../schema/resource-definition.ts';
 import type { Schema } from '../schema/schema.ts';
 import type { StatusError } from '../wire/status-error.ts';
 import { badRequest, invalid } from '../wire/status-errors.ts';
+import type { ChangedPart } from './changed-part.ts';
 import { changedPart } from './changed-part.ts';
 import type { WriteRequest } from './write-request.ts';
 
 /** How unknown fields are reported: a patch is an invalid value, a whole object cannot be handled. */
-export interface IncomingKind {
+export interface IncomingOptions {
   readonly patch?: JsonValue;
   /** The object that was patched: what it shares with the result was accepted before. */
   readonly live?: JsonObject;
@@ -29,7 +32,7 @@ export interface IncomingKind {
  * An object as a client sent it (or as a patch made it): of the right kind and place, without unknown fields, with defaults.
  * Unknown and duplicate fields are refused, warned of or ignored as the request wishes.
  */
-export function acceptIncoming(request: WriteRequest, value: JsonValue, kind: IncomingKind): JsonObject {
+export function prepareIncoming(request: WriteRequest, value: JsonValue, kind: IncomingOptions): Incoming {
   if (!isObject(value))
     throw badRequest(`the object provided is unrecognized: expected an object, got ${typeName(value)}`);
   const named = withKind(request, value);
@@ -38,7 +41,24 @@ export function acceptIncoming(request: WriteRequest, value: JsonValue, kind: In
   const known = prune(schema, readable(request, schema, part, kind), unknown);
   const reported = request.fieldValidation === 'Ignore' ? [] : kind.strictErrors;
   report(request, [...reported, ...unknown.map((field) => `unknown field "${field}"`)], kind);
-  return withPlace(request, whole(applyDefaults(schema, known) as JsonObject));
+  const { object, hollow } = settle(request, { schema, part: known as JsonObject, whole });
+  return { object: withPlace(request, object), hollow };
+}
+
+/** An object on its way in. */
+export interface Incoming {
+  readonly object: JsonObject;
+  /** It holds empty lists or maps, which are validated but not stored. */
+  readonly hollow: boolean;
+}
+
+/** What was worked on as it is kept: built-in kinds as their Go types write them, custom resources with the defaults of their schema. */
+export function settle({ ref }: WriteRequest, { schema, part, whole }: ChangedPart): Incoming {
+  if (!ref.definition.builtIn)
+    return { object: whole(applyDefaults(schema, part) as JsonObject), hollow: false };
+  const hollows: Hollows = { keep: 'all', found: false };
+  const object = filledIn(ref.version.schema, whole(typedFields(schema, part, hollows)));
+  return { object, hollow: hollows.found };
 }
 
 function withKind(request: WriteRequest, object: JsonObject): JsonObject {
@@ -68,7 +88,7 @@ function readable(
   request: WriteRequest,
   schema: Schema,
   object: JsonObject,
-  { patch }: IncomingKind,
+  { patch }: IncomingOptions,
 ): JsonObject {
   const refuse = (problem: string): never => {
     throw patch === undefined ? notReadable(request, problem) : badPatch(patch, problem);
@@ -88,7 +108,7 @@ function badPatch(patch: JsonValue, problem: string): StatusError {
   return invalid({ group: '', kind: '' }, '', [invalidValue('patch', quotedValue(patch), problem)]);
 }
 
-function report(request: WriteRequest, problems: readonly string[], kind: IncomingKind): void {
+function report(request: WriteRequest, problems: readonly string[], kind: IncomingOptions): void {
   if (problems.length === 0 || request.fieldValidation === 'Ignore') return;
   if (request.fieldValidation === 'Warn') {
     kind.warnings.push(...problems);
@@ -98,7 +118,7 @@ function report(request: WriteRequest, problems: readonly string[], kind: Incomi
   throw kind.patch === undefined ? notReadable(request, text) : badPatch(kind.patch, text);
 }
 
-/** The namespace and name of the path win; an object that says otherwise is refused. */
+/** The namespace and name of the path win; an object that says otherwise is refused. Without a namespace in the path, none is kept. */
 function withPlace(request: WriteRequest, object: JsonObject): JsonObject {
   const metadata = objectAt(object, 'metadata') ?? {};
   const [namespace, name] = [textAt(metadata, 'namespace'), textAt(metadata, 'name')];
@@ -108,13 +128,14 @@ function withPlace(request: WriteRequest, object: JsonObject): JsonObject {
         'the namespace of the provided object does not match the namespace sent on the request',
       );
     }
-  } else if (namespace !== '') throw badRequest('namespace is not allowed on this type');
+  }
   if (request.name !== '' && name !== '' && name !== request.name) {
     throw badRequest(`the name of the object (${name}) does not match the name on the URL (${request.name})`);
   }
-  const placed = withoutEmpty(metadata);
+  const placed = withoutEmptyFields(metadata);
   if (request.name !== '') placed['name'] = request.name;
   if (request.namespace !== '') placed['namespace'] = request.namespace;
+  else delete placed['namespace'];
   return { ...object, metadata: placed };
 }
 
@@ -127,7 +148,7 @@ const DROPPED_WHEN_EMPTY = new Set([
 ]);
 
 /** Metadata as it is kept: nothing empty, no nulls. */
-export function withoutEmpty(metadata: JsonObject): JsonObject {
+export function withoutEmptyFields(metadata: JsonObject): JsonObject {
   const result: JsonObject = {};
   for (const key of Object.keys(metadata)) {
     const value = metadata[key] as JsonValue;

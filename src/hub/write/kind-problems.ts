@@ -1,6 +1,7 @@
 import type { JsonObject } from '../json/json-value.ts';
 import type { FieldProblem } from '../wire/status-errors.ts';
 import { rulesOf } from '../validation/all-rules.ts';
+import { checkStatus } from '../validation/status-rules.ts';
 import { checkMetadata } from '../validation/values/metadata-rules.ts';
 import { Place } from '../validation/values/place.ts';
 import { strategyOf } from './strategy/all-strategies.ts';
@@ -20,5 +21,6 @@ export function kindProblems(
     rules?.validate(object, at, old);
     problems.push(...(strategyOf(ref).validate?.(object, old) ?? []));
   } else if (old !== undefined) rules?.validateSubresource?.(subresource, object, at, old);
+  if (subresource === 'status') checkStatus(ref, object, at);
   return problems;
 }

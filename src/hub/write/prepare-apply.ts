@@ -1,13 +1,17 @@
+import { checkConfig } from '../apply/check-config.ts';
+import { withoutManagedFields } from '../apply/managed-fields.ts';
 import { serverSideApply } from '../apply/server-side-apply.ts';
-import { applyDefaults } from '../schema/default-values.ts';
 import { coerceObjects } from '../scheme/coerce-objects.ts';
 import { decodeProblem } from '../schema/decode-problem.ts';
 import type { JsonObject } from '../json/json-value.ts';
-import { isObject, objectAt, textAt } from '../json/json-value.ts';
+import { deepEqual, isObject, objectAt, textAt, withoutKey } from '../json/json-value.ts';
 import { apiVersionOf } from '../schema/resource-definition.ts';
 import { badRequest, invalid } from '../wire/status-errors.ts';
 import { changedPart } from './changed-part.ts';
-import { finishCreate, ownership } from './prepare-create.ts';
+import { liveObject } from './live-object.ts';
+import type { Incoming } from './incoming.ts';
+import { settle } from './incoming.ts';
+import { finishCreate, ownershipRequest } from './prepare-create.ts';
 import { finishUpdate } from './prepare-update.ts';
 import { checkPreconditions } from './server-metadata.ts';
 import type { DecodedBody } from '../body/decoded-body.ts';
@@ -17,27 +21,36 @@ export interface ApplyOptions {
   readonly force: boolean;
 }
 
-/** PATCH with an apply configuration. @param live undefined creates the object. Throws 400, 409 and 422. */
+/** PATCH with an apply configuration. @param stored undefined creates the object. Throws 400, 409 and 422. */
 export function prepareApply(
   request: WriteRequest,
-  live: JsonObject | undefined,
+  stored: JsonObject | undefined,
   body: DecodedBody,
   options: ApplyOptions,
 ): PreparedWrite {
+  const live = stored === undefined ? undefined : liveObject(request.ref, stored);
   if (request.fieldManager === '') throw managerRequired();
   const config = acceptConfig(request, body);
   const warnings = request.fieldValidation === 'Warn' ? [...body.strictErrors] : [];
   if (live !== undefined) checkPreconditions(request, config, live);
   const applied = serverSideApply(
-    { ...ownership(request), force: options.force },
+    { ...ownershipRequest(request), force: options.force },
     live,
     readConfig(request, config),
   );
-  const { schema, part, whole } = changedPart(request.ref.version.schema, applied, live);
-  const incoming = whole(applyDefaults(schema, part) as JsonObject);
+  const incoming = withDefaults(request, applied, live);
   const track = (object: JsonObject): JsonObject => object;
   if (live === undefined) return finishCreate(request, withNamespace(request, incoming), warnings, track);
   return finishUpdate(request, live, { incoming, warnings, track });
+}
+
+/** A configuration that changes nothing adds no defaults either: they may be missing where a webhook converted the object. */
+function withDefaults(request: WriteRequest, applied: JsonObject, live: JsonObject | undefined): Incoming {
+  const { definition, version } = request.ref;
+  const converted = definition.conversion !== undefined && live !== undefined;
+  if (converted && deepEqual(withoutManagedFields(applied), withoutManagedFields(live)))
+    return { object: applied, hollow: false };
+  return settle(request, changedPart(version.schema, applied, live));
 }
 
 /** Metadata in a configuration, and embedded objects, as they are stored. */
@@ -47,13 +60,16 @@ function readConfig({ ref }: WriteRequest, config: JsonObject): JsonObject {
   };
   if (!ref.definition.builtIn) return coerceObjects(ref.version.schema, config, refuse);
   const problem = decodeProblem(ref.version.schema, config);
-  if (problem !== undefined) refuse(problem);
+  if (problem === undefined) return config;
+  checkConfig(ref, config);
+  refuse(problem);
   return config;
 }
 
-function withNamespace(request: WriteRequest, object: JsonObject): JsonObject {
-  if (request.namespace === '') return object;
-  return { ...object, metadata: { ...objectAt(object, 'metadata'), namespace: request.namespace } };
+function withNamespace(request: WriteRequest, { object, hollow }: Incoming): Incoming {
+  if (request.namespace === '') return { object, hollow };
+  const metadata = { ...objectAt(object, 'metadata'), namespace: request.namespace };
+  return { object: { ...object, metadata }, hollow };
 }
 
 function managerRequired(): Error {
@@ -90,8 +106,10 @@ function acceptConfig(request: WriteRequest, body: DecodedBody): JsonObject {
   if (sentName !== '' && sentName !== name) {
     throw badRequest(`the name of the object (${sentName}) does not match the name on the URL (${name})`);
   }
-  if (sentNamespace !== '' && sentNamespace !== namespace) {
+  if (ref.definition.namespaced && sentNamespace !== '' && sentNamespace !== namespace) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
   }
-  return sentName === '' ? { ...value, metadata: { ...metadata, name } } : value;
+  if (sentName !== '' && (ref.definition.namespaced || sentNamespace === '')) return value;
+  const placed = ref.definition.namespaced ? metadata : withoutKey(metadata, 'namespace');
+  return { ...value, metadata: { ...placed, name } };
 }

@@ -1,77 +1,129 @@
 import { appendAll } from '../json/append-all.ts';
-import type { JsonObject } from '../json/json-value.ts';
-import { objectAt, withoutKey } from '../json/json-value.ts';
+import type { JsonObject, JsonValue } from '../json/json-value.ts';
+import { getOwn, objectAt, textAt, withoutKey } from '../json/json-value.ts';
+import { prune } from '../schema/prune.ts';
+import { badRequest } from '../wire/status-errors.ts';
+import type { OwnershipRequest } from '../apply/ownership.ts';
 import { trackUpdate } from '../apply/track-update.ts';
-import { acceptIncoming, withoutEmpty } from './incoming.ts';
-import { birthMetadata } from './server-metadata.ts';
+import { filledIn } from '../schema/typed-form.ts';
+import type { Incoming } from './incoming.ts';
+import { changedPart } from './changed-part.ts';
+import { prepareIncoming, settle, withoutEmptyFields } from './incoming.ts';
+import { noteWritten, solid, tracked } from './live-object.ts';
+import { setServerMetadata } from './server-metadata.ts';
 import { strategyOf } from './strategy/all-strategies.ts';
 import { validateObject } from './validate-object.ts';
-import type { AdmissionWrite, PreparedWrite, WriteRequest } from './write-request.ts';
+import type { AdmissionWrite, DynamicStep, PreparedWrite, WriteRequest } from './write-request.ts';
 import type { DecodedBody } from '../body/decoded-body.ts';
 
 /** POST: a new object, complete except for its resourceVersion. Throws 400 and 422. */
 export function prepareCreate(request: WriteRequest, body: DecodedBody): PreparedWrite {
   const warnings: string[] = [];
-  const incoming = acceptIncoming(request, body.value, {
+  const incoming = prepareIncoming(request, body.value, {
     get strictErrors() {
       return body.strictErrors;
     },
     warnings,
   });
   return finishCreate(request, incoming, warnings, (object) =>
-    trackUpdate(ownership(request), undefined, object),
+    trackUpdate(ownershipRequest(request), undefined, object),
   );
 }
 
 /** What creation does, however the object came about. @param track notes the ownership of what was sent and defaulted */
 export function finishCreate(
   request: WriteRequest,
-  incoming: JsonObject,
+  incoming: Incoming,
   warnings: string[],
   track: (object: JsonObject) => JsonObject,
 ): PreparedWrite {
   const { ref, now } = request;
   const strategy = strategyOf(ref);
-  const born = birthMetadata(request, incoming);
-  const mutated = mutatedBy(request, 'CREATE', born, undefined);
+  const { hollow } = incoming;
+  const born = setServerMetadata(request, incoming.object);
+  const mutated = mutateAdmission(request, 'CREATE', born, undefined);
   const filled = strategy.fillIn?.(mutated, undefined, now) ?? mutated;
-  const tracked = track(filled);
+  const owned = admittedBirth(request, tracked(ref, { object: filled, hollow }, track));
   const stripped =
-    ref.version.subresources.status && strategy.keepsStatus !== true
-      ? withoutKey(tracked, 'status')
-      : tracked;
-  const made = strategy.onCreate?.(stripped, now) ?? stripped;
-  const metadata = withoutEmpty(objectAt(made, 'metadata') ?? {});
+    ref.version.subresources.status && strategy.keepsStatus !== true ? withoutKey(owned, 'status') : owned;
+  const complete = ref.definition.builtIn ? filledIn(ref.version.schema, stripped) : stripped;
+  const made = strategy.onCreate?.(complete, now) ?? complete;
+  const metadata = withoutEmptyFields(objectAt(made, 'metadata') ?? {});
   if (strategy.generation === true) metadata['generation'] = 1;
-  const object = { ...made, metadata };
-  validateObject(request, object, undefined);
-  appendAll(warnings, notices(request, object));
-  appendAll(warnings, admitted(request, 'CREATE', object, undefined));
+  const full = { ...made, metadata };
+  validateObject(request, full, undefined);
+  const stored = solid(ref, { object: full, hollow });
+  const object = strategy.onReadBack?.(stored) ?? stored;
+  appendAll(warnings, writeWarnings(request, object));
+  appendAll(warnings, validateAdmission(request, 'CREATE', object, undefined));
+  appendAll(warnings, request.dynamic?.validate({ operation: 'CREATE', object, old: undefined }) ?? []);
+  noteWritten(ref, object);
   return { object, changed: true, warnings };
 }
 
+/** Mutating webhooks see an object before it has an identity, and so before its name is made up. */
+function admittedBirth(request: WriteRequest, object: JsonObject): JsonObject {
+  if (request.dynamic === undefined) return object;
+  const metadata = { ...objectAt(object, 'metadata') };
+  const madeUp = request.identity !== undefined && textAt(metadata, 'generateName') !== '';
+  if (madeUp && textAt(metadata, 'name').endsWith(request.identity.nameSuffix)) delete metadata['name'];
+  delete metadata['uid'];
+  delete metadata['creationTimestamp'];
+  const unborn = { ...object, metadata };
+  const admittedObject = mutatedByWebhooks(request, { operation: 'CREATE', object: unborn, old: undefined });
+  return admittedObject === unborn
+    ? object
+    : setServerMetadata(request, requirePlace(request, admittedObject));
+}
+
+/** What mutating webhooks make of an object, read as if a client had sent it. */
+export function mutatedByWebhooks(request: WriteRequest, step: DynamicStep): JsonObject {
+  const { ref, now, dynamic } = request;
+  const { operation, old } = step;
+  if (dynamic === undefined) return step.object;
+  const owned = getOwn(objectAt(step.object, 'metadata') ?? {}, 'managedFields');
+  const filled = (object: JsonObject): JsonObject => strategyOf(ref).fillIn?.(object, old, now) ?? object;
+  return dynamic.mutate(step, {
+    complete: (object) => {
+      const pruned = prune(ref.version.schema, object, []) as JsonObject;
+      return filled(
+        withOwners(settle(request, changedPart(ref.version.schema, pruned, undefined)).object, owned),
+      );
+    },
+    again: (object) => filled(mutateAdmission(request, operation, object, old)),
+  });
+}
+
+/** Ownership is noted before webhooks are asked, and is not theirs to change. */
+function withOwners(object: JsonObject, managedFields: JsonValue | undefined): JsonObject {
+  const metadata = withoutKey(objectAt(object, 'metadata') ?? {}, 'managedFields');
+  return { ...object, metadata: managedFields === undefined ? metadata : { ...metadata, managedFields } };
+}
+
+function requirePlace(request: WriteRequest, object: JsonObject): JsonObject {
+  const namespace = textAt(objectAt(object, 'metadata'), 'namespace');
+  if (namespace === request.namespace) return object;
+  throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+}
+
 /** Texts that come with every write of the kind: what is deprecated, what is not done here. */
-export function notices({ ref }: WriteRequest, object: JsonObject): readonly string[] {
+export function writeWarnings({ ref }: WriteRequest, object: JsonObject): readonly string[] {
   const deprecated = ref.version.deprecationWarning;
   return [...(deprecated === undefined ? [] : [deprecated]), ...(strategyOf(ref).warnings?.(object) ?? [])];
 }
 
-export function ownership(request: WriteRequest): {
-  readonly ref: WriteRequest['ref'];
-  readonly subresource: string;
-  readonly manager: string;
-  readonly now: string;
-} {
+export function ownershipRequest(request: WriteRequest): OwnershipRequest {
   return {
     ref: request.ref,
     subresource: request.subresource,
     manager: request.fieldManager,
     now: request.now,
+    convert: request.convert,
   };
 }
 
 /** Asks every in-process validator; they refuse by throwing. */
-export function admitted(
+export function validateAdmission(
   request: WriteRequest,
   operation: 'CREATE' | 'UPDATE',
   object: JsonObject,
@@ -83,7 +135,7 @@ export function admitted(
 }
 
 /** Lets in-process rules change the object. */
-export function mutatedBy(
+export function mutateAdmission(
   request: WriteRequest,
   operation: 'CREATE' | 'UPDATE',
   object: JsonObject,

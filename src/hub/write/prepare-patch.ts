@@ -3,8 +3,9 @@ import { applyJsonPatch } from '../patch/json-patch.ts';
 import { applyMergePatch } from '../patch/merge-patch.ts';
 import { applyStrategicMergePatch } from '../patch/strategic-merge-patch.ts';
 import { unknownBodyFormat } from '../wire/status-errors.ts';
-import { acceptIncoming } from './incoming.ts';
-import { finishScale, finishUpdate, trackedAs } from './prepare-update.ts';
+import { prepareIncoming } from './incoming.ts';
+import { liveObject } from './live-object.ts';
+import { finishScale, finishUpdate, makeUpdateTracker } from './prepare-update.ts';
 import { patchScale } from './scale.ts';
 import type { DecodedBody } from '../body/decoded-body.ts';
 import type { PreparedWrite, WriteRequest } from './write-request.ts';
@@ -20,10 +21,11 @@ const CUSTOM_PATCH_TYPES = [
 /** PATCH of every type but apply: the live object with the patch on it, then as any update. Throws 400, 409, 415 and 422. */
 export function preparePatch(
   request: WriteRequest,
-  live: JsonObject,
+  stored: JsonObject,
   type: PatchType,
   body: DecodedBody,
 ): PreparedWrite {
+  const live = liveObject(request.ref, stored);
   const { ref } = request;
   if (type === 'strategic' && !ref.definition.builtIn) throw unknownBodyFormat(CUSTOM_PATCH_TYPES);
   if (request.subresource === 'scale') {
@@ -34,7 +36,7 @@ export function preparePatch(
     );
   }
   const warnings: string[] = [];
-  const incoming = acceptIncoming(request, patched(request, live, [type, body.value]), {
+  const incoming = prepareIncoming(request, patched(request, live, [type, body.value]), {
     patch: body.value,
     live,
     get strictErrors() {
@@ -42,7 +44,7 @@ export function preparePatch(
     },
     warnings,
   });
-  return finishUpdate(request, live, { incoming, warnings, track: trackedAs(request, live) });
+  return finishUpdate(request, live, { incoming, warnings, track: makeUpdateTracker(request, live) });
 }
 
 function patched(

@@ -2,9 +2,17 @@ import { trackUpdate } from '../apply/track-update.ts';
 import { appendAll } from '../json/append-all.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { deepEqual, getOwn, isObject, objectAt, withoutKey } from '../json/json-value.ts';
-import { acceptIncoming, withoutEmpty } from './incoming.ts';
+import type { Incoming } from './incoming.ts';
+import { prepareIncoming, withoutEmptyFields } from './incoming.ts';
 import { specChanged } from './generation.ts';
-import { admitted, mutatedBy, notices, ownership } from './prepare-create.ts';
+import {
+  validateAdmission,
+  mutateAdmission,
+  mutatedByWebhooks,
+  writeWarnings,
+  ownershipRequest,
+} from './prepare-create.ts';
+import { liveObject, noteWritten, solid, tracked } from './live-object.ts';
 import { replaceScale } from './scale.ts';
 import {
   checkPreconditions,
@@ -20,57 +28,82 @@ import type { DecodedBody } from '../body/decoded-body.ts';
 import type { PreparedWrite, WriteRequest } from './write-request.ts';
 
 /** PUT: the object that replaces `live`. Throws 400, 409 and 422. */
-export function prepareUpdate(request: WriteRequest, live: JsonObject, body: DecodedBody): PreparedWrite {
+export function prepareUpdate(request: WriteRequest, stored: JsonObject, body: DecodedBody): PreparedWrite {
+  const live = liveObject(request.ref, stored);
   const warnings: string[] = [];
   if (request.subresource === 'scale')
     return finishScale(request, live, replaceScale(request, live, body.value));
-  const incoming = acceptIncoming(request, body.value, {
+  const incoming = prepareIncoming(request, body.value, {
     get strictErrors() {
       return body.strictErrors;
     },
     warnings,
   });
   requireName(request, body.value);
-  requireResourceVersion(request, incoming);
-  return finishUpdate(request, live, { incoming, warnings, track: trackedAs(request, live) });
+  requireResourceVersion(request, incoming.object);
+  return finishUpdate(request, live, { incoming, warnings, track: makeUpdateTracker(request, live) });
 }
 
 export interface UpdateSteps {
   /** The whole object as the client wishes it, in the version of the request. */
-  readonly incoming: JsonObject;
+  readonly incoming: Incoming;
   readonly warnings: string[];
   /** Notes the ownership of what changed. */
   track(object: JsonObject): JsonObject;
 }
 
-export function trackedAs(request: WriteRequest, live: JsonObject): (object: JsonObject) => JsonObject {
-  return (object) => trackUpdate(ownership(request), live, object);
+export function makeUpdateTracker(
+  request: WriteRequest,
+  live: JsonObject,
+): (object: JsonObject) => JsonObject {
+  return (object) => trackUpdate(ownershipRequest(request), live, object);
 }
 
 /** A scale write is an update of one field of the object behind it. */
-export function finishScale(request: WriteRequest, live: JsonObject, incoming: JsonObject): PreparedWrite {
-  return finishUpdate(request, live, { incoming, warnings: [], track: trackedAs(request, live) });
+export function finishScale(request: WriteRequest, live: JsonObject, object: JsonObject): PreparedWrite {
+  const incoming = { object, hollow: false };
+  return finishUpdate(request, live, { incoming, warnings: [], track: makeUpdateTracker(request, live) });
 }
 
 /** What every change of a live object goes through. */
 export function finishUpdate(request: WriteRequest, live: JsonObject, steps: UpdateSteps): PreparedWrite {
   const { ref, now, subresource } = request;
   const { warnings } = steps;
-  checkPreconditions(request, steps.incoming, live);
-  refuseNewFinalizers(request, steps.incoming, live);
+  const { object: incoming, hollow } = steps.incoming;
+  checkPreconditions(request, incoming, live);
+  refuseNewFinalizers(request, incoming, live);
   const strategy = strategyOf(ref);
-  const kept = keepServerMetadata(steps.incoming, live);
-  const mutated = mutatedBy(request, 'UPDATE', kept, live);
+  const kept = keepServerMetadata(incoming, live);
+  const mutated = mutateAdmission(request, 'UPDATE', kept, live);
   const filled = strategy.fillIn?.(mutated, live, now) ?? mutated;
-  const limited = limitToEndpoint(request, steps.track(filled), live);
-  const settled = strategy.onUpdate?.(limited, live, subresource) ?? limited;
-  let object: JsonObject = { ...settled, metadata: withoutEmpty(objectAt(settled, 'metadata') ?? {}) };
+  const owned = tracked(ref, { object: filled, hollow }, (one) => steps.track(one));
+  const limited = limitToEndpoint(request, admittedUpdate(request, live, [owned, incoming]), live);
+  const settled = strategy.onUpdate?.(limited, live, subresource, now) ?? limited;
+  const full: JsonObject = { ...settled, metadata: withoutEmptyFields(objectAt(settled, 'metadata') ?? {}) };
+  let object = solid(ref, { object: full, hollow });
   if (strategy.generation === true && specChanged(ref, live, object)) object = raiseGeneration(object);
-  if (sameObject(live, object)) return { object: live, changed: false, warnings };
-  validateObject(request, object, live);
-  appendAll(warnings, notices(request, object));
-  appendAll(warnings, admitted(request, 'UPDATE', object, live));
+  if (sameObject(live, object)) {
+    appendAll(warnings, request.dynamic?.validate({ operation: 'UPDATE', object, old: live }) ?? []);
+    return { object: live, changed: false, warnings };
+  }
+  validateObject(request, hollow ? full : object, live);
+  appendAll(warnings, writeWarnings(request, object));
+  appendAll(warnings, validateAdmission(request, 'UPDATE', object, live));
+  appendAll(warnings, request.dynamic?.validate({ operation: 'UPDATE', object, old: live }) ?? []);
+  noteWritten(ref, object);
   return { object, changed: true, warnings };
+}
+
+/** Mutating webhooks see the server's own fields as they were sent, and cannot change them. */
+function admittedUpdate(
+  request: WriteRequest,
+  live: JsonObject,
+  [object, incoming]: readonly [JsonObject, JsonObject],
+): JsonObject {
+  if (request.dynamic === undefined) return object;
+  const seen = keepServerMetadata(object, incoming);
+  const changed = mutatedByWebhooks(request, { operation: 'UPDATE', object: seen, old: live });
+  return changed === seen ? object : keepServerMetadata(changed, live);
 }
 
 /** The status endpoint (and approval, which is about conditions) changes status alone, the main endpoint everything else; ownership is noted by both. */

@@ -14,7 +14,7 @@ const SERVER_OWNED = [
 ] as const;
 
 /** Metadata of an object that comes into being: name, uid, time of birth. Sent values of the server's own fields are dropped. */
-export function birthMetadata(request: WriteRequest, object: JsonObject): JsonObject {
+export function setServerMetadata(request: WriteRequest, object: JsonObject): JsonObject {
   const metadata: JsonObject = { ...objectAt(object, 'metadata') };
   if (textAt(metadata, 'resourceVersion') !== '') {
     throw badRequest('resourceVersion should not be set on objects to be created');

@@ -22,6 +22,10 @@ export interface WriteRequest {
   readonly identity?: { readonly uid: string; readonly nameSuffix: string } | undefined;
   readonly user: UserInfo;
   readonly admission: readonly AdmissionCheck[];
+  /** Admission by other servers; none unless given. */
+  readonly dynamic?: DynamicAdmission | undefined;
+  /** An object in another version of its kind; what the hub can say itself unless given. */
+  readonly convert?: (object: JsonObject, ref: ResourceRef) => JsonObject;
   /** Asks authorization on behalf of `user`. */
   can(question: AccessQuestion): boolean;
 }
@@ -33,6 +37,27 @@ export interface PreparedWrite {
   readonly changed: boolean;
   /** Texts of `Warning: 299 - "..."` headers. */
   readonly warnings: readonly string[];
+}
+
+/** Webhooks, as a step of a write. They may throw what the caller of the pipeline catches to ask them. */
+export interface DynamicAdmission {
+  /** The object as webhooks leave it. @throws StatusError when one refuses */
+  mutate(step: DynamicStep, makes: ObjectSteps): JsonObject;
+  /** Texts of warnings of both steps. @throws StatusError when one refuses */
+  validate(step: DynamicStep): readonly string[];
+}
+
+export interface DynamicStep {
+  readonly operation: 'CREATE' | 'UPDATE';
+  readonly object: JsonObject;
+  readonly old: JsonObject | undefined;
+}
+
+export interface ObjectSteps {
+  /** Reads what a webhook made: known fields, defaults. */
+  readonly complete: (object: JsonObject) => JsonObject;
+  /** Lets the hub's own rules change the object once more. */
+  readonly again: (object: JsonObject) => JsonObject;
 }
 
 export interface AdmissionWrite {

@@ -8,7 +8,7 @@ const OTHERS = 0o077;
 /**
  * Creates a data directory, or removes the rights of other users from an existing one: an older version, or another tool, may have
  * left it open. Below a directory that no other user may enter, nothing is checked.
- * @param isOwn whether an entry of the directory is Berth's: what else is there keeps its modes. A directory with foreign
+ * @param isOwnWrite whether an entry of the directory is Berth's: what else is there keeps its modes. A directory with foreign
  *   folders in it (`/tmp`, a home) stays open, and only Berth's entries are closed
  */
 export async function tightenDirectory(

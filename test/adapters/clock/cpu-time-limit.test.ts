@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { afterCpuTime } from '../../../src/adapters/clock/cpu-time-limit.ts';
+import { limitCpuTime } from '../../../src/adapters/clock/cpu-time-limit.ts';
 
 let usedMs = 0;
 let over = false;
-const start = (limitMs: number) => afterCpuTime(limitMs, () => (over = true));
+const start = (limitMs: number) => limitCpuTime(limitMs, () => (over = true));
 /** Time passes, of which the process has a share. */
 const pass = (ms: number, share: number): boolean => {
   for (let at = 0; at < ms; at += 10) {

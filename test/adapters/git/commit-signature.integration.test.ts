@@ -13,7 +13,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SignatureVerifier } from '../../../src/adapters/git/program/commit-signature.ts';
 import type { GitRef } from '../../../src/adapters/git/repository/git-repository.ts';
 import type { SignatureMode } from '../../../src/adapters/git/program/commit-signature.ts';
-import { openFleetSource } from '../../../src/controllers/sources/reading/fleet-source.ts';
+import { openGitSource } from '../../../src/controllers/sources/reading/git-source.ts';
 import { GitFixture, tempDir } from './git-fixture.ts';
 import { gpg, gpgSigner, has, type Signer, signedCommit, signedTag, SIGNER_KINDS } from './git-signers.ts';
 
@@ -48,7 +48,7 @@ describe.each(SIGNER_KINDS)('%s signatures', (_name, available, makeSigner) => {
   it.runIf(available)('on tags count where the policy asks for them', async () => {
     const [ada, eve] = [makeSigner(), makeSigner()];
     const fetchWith = async (mode: SignatureMode, ref: GitRef) => {
-      const source = await openFleetSource({
+      const source = await openGitSource({
         url: fixture.dir,
         mirrorDir: path.join(tempDir(), 'm.git'),
         ambient: process.env,
@@ -183,7 +183,7 @@ describe.each(SIGNER_KINDS)('%s signatures', (_name, available, makeSigner) => {
     const ada = makeSigner();
     const mirrorDir = path.join(tempDir(), 'm.git');
     const open = () =>
-      openFleetSource({ url: fixture.dir, mirrorDir, ambient: process.env, signatures: ada.policy });
+      openGitSource({ url: fixture.dir, mirrorDir, ambient: process.env, signatures: ada.policy });
     const source = await open();
     await expect(source.fetch()).rejects.toMatchObject({ code: 'git.signature' });
     await expect(source.read()).rejects.toMatchObject({ code: 'git.signature' });

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GitProgramRepository } from '../../../src/adapters/git/program/git-program-repository.ts';
 import { InProcessRepository } from '../../../src/adapters/git/in-process/in-process-repository.ts';
-import { FleetReader } from '../../../src/controllers/sources/reading/fleet-reader.ts';
+import { SourceReader } from '../../../src/controllers/sources/reading/source-reader.ts';
 import { GitFixture } from './git-fixture.ts';
 
 const WIDTH = 100;
@@ -38,7 +38,7 @@ describe.each([
     const good = fixture.commit({ 'a.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n' });
     const endless = endlessCommit(fixture);
     const repository = open(fixture.dir);
-    const reader = new FleetReader(repository);
+    const reader = new SourceReader(repository);
     await reader.read(good);
     await expect(reader.read(endless)).rejects.toMatchObject({
       name: 'InputError',

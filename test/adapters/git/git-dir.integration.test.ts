@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { gitDirAround, gitDirAt } from '../../../src/adapters/git/repository/git-dir.ts';
+import { findEnclosingGitDir, resolveGitDir } from '../../../src/adapters/git/repository/git-dir.ts';
 import { GitFixture, tempDir } from './git-fixture.ts';
 
 describe('the Git directory of a folder', () => {
@@ -41,7 +41,7 @@ describe('the Git directory of a folder', () => {
   ])('$name', async ({ given, want }) => {
     const [gitDir, top] = (want ?? []).map((place) => path.join(root, place));
     const folder = path.join(root, given);
-    expect(await gitDirAround(folder)).toEqual(want && { gitDir, top });
-    expect(await gitDirAt(folder)).toBe(top === path.resolve(folder) ? gitDir : undefined);
+    expect(await findEnclosingGitDir(folder)).toEqual(want && { gitDir, top });
+    expect(await resolveGitDir(folder)).toBe(top === path.resolve(folder) ? gitDir : undefined);
   });
 });

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkAuthFits } from '../../../src/adapters/git/repository/git-auth.ts';
+import { checkAuthMatchesUrl } from '../../../src/adapters/git/repository/git-auth.ts';
 import type { GitAuth } from '../../../src/adapters/git/repository/git-auth.ts';
 import { gitEnvironment } from '../../../src/adapters/git/program/git-environment.ts';
 import { gitFailure } from '../../../src/adapters/git/repository/git-failure.ts';
 import { checkGitRef, selectSemverTag } from '../../../src/adapters/git/repository/git-ref.ts';
 import { parseGitUrl } from '../../../src/adapters/git/repository/git-url.ts';
-import { sortOutEntries } from '../../../src/adapters/git/repository/tree-safety.ts';
+import { splitSafeEntries } from '../../../src/adapters/git/repository/tree-safety.ts';
 
 describe('Git URLs', () => {
   it.each([
@@ -15,6 +15,13 @@ describe('Git URLs', () => {
     ['ssh://git@forge.example:2222/team/fleet.git', 'ssh', 'forge.example'],
     ['git@forge.example:team/fleet.git', 'ssh', 'forge.example'],
     ['forge.example:fleet', 'ssh', 'forge.example'],
+    ['https://[::1]/r.git', 'https', '[::1]'],
+    ['https://[::1]:8443/r.git', 'https', '[::1]'],
+    ['ssh://git@[2001:db8::1]/r.git', 'ssh', '[2001:db8::1]'],
+    ['ssh://git@[2001:db8::1]:2222/r.git', 'ssh', '[2001:db8::1]'],
+    ['https://forge.example/a::b.git', 'https', 'forge.example'],
+    ['git@[2001:db8::1]:team/fleet.git', 'ssh', '[2001:db8::1]'],
+    ['/srv/a::b.git', 'file', ''],
     ['file:///srv/fleet.git', 'file', ''],
     ['/srv/fleet.git', 'file', ''],
   ])('takes %s', (text, transport, host) => {
@@ -27,6 +34,9 @@ describe('Git URLs', () => {
     '--upload-pack=touch /tmp/x',
     'ext::sh -c touch% /tmp/x',
     'fd::17',
+    'ext::ssh://forge.example/x',
+    'http::https://forge.example/x',
+    '::x',
     'https://user:secret@forge.example/x',
     'https://token@forge.example/x',
     'ssh://git:secret@forge.example/x',
@@ -125,7 +135,7 @@ describe('credentials', () => {
     ['/srv/x', token, false],
     ['/srv/x', { type: 'none' }, true],
   ])('%s with %j: %s', (url, auth, fits) => {
-    const check = () => checkAuthFits(parseGitUrl(url), auth);
+    const check = () => checkAuthMatchesUrl(parseGitUrl(url), auth);
     if (fits) expect(check).not.toThrow();
     else expect(check).toThrow(expect.objectContaining({ code: 'git.auth-mismatch' }) as Error);
   });
@@ -206,13 +216,13 @@ describe('trees that must not be read', () => {
     ['a control character', [entry('a\nb.yaml')], 'source.path'],
     ['bytes that are not UTF-8', [entry('a\ufffd.yaml')], 'source.path-encoding'],
   ])('%s', (_name, entries, code) => {
-    const { files, problems } = sortOutEntries(entries, 'c');
+    const { files, problems } = splitSafeEntries(entries, 'c');
     expect(files).toEqual([]);
     expect(problems).toMatchObject([{ severity: 'error', code, location: { file: entries[0]?.path } }]);
   });
 
   it('both of two names that differ only in case or composition', () => {
-    const { files, problems } = sortOutEntries([
+    const { files, problems } = splitSafeEntries([
       entry('A.yaml'),
       entry('a.yaml'),
       entry('\u00e9.yaml'),

@@ -13,7 +13,7 @@ import {
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { GitProgramMirror } from '../../../src/adapters/git/program/git-program-mirror.ts';
-import { openFleetSource } from '../../../src/controllers/sources/reading/fleet-source.ts';
+import { openGitSource } from '../../../src/controllers/sources/reading/git-source.ts';
 import { withoutGit } from '../../fakes/without-git.ts';
 import { GitFixture, tempDir } from './git-fixture.ts';
 import { serveHttp } from './git-servers.ts';
@@ -151,7 +151,7 @@ describe('a mirror survives', () => {
     'damage that only reading shows (%s, %s), by fetching everything again once the remote answers',
     async (_how, damage, ambient) => {
       const server = await serveHttp(fixture.dir);
-      const open = () => openFleetSource({ url: server.url, mirrorDir, ref: MAIN, ambient });
+      const open = () => openGitSource({ url: server.url, mirrorDir, ref: MAIN, ambient });
       const source = await open();
       await source.fetch();
       const packs = path.join(mirrorDir, 'objects/pack');
@@ -283,7 +283,7 @@ describe('a mirror survives', () => {
   });
 
   it('a restart in the middle of a broken file: what vanished meanwhile stays', async () => {
-    const source = () => openFleetSource({ url: fixture.dir, mirrorDir, ambient: process.env, ref: MAIN });
+    const source = () => openGitSource({ url: fixture.dir, mirrorDir, ambient: process.env, ref: MAIN });
     const before = await source();
     await before.fetch();
     expect((await before.read()).objects).toHaveLength(300);
@@ -291,12 +291,12 @@ describe('a mirror survives', () => {
     fixture.commit({ 'f1.yaml': '[', 'f2.yaml': null });
     const after = await source();
     await after.fetch();
-    const fleet = await after.read();
-    expect(fleet.complete).toBe(false);
-    expect(fleet.objects.map(({ object }) => object.metadata.name)).toEqual(
+    const content = await after.read();
+    expect(content.complete).toBe(false);
+    expect(content.objects.map(({ object }) => object.metadata.name)).toEqual(
       expect.arrayContaining(['c1', 'c2']),
     );
-    expect(fleet.objects).toHaveLength(300);
+    expect(content.objects).toHaveLength(300);
     await after.close();
   });
 });

@@ -345,9 +345,14 @@ describe.each(IMPLEMENTATIONS)('fetching with %s', (_name, make) => {
     setTimeout(() => stop.abort(), 100);
     await expect(mirror.fetch({ type: 'head' }, { signal: stop.signal })).rejects.toMatchObject({
       name: 'TransientError',
+      code: 'git.aborted',
     });
     const hasty = await make(open(server.url, { fetchTimeoutMs: 100 }));
-    await expect(hasty.fetch({ type: 'head' })).rejects.toMatchObject({ name: 'TransientError' });
+    await expect(hasty.fetch({ type: 'head' })).rejects.toMatchObject({
+      name: 'TransientError',
+      code: 'git.timeout',
+      message: `Git repository ${server.url}: git fetch timed out after 100 ms`,
+    });
     await hasty.close();
   });
 

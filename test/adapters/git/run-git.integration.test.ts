@@ -40,7 +40,15 @@ const processes = (): string[] =>
       }
     });
 
-const fetch = (extra: { signal?: AbortSignal; silenceMs?: number; path?: string } = {}) =>
+const fetch = (
+  extra: {
+    signal?: AbortSignal;
+    idleTimeoutMs?: number;
+    timeoutMs?: number;
+    maxStdoutBytes?: number;
+    path?: string;
+  } = {},
+) =>
   runGitOrThrow({
     args: ['fetch', '--progress', '--end-of-options', url, '+refs/heads/*:refs/heads/*'],
     environment: {
@@ -76,9 +84,18 @@ describe.runIf(process.platform === 'linux')('a command that talks to a remote',
   });
 
   it('is stopped when it says nothing for too long', async () => {
-    await expect(fetch({ silenceMs: 200 })).rejects.toMatchObject({
+    await expect(fetch({ idleTimeoutMs: 200 })).rejects.toMatchObject({
       name: 'TransientError',
       code: 'git.silent',
+    });
+    expect(processes()).toEqual([]);
+  });
+
+  it('is stopped at its time limit, which is not reported as an abort', async () => {
+    await expect(fetch({ timeoutMs: 200, signal: new AbortController().signal })).rejects.toMatchObject({
+      name: 'TransientError',
+      code: 'git.timeout',
+      message: 'the test: git fetch timed out after 200 ms',
     });
     expect(processes()).toEqual([]);
   });
@@ -94,15 +111,16 @@ describe.runIf(process.platform === 'linux')('a command that talks to a remote',
     [
       'that does not end when asked',
       'trap "" TERM INT; while :; do sleep 1; done',
-      { silenceMs: 100 },
+      { idleTimeoutMs: 100 },
       'git.silent',
     ],
     [
       'that talks without end',
       'while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done >&2',
       {},
-      'git.stopped',
+      'git.output-limit',
     ],
+    ['that writes too much', 'echo xxxxxxxxxxxx; sleep 60', { maxStdoutBytes: 10 }, 'git.output-limit'],
     ['that fails without a word', 'exit 3', {}, 'git.failed'],
   ])('%s is stopped, and is an error', async (_name, script, extra, code) => {
     const bin = tempDir();

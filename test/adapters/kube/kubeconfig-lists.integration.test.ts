@@ -50,7 +50,7 @@ describe('a kubeconfig that cannot be used', () => {
       name: 'because KUBECONFIG leads to nothing',
       list: 'gone:none',
       files: {},
-      says: 'kubeconfig: is not there: KUBECONFIG names no file with a cluster (got "/gone:/none"), and this is no pod',
+      says: 'kubeconfig: was not found: KUBECONFIG names no file with a cluster (got "/gone:/none"), and this process does not run in a pod',
     },
     {
       name: 'because one of several files is broken, names that file',

@@ -5,8 +5,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { HistoryReader } from '../../../src/adapters/store/history-reader.ts';
 import { HistoryStore } from '../../../src/adapters/store/history-store.ts';
 import { JsonFileMap } from '../../../src/adapters/store/json-file.ts';
-import { digestWorld } from '../../../src/adapters/store/world-digest.ts';
-import type { World } from '../../../src/core/snapshot/world.ts';
+import { digestSnapshot } from '../../../src/adapters/store/snapshot-digest.ts';
+import type { Snapshot } from '../../../src/core/snapshot/snapshot.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { type DiskDeath, DiskLife } from '../../fakes/mortal-disk.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
@@ -44,7 +44,7 @@ async function atEveryChange(
 }
 
 const order = (hash: string): number => (hash === 'last' ? Infinity : Number(hash.slice(1)));
-const worldOf = (version: number): World => ({
+const snapshotOf = (version: number): Snapshot => ({
   now: `2026-01-0${version + 1}T00:00:00Z`,
   placements: [],
   clusters: [
@@ -158,13 +158,17 @@ describe.each([...KILLS, ...POWER_CUTS])('$what at every change of a file, $when
 // A power cut may cost the newest records and their inputs: nothing that is decided waits for them.
 describe.each(KILLS)('$what at every change of a file, $when it is made', (how) => {
   it('the history: no record that was on disk is lost, nor one that comes after, and each has its inputs', async () => {
-    const worlds = [0, 1, 2].map(worldOf);
+    const snapshots = [0, 1, 2].map(snapshotOf);
     const changes = await atEveryChange(how, async (death, processId) => {
       const dir = newDir();
       const log = new SilentLogger();
       const open = () => new HistoryStore({ dir, maxRecords: 4, log });
-      const append = async (store: HistoryStore, names: readonly string[], world: number): Promise<void> => {
-        const digest = digestWorld(worlds[world] as World);
+      const append = async (
+        store: HistoryStore,
+        names: readonly string[],
+        snapshot: number,
+      ): Promise<void> => {
+        const digest = digestSnapshot(snapshots[snapshot] as Snapshot);
         for (const name of names) store.append(recordOf(name, digest.hash), digest);
         await store.flush();
       };
@@ -176,12 +180,12 @@ describe.each(KILLS)('$what at every change of a file, $when it is made', (how) 
       const life = new DiskLife(dir, death);
       const dying = open();
       const work = async (): Promise<void> => {
-        for (const [names, world] of [
+        for (const [names, snapshot] of [
           [['r2'], 0],
           [['r3', 'r4'], 1],
           [['r5'], 1],
         ] as const) {
-          await append(dying, names, world);
+          await append(dying, names, snapshot);
           flushed.push(...names);
         }
       };
@@ -198,7 +202,9 @@ describe.each(KILLS)('$what at every change of a file, $when it is made', (how) 
       for (const hash of [...flushed, 'last']) if (newer(hash) < 4) expect(hashes).toContain(hash);
       expect(hashes).toEqual([...hashes].sort((a, b) => order(a) - order(b)));
       for (const { hash, inputs } of records)
-        expect(await reader.readWorld(inputs)).toEqual(worlds[hash === 'last' ? 2 : order(hash) < 3 ? 0 : 1]);
+        expect(await reader.readSnapshot(inputs)).toEqual(
+          snapshots[hash === 'last' ? 2 : order(hash) < 3 ? 0 : 1],
+        );
       expect(readdirSync(dir).sort()).toEqual(['pieces', 'records.jsonl', 'worlds']);
       return life;
     });

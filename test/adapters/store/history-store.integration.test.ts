@@ -13,14 +13,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HistoryReader } from '../../../src/adapters/store/history-reader.ts';
 import { HistoryStore } from '../../../src/adapters/store/history-store.ts';
 import { JsonFileMap } from '../../../src/adapters/store/json-file.ts';
-import { digestWorld, worldKey } from '../../../src/adapters/store/world-digest.ts';
-import { listedFirst } from '../../../src/core/snapshot/listed-first.ts';
-import type { World } from '../../../src/core/snapshot/world.ts';
+import { digestSnapshot, snapshotObjectKey } from '../../../src/adapters/store/snapshot-digest.ts';
+import { movePlacementsFirst } from '../../../src/core/snapshot/move-placements-first.ts';
+import type { Snapshot } from '../../../src/core/snapshot/snapshot.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
 import { decisionRecord } from '../../fakes/decision-record.ts';
 
-const worldOf = (version: number): World => ({
+const snapshotOf = (version: number): Snapshot => ({
   now: '2026-01-01T00:00:00Z',
   placements: [],
   clusters: Array.from({ length: 40 }, (_, i) => ({
@@ -47,18 +47,18 @@ describe('history on disk', () => {
   });
   afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-  it('gives back the very world, and keeps unchanged pieces once', async () => {
+  it('gives back the very snapshot, and keeps unchanged pieces once', async () => {
     const store = new HistoryStore({ dir, maxRecords: 100, log });
-    const worlds = [0, 1, 2].map(worldOf);
-    worlds.forEach((world, i) =>
-      store.append(recordOf(`r${i}`, digestWorld(world).hash), digestWorld(world)),
+    const snapshots = [0, 1, 2].map(snapshotOf);
+    snapshots.forEach((snapshot, i) =>
+      store.append(recordOf(`r${i}`, digestSnapshot(snapshot).hash), digestSnapshot(snapshot)),
     );
     await store.flush();
     const reader = new HistoryReader(dir);
     const records = await reader.list();
     expect(records.map(({ hash }) => hash)).toEqual(['r0', 'r1', 'r2']);
     for (const [i, { inputs }] of records.entries())
-      expect(await reader.readWorld(inputs)).toEqual(worlds[i]);
+      expect(await reader.readSnapshot(inputs)).toEqual(snapshots[i]);
     // 6 lists in at most 16 pieces; empty ones are all the same, each change adds one.
     expect(readdirSync(join(dir, 'pieces')).length).toBeLessThanOrEqual(16 + 1 + 2);
   });
@@ -68,11 +68,11 @@ describe('history on disk', () => {
       apiVersion: 'cluster.open-cluster-management.io/v1beta1',
       kind: 'Placement' as const,
       metadata: { namespace: `team-${i % 3}`, name: `p${i}` },
-    })).sort((a, b) => (worldKey(a) < worldKey(b) ? -1 : 1));
-    const world = { ...worldOf(0), placements };
+    })).sort((a, b) => (snapshotObjectKey(a) < snapshotObjectKey(b) ? -1 : 1));
+    const snapshot = { ...snapshotOf(0), placements };
     const ahead = new Set(['team-1/p7', 'team-2/p5', 'team-1/p10']);
-    const worlds = [world, { ...world, placements: listedFirst(placements, ahead) }];
-    const digests = worlds.map(digestWorld);
+    const snapshots = [snapshot, { ...snapshot, placements: movePlacementsFirst(placements, ahead) }];
+    const digests = snapshots.map(digestSnapshot);
     expect(digests[1]?.first).toEqual(['team-1/p10', 'team-1/p7', 'team-2/p5']);
     expect(digests[1]?.pieces).toEqual(digests[0]?.pieces);
     expect(digests[1]?.hash).not.toBe(digests[0]?.hash);
@@ -80,25 +80,27 @@ describe('history on disk', () => {
     for (const digest of digests) store.append(recordOf(digest.hash, digest.hash), digest);
     await store.flush();
     const reader = new HistoryReader(dir);
-    for (const [i, { hash }] of digests.entries()) expect(await reader.readWorld(hash)).toEqual(worlds[i]);
+    for (const [i, { hash }] of digests.entries())
+      expect(await reader.readSnapshot(hash)).toEqual(snapshots[i]);
   });
 
-  it('gives back what was held, and tells such a world from one in which nothing was', async () => {
+  it('gives back what was held, and tells such a snapshot from one in which nothing was', async () => {
     const held = { 'team-1/web': ['c2', 'c1'], 'team-0/api': [] };
-    const worlds = [worldOf(0), { ...worldOf(0), held }];
+    const snapshots = [snapshotOf(0), { ...snapshotOf(0), held }];
     const store = new HistoryStore({ dir, maxRecords: 8, log });
-    for (const digest of worlds.map(digestWorld)) store.append(recordOf(digest.hash, digest.hash), digest);
+    for (const digest of snapshots.map(digestSnapshot))
+      store.append(recordOf(digest.hash, digest.hash), digest);
     await store.flush();
-    const hashes = worlds.map((world) => digestWorld(world).hash);
+    const hashes = snapshots.map((snapshot) => digestSnapshot(snapshot).hash);
     expect(new Set(hashes).size).toBe(2);
     for (const [i, hash] of hashes.entries())
-      expect(await new HistoryReader(dir).readWorld(hash)).toEqual(worlds[i]);
+      expect(await new HistoryReader(dir).readSnapshot(hash)).toEqual(snapshots[i]);
   });
 
   it('is bounded: old records go with what only they needed', async () => {
     const store = new HistoryStore({ dir, maxRecords: 8, log });
     for (let i = 0; i < 30; i++) {
-      const digest = digestWorld(worldOf(i));
+      const digest = digestSnapshot(snapshotOf(i));
       store.append(recordOf(`r${i}`, digest.hash), digest);
       await store.flush();
     }
@@ -106,14 +108,14 @@ describe('history on disk', () => {
     const records = await reader.list();
     expect(records.length).toBeLessThanOrEqual(10);
     expect(records.at(-1)?.hash).toBe('r29');
-    for (const { inputs } of records) await reader.readWorld(inputs);
+    for (const { inputs } of records) await reader.readSnapshot(inputs);
     expect(readdirSync(join(dir, 'worlds')).length).toBeLessThanOrEqual(10);
     expect(readdirSync(join(dir, 'pieces')).length).toBeLessThan(40);
   });
 
   it('a line cut by a crash is left out; a lost piece is named', async () => {
     const store = new HistoryStore({ dir, maxRecords: 8, log });
-    const digest = digestWorld(worldOf(1));
+    const digest = digestSnapshot(snapshotOf(1));
     store.append(recordOf('r1', digest.hash), digest);
     await store.flush();
     appendFileSync(join(dir, 'records.jsonl'), '{"hash":"r2","plac');
@@ -124,7 +126,7 @@ describe('history on disk', () => {
     await again.flush();
     expect((await reader.list()).map(({ hash }) => hash)).toEqual(['r1', 'r3']);
     rmSync(join(dir, 'pieces'), { recursive: true });
-    await expect(reader.readWorld(digest.hash)).rejects.toMatchObject({ code: 'history.inputs' });
+    await expect(reader.readSnapshot(digest.hash)).rejects.toMatchObject({ code: 'history.inputs' });
   });
 
   it('records that cannot be read are an error, not an empty history', async () => {
@@ -137,7 +139,7 @@ describe('history on disk', () => {
     const store = new HistoryStore({ dir, maxRecords: 8, log });
     rmSync(dir, { recursive: true });
     writeFileSync(dir, 'in the way');
-    const digest = digestWorld(worldOf(1));
+    const digest = digestSnapshot(snapshotOf(1));
     store.append(recordOf('r1', digest.hash), digest);
     await store.flush();
     expect(log.entries).toMatchObject([{ level: 'error', message: 'history not written' }]);

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ExecutorReviews, READ_ANSWER_MS } from '../../../src/agent/executor/executor-reviews.ts';
-import { chosenExecutor } from '../../../src/core/work/applied/executor-subject.ts';
-import { readAccess } from '../../../src/agent/executor/read-access.ts';
+import { ExecutorReviews, GET_ANSWER_TTL_MS } from '../../../src/agent/executor/executor-reviews.ts';
+import { parseExecutor } from '../../../src/core/work/applied/executor-subject.ts';
+import { reviewReadAccess } from '../../../src/agent/executor/review-read-access.ts';
 import type { ManifestWorkSpec } from '../../../src/core/model/kind/manifest-work.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
@@ -33,7 +33,7 @@ beforeEach(() => {
 
 describe('reviews of executors', () => {
   it('ask for the service account and the very object', async () => {
-    expect(await reviews.may(RUNNER, 'patch', object('s'))).toBe(true);
+    expect(await reviews.isAllowed(RUNNER, 'patch', object('s'))).toBe(true);
     expect(asked).toEqual([
       {
         user: 'system:serviceaccount:ops:runner',
@@ -52,30 +52,30 @@ describe('reviews of executors', () => {
 
   it.each([true, false])('use an answer about get (%s) again for a minute', async (first) => {
     granted = first;
-    expect(await reviews.mayGet(RUNNER, object('s'))).toBe(first);
+    expect(await reviews.isGetAllowed(RUNNER, object('s'))).toBe(first);
     granted = !first;
-    await clock.advance(READ_ANSWER_MS - 1);
-    expect(await reviews.mayGet(RUNNER, object('s'))).toBe(first);
+    await clock.advance(GET_ANSWER_TTL_MS - 1);
+    expect(await reviews.isGetAllowed(RUNNER, object('s'))).toBe(first);
     expect(asked).toHaveLength(1);
     await clock.advance(1);
-    expect(await reviews.mayGet(RUNNER, object('s'))).toBe(!first);
+    expect(await reviews.isGetAllowed(RUNNER, object('s'))).toBe(!first);
   });
 
   it('are asked anew before each write, and the newest answer about get counts', async () => {
-    await reviews.mayGet(RUNNER, object('s'));
+    await reviews.isGetAllowed(RUNNER, object('s'));
     granted = false;
-    expect(await reviews.may(RUNNER, 'get', object('s'))).toBe(false);
-    expect(await reviews.mayGet(RUNNER, object('s'))).toBe(false);
+    expect(await reviews.isAllowed(RUNNER, 'get', object('s'))).toBe(false);
+    expect(await reviews.isGetAllowed(RUNNER, object('s'))).toBe(false);
     expect(asked).toHaveLength(2);
   });
 
   it('do not take one object, verb or account for another', async () => {
-    await reviews.mayGet(RUNNER, object('a/b'));
+    await reviews.isGetAllowed(RUNNER, object('a/b'));
     granted = false;
     const other = { kind: object('b').kind, key: { namespace: 'web/a', name: 'b' } };
-    expect(await reviews.mayGet(RUNNER, other)).toBe(false);
-    expect(await reviews.may(RUNNER, 'delete', object('a/b'))).toBe(false);
-    expect(await reviews.mayGet({ namespace: 'ops', name: 'other' }, object('a/b'))).toBe(false);
+    expect(await reviews.isGetAllowed(RUNNER, other)).toBe(false);
+    expect(await reviews.isAllowed(RUNNER, 'delete', object('a/b'))).toBe(false);
+    expect(await reviews.isGetAllowed({ namespace: 'ops', name: 'other' }, object('a/b'))).toBe(false);
   });
 });
 
@@ -95,7 +95,7 @@ describe('access to the objects of a status', () => {
   ];
   const account = { subject: { type: 'ServiceAccount', serviceAccount: RUNNER } };
   const kinds = async (executor: ManifestWorkSpec['executor']) =>
-    (await readAccess(reviews, executor, entries)).map(({ kind }) => kind);
+    (await reviewReadAccess(reviews, executor, entries)).map(({ kind }) => kind);
 
   it('is free without an executor, and then nobody is asked', async () => {
     expect(await kinds(undefined)).toEqual(['allowed', 'allowed']);
@@ -105,7 +105,7 @@ describe('access to the objects of a status', () => {
   it('is that of the executor', async () => {
     expect(await kinds(account)).toEqual(['allowed', 'allowed']);
     granted = false;
-    await clock.advance(READ_ANSWER_MS);
+    await clock.advance(GET_ANSWER_TTL_MS);
     expect(await kinds(account)).toEqual(['denied', 'allowed']);
   });
 
@@ -121,7 +121,7 @@ describe('access to the objects of a status', () => {
 });
 
 describe('the executor of a work', () => {
-  const choice = (executor: unknown) => chosenExecutor(executor as ManifestWorkSpec['executor']).kind;
+  const choice = (executor: unknown) => parseExecutor(executor as ManifestWorkSpec['executor']).kind;
 
   it.each([
     { name: 'left out', executor: undefined, want: 'none' },

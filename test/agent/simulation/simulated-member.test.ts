@@ -3,7 +3,7 @@ import { SimulatedMember } from '../../../src/agent/simulation/simulated-member.
 import { MANAGED_CLUSTER, MANIFEST_WORK } from '../../../src/core/model/kinds.ts';
 import type { ManagedCluster } from '../../../src/core/model/kind/managed-cluster.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import { configMap, CONFIG_MAP } from '../agent-world.ts';
+import { configMap, CONFIG_MAP } from '../agent-harness.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../../src/app/cli/commands.ts';
-import { progressOn } from '../../../src/app/terminal/progress.ts';
+import { makeProgress } from '../../../src/app/terminal/progress.ts';
 import { runCli } from '../../../src/app/cli/program.ts';
 import { makeCliIo } from '../cli-harness.ts';
 
@@ -44,13 +44,13 @@ describe('progress', () => {
 
   it('is one line that is replaced and removed, on a terminal only', () => {
     const shown = terminal(true);
-    const progress = progressOn({ stderr: shown });
+    const progress = makeProgress({ stderr: shown });
     progress.tell('reading main');
     progress.tell('deciding');
     progress.done();
     expect(String(shown.read())).toBe('\r\u001b[2Kreading main …\r\u001b[2Kdeciding …\r\u001b[2K');
     const piped = terminal(false);
-    progressOn({ stderr: piped }).tell('reading main');
+    makeProgress({ stderr: piped }).tell('reading main');
     expect(piped.read()).toBeNull();
   });
 });

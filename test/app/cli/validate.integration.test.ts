@@ -59,6 +59,38 @@ describe('berth validate', () => {
     expect(stdout).toMatch(/Helm|chart/i);
   });
 
+  it('calls a field that a hub would refuse the object for an error, of OCM and of Kubernetes', async () => {
+    const folder = path.join(tempDir(), 'fields');
+    mkdirSync(folder);
+    writeFileSync(
+      path.join(folder, 'a.yaml'),
+      `apiVersion: cluster.open-cluster-management.io/v1beta1
+kind: Placement
+metadata: { name: web, namespace: default }
+spec: { numberOfCluster: 1 }
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: web, namespace: default }
+spec:
+  replica: 1
+  selector: { matchLabels: { app: web } }
+  template:
+    metadata: { labels: { app: web } }
+    spec: { containers: [{ name: web, image: web, imagePullPolcy: Always }] }
+`,
+    );
+    const { code, stdout } = await validate(folder, '.');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /a\.yaml:4:9: error: .*numberOfCluster: is not a field .*did you mean numberOfClusters/s,
+    );
+    expect(stdout).toMatch(
+      /a\.yaml:10:12: error: Deployment default\/web: spec\.replica: .*did you mean replicas/s,
+    );
+    expect(stdout).toContain('spec.template.spec.containers[0].imagePullPolcy: is not a field of this kind');
+  });
+
   it('gives one located line per problem, and exit code 1', async () => {
     const folder = copyOfExample();
     writeFileSync(path.join(folder, 'clusters/cluster1.yaml'), 'apiVersion: v1\n  kind: x\n');

@@ -39,8 +39,8 @@ describe('what a data directory remembers of publications', () => {
   ): Promise<unknown> {
     const state = open();
     state.takeOver({ lease, term, previousTerm }, { wasRestored });
-    const known = state.memory.get('team-a/web');
-    state.memory.set('team-a/web', STATE);
+    const known = state.publicationJournal.get('team-a/web');
+    state.publicationJournal.set('team-a/web', STATE);
     await state.close();
     return known;
   }
@@ -75,7 +75,7 @@ describe('what a data directory remembers of publications', () => {
 
   it('is kept by a controller that begins to be elected, unless others were before', async () => {
     const state = open();
-    state.memory.set('team-a/web', STATE);
+    state.publicationJournal.set('team-a/web', STATE);
     await state.close();
     expect(await leads(undefined, 'a')).toEqual(STATE);
     expect(await leads('x', 'y', { lease: 'berth-system/another' })).toBeUndefined();
@@ -102,7 +102,7 @@ describe('what a data directory remembers of publications', () => {
     cpSync(dataDir, copy, { recursive: true });
     const next = open(systemClock, copy);
     next.takeOver({ lease: LEASE, term: 'e', previousTerm: 'd' }, { wasRestored: false });
-    expect(next.memory.get('team-a/web')).toBeUndefined();
+    expect(next.publicationJournal.get('team-a/web')).toBeUndefined();
     await Promise.all([killed.close(), next.close()]);
     rmSync(copy, { recursive: true });
   });

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { template } from '../../core/work/replica-set-world.ts';
+import { template } from '../../core/work/replica-set-harness.ts';
 
 const CLUSTER = 'cluster.open-cluster-management.io';
 

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ServeFleetOptions } from '../../../src/app/settings/serve-options.ts';
+import type { ServeOptions } from '../../../src/app/settings/serve-options.ts';
 import {
   CONFIG_MAP,
   MANAGED_CLUSTER,
@@ -41,7 +41,7 @@ const settings = yaml(
 );
 const REMAINING = ['c4', 'c5', 'c6'];
 /** Half of six clusters may leave, and these are spent when three have left. */
-const OPTIONS: Partial<ServeFleetOptions> = {
+const OPTIONS: Partial<ServeOptions> = {
   budget: { percent: 50, atLeast: 1 },
   // Without the restore nothing compares the hub with Git.
   resyncIntervalMs: 86_400_000,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/adapters/log/pino-logger.ts';
-import type { FleetEvent } from '../../../src/controllers/events/fleet-events.ts';
+import type { ControllerEvent } from '../../../src/controllers/events/controller-events.ts';
 import { logEvent } from '../../../src/app/serve/log-event.ts';
 
-function logged(event: FleetEvent): unknown {
+function logged(event: ControllerEvent): unknown {
   const lines: string[] = [];
   logEvent(createLogger({ level: 'debug', stream: { write: (line) => void lines.push(line) } }), event);
   return JSON.parse(lines.join(''));

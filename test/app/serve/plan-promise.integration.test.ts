@@ -70,7 +70,7 @@ describe('a preview on a hub', () => {
     expect(readdirSync(join(fleet.dataDir, 'history', 'worlds')).length).toBeGreaterThan(0);
   });
 
-  it('is held again, under another token, when the world has moved on since', async () => {
+  it('is held again, under another token, when the snapshot has moved on since', async () => {
     fleet.git.run('checkout', '-q', '-b', 'retire');
     fleet.git.commit({ 'clusters.yaml': retired(4) }, 'Retire four clusters');
     const token = (await plan()).placements[0]?.token ?? '';
@@ -94,6 +94,26 @@ describe('a preview on a hub', () => {
     );
     await fleet.held('web', 'False');
     expect(await fleet.decisions('web')).toEqual(['c5', 'c6', 'c7']);
+  });
+
+  it('weighs deletions by what a placement says that comes back while its own deletion is held', async () => {
+    fleet.git.commit(
+      { 'web.yaml': yaml(placement('web', {}, { 'berth.dev/removal-budget': '1' })) },
+      'Careful',
+    );
+    await expect.poll(async () => (await fleet.read('web')).metadata.annotations).toBeDefined();
+    fleet.git.commit({ 'web.yaml': undefined }, 'Web leaves');
+    await fleet.event('sync-problem', ({ message }) => message.includes('Placement team-a/web'));
+    fleet.git.run('checkout', '-q', '-b', 'retire');
+    const stays = ['c3', 'c4', 'c5', 'c6'].map((name) => cluster(name));
+    fleet.git.commit(
+      { 'web.yaml': yaml(placement('web')), 'clusters.yaml': yaml(...stays) },
+      'Two clusters are gone',
+    );
+    expect((await plan()).deletionsHeld).toEqual([]);
+    const mark = fleet.events.length;
+    fleet.git.merge('retire');
+    expect(await fleet.published('web', mark)).toMatchObject({ removed: ['c1', 'c2'] });
   });
 
   it('names the token of deletions too, so that one pull request may take clusters away altogether', async () => {

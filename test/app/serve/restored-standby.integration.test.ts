@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ServeFleetOptions } from '../../../src/app/settings/serve-options.ts';
+import type { ServeOptions } from '../../../src/app/settings/serve-options.ts';
 import { MANIFEST_WORK } from '../../../src/core/model/kinds.ts';
 import type { RunningHub } from '../../../src/hub/hub-options.ts';
 import { startHub } from '../../../src/hub/start-hub.ts';
@@ -13,7 +13,7 @@ import { WaitingKubeApi } from './waiting-kube-api.ts';
 
 const CLUSTERS = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6'];
 const REMAINING = ['c4', 'c5', 'c6'];
-const OPTIONS: Partial<ServeFleetOptions> = {
+const OPTIONS: Partial<ServeOptions> = {
   embedded: false,
   // Half of six clusters may leave, and these are spent when three have left.
   budget: { percent: 50, atLeast: 1 },

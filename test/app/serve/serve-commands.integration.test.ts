@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
 import { runCli } from '../../../src/app/cli/program.ts';
-import { type FleetController, serveFleet } from '../../../src/app/serve/serve-fleet.ts';
+import { type RunningController, serveController } from '../../../src/app/serve/serve-controller.ts';
 import { PLACEMENT } from '../../../src/core/model/kinds.ts';
 import type { Placement } from '../../../src/core/model/kind/placement.ts';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
@@ -18,7 +18,7 @@ describe('commands around a running controller', () => {
   let hub: Awaited<ReturnType<typeof startEmbeddedHub>>;
   let git: GitFixture;
   let dataDir: string;
-  let fleet: FleetController;
+  let fleet: RunningController;
   let tokenFile: string;
 
   beforeAll(async () => {
@@ -28,7 +28,7 @@ describe('commands around a running controller', () => {
     tokenFile = join(dataDir, 'tokens');
     writeFileSync(tokenFile, 'a-token-of-this-test\n');
     git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web')) }, 'First');
-    fleet = await serveFleet({
+    fleet = await serveController({
       api: hub.api,
       sources: [{ url: git.path }],
       dataDir,

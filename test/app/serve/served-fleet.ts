@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCli } from '../../../src/app/cli/program.ts';
-import type { FleetEvent } from '../../../src/controllers/events/fleet-events.ts';
-import { type FleetController, serveFleet } from '../../../src/app/serve/serve-fleet.ts';
-import type { ServeFleetOptions } from '../../../src/app/settings/serve-options.ts';
+import type { ControllerEvent } from '../../../src/controllers/events/controller-events.ts';
+import { type RunningController, serveController } from '../../../src/app/serve/serve-controller.ts';
+import type { ServeOptions } from '../../../src/app/settings/serve-options.ts';
 import { PLACEMENT, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
 import type { Condition } from '../../../src/core/model/object-meta.ts';
 import type { Placement } from '../../../src/core/model/kind/placement.ts';
@@ -18,7 +18,7 @@ import { SilentLogger } from '../../fakes/silent-logger.ts';
 import { SteeredClock } from '../../fakes/steered-clock.ts';
 import { makeCliIo } from '../cli-harness.ts';
 
-type EventOf<K extends FleetEvent['kind']> = FleetEvent & { readonly kind: K };
+type EventOf<K extends ControllerEvent['kind']> = ControllerEvent & { readonly kind: K };
 
 /** So many timers, each set by the one before, come due while time passes. */
 const STEPS = 4;
@@ -32,8 +32,8 @@ export class ServedFleet {
   #second: GitFixture | undefined;
   readonly dataDir = mkdtempSync(join(tmpdir(), 'berth-serve-'));
   /** Since the last `serve`. */
-  events: FleetEvent[] = [];
-  #running: FleetController | undefined;
+  events: ControllerEvent[] = [];
+  #running: RunningController | undefined;
 
   private constructor(hub: Awaited<ReturnType<typeof startEmbeddedHub>>) {
     this.hub = { ...hub, api: new CountedKubeApi(hub.api) };
@@ -61,10 +61,10 @@ export class ServedFleet {
     this.#running = undefined;
   }
 
-  readonly serve = async (over: Partial<ServeFleetOptions> = {}): Promise<FleetController> => {
-    const running = await serveFleet({
+  readonly serve = async (over: Partial<ServeOptions> = {}): Promise<RunningController> => {
+    const { sources = [{ url: this.git.path }], ...rest } = over;
+    const running = await serveController({
       api: this.hub.api,
-      sources: [{ url: this.git.path }],
       dataDir: this.dataDir,
       clock: this.clock,
       log: new SilentLogger(),
@@ -73,10 +73,11 @@ export class ServedFleet {
       env: process.env,
       embedded: true,
       pollIntervalMs: 50,
-      ...over,
+      ...rest,
+      sources: sources.map((source) => ({ kinds: ['*'], ...source })),
     });
     this.#running = running;
-    const events: FleetEvent[] = (this.events = []);
+    const events: ControllerEvent[] = (this.events = []);
     void (async () => {
       for await (const event of running.events) events.push(event);
     })();
@@ -112,7 +113,7 @@ export class ServedFleet {
   };
 
   /** The first event of a kind that fits, after the event number `after`. */
-  readonly event = <K extends FleetEvent['kind']>(
+  readonly event = <K extends ControllerEvent['kind']>(
     kind: K,
     fits: (event: EventOf<K>) => boolean = () => true,
     after = 0,
@@ -155,7 +156,7 @@ export class ServedFleet {
     );
 
   /** What `serve` needs for `status` to answer. */
-  readonly http = (): NonNullable<ServeFleetOptions['http']> => {
+  readonly http = (): NonNullable<ServeOptions['http']> => {
     const tokenFile = join(this.dataDir, 'tokens');
     writeFileSync(tokenFile, 'a-token-of-this-test');
     return { host: '127.0.0.1', port: 0, tokenFile };
@@ -174,7 +175,7 @@ export class ServedFleet {
 
   #lastEvents(): string {
     const brief = (key: string, value: unknown): unknown =>
-      key === 'result' || key === 'world' ? undefined : value;
+      key === 'result' || key === 'snapshot' ? undefined : value;
     return JSON.stringify(this.events.slice(-12), brief, 1);
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
-import type { Fleet } from '../../../src/controllers/sources/manifests/fleet.ts';
-import type { FleetSource } from '../../../src/controllers/sources/reading/fleet-source.ts';
+import type { SourceContent } from '../../../src/controllers/sources/manifests/source-content.ts';
+import type { GitSource } from '../../../src/controllers/sources/reading/git-source.ts';
 import { DecisionRecorder } from '../../../src/controllers/publication/decision-recorder.ts';
 import { CommitBarrier } from '../../../src/controllers/sources/progress/commit-barrier.ts';
 import { GitLoop } from '../../../src/controllers/sources/following/git-loop.ts';
@@ -11,13 +11,13 @@ import { HubSync } from '../../../src/controllers/sources/following/hub-sync.ts'
 import { PlanApprovals } from '../../../src/controllers/publication/plan-approvals.ts';
 import { SourceClaims } from '../../../src/controllers/sources/progress/source-claims.ts';
 import { startEngine } from '../../../src/controllers/scheduling/placement-engine.ts';
-import { PastPublications } from '../../../src/controllers/publication/past-publications.ts';
+import { PreviousRecords } from '../../../src/controllers/publication/previous-records.ts';
 import { TransitionJournal } from '../../../src/controllers/publication/transition-journal.ts';
 import type { PublishState } from '../../../src/core/publish/judge/publish-state.ts';
 import type { PlacementMove } from '../../../src/core/transition/unfinished-transition.ts';
 import { VolatileMemory } from '../../fakes/volatile-memory.ts';
 import { PublishPipeline } from '../../../src/controllers/publication/publish-pipeline.ts';
-import { PublishedBook } from '../../../src/core/publish/pages/published-book.ts';
+import { PublishedPlacements } from '../../../src/core/publish/pages/published-placements.ts';
 import { TransientError } from '../../../src/core/errors.ts';
 import { PLACEMENT, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
@@ -124,9 +124,9 @@ export class Simulation {
   readonly client = new WatchingClient();
   /** Put between the controller and the network: a test may let it die. */
   wrap: (api: KubeApi) => KubeApi;
-  readonly memory = new VolatileMemory<PublishState>();
+  readonly publicationJournal = new VolatileMemory<PublishState>();
   readonly transitions = new VolatileMemory<readonly PlacementMove[]>();
-  fleet: Fleet;
+  content: SourceContent;
   supervisor: Supervisor | undefined;
   violations: unknown[] = [];
   #commits = 0;
@@ -140,11 +140,11 @@ export class Simulation {
       this.hub.addKind({ group: '', version: 'v1', kind, plural, namespaced });
     this.api = new UnreliableKubeApi(this.hub, this.clock, this.random, rates);
     this.wrap = wrap;
-    this.fleet = this.commit();
+    this.content = this.commit();
     this.#watchWrites();
   }
 
-  commit(): Fleet {
+  commit(): SourceContent {
     const objects = randomFleet(this.random).map((object) => ({
       object: object as KubeObject,
       location: { file: 'x.yaml', line: 1, column: 1 },
@@ -158,19 +158,19 @@ export class Simulation {
       subject: 's',
       signed: false,
     };
-    this.fleet = {
+    this.content = {
       commit,
       objects,
       problems: [],
       files: 1,
       complete: true,
       textOf: async () => undefined,
-    } as unknown as Fleet;
-    return this.fleet;
+    } as unknown as SourceContent;
+    return this.content;
   }
 
   start(): void {
-    const { clock, random, client, memory } = this;
+    const { clock, random, client, publicationJournal } = this;
     const api = this.wrap(this.api);
     const log = new SilentLogger();
     const supervisor = new Supervisor({ clock, random, log });
@@ -185,7 +185,7 @@ export class Simulation {
       inventoryRevision: () => 0,
       append: () => undefined,
     });
-    const book = new (class extends PublishedBook {
+    const publishedPlacements = new (class extends PublishedPlacements {
       override set(key: string, pages: readonly SettledPage[]): void {
         super.set(key, pages);
         client.settled(key, pages);
@@ -198,18 +198,18 @@ export class Simulation {
       random,
       log,
       inventory,
-      memory,
+      publicationJournal,
       journal: new TransitionJournal(this.transitions, log),
       recorder,
       isHubRestored: () => false,
-      past: new PastPublications(Promise.resolve([]), log),
-      book,
+      previousRecords: new PreviousRecords(Promise.resolve([]), log),
+      publishedPlacements,
       budgetOf: () => ({ percent: 100, atLeast: 0 }),
       approvals: new PlanApprovals(new Map(), clock, ['fleet']),
       barrier,
-      decide: function* (world) {
+      decide: function* (snapshot) {
         // One by one, as they are asked for: a decision that nobody took was never made.
-        const each = engine(world);
+        const each = engine(snapshot);
         try {
           for (let step = each.next(); step.done !== true; ) {
             const { placement, selected } = step.value;
@@ -239,16 +239,16 @@ export class Simulation {
       claims: new SourceClaims(clock, [{ name: 'fleet', force: false }]),
       written: barrier,
     });
-    const source: FleetSource = {
+    const source: GitSource = {
       repository: undefined as never,
       inProcess: false,
       fetch: async () => {
         if (random() < this.api.rates.fail)
           throw new TransientError('remote gone', { code: 'git.network', subject: 'git' });
-        return { commit: this.fleet.commit?.id ?? '', moved: true };
+        return { commit: this.content.commit?.id ?? '', moved: true };
       },
       last: async () => undefined,
-      read: async () => this.fleet,
+      read: async () => this.content,
       settle: async () => undefined,
       close: async () => undefined,
     };
@@ -301,7 +301,7 @@ export async function expectRest(sim: Simulation): Promise<void> {
   expect(hub.writes.slice(before)).toEqual([]);
   expect(sim.violations).toEqual([]);
   const pages = await sim.pages();
-  for (const { object } of sim.fleet.objects.filter((entry) => entry.object.kind === 'Placement')) {
+  for (const { object } of sim.content.objects.filter((entry) => entry.object.kind === 'Placement')) {
     const { name } = object.metadata;
     const live = (await hub.get(PLACEMENT, { namespace: 'team-a', name })) as unknown as Placement;
     expect(live.spec).toEqual(object['spec']);

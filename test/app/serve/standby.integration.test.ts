@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { askArgoEndpoint } from '../../../src/app/demo/ask-argo-endpoint.ts';
-import type { FleetEvent } from '../../../src/controllers/events/fleet-events.ts';
+import type { ControllerEvent } from '../../../src/controllers/events/controller-events.ts';
 import { RECORDS_NAME, recordsOf } from '../../../src/core/publish/record/compact-record.ts';
-import { type FleetController, serveFleet } from '../../../src/app/serve/serve-fleet.ts';
-import type { ServeFleetOptions } from '../../../src/app/settings/serve-options.ts';
+import { type RunningController, serveController } from '../../../src/app/serve/serve-controller.ts';
+import type { ServeOptions } from '../../../src/app/settings/serve-options.ts';
 import { CONFIG_MAP, MANIFEST_WORK } from '../../../src/core/model/kinds.ts';
 import { startForge } from '../../fakes/forge-server.ts';
 import { InterceptedKubeApi } from '../../fakes/intercepted-kube-api.ts';
@@ -45,8 +45,8 @@ describe('a controller that stands by', () => {
   let dataDir: string;
   let api: CountingApi;
   let leadership: SteeredLeadership;
-  let standby: FleetController;
-  let events: FleetEvent[];
+  let standby: RunningController;
+  let events: ControllerEvent[];
 
   beforeEach(async () => {
     fleet = await ServedFleet.create();
@@ -59,10 +59,10 @@ describe('a controller that stands by', () => {
     rmSync(dataDir, { recursive: true, force: true });
   });
 
-  const lead = (over: Partial<ServeFleetOptions> = {}) => fleet.serve({ embedded: false, ...over });
+  const lead = (over: Partial<ServeOptions> = {}) => fleet.serve({ embedded: false, ...over });
 
-  async function standBy(over: Partial<ServeFleetOptions> = {}): Promise<void> {
-    standby = await serveFleet({
+  async function standBy(over: Partial<ServeOptions> = {}): Promise<void> {
+    standby = await serveController({
       api,
       leadership,
       sources: [{ url: fleet.git.path }],

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HistoryReader } from '../../../src/adapters/store/history-reader.ts';
-import type { ServeFleetOptions } from '../../../src/app/settings/serve-options.ts';
+import type { ServeOptions } from '../../../src/app/settings/serve-options.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
 import { withoutGit } from '../../fakes/without-git.ts';
 import { type GitServer, serveHttp } from '../../adapters/git/git-servers.ts';
@@ -33,7 +33,7 @@ describe('a data directory that vanishes while the controller runs', () => {
   const move = () => renameSync(fleet.dataDir, `${fleet.dataDir}-moved`);
   const removeMoved = () => rmSync(`${fleet.dataDir}-moved`, { recursive: true, force: true });
 
-  it.each<[string, () => void, () => Partial<ServeFleetOptions>]>([
+  it.each<[string, () => void, () => Partial<ServeOptions>]>([
     ['removed, with git', remove, () => ({ sources: [{ url: server.url }] })],
     ['removed, with git and a local path', remove, () => ({})],
     ['removed, without git', remove, () => ({ sources: [{ url: server.url }], env: withoutGit() })],

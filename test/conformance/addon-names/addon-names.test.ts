@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { hubHashOf } from '../../../src/agent/options/agent-settings.ts';
-import { appliedNameOf } from '../../../src/agent/record/applied-work.ts';
+import { appliedWorkName } from '../../../src/agent/record/applied-work.ts';
 import { addonNames } from '../../../src/core/addon/addon-names.ts';
 
 interface Recorded {
@@ -29,7 +29,7 @@ const recorded = gunzipSync(readFileSync(new URL('./names.jsonl.gz', import.meta
 function namesOf(given: Recorded['case']): Readonly<Record<string, unknown>> {
   if ('hubURL' in given) {
     const hubHash = hubHashOf(given.hubURL);
-    return { hubHash, appliedManifestWorkName: appliedNameOf({ hubHash }, given.workName) };
+    return { hubHash, appliedManifestWorkName: appliedWorkName({ hubHash }, given.workName) };
   }
   const names = addonNames(given.addonName, given.clusterName);
   return {

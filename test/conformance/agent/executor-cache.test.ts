@@ -8,27 +8,27 @@ import {
   object,
   ROLE,
   ROLE_BINDING,
-  ScenarioWorld,
+  ScenarioHarness,
   SERVICE_ACCOUNT,
   until,
   workOf,
-} from './scenario-world.ts';
+} from './scenario-harness.ts';
 
 // What OCM's own tests check with its executor caches switched on.
 
-let world: ScenarioWorld;
+let harness: ScenarioHarness;
 let agent: Agent;
 let reviews = 0;
 
 beforeAll(async () => {
-  world = await ScenarioWorld.start();
-  await world.hub.create(NAMESPACE, object(NAMESPACE, 'cluster1'));
-  agent = await world.agent({ executorCache: true, cluster: countingReviews(world.cluster) });
+  harness = await ScenarioHarness.start();
+  await harness.hub.create(NAMESPACE, object(NAMESPACE, 'cluster1'));
+  agent = await harness.agent({ executorCache: true, cluster: countingReviews(harness.cluster) });
 });
 
 afterAll(async () => {
   await agent?.close();
-  await world?.close();
+  await harness?.close();
 });
 
 function countingReviews(api: KubeApi): KubeApi {
@@ -58,20 +58,20 @@ async function reviewsOfAnotherPass(names: readonly string[]): Promise<number> {
   touches += 1;
   const before = reviews;
   const spec = { ...workOf(...names.map((name) => configMap(name))), ...executor };
-  await world.applyWork('cached', spec, { labels: { touch: String(touches) } });
+  await harness.applyWork('cached', spec, { labels: { touch: String(touches) } });
   await until(
-    async () => (await world.applied('cached'))[0]?.metadata.labels?.['touch'],
+    async () => (await harness.applied('cached'))[0]?.metadata.labels?.['touch'],
     (touch) => touch === String(touches),
   );
   await until(
-    () => world.verdict('cached'),
+    () => harness.verdict('cached'),
     (verdict) => verdict !== 'old',
   );
   return reviews - before;
 }
 
 async function bind(): Promise<void> {
-  await world.create(
+  await harness.create(
     ROLE_BINDING,
     object(ROLE_BINDING, 'cached', {
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'cached' },
@@ -82,8 +82,8 @@ async function bind(): Promise<void> {
 
 it('asks once until rights change; a revocation blocks what is new and leaves what stands', async () => {
   const verbs = ['create', 'update', 'patch', 'get', 'delete'];
-  await world.create(SERVICE_ACCOUNT, object(SERVICE_ACCOUNT, 'cached'));
-  await world.create(
+  await harness.create(SERVICE_ACCOUNT, object(SERVICE_ACCOUNT, 'cached'));
+  await harness.create(
     ROLE,
     object(ROLE, 'cached', { rules: [{ apiGroups: [''], resources: ['configmaps'], verbs }] }),
   );
@@ -92,23 +92,23 @@ it('asks once until rights change; a revocation blocks what is new and leaves wh
     () => reviewsOfAnotherPass(['ca', 'cb']),
     (count) => count === 0,
   );
-  expect(await world.get(CONFIG_MAP, 'ca')).toBeUndefined();
-  expect(await world.verdict('cached')).toBe('False/Unknown');
+  expect(await harness.get(CONFIG_MAP, 'ca')).toBeUndefined();
+  expect(await harness.verdict('cached')).toBe('False/Unknown');
 
   await bind();
   await until(
-    async () => (await reviewsOfAnotherPass(['ca', 'cb']), world.verdict('cached')),
+    async () => (await reviewsOfAnotherPass(['ca', 'cb']), harness.verdict('cached')),
     (verdict) => verdict === 'True/True',
   );
   expect(await reviewsOfAnotherPass(['ca', 'cb'])).toBe(0);
   expect(await reviewsOfAnotherPass(['ca', 'cb', 'cc'])).toBe(verbs.length);
-  expect(await world.get(CONFIG_MAP, 'cc')).toBeDefined();
+  expect(await harness.get(CONFIG_MAP, 'cc')).toBeDefined();
 
-  await world.cluster.delete(ROLE_BINDING, { namespace: 'default', name: 'cached' });
+  await harness.cluster.delete(ROLE_BINDING, { namespace: 'default', name: 'cached' });
   await until(
-    async () => (await reviewsOfAnotherPass(['ca', 'cb', 'cc', 'cd']), world.verdict('cached', 3)),
+    async () => (await reviewsOfAnotherPass(['ca', 'cb', 'cc', 'cd']), harness.verdict('cached', 3)),
     (verdict) => verdict === 'False/Unknown',
   );
-  expect(await world.get(CONFIG_MAP, 'cd')).toBeUndefined();
-  expect(await world.get(CONFIG_MAP, 'ca')).toBeDefined();
+  expect(await harness.get(CONFIG_MAP, 'cd')).toBeUndefined();
+  expect(await harness.get(CONFIG_MAP, 'ca')).toBeDefined();
 });

@@ -20,29 +20,30 @@ import {
   ROLE,
   ROLE_BINDING,
   noting,
-  ScenarioWorld,
+  ScenarioHarness,
   SERVICE,
   SERVICE_ACCOUNT,
   until,
   withServer,
   workOf,
-} from './scenario-world.ts';
+} from './scenario-harness.ts';
 
 // Behaviours that OCM's own tests check and the recorded histories do not show.
 
-let world: ScenarioWorld;
+let harness: ScenarioHarness;
 let agent: Agent;
 
 beforeAll(async () => {
-  world = await ScenarioWorld.start();
-  for (const hub of [world.hub, world.secondHub]) await hub.create(NAMESPACE, object(NAMESPACE, 'cluster1'));
-  await world.cluster.create(CRD, gadgets());
-  agent = await world.agent();
+  harness = await ScenarioHarness.start();
+  for (const hub of [harness.hub, harness.secondHub])
+    await hub.create(NAMESPACE, object(NAMESPACE, 'cluster1'));
+  await harness.cluster.create(CRD, gadgets());
+  agent = await harness.agent();
 });
 
 afterAll(async () => {
   await agent?.close();
-  await world?.close();
+  await harness?.close();
 });
 
 const GADGET = kindOf('example.com', 'Gadget');
@@ -68,19 +69,19 @@ function gadgets(group = 'example.com', kind = 'Gadget'): KubeObject {
 
 const applied = (name: string, verdict = 'True/True'): Promise<string> =>
   until(
-    () => world.verdict(name),
+    () => harness.verdict(name),
     (got) => got === verdict,
   );
 
-const present = (kind: Parameters<ScenarioWorld['get']>[0], name: string): Promise<KubeObject> =>
+const present = (kind: Parameters<ScenarioHarness['get']>[0], name: string): Promise<KubeObject> =>
   until(
-    () => world.get(kind, name),
+    () => harness.get(kind, name),
     (found) => found !== undefined,
   ) as Promise<KubeObject>;
 
-const gone = async (kind: Parameters<ScenarioWorld['get']>[0], name: string): Promise<void> => {
+const gone = async (kind: Parameters<ScenarioHarness['get']>[0], name: string): Promise<void> => {
   await until(
-    () => world.get(kind, name),
+    () => harness.get(kind, name),
     (found) => found === undefined,
   );
 };
@@ -97,43 +98,45 @@ const config = (
 
 describe('applying', () => {
   it('everything the agent writes is of manager work-agent', async () => {
-    await world.applyWork('manager', workOf(configMap('manager')));
+    await harness.applyWork('manager', workOf(configMap('manager')));
     await applied('manager');
-    const fields = (await world.get(CONFIG_MAP, 'manager'))?.metadata.managedFields as { manager: string }[];
+    const fields = (await harness.get(CONFIG_MAP, 'manager'))?.metadata.managedFields as {
+      manager: string;
+    }[];
     expect([...new Set(fields.map(({ manager }) => manager))]).toEqual(['work-agent']);
   });
 
   it('a CRD and its object come and go with one work', async () => {
     const late = kindOf('late.example.com', 'Sprocket');
-    await world.applyWork(
+    await harness.applyWork(
       'crd',
       workOf(object(late, 's', { spec: { a: 1 } }), gadgets('late.example.com', 'Sprocket')),
     );
     await applied('crd');
     expect(
-      (await world.applied('crd'))[0]?.status?.appliedResources?.map(({ resource }) => resource),
+      (await harness.applied('crd'))[0]?.status?.appliedResources?.map(({ resource }) => resource),
     ).toEqual(['customresourcedefinitions', 'sprockets']);
-    await world.deleteWork('crd');
+    await harness.deleteWork('crd');
     await gone(CRD, 'sprockets.late.example.com');
     await until(
-      () => world.work('crd'),
+      () => harness.work('crd'),
       (work) => work === undefined,
     );
   });
 
   it('annotations are merged and live finalizers stay on an object that stood before', async () => {
     const metadata = { annotations: { theirs: '1' }, finalizers: ['example.com/theirs'] };
-    await world.create(GADGET, object(GADGET, 'adopted', { spec: { a: 1 } }, metadata));
-    await world.applyWork(
+    await harness.create(GADGET, object(GADGET, 'adopted', { spec: { a: 1 } }, metadata));
+    await harness.applyWork(
       'adopt',
       workOf(object(GADGET, 'adopted', { spec: { a: 2 } }, { annotations: { ours: '1' } })),
     );
     await applied('adopt');
-    expect(await world.get(GADGET, 'adopted')).toMatchObject({
+    expect(await harness.get(GADGET, 'adopted')).toMatchObject({
       metadata: { annotations: { theirs: '1', ours: '1' }, finalizers: ['example.com/theirs'] },
       spec: { a: 2 },
     });
-    await world.cluster.mergePatch(
+    await harness.cluster.mergePatch(
       GADGET,
       { namespace: 'default', name: 'adopted' },
       { metadata: { finalizers: [] } },
@@ -142,20 +145,20 @@ describe('applying', () => {
 
   it('a namespace on a cluster-scoped manifest does not count', async () => {
     const role = object(CLUSTER_ROLE, 'scoped', { rules: [] }, { namespace: 'default' });
-    await world.applyWork('scoped', workOf(role));
+    await harness.applyWork('scoped', workOf(role));
     await applied('scoped');
-    const work = await world.work('scoped');
+    const work = await harness.work('scoped');
     expect(work?.status?.resourceStatus?.manifests?.[0]?.resourceMeta.namespace).toBe('');
-    expect((await world.applied('scoped'))[0]?.status?.appliedResources).toMatchObject([
+    expect((await harness.applied('scoped'))[0]?.status?.appliedResources).toMatchObject([
       { name: 'scoped', namespace: '' },
     ]);
   });
 
   it('a namespace listed after its objects works in one pass', async () => {
     const inside = object(CONFIG_MAP, 'inside', { data: {} }, { namespace: 'one-pass' });
-    await world.applyWork('one-pass', workOf(inside, object(NAMESPACE, 'one-pass')));
+    await harness.applyWork('one-pass', workOf(inside, object(NAMESPACE, 'one-pass')));
     await applied('one-pass');
-    expect(await world.get(CONFIG_MAP, 'inside', 'one-pass')).toBeDefined();
+    expect(await harness.get(CONFIG_MAP, 'inside', 'one-pass')).toBeDefined();
   });
 
   it('the same work in another order keeps what it knew; a renamed object is new, the old one goes', async () => {
@@ -166,17 +169,17 @@ describe('applying', () => {
       });
     const role = object(ROLE, 'team', { rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }] });
     const account = (name: string): KubeObject => object(SERVICE_ACCOUNT, name);
-    await world.applyWork('team', workOf(account('old'), role, binding('old'), deployment('team')));
+    await harness.applyWork('team', workOf(account('old'), role, binding('old'), deployment('team')));
     await applied('team');
     const timeOf = async (kind: string): Promise<string | undefined> =>
-      (await world.work('team'))?.status?.resourceStatus?.manifests
+      (await harness.work('team'))?.status?.resourceStatus?.manifests
         ?.find(({ resourceMeta }) => resourceMeta.kind === kind)
         ?.conditions?.find(({ type }) => type === 'Available')?.lastTransitionTime;
     const [before, accountBefore] = [await timeOf('Deployment'), await timeOf('ServiceAccount')];
     // Condition times have whole seconds: only in the next one can a fresh time be told from an old one.
     // fixed wait: condition times have whole seconds
     await new Promise((resolve) => setTimeout(resolve, 1_100));
-    await world.applyWork(
+    await harness.applyWork(
       'team',
       workOf(deployment('team', { image: 'registry.example.com/c:2' }), role, binding('new'), account('new')),
     );
@@ -187,22 +190,22 @@ describe('applying', () => {
   });
 
   it('labels of the work are on its AppliedManifestWork, later ones too', async () => {
-    await world.applyWork('labels', workOf(configMap('labels')), { labels: { a: '1' } });
+    await harness.applyWork('labels', workOf(configMap('labels')), { labels: { a: '1' } });
     await applied('labels');
-    await world.applyWork('labels', workOf(configMap('labels')), { labels: { b: '2' } });
+    await harness.applyWork('labels', workOf(configMap('labels')), { labels: { b: '2' } });
     await until(
-      async () => (await world.applied('labels'))[0]?.metadata.labels,
+      async () => (await harness.applied('labels'))[0]?.metadata.labels,
       (got) => got?.['a'] === '1' && got['b'] === '2',
     );
   });
 
   it('an object that moves to another version of its API keeps its uid', async () => {
-    await world.applyWork('versions', workOf(object(GADGET, 'moving', { spec: { a: 1 } })));
+    await harness.applyWork('versions', workOf(object(GADGET, 'moving', { spec: { a: 1 } })));
     await applied('versions');
-    const before = await world.get(GADGET, 'moving');
-    await world.applyWork('versions', workOf(object(GADGET_V2, 'moving', { spec: { a: 2 } })));
+    const before = await harness.get(GADGET, 'moving');
+    await harness.applyWork('versions', workOf(object(GADGET_V2, 'moving', { spec: { a: 2 } })));
     await applied('versions');
-    const after = await world.get(GADGET_V2, 'moving');
+    const after = await harness.get(GADGET_V2, 'moving');
     expect([after?.metadata.uid, after?.['spec']]).toEqual([before?.metadata.uid, { a: 2 }]);
   });
 });
@@ -216,7 +219,7 @@ describe('a restart is free', () => {
     '$name: a new agent writes nothing, although the server filled in defaults',
     async ({ name, strategy }) => {
       const clusterName = `free-${name}`;
-      await world.hub.create(NAMESPACE, object(NAMESPACE, clusterName));
+      await harness.hub.create(NAMESPACE, object(NAMESPACE, clusterName));
       const manifests = [
         deployment(clusterName, { replicas: 2 }),
         configMap(clusterName),
@@ -231,19 +234,19 @@ describe('a restart is free', () => {
         },
         ...(strategy === undefined ? {} : { updateStrategy: strategy }),
       }));
-      await world.hub.create(MANIFEST_WORK, {
+      await harness.hub.create(MANIFEST_WORK, {
         apiVersion: 'work.open-cluster-management.io/v1',
         kind: 'ManifestWork',
         metadata: { name: 'free', namespace: clusterName },
         spec: { ...workOf(...manifests), manifestConfigs },
       });
-      const first = await world.agent({
+      const first = await harness.agent({
         clusterName,
         agentId: clusterName,
-        hub: withServer(world.hub, clusterName),
+        hub: withServer(harness.hub, clusterName),
       });
       const synced = async (): Promise<unknown> => {
-        const work = (await world.hub.get(MANIFEST_WORK, {
+        const work = (await harness.hub.get(MANIFEST_WORK, {
           namespace: clusterName,
           name: 'free',
         })) as unknown as ManifestWork;
@@ -252,11 +255,11 @@ describe('a restart is free', () => {
       await until(synced, (got) => got === 'True');
       await first.close();
       const writes: string[] = [];
-      const second = await world.agent({
+      const second = await harness.agent({
         clusterName,
         agentId: clusterName,
-        hub: noting(withServer(world.hub, clusterName), writes),
-        cluster: noting(world.cluster, writes),
+        hub: noting(withServer(harness.hub, clusterName), writes),
+        cluster: noting(harness.cluster, writes),
       });
       // A server-side apply that changes nothing is how that strategy looks; the server writes nothing then.
       const looks = name === 'apply' ? ['apply', 'apply', 'apply'] : [];
@@ -274,30 +277,30 @@ describe('a restart is free', () => {
 
 describe('sharing and orphaning', () => {
   it('an object of two works goes with the last; a foreign owner does not keep it', async () => {
-    const foreign = await world.create(CONFIG_MAP, configMap('foreign'));
-    await world.applyWork('share-a', workOf(configMap('shared')));
-    await world.applyWork('share-b', workOf(configMap('shared')));
+    const foreign = await harness.create(CONFIG_MAP, configMap('foreign'));
+    await harness.applyWork('share-a', workOf(configMap('shared')));
+    await harness.applyWork('share-b', workOf(configMap('shared')));
     await until(
-      async () => ownersOf(await world.get(CONFIG_MAP, 'shared')),
+      async () => ownersOf(await harness.get(CONFIG_MAP, 'shared')),
       (owners) => owners.length === 2,
     );
-    const uid = (await world.get(CONFIG_MAP, 'shared'))?.metadata.uid;
+    const uid = (await harness.get(CONFIG_MAP, 'shared'))?.metadata.uid;
     const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'foreign', uid: foreign.metadata.uid };
-    const live = await world.get(CONFIG_MAP, 'shared');
-    await world.cluster.mergePatch(
+    const live = await harness.get(CONFIG_MAP, 'shared');
+    await harness.cluster.mergePatch(
       CONFIG_MAP,
       { namespace: 'default', name: 'shared' },
       {
         metadata: { ownerReferences: [...(live?.metadata.ownerReferences ?? []), owner] },
       },
     );
-    await world.deleteWork('share-a');
+    await harness.deleteWork('share-a');
     await until(
-      () => world.work('share-a'),
+      () => harness.work('share-a'),
       (work) => work === undefined,
     );
-    expect((await world.get(CONFIG_MAP, 'shared'))?.metadata.uid).toBe(uid);
-    await world.deleteWork('share-b');
+    expect((await harness.get(CONFIG_MAP, 'shared'))?.metadata.uid).toBe(uid);
+    await harness.deleteWork('share-b');
     await gone(CONFIG_MAP, 'shared');
   });
 
@@ -308,25 +311,31 @@ describe('sharing and orphaning', () => {
         selectivelyOrphans: { orphaningRules: [{ resource: 'configmaps', name, namespace: 'default' }] },
       },
     });
-    await world.applyWork('orphan', { ...workOf(configMap('keep'), configMap('lose')), ...orphan('keep') });
+    await harness.applyWork('orphan', {
+      ...workOf(configMap('keep'), configMap('lose')),
+      ...orphan('keep'),
+    });
     await applied('orphan');
-    expect(ownersOf(await world.get(CONFIG_MAP, 'keep'))).toEqual([]);
-    await world.applyWork('orphan', workOf(configMap('keep'), configMap('lose')));
+    expect(ownersOf(await harness.get(CONFIG_MAP, 'keep'))).toEqual([]);
+    await harness.applyWork('orphan', workOf(configMap('keep'), configMap('lose')));
     await until(
-      async () => ownersOf(await world.get(CONFIG_MAP, 'keep')),
+      async () => ownersOf(await harness.get(CONFIG_MAP, 'keep')),
       (owners) => owners.length === 1,
     );
-    await world.applyWork('orphan', { ...workOf(configMap('keep'), configMap('lose')), ...orphan('keep') });
+    await harness.applyWork('orphan', {
+      ...workOf(configMap('keep'), configMap('lose')),
+      ...orphan('keep'),
+    });
     await until(
-      async () => ownersOf(await world.get(CONFIG_MAP, 'keep')),
+      async () => ownersOf(await harness.get(CONFIG_MAP, 'keep')),
       (owners) => owners.length === 0,
     );
-    await world.deleteWork('orphan');
+    await harness.deleteWork('orphan');
     await until(
-      () => world.work('orphan'),
+      () => harness.work('orphan'),
       (work) => work === undefined,
     );
-    expect([await world.get(CONFIG_MAP, 'keep'), await world.get(CONFIG_MAP, 'lose')]).toEqual([
+    expect([await harness.get(CONFIG_MAP, 'keep'), await harness.get(CONFIG_MAP, 'lose')]).toEqual([
       expect.anything(),
       undefined,
     ]);
@@ -342,37 +351,37 @@ describe('server-side apply', () => {
     const first = (
       replicas: number,
       image = 'registry.example.com/c:1',
-    ): Parameters<ScenarioWorld['applyWork']>[1] => ({
+    ): Parameters<ScenarioHarness['applyWork']>[1] => ({
       ...workOf(deployment('ssa', { replicas, image })),
       manifestConfigs: [config('deployments', 'ssa', ssa('work-agent', false), 'apps')],
     });
-    await world.applyWork('ssa-a', first(2));
+    await harness.applyWork('ssa-a', first(2));
     await applied('ssa-a');
-    await world.applyWork('ssa-b', {
+    await harness.applyWork('ssa-b', {
       ...workOf(deployment('ssa', { image: 'registry.example.com/c:2' })),
       manifestConfigs: [config('deployments', 'ssa', ssa('work-agent-b', true), 'apps')],
     });
     await applied('ssa-b');
-    await world.applyWork('ssa-a', first(3));
+    await harness.applyWork('ssa-a', first(3));
     await applied('ssa-a', 'False/True');
-    expect(ownersOf(await world.get(DEPLOYMENT, 'ssa'))).toEqual(['ssa-a', 'ssa-b']);
-    await world.applyWork('ssa-a', first(3, 'registry.example.com/c:2'));
+    expect(ownersOf(await harness.get(DEPLOYMENT, 'ssa'))).toEqual(['ssa-a', 'ssa-b']);
+    await harness.applyWork('ssa-a', first(3, 'registry.example.com/c:2'));
     await applied('ssa-a');
-    expect(await world.get(DEPLOYMENT, 'ssa')).toMatchObject({ spec: { replicas: 3 } });
-    await world.applyWork('ssa-b', {
+    expect(await harness.get(DEPLOYMENT, 'ssa')).toMatchObject({ spec: { replicas: 3 } });
+    await harness.applyWork('ssa-b', {
       ...workOf(deployment('ssa', { image: 'registry.example.com/c:2' })),
       manifestConfigs: [config('deployments', 'ssa', ssa('work-agent-b', true), 'apps')],
       deleteOption: { propagationPolicy: 'Orphan' },
     });
     await until(
-      async () => ownersOf(await world.get(DEPLOYMENT, 'ssa')),
+      async () => ownersOf(await harness.get(DEPLOYMENT, 'ssa')),
       (owners) => owners.join() === 'ssa-a',
     );
   });
 
   it('a variable left to the cluster by jq is applied once and never again', async () => {
     const jq = '.spec.template.spec.containers[].env[] | select(.name == "TUNED") | .value';
-    const spec = (value: string, image: string): Parameters<ScenarioWorld['applyWork']>[1] => ({
+    const spec = (value: string, image: string): Parameters<ScenarioHarness['applyWork']>[1] => ({
       ...workOf(
         deployment('jq', {
           image,
@@ -399,20 +408,20 @@ describe('server-side apply', () => {
         ),
       ],
     });
-    await world.applyWork('jq', spec('1', 'registry.example.com/c:1'));
+    await harness.applyWork('jq', spec('1', 'registry.example.com/c:1'));
     await applied('jq');
-    const live = await world.get(DEPLOYMENT, 'jq');
-    await world.cluster.apply(
+    const live = await harness.get(DEPLOYMENT, 'jq');
+    await harness.cluster.apply(
       DEPLOYMENT,
       {
         ...deployment('jq', { env: [{ name: 'TUNED', value: 'local' }] }),
       },
       { fieldManager: 'tuner', force: true },
     );
-    await world.applyWork('jq', spec('2', 'registry.example.com/c:2'));
+    await harness.applyWork('jq', spec('2', 'registry.example.com/c:2'));
     await applied('jq');
     const env = (await until(
-      () => world.get(DEPLOYMENT, 'jq'),
+      () => harness.get(DEPLOYMENT, 'jq'),
       (now) => now?.metadata.generation !== live?.metadata.generation,
     )) as unknown as {
       spec: {
@@ -426,7 +435,7 @@ describe('server-side apply', () => {
   });
 
   it('jq that does not parse is named in the condition', async () => {
-    await world.applyWork('bad-jq', {
+    await harness.applyWork('bad-jq', {
       ...workOf(configMap('bad-jq')),
       manifestConfigs: [
         config('configmaps', 'bad-jq', {
@@ -440,7 +449,7 @@ describe('server-side apply', () => {
       ],
     });
     await applied('bad-jq', 'False/False');
-    const manifest = (await world.work('bad-jq'))?.status?.resourceStatus?.manifests?.[0];
+    const manifest = (await harness.work('bad-jq'))?.status?.resourceStatus?.manifests?.[0];
     expect(manifest?.conditions?.[0]).toMatchObject({
       reason: 'AppliedManifestSSAIgnoreFieldError',
       message: expect.stringContaining('.data['),
@@ -463,7 +472,7 @@ describe('server-side apply', () => {
         },
       },
     } as unknown as KubeObject;
-    await world.applyWork('outer', {
+    await harness.applyWork('outer', {
       ...workOf(inner),
       manifestConfigs: [
         {
@@ -478,20 +487,21 @@ describe('server-side apply', () => {
       ],
     });
     await applied('outer');
-    await world.applyWork('outer', (await world.work('outer'))?.spec ?? {}, { labels: { again: '1' } });
+    await harness.applyWork('outer', (await harness.work('outer'))?.spec ?? {}, { labels: { again: '1' } });
     await until(
-      async () => (await world.applied('outer'))[0]?.metadata.labels?.['again'],
+      async () => (await harness.applied('outer'))[0]?.metadata.labels?.['again'],
       (got) => got === '1',
     );
     expect(
-      (await world.cluster.get(MANIFEST_WORK, { namespace: 'default', name: 'inner' }))?.metadata.generation,
+      (await harness.cluster.get(MANIFEST_WORK, { namespace: 'default', name: 'inner' }))?.metadata
+        .generation,
     ).toBe(1);
   });
 });
 
 describe('feedback', () => {
   it('comes long before the next poll, for cluster-scoped objects too', async () => {
-    await world.applyWork('phase', {
+    await harness.applyWork('phase', {
       ...workOf(object(NAMESPACE, 'phase')),
       manifestConfigs: [
         {
@@ -503,13 +513,13 @@ describe('feedback', () => {
       ],
     });
     await applied('phase');
-    await world.cluster.mergePatch(
+    await harness.cluster.mergePatch(
       NAMESPACE,
       { namespace: '', name: 'phase' },
       { metadata: { labels: { team: 'blue' } } },
     );
     const values = async (): Promise<unknown> =>
-      (await world.work('phase'))?.status?.resourceStatus?.manifests?.[0]?.statusFeedback?.values?.[0]
+      (await harness.work('phase'))?.status?.resourceStatus?.manifests?.[0]?.statusFeedback?.values?.[0]
         ?.fieldValue;
     await until(values, (got) => JSON.stringify(got) === '{"type":"String","string":"blue"}');
   });
@@ -518,11 +528,11 @@ describe('feedback', () => {
 describe('executors', () => {
   it('without the right to delete: refused when owned, applied when orphaned, one by one', async () => {
     const verbs = ['create', 'update', 'patch', 'get'];
-    await world.grant('nodelete', [{ apiGroups: [''], resources: ['configmaps'], verbs }]);
+    await harness.grant('nodelete', [{ apiGroups: [''], resources: ['configmaps'], verbs }]);
     const works = workOf(configMap('nd-a'), configMap('nd-b'));
-    await world.applyWork('nodelete', { ...works, ...executor('nodelete') });
+    await harness.applyWork('nodelete', { ...works, ...executor('nodelete') });
     await applied('nodelete', 'False/False');
-    await world.applyWork('nodelete', {
+    await harness.applyWork('nodelete', {
       ...works,
       ...executor('nodelete'),
       deleteOption: {
@@ -533,11 +543,11 @@ describe('executors', () => {
       },
     });
     await until(
-      () => world.verdict('nodelete', 0),
+      () => harness.verdict('nodelete', 0),
       (got) => got === 'True/True',
     );
-    expect(await world.verdict('nodelete', 1)).toBe('False/False');
-    await world.applyWork('nodelete', {
+    expect(await harness.verdict('nodelete', 1)).toBe('False/False');
+    await harness.applyWork('nodelete', {
       ...works,
       ...executor('nodelete'),
       deleteOption: { propagationPolicy: 'Orphan' },
@@ -548,24 +558,24 @@ describe('executors', () => {
   it('RBAC objects that grant more than the executor has are refused, also when they exist', async () => {
     const verbs = ['create', 'update', 'patch', 'get', 'delete'];
     const all = { apiGroups: ['rbac.authorization.k8s.io'], resources: ['roles', 'rolebindings'], verbs };
-    await world.grant('climber', [all]);
+    await harness.grant('climber', [all]);
     const strong = object(ROLE, 'strong', {
       rules: [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'] }],
     });
-    await world.create(ROLE, strong);
-    await world.applyWork('climber', { ...workOf(strong), ...executor('climber') });
+    await harness.create(ROLE, strong);
+    await harness.applyWork('climber', { ...workOf(strong), ...executor('climber') });
     await applied('climber', 'False/True');
     expect(
-      (await world.work('climber'))?.status?.resourceStatus?.manifests?.[0]?.conditions?.[0]?.message,
+      (await harness.work('climber'))?.status?.resourceStatus?.manifests?.[0]?.conditions?.[0]?.message,
     ).toContain('permission escalation');
-    await world.cluster.mergePatch(
+    await harness.cluster.mergePatch(
       ROLE,
       { namespace: 'default', name: 'climber' },
       {
         rules: [all, { apiGroups: [''], resources: ['secrets'], verbs: ['get'] }],
       },
     );
-    await world.applyWork(
+    await harness.applyWork(
       'climber',
       { ...workOf(strong), ...executor('climber') },
       { labels: { again: '1' } },
@@ -576,21 +586,21 @@ describe('executors', () => {
 
 describe('other hubs and other agents', () => {
   it('another agent on another hub: both own the object, the last one takes it away', async () => {
-    await world.applyWork('hubs', workOf(configMap('hubs')));
+    await harness.applyWork('hubs', workOf(configMap('hubs')));
     await applied('hubs');
-    const second = await world.agent({ hub: world.secondHub, agentId: 'second' });
-    await world.applyWork('hubs', workOf(configMap('hubs')), { hub: world.secondHub });
+    const second = await harness.agent({ hub: harness.secondHub, agentId: 'second' });
+    await harness.applyWork('hubs', workOf(configMap('hubs')), { hub: harness.secondHub });
     await until(
-      async () => ownersOf(await world.get(CONFIG_MAP, 'hubs')),
+      async () => ownersOf(await harness.get(CONFIG_MAP, 'hubs')),
       (owners) => owners.length === 2,
     );
-    await world.deleteWork('hubs');
+    await harness.deleteWork('hubs');
     await until(
-      () => world.work('hubs'),
+      () => harness.work('hubs'),
       (work) => work === undefined,
     );
-    expect(ownersOf(await world.get(CONFIG_MAP, 'hubs'))).toHaveLength(1);
-    await world.secondHub.delete(MANIFEST_WORK, { namespace: 'cluster1', name: 'hubs' });
+    expect(ownersOf(await harness.get(CONFIG_MAP, 'hubs'))).toHaveLength(1);
+    await harness.secondHub.delete(MANIFEST_WORK, { namespace: 'cluster1', name: 'hubs' });
     await gone(CONFIG_MAP, 'hubs');
     await second.close();
   });
@@ -598,38 +608,39 @@ describe('other hubs and other agents', () => {
   it('the same agent on a new hub: the old record is evicted, the object stays', async () => {
     const clock = new SteeredClock();
     const own = { agentId: 'moving', clusterName: 'moving', clock, evictionGraceMs: 3_600_000 };
-    for (const hub of [world.hub, world.secondHub]) await hub.create(NAMESPACE, object(NAMESPACE, 'moving'));
-    const put = (hub: typeof world.hub): Promise<KubeObject> =>
+    for (const hub of [harness.hub, harness.secondHub])
+      await hub.create(NAMESPACE, object(NAMESPACE, 'moving'));
+    const put = (hub: typeof harness.hub): Promise<KubeObject> =>
       hub.create(MANIFEST_WORK, {
         apiVersion: 'work.open-cluster-management.io/v1',
         kind: 'ManifestWork',
         metadata: { name: 'move', namespace: 'moving' },
         spec: workOf(configMap('move')),
       });
-    const old = await world.agent(own);
-    await put(world.hub);
+    const old = await harness.agent(own);
+    await put(harness.hub);
     const before = await present(CONFIG_MAP, 'move');
     await until(
-      () => world.applied('move'),
+      () => harness.applied('move'),
       ([first]) => (first?.status?.appliedResources ?? []).length === 1,
     );
     await old.close();
-    const next = await world.agent({ ...own, hub: world.secondHub });
-    await put(world.secondHub);
+    const next = await harness.agent({ ...own, hub: harness.secondHub });
+    await put(harness.secondHub);
     await until(
-      () => world.applied('move'),
+      () => harness.applied('move'),
       (list) => list.length === 2,
     );
     await until(
-      () => world.applied('move'),
+      () => harness.applied('move'),
       (list) => list.some(({ status }) => status?.evictionStartTime !== undefined),
     );
     clock.skip(3_600_000);
     await until(
-      () => world.applied('move'),
+      () => harness.applied('move'),
       (list) => list.length === 1,
     );
-    const after = await world.get(CONFIG_MAP, 'move');
+    const after = await harness.get(CONFIG_MAP, 'move');
     expect([after?.metadata.uid, ownersOf(after)]).toEqual([before.metadata.uid, ['move']]);
     await next.close();
   });

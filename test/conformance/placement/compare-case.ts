@@ -1,14 +1,14 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import type { CaseResult } from '../../../src/core/placement/case/case-result.ts';
-import type { World } from '../../../src/core/snapshot/world.ts';
+import type { Snapshot } from '../../../src/core/snapshot/snapshot.ts';
 
 export interface RecordedCase {
-  readonly case: World & { readonly name: string };
+  readonly case: Snapshot & { readonly name: string };
   readonly expected: readonly CaseResult[];
 }
 
-/** The recorded cases of one file (`bad`, `cel`, `mixed`, `tolerations`, `worlds`). */
+/** The recorded cases of one file (`bad`, `cel`, `mixed`, `tolerations`, `snapshots`). */
 export function readCases(group: string): RecordedCase[] {
   const text = gunzipSync(readFileSync(new URL(`${group}.jsonl.gz`, import.meta.url))).toString('utf8');
   return text

@@ -1,19 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { applyWorldChanges } from '../../../src/core/explain/world/apply-world-change.ts';
-import { decideOne, decidePlacement } from '../../../src/core/explain/verdict/decide.ts';
-import { describePair } from '../../../src/core/explain/words/describe-pair.ts';
-import { describePlacement } from '../../../src/core/explain/words/describe-placement.ts';
+import { applySnapshotChanges } from '../../../src/core/explain/snapshot/apply-snapshot-change.ts';
+import {
+  decideFirstPlacement,
+  decideInSnapshot,
+} from '../../../src/core/explain/verdict/decide-in-snapshot.ts';
+import { describePair } from '../../../src/core/explain/text/describe-pair.ts';
+import { describePlacement } from '../../../src/core/explain/text/describe-placement.ts';
 import { explainPair } from '../../../src/core/explain/explain-pair.ts';
 import { explainPlacement } from '../../../src/core/explain/explain-placement.ts';
 import type { PairExplanation } from '../../../src/core/explain/verdict/explanation.ts';
-import { recordedClusters } from '../../../src/core/explain/world/recorded-decisions.ts';
+import { recordedClusters } from '../../../src/core/explain/snapshot/recorded-decisions.ts';
 import type { CaseResult } from '../../../src/core/placement/case/case-result.ts';
-import type { World } from '../../../src/core/snapshot/world.ts';
+import type { Snapshot } from '../../../src/core/snapshot/snapshot.ts';
 
 interface RecordedCase {
-  readonly case: World & { readonly name: string };
+  readonly case: Snapshot & { readonly name: string };
   readonly expected: readonly CaseResult[];
 }
 
@@ -58,7 +61,7 @@ function recordedStage(answer: CaseResult, cluster: string): string {
 const NOT_AVAILABLE = ['not-in-eligible-set', 'cluster-being-deleted'];
 
 /** Suggestions cost a scheduling each: one in so many pairs is tried, chosen by its place in the file. */
-const TRY_EVERY = { worlds: 97, others: 5 };
+const TRY_EVERY = { snapshots: 97, others: 5 };
 
 describe.each(['mixed', 'cel', 'tolerations', 'bad', 'worlds'])('%s', (file) => {
   it('explains every cluster of every placement as recorded, and every suggestion tried selects it', () => {
@@ -66,20 +69,22 @@ describe.each(['mixed', 'cel', 'tolerations', 'bad', 'worlds'])('%s', (file) => 
     let suggestions = 0;
     // Collected, not asserted one by one: there are hundreds of thousands.
     const problems: string[] = [];
-    for (const { case: world, expected } of read(file)) {
-      world.placements.forEach((placement, index) => {
+    for (const { case: snapshot, expected } of read(file)) {
+      snapshot.placements.forEach((placement, index) => {
         const ref = { namespace: placement.metadata.namespace ?? '', name: placement.metadata.name };
-        const decision = decidePlacement(world, ref);
+        const decision = decideInSnapshot(snapshot, ref);
         const answer = expected[index];
-        if (decision === undefined || answer === undefined) throw new Error(`${world.name}: no decision`);
-        const whole = explainPlacement(decision.world, decision.decided);
+        if (decision === undefined || answer === undefined) throw new Error(`${snapshot.name}: no decision`);
+        const whole = explainPlacement(decision.snapshot, decision.decided);
         const refused = whole.refusals.reduce((sum, { count }) => sum + count, 0);
-        expect(whole.counts.selected + refused, `${world.name} ${ref.name}`).toBe(world.clusters.length);
+        expect(whole.counts.selected + refused, `${snapshot.name} ${ref.name}`).toBe(
+          snapshot.clusters.length,
+        );
         for (const line of describePlacement(whole))
           expect(line).not.toMatch(/unknown|undefined|NaN|\[object/);
-        for (const { metadata } of world.clusters) {
-          const name = `${world.name} ${ref.namespace}/${ref.name} ${metadata.name}`;
-          const tried = pairs++ % (file === 'worlds' ? TRY_EVERY.worlds : TRY_EVERY.others) === 0;
+        for (const { metadata } of snapshot.clusters) {
+          const name = `${snapshot.name} ${ref.namespace}/${ref.name} ${metadata.name}`;
+          const tried = pairs++ % (file === 'worlds' ? TRY_EVERY.snapshots : TRY_EVERY.others) === 0;
           const pair = explainPair({
             ...decision,
             cluster: metadata.name,
@@ -130,16 +135,16 @@ function contentProblems(pair: PairExplanation): readonly string[] {
   return problems;
 }
 
-/** Applies each suggestion to the whole world and decides again. */
+/** Applies each suggestion to the whole snapshot and decides again. */
 function checkSuggestions(
   pair: PairExplanation,
-  { world, decided }: NonNullable<ReturnType<typeof decidePlacement>>,
+  { snapshot, decided }: NonNullable<ReturnType<typeof decideInSnapshot>>,
   name: string,
 ): number {
   const before =
-    pair.verdict.kind === 'skipped' ? recordedClusters(world, pair.placement) : decided.result.selected;
+    pair.verdict.kind === 'skipped' ? recordedClusters(snapshot, pair.placement) : decided.result.selected;
   for (const { changes, evicts } of pair.suggestions) {
-    const after = decideOne(applyWorldChanges(world, changes))?.result.selected ?? [];
+    const after = decideFirstPlacement(applySnapshotChanges(snapshot, changes))?.result.selected ?? [];
     expect(after, `${name} ${JSON.stringify(changes)}`).toContain(pair.cluster);
     expect(evicts, `${name} ${JSON.stringify(changes)}`).toEqual(
       before.filter((cluster) => !after.includes(cluster)),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CaseResult } from '../../../src/core/placement/case/case-result.ts';
 import { compileCel } from '../../../src/core/placement/filter/cel-hook.ts';
-import { simulateWorld } from '../../../src/core/placement/case/render-case.ts';
+import { simulateSnapshot } from '../../../src/core/placement/case/render-case.ts';
 import { scheduleAllPlainly } from '../../reference/reference-schedule.ts';
 import { caseGroups, comparable, readCases } from './compare-case.ts';
 
@@ -15,7 +15,7 @@ describe.each(caseGroups())('placement agrees with the recorded scheduler: %s', 
   const cases = readCases(group).map((recorded) => [recorded.case.name, recorded] as const);
 
   it.each(cases)('engine, %s', (_name, recorded) => {
-    expectAgreement(simulateWorld(recorded.case), recorded.expected);
+    expectAgreement(simulateSnapshot(recorded.case), recorded.expected);
   });
 
   it.each(cases)('plain implementation, %s', (_name, recorded) => {

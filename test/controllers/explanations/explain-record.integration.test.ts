@@ -6,12 +6,12 @@ import { HistoryStore } from '../../../src/adapters/store/history-store.ts';
 import { startEngine } from '../../../src/controllers/scheduling/placement-engine.ts';
 import { DecisionRecorder } from '../../../src/controllers/publication/decision-recorder.ts';
 import type { ManagedCluster } from '../../../src/core/model/kind/managed-cluster.ts';
-import type { World } from '../../../src/core/snapshot/world.ts';
+import type { Snapshot } from '../../../src/core/snapshot/snapshot.ts';
 import { runCli } from '../../../src/app/cli/program.ts';
 import { makeCliIo } from '../../app/cli-harness.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
-import { ONE_BOUND_SET } from '../../core/placement/worlds.ts';
+import { ONE_BOUND_SET } from '../../core/placement/snapshots.ts';
 
 async function runBerth(...args: string[]) {
   const { io, stdout, stderr } = makeCliIo();
@@ -27,7 +27,7 @@ const cluster = (name: string, labels: Record<string, string>): ManagedCluster =
   metadata: { name, labels: { ...labels, [`${GROUP}/clusterset`]: 's' } },
 });
 
-const BEFORE: World = {
+const BEFORE: Snapshot = {
   now: '2026-03-01T12:00:00Z',
   placements: [
     {
@@ -44,7 +44,7 @@ const BEFORE: World = {
 };
 
 /** Somebody took the label of one cluster away, and told something new of another. */
-const AFTER: World = {
+const AFTER: Snapshot = {
   ...BEFORE,
   clusters: [cluster('c1', { tier: 'gold', note: 'x' }), cluster('c2', {}), cluster('c3', {})],
 };
@@ -60,12 +60,12 @@ describe('berth explain --data', () => {
       engineVersion: 'x',
       commitBehind: () => undefined,
       inventoryRevision: () => 0,
-      append: (record, world) => history.append(record, world),
+      append: (record, snapshot) => history.append(record, snapshot),
     });
     const engine = startEngine();
-    for (const world of [BEFORE, AFTER]) {
-      for (const result of engine(world)) {
-        recorder.saw(world, result);
+    for (const snapshot of [BEFORE, AFTER]) {
+      for (const result of engine(snapshot)) {
+        recorder.saw(snapshot, result);
         recorder.record({
           placement: 'team/web',
           result,

@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { digestWorld } from '../../../src/adapters/store/world-digest.ts';
+import { digestSnapshot } from '../../../src/adapters/store/snapshot-digest.ts';
 import { DecisionRecorder } from '../../../src/controllers/publication/decision-recorder.ts';
 import { startEngine } from '../../../src/controllers/scheduling/placement-engine.ts';
 import type { ManagedCluster } from '../../../src/core/model/kind/managed-cluster.ts';
 import type { Placement } from '../../../src/core/model/kind/placement.ts';
 import type { ScheduleResult } from '../../../src/core/placement/result/schedule-result.ts';
 import { type DecisionRecord, decidedText } from '../../../src/core/publish/record/decision-record.ts';
-import type { World } from '../../../src/core/snapshot/world.ts';
+import type { Snapshot } from '../../../src/core/snapshot/snapshot.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
-import { ONE_BOUND_SET } from '../../core/placement/worlds.ts';
+import { ONE_BOUND_SET } from '../../core/placement/snapshots.ts';
 
 const GROUP = 'cluster.open-cluster-management.io';
 const cluster = (name: string, tier: string): ManagedCluster => ({
@@ -22,17 +22,17 @@ const placement = (name: string, tier: string): Placement => ({
   metadata: { name, namespace: 'team', uid: name },
   spec: { predicates: [{ requiredClusterSelector: { labelSelector: { matchLabels: { tier } } } }] },
 });
-const WORLD: World = {
+const SNAPSHOT: Snapshot = {
   now: '2026-03-01T12:00:00.000Z',
   placements: [placement('api', 'gold'), placement('web', 'silver')],
   clusters: [cluster('c1', 'gold'), cluster('c2', 'gold'), cluster('c3', 'silver')],
   ...ONE_BOUND_SET,
 };
-const [API, WEB] = WORLD.placements as [Placement, Placement];
+const [API, WEB] = SNAPSHOT.placements as [Placement, Placement];
 /** `web` selects something else; `api` has nothing to do with it. */
-const later = (step: number): World => ({
-  ...WORLD,
-  now: new Date(Date.parse(WORLD.now) + step * 1_000).toISOString(),
+const later = (step: number): Snapshot => ({
+  ...SNAPSHOT,
+  now: new Date(Date.parse(SNAPSHOT.now) + step * 1_000).toISOString(),
   placements: [API, { ...WEB, spec: { ...WEB.spec, numberOfClusters: step + 1 } }],
 });
 
@@ -52,9 +52,9 @@ describe('DecisionRecorder', () => {
     });
   });
 
-  function pass(world: World): Readonly<Record<'api' | 'web', ScheduleResult>> {
-    const results = [...engine(world)];
-    for (const result of results) recorder.saw(world, result);
+  function pass(snapshot: Snapshot): Readonly<Record<'api' | 'web', ScheduleResult>> {
+    const results = [...engine(snapshot)];
+    for (const result of results) recorder.saw(snapshot, result);
     const [api, web] = results as [ScheduleResult, ScheduleResult];
     return { api, web };
   }
@@ -70,42 +70,44 @@ describe('DecisionRecorder', () => {
     if (last === undefined) throw new Error('nothing was recorded');
     return last;
   }
-  /** What a fresh engine decides in the world that the record names. */
-  const replay = (world: World, name: string): string =>
-    [...startEngine()(world)].filter((r) => r.placement.metadata.name === name).map(decidedText)[0] ?? '';
+  /** What a fresh engine decides in the snapshot that the record names. */
+  const replay = (snapshot: Snapshot, name: string): string =>
+    [...startEngine()(snapshot)].filter((r) => r.placement.metadata.name === name).map(decidedText)[0] ?? '';
 
-  it('names one world for what is published while passes go on, and each record can be computed again from it', () => {
-    const first = pass(WORLD);
+  it('names one snapshot for what is published while passes go on, and each record can be computed again from it', () => {
+    const first = pass(SNAPSHOT);
     const web = record(first.web);
-    const world = later(1);
-    const second = pass(world);
+    const snapshot = later(1);
+    const second = pass(snapshot);
     // Whether or not the engine hands out the same object again.
     expect(decidedText(second.api)).toBe(decidedText(first.api));
     expect(decidedText(second.web)).not.toBe(decidedText(first.web));
     const api = record(second.api);
     const webAgain = record(second.web);
-    expect(web.inputs).toBe(digestWorld(WORLD).hash);
+    expect(web.inputs).toBe(digestSnapshot(SNAPSHOT).hash);
     expect(api.inputs).toBe(web.inputs);
-    expect(webAgain.inputs).toBe(digestWorld(world).hash);
-    expect(replay(WORLD, 'web')).toBe(web.decided);
-    expect(replay(WORLD, 'api')).toBe(api.decided);
-    expect(replay(world, 'web')).toBe(webAgain.decided);
-    // What is recorded now follows from the newer world as well.
+    expect(webAgain.inputs).toBe(digestSnapshot(snapshot).hash);
+    expect(replay(SNAPSHOT, 'web')).toBe(web.decided);
+    expect(replay(SNAPSHOT, 'api')).toBe(api.decided);
+    expect(replay(snapshot, 'web')).toBe(webAgain.decided);
+    // What is recorded now follows from the newer snapshot as well.
     expect(record(second.api).inputs).toBe(webAgain.inputs);
   });
 
-  it('names the world of the spec that was decided on', () => {
+  it('names the snapshot of the spec that was decided on', () => {
     const generation = (step: number): Placement => ({
       ...WEB,
       metadata: { ...WEB.metadata, generation: step },
     });
-    const worlds = [1, 2].map((step): World => ({ ...later(step), placements: [API, generation(step)] }));
-    const inputs = worlds.map((world) => record(pass(world).web).inputs);
-    expect(inputs).toEqual(worlds.map((world) => digestWorld(world).hash));
+    const snapshots = [1, 2].map(
+      (step): Snapshot => ({ ...later(step), placements: [API, generation(step)] }),
+    );
+    const inputs = snapshots.map((snapshot) => record(pass(snapshot).web).inputs);
+    expect(inputs).toEqual(snapshots.map((snapshot) => digestSnapshot(snapshot).hash));
   });
 
   it('does not record a result that no pass told of', () => {
-    const [result] = [...engine(WORLD)];
+    const [result] = [...engine(SNAPSHOT)];
     if (result === undefined) throw new Error('nothing was decided');
     expect(
       recorder.record({

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { PlanApprovals } from '../../../src/controllers/publication/plan-approvals.ts';
 import type { SourceObject } from '../../../src/core/model/source-object.ts';
 import {
-  approvedNow,
+  currentApprovals,
   isPlanWaiting,
   type PlanOutcome,
   type SourcePlans,
@@ -29,7 +29,7 @@ describe('PlanApprovals', () => {
   let store: Map<string, SourcePlans>;
   let approvals: PlanApprovals;
   const restart = () => new PlanApprovals(store, clock, ['fleet', 'other']);
-  const approved = () => approvedNow(approvals.pendingFor(WEB), clock.now());
+  const approved = () => currentApprovals(approvals.pendingFor(WEB), clock.now());
   const tokens = () => approved()?.tokens;
   const isWaiting = () => isPlanWaiting(approvals.pendingFor(WEB), clock.now());
   const judged = (outcome: PlanOutcome, placement = WEB) =>
@@ -51,6 +51,15 @@ describe('PlanApprovals', () => {
     await clock.advance(2_000);
     expect(isWaiting()).toBe(false);
     expect(tokens()).toEqual(['000000000001']);
+  });
+
+  it('has another revision when a commit that is read brings or withdraws one', () => {
+    const revisions = [approvals.revision];
+    for (const said of [saying(T1), saying(T1), saying(T2), saying()]) {
+      approvals.read('fleet', 'b', said);
+      revisions.push(approvals.revision);
+    }
+    expect(revisions.map((revision) => revision - (revisions[0] ?? 0))).toEqual([0, 1, 1, 2, 3]);
   });
 
   it('tells of one that a commit withdraws as soon as the hub follows the commit', () => {

@@ -338,9 +338,9 @@ describe('two schedulers on one hub', () => {
     });
   });
 
-  it('schedule: berth undoes what another scheduler writes, and warns that two are at work', async () => {
+  it('schedule: berth undoes three times what another scheduler writes, then leaves it and says so', async () => {
     fleet.git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web')) });
-    await fleet.serve({ http: fleet.http() });
+    const { url = '' } = await fleet.serve({ http: fleet.http() });
     await fleet.published('web');
     expect((await fleet.status()).stdout).not.toContain('Warning');
     for (let round = 0; round < 3; round++) {
@@ -352,6 +352,38 @@ describe('two schedulers on one hub', () => {
     expect(stdout).toMatch(
       /Warning: another controller keeps writing the PlacementDecisions of team-a\/web: two schedulers run/,
     );
+    const live = await fleet.hub.api.get(PLACEMENT, { namespace: 'team-a', name: 'web' });
+    expect(live?.metadata.annotations).toMatchObject({ 'berth.dev/scheduler': 'berth' });
+    await upstreamDecides('c1');
+    await fleet.held('web', 'True', 'SecondWriter');
+    await fleet.event('held', ({ reason }) => reason === 'SecondWriter');
+    await fleet.passes(60_000);
+    expect(await fleet.decisions('web')).toEqual(['c1']);
+    expect(await endpointSays(url)).toHaveLength(6);
+  });
+
+  it('on a hub that is not embedded, a placement that a person made is not decided', async () => {
+    fleet.git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web')) });
+    await fleet.serve({ embedded: false });
+    await fleet.published('web');
+    await fleet.hub.api.create(PLACEMENT, placement('theirs'));
+    await fleet.hub.api.create(PLACEMENT, placement('ours', {}, { 'berth.dev/scheduler': 'berth' }));
+    await fleet.published('ours');
+    expect(await fleet.decisions('theirs')).toEqual([]);
+  });
+
+  it('on a hub that is not embedded, what another tool applies from Git is marked as Berth’s', async () => {
+    const files = { ...baseFiles, 'web.yaml': yaml(placement('web')) };
+    fleet.git.commit(files);
+    await fleet.serve();
+    await fleet.published('web');
+    await fleet.stop();
+    await fleet.hub.api.delete(PLACEMENT, { namespace: 'team-a', name: 'web' });
+    await fleet.hub.api.create(PLACEMENT, placement('web'));
+    await fleet.serve({ embedded: false, sources: [{ url: fleet.git.path, sync: 'observe' }] });
+    await fleet.published('web');
+    const live = await fleet.hub.api.get(PLACEMENT, { namespace: 'team-a', name: 'web' });
+    expect(live?.metadata.annotations).toMatchObject({ 'berth.dev/scheduler': 'berth' });
   });
 
   it('on a hub that is not embedded, placements from Git tell OCM to keep away from their first moment on', async () => {

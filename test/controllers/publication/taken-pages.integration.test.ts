@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TransientError } from '../../../src/core/errors.ts';
 import { PLACEMENT, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import type { ServeFleetOptions } from '../../../src/app/settings/serve-options.ts';
+import type { ServeOptions } from '../../../src/app/settings/serve-options.ts';
 import { InterceptedKubeApi } from '../../fakes/intercepted-kube-api.ts';
 import { baseFiles, cluster, placement, yaml } from '../../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../../app/serve/served-fleet.ts';
@@ -63,7 +63,7 @@ describe('somebody takes from what is published', () => {
     /--token ([0-9a-f]{12})/.exec(message ?? '')?.[1];
 
   /** All six are published on two pages, three would go, which is held. @returns the condition */
-  async function startHeld(spec: object = inGroups, over: Partial<ServeFleetOptions> = {}) {
+  async function startHeld(spec: object = inGroups, over: Partial<ServeOptions> = {}) {
     fleet.git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web', spec)) });
     await fleet.serve({ budget, ...over });
     await fleet.published('web');
@@ -247,7 +247,7 @@ describe('somebody takes from what is published', () => {
   });
 
   /** On c1 and c2 because they were free at first; by now others are there, so that it would go elsewhere if it had not been there. */
-  async function startSteady(over: Partial<ServeFleetOptions> = {}) {
+  async function startSteady(over: Partial<ServeOptions> = {}) {
     const configurations = [
       { scoreCoordinate: { builtIn: 'Steady' }, weight: 3 },
       { scoreCoordinate: { builtIn: 'Balance' }, weight: 1 },

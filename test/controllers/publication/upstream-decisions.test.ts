@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { ObjectStore } from '../../../src/adapters/kube/cache/object-store.ts';
 import type { HubInventory } from '../../../src/controllers/inventory/hub-inventory.ts';
-import { PublishedBook } from '../../../src/core/publish/pages/published-book.ts';
+import { PublishedPlacements } from '../../../src/core/publish/pages/published-placements.ts';
 import { UpstreamDecisions } from '../../../src/controllers/publication/upstream-decisions.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import { OTHERS_QUIET_MS } from '../../../src/core/publish/machine/pages-of-others.ts';
+import { OTHER_SCHEDULER_QUIET_MS } from '../../../src/core/publish/machine/other-scheduler.ts';
 import { Supervisor } from '../../../src/runtime/supervisor.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
@@ -24,21 +24,23 @@ const page = (name: string, placement: string, version: string, ...clusters: str
 it('looks at both placements when a page goes from one to the other', async () => {
   const clock = new FakeClock();
   const decisions = new ObjectStore();
-  const book = new PublishedBook();
+  const publishedPlacements = new PublishedPlacements();
   const inventory = {
     decisions: { store: decisions },
     whenSynced: () => Promise.resolve(),
   } as unknown as HubInventory;
   const supervisor = new Supervisor({ clock, random: () => 0.5, log: new SilentLogger() });
-  new UpstreamDecisions({ inventory, book, clock }).start(supervisor);
+  new UpstreamDecisions({ inventory, publishedPlacements, clock }).start(supervisor);
   const published = (name: string) =>
-    book.get(`team-a/${name}`)?.groups.flatMap((group) => group.decisions.map((d) => d.clusterName));
+    publishedPlacements
+      .get(`team-a/${name}`)
+      ?.groups.flatMap((group) => group.decisions.map((d) => d.clusterName));
   decisions.put(page('web-decision-1', 'web', '1', 'c1'));
   decisions.put(page('web-decision-2', 'web', '2', 'c2'));
-  await clock.advance(OTHERS_QUIET_MS);
+  await clock.advance(OTHER_SCHEDULER_QUIET_MS);
   expect(published('web')).toEqual(['c1', 'c2']);
   decisions.put(page('web-decision-2', 'api', '3', 'c2'));
-  await clock.advance(OTHERS_QUIET_MS);
+  await clock.advance(OTHER_SCHEDULER_QUIET_MS);
   expect([published('web'), published('api')]).toEqual([['c1'], ['c2']]);
   void supervisor.close();
   await clock.advance(60_000);

@@ -3,10 +3,10 @@ import { SchedulingLoop } from '../../../src/controllers/scheduling/scheduling-l
 import type { ScheduleResult } from '../../../src/core/placement/result/schedule-result.ts';
 import type { Transition } from '../../../src/core/transition/transition.ts';
 import type { Placement } from '../../../src/core/model/kind/placement.ts';
-import type { World } from '../../../src/core/snapshot/world.ts';
+import type { Snapshot } from '../../../src/core/snapshot/snapshot.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 
-const WORLD: World = {
+const SNAPSHOT: Snapshot = {
   now: '',
   placements: [],
   clusters: [],
@@ -32,14 +32,14 @@ const resultOf = (name: string, selected: readonly string[]): ScheduleResult => 
 });
 
 /** Decides each placement once. */
-function* onceThrough(world: World, results: Iterable<ScheduleResult>): Generator<void, Transition> {
+function* onceThrough(snapshot: Snapshot, results: Iterable<ScheduleResult>): Generator<void, Transition> {
   const decided = new Map<string, ScheduleResult>();
   for (const result of results) {
     const { namespace = '', name } = result.placement.metadata;
     decided.set(`${namespace}/${name}`, result);
     yield;
   }
-  return { world, results: decided, decidedIn: new Map(), moved: new Map(), rounds: 1, restless: [] };
+  return { snapshot, results: decided, decidedIn: new Map(), moved: new Map(), rounds: 1, unstable: [] };
 }
 
 describe('a transition', () => {
@@ -56,8 +56,8 @@ describe('a transition', () => {
     [queued, published] = [[], Promise.resolve()];
     loop = new SchedulingLoop({
       clock,
-      world: () => WORLD,
-      transition: (world) => onceThrough(world, pass()),
+      snapshot: () => SNAPSHOT,
+      transition: (snapshot) => onceThrough(snapshot, pass()),
       onEach: () => undefined,
       whenPublished: () => published,
       onResult: () => undefined,
@@ -113,18 +113,25 @@ describe('a transition', () => {
     const told: (readonly string[])[] = [];
     loop = new SchedulingLoop({
       clock,
-      world: () => WORLD,
-      *transition(world) {
+      snapshot: () => SNAPSHOT,
+      *transition(snapshot) {
         transitions += 1;
         yield;
         const results = new Map([['team/web', resultOf('web', [`c${transitions}`])]]);
-        return { world, results, decidedIn: new Map(), moved: new Map(), rounds: 1, restless: ['team/web'] };
+        return {
+          snapshot,
+          results,
+          decidedIn: new Map(),
+          moved: new Map(),
+          rounds: 1,
+          unstable: ['team/web'],
+        };
       },
       onEach: () => undefined,
       whenPublished: () => published,
       onResult: () => undefined,
       enqueue: (key) => queued.push(key),
-      onRestless: (keys) => told.push(keys),
+      onUnstable: (keys) => told.push(keys),
     });
     const run = loop.run(stop.signal);
     await clock.advance(1_000);
@@ -217,8 +224,8 @@ describe('a transition', () => {
     let following: boolean;
     let run: Promise<void>;
 
-    function* decide(world: World): Generator<ScheduleResult> {
-      for (const { metadata } of world.placements) {
+    function* decide(snapshot: Snapshot): Generator<ScheduleResult> {
+      for (const { metadata } of snapshot.placements) {
         clock.jump(costMs);
         decided.push([metadata.name, clock.now() - markMs]);
         clock.schedule(0, () => meanwhile(metadata.name));
@@ -231,8 +238,8 @@ describe('a transition', () => {
       [costMs, generation, meanwhile, following] = [0, 1, () => undefined, false];
       loop = new SchedulingLoop({
         clock,
-        world: () => ({ ...WORLD, placements: names.map(placementOf) }),
-        transition: (world) => onceThrough(world, decide(world)),
+        snapshot: () => ({ ...SNAPSHOT, placements: names.map(placementOf) }),
+        transition: (snapshot) => onceThrough(snapshot, decide(snapshot)),
         onEach: () => undefined,
         whenPublished: () => published,
         isFollowing: () => following,

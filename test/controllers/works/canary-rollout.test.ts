@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Agent, startAgent } from '../../../src/agent/start-agent.ts';
-import { readFleetFolder } from '../../../src/controllers/sources/reading/read-fleet-folder.ts';
+import { readSourceFolder } from '../../../src/controllers/sources/reading/read-source-folder.ts';
 import {
   startWorkloadSimulation,
   type WorkloadSimulation,
@@ -20,7 +20,7 @@ import { startWorksAlone } from '../../fakes/works-alone.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
-import { CONFIG_MAP, DEPLOYMENT } from '../../agent/agent-world.ts';
+import { CONFIG_MAP, DEPLOYMENT } from '../../agent/agent-harness.ts';
 
 const GROUPS = { canary: ['canary-1'], '': ['prod-1', 'prod-2', 'prod-3', 'prod-4'] } as const;
 const CLUSTERS = [...GROUPS.canary, ...GROUPS['']];
@@ -45,9 +45,9 @@ class Shop {
     const { clock, log } = this;
     const random = () => 0.5;
     this.hub.addKind(CONTROLLER_REVISION);
-    const fleet = await readFleetFolder('examples/canary-rollout');
-    expect(fleet.problems).toEqual([]);
-    for (const { object } of fleet.objects) {
+    const content = await readSourceFolder('examples/canary-rollout');
+    expect(content.problems).toEqual([]);
+    for (const { object } of content.objects) {
       if (object.kind === 'ManagedCluster') await this.hub.create(MANAGED_CLUSTER, object);
       if (object.kind === 'Placement') await this.hub.create(PLACEMENT, object);
       if (object.kind === 'ManifestWorkReplicaSet')

@@ -2,9 +2,9 @@ import path from 'node:path';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { GitProgramRepository } from '../../../src/adapters/git/program/git-program-repository.ts';
-import { FleetReader } from '../../../src/controllers/sources/reading/fleet-reader.ts';
-import type { Fleet } from '../../../src/controllers/sources/manifests/fleet.ts';
-import { readFleetFolder } from '../../../src/controllers/sources/reading/read-fleet-folder.ts';
+import { SourceReader } from '../../../src/controllers/sources/reading/source-reader.ts';
+import type { SourceContent } from '../../../src/controllers/sources/manifests/source-content.ts';
+import { readSourceFolder } from '../../../src/controllers/sources/reading/read-source-folder.ts';
 import { eachWithRepository } from '../../adapters/git/each-with-repository.ts';
 import { type GitFixture, tempDir } from '../../adapters/git/git-fixture.ts';
 
@@ -23,8 +23,8 @@ const deployment = (image: string): string =>
   `apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: web}\nspec: {template: {spec: {containers: [{name: a, image: "${image}"}]}}}\n`;
 const namespace = 'apiVersion: v1\nkind: Namespace\nmetadata: {name: web}\n';
 
-function manifestsOf(fleet: Fleet, name: string): readonly string[] | undefined {
-  const found = fleet.objects.find(({ object }) => object.metadata.name === name)?.object;
+function manifestsOf(content: SourceContent, name: string): readonly string[] | undefined {
+  const found = content.objects.find(({ object }) => object.metadata.name === name)?.object;
   const spec = found?.['spec'] as
     | { manifestWorkTemplate: { workload?: { manifests: { kind: string; spec?: unknown }[] } } }
     | undefined;
@@ -45,24 +45,24 @@ describe('manifests from a folder of the same commit', () => {
       'apps/v1/deploy.yaml': deployment('one') + '---\n' + namespace,
       'apps/v2/deploy.yaml': deployment('two'),
     });
-    const fleet = await new FleetReader(repository).read(commit);
-    expect(fleet.problems).toEqual([]);
-    expect(fleet.objects).toHaveLength(2);
-    expect(manifestsOf(fleet, 'v1')?.map((m) => m.slice(0, 10))).toEqual(['Namespace"', 'Deployment']);
-    expect(manifestsOf(fleet, 'v2')?.[0]).toContain('Deployment');
+    const content = await new SourceReader(repository).read(commit);
+    expect(content.problems).toEqual([]);
+    expect(content.objects).toHaveLength(2);
+    expect(manifestsOf(content, 'v1')?.map((m) => m.slice(0, 10))).toEqual(['Namespace"', 'Deployment']);
+    expect(manifestsOf(content, 'v2')?.[0]).toContain('Deployment');
   });
 
   it.each([
     { name: 'a file in the folder breaks', change: { 'apps/v1/deploy.yaml': 'kind: [' } },
     { name: 'the folder is emptied', change: { 'apps/v1/deploy.yaml': null } },
   ])('holds the replica set as it was when $name', async ({ change }) => {
-    const reader = new FleetReader(repository, { keepLastGood: true });
+    const reader = new SourceReader(repository, { keepLastGood: true });
     const files = { 'team/v1.yaml': replicaSet('v1', 'apps/v1'), 'apps/v1/deploy.yaml': deployment('one') };
     const before = manifestsOf(await reader.read(fixture.commit(files)), 'v1');
-    const fleet = await reader.read(fixture.commit({ ...change, 'other.yaml': namespace }));
-    expect(fleet.complete).toBe(false);
-    expect(fleet.problems.some(({ severity }) => severity === 'error')).toBe(true);
-    expect(manifestsOf(fleet, 'v1')).toEqual(before);
+    const content = await reader.read(fixture.commit({ ...change, 'other.yaml': namespace }));
+    expect(content.complete).toBe(false);
+    expect(content.problems.some(({ severity }) => severity === 'error')).toBe(true);
+    expect(manifestsOf(content, 'v1')).toEqual(before);
   });
 
   it('works in a plain folder too, from its root', async () => {
@@ -74,10 +74,10 @@ describe('manifests from a folder of the same commit', () => {
       mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
       writeFileSync(path.join(root, file), text);
     }
-    const fleet = await readFleetFolder(root);
-    expect(fleet.problems).toEqual([]);
-    expect(manifestsOf(fleet, 'v1')?.[0]).toContain('Deployment');
-    const single = await readFleetFolder(path.join(root, 'team/v1.yaml'));
+    const content = await readSourceFolder(root);
+    expect(content.problems).toEqual([]);
+    expect(manifestsOf(content, 'v1')?.[0]).toContain('Deployment');
+    const single = await readSourceFolder(path.join(root, 'team/v1.yaml'));
     expect(single.problems).toEqual([]);
   });
 });

@@ -13,7 +13,7 @@ import {
 } from '../../../src/controllers/works/create-named-work.ts';
 import { describeWork, workRow } from '../../../src/core/work/describe-work.ts';
 import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
-import { template } from '../../core/work/replica-set-world.ts';
+import { template } from '../../core/work/replica-set-harness.ts';
 import { makeCliIo } from '../../app/cli-harness.ts';
 
 const CLUSTER_API = 'cluster.open-cluster-management.io/v1beta1';

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, PLACEMENT } from '../../../src/core/model/kinds.ts';
 import type { ManifestWorkReplicaSetStatus } from '../../../src/core/model/kind/manifest-work-replica-set.ts';
 import { AuditingKubeApi } from '../../fakes/auditing-kube-api.ts';
-import { template } from '../../core/work/replica-set-world.ts';
+import { template } from '../../core/work/replica-set-harness.ts';
 import { startEmbeddedFleet } from './embedded-fleet.ts';
 import { Fleet, WORK_API } from './work-fleet.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import { template } from '../../core/work/replica-set-world.ts';
+import { template } from '../../core/work/replica-set-harness.ts';
 import { Fleet, memoryHub, WORK_API } from './work-fleet.ts';
 
 const GOOD = { Applied: 'True', Available: 'True' } as const;

@@ -15,7 +15,7 @@ import { startWorksAlone } from '../../fakes/works-alone.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
-import { template } from '../../core/work/replica-set-world.ts';
+import { template } from '../../core/work/replica-set-harness.ts';
 
 export const WORK_API = 'work.open-cluster-management.io';
 const CLUSTER_API = 'cluster.open-cluster-management.io/v1beta1';

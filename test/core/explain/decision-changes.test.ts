@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { applyWorldChanges } from '../../../src/core/explain/world/apply-world-change.ts';
-import { decidePlacement } from '../../../src/core/explain/verdict/decide.ts';
+import { applySnapshotChanges } from '../../../src/core/explain/snapshot/apply-snapshot-change.ts';
+import { decideInSnapshot } from '../../../src/core/explain/verdict/decide-in-snapshot.ts';
 import { decisionChanges } from '../../../src/core/explain/decision-changes.ts';
-import { describePlacement } from '../../../src/core/explain/words/describe-placement.ts';
+import { describePlacement } from '../../../src/core/explain/text/describe-placement.ts';
 import { explainPlacement } from '../../../src/core/explain/explain-placement.ts';
-import type { WorldChange } from '../../../src/core/explain/world/world-change.ts';
-import type { World } from '../../../src/core/snapshot/world.ts';
-import { cluster, placement, score, world } from './worlds.ts';
+import type { SnapshotChange } from '../../../src/core/explain/snapshot/snapshot-change.ts';
+import type { Snapshot } from '../../../src/core/snapshot/snapshot.ts';
+import { cluster, placement, score, snapshot } from './snapshots.ts';
 
 const REF = { namespace: 'team', name: 'web' };
-const BEFORE = world({
+const BEFORE = snapshot({
   placements: [
     placement({
       numberOfClusters: 2,
@@ -29,17 +29,17 @@ const BEFORE = world({
   scores: [score('a', { cpu: 30 }), score('b', { cpu: 20 }), score('c', { cpu: 10 })],
 });
 
-function changesAfter(before: World, changes: readonly WorldChange[]) {
-  const decision = decidePlacement(applyWorldChanges(before, changes), REF);
-  const old = decidePlacement(before, REF)?.decided.result.selected;
+function changesAfter(before: Snapshot, changes: readonly SnapshotChange[]) {
+  const decision = decideInSnapshot(applySnapshotChanges(before, changes), REF);
+  const old = decideInSnapshot(before, REF)?.decided.result.selected;
   if (decision === undefined || old === undefined) throw new Error('no placement');
-  return decisionChanges({ ...decision, before: old, worldBefore: before });
+  return decisionChanges({ ...decision, before: old, snapshotBefore: before });
 }
 
-const TAINT_B: WorldChange = { kind: 'add-taint', cluster: 'b', taint: { key: 'x', effect: 'NoSelect' } };
+const TAINT_B: SnapshotChange = { kind: 'add-taint', cluster: 'b', taint: { key: 'x', effect: 'NoSelect' } };
 
 describe('decisionChanges', () => {
-  it.each<[string, readonly WorldChange[], unknown]>([
+  it.each<[string, readonly SnapshotChange[], unknown]>([
     ['nothing', [], { gained: [], lost: [] }],
     [
       'a taint',
@@ -109,7 +109,7 @@ describe('decisionChanges', () => {
     };
     const web = placement({ numberOfClusters: 1, prioritizerPolicy: balance });
     const named = (name: string) => ({ ...web, metadata: { ...web.metadata, name } });
-    const pageOf = (name: string, clusters: readonly string[]): World['decisions'][number] => ({
+    const pageOf = (name: string, clusters: readonly string[]): Snapshot['decisions'][number] => ({
       apiVersion: 'cluster.open-cluster-management.io/v1beta1',
       kind: 'PlacementDecision',
       metadata: {
@@ -120,12 +120,12 @@ describe('decisionChanges', () => {
       status: { decisions: clusters.map((clusterName) => ({ clusterName, reason: '' })) },
     });
     const clusters = ['a', 'b'].map((name) => cluster(name, {}));
-    const counted = world({ placements: [web, named('other')], clusters });
+    const counted = snapshot({ placements: [web, named('other')], clusters });
     const before = { ...counted, decisions: [pageOf('other', ['a']), pageOf('web', ['b'])] };
-    const causesIn = (after: World): readonly (readonly string[])[] => {
-      const decision = decidePlacement(after, REF);
+    const causesIn = (after: Snapshot): readonly (readonly string[])[] => {
+      const decision = decideInSnapshot(after, REF);
       if (decision === undefined) throw new Error('no placement');
-      const { gained, lost } = decisionChanges({ ...decision, before: ['b'], worldBefore: before });
+      const { gained, lost } = decisionChanges({ ...decision, before: ['b'], snapshotBefore: before });
       return [...gained, ...lost].map(({ causes }) => causes);
     };
 
@@ -147,8 +147,8 @@ describe('decisionChanges', () => {
     });
   });
 
-  it('leaves the causes open when the world of before is not known', () => {
-    const decision = decidePlacement(applyWorldChanges(BEFORE, [TAINT_B]), REF);
+  it('leaves the causes open when the snapshot of before is not known', () => {
+    const decision = decideInSnapshot(applySnapshotChanges(BEFORE, [TAINT_B]), REF);
     if (decision === undefined) throw new Error('no placement');
     const changes = decisionChanges({ ...decision, before: ['a', 'b'] });
     expect(changes.lost).toEqual([{ cluster: 'b', because: 'tainted x', causes: [] }]);
@@ -157,13 +157,17 @@ describe('decisionChanges', () => {
 
 describe('explainPlacement', () => {
   it('sums up like kube-scheduler, then lists', () => {
-    const after = applyWorldChanges(BEFORE, [
+    const after = applySnapshotChanges(BEFORE, [
       TAINT_B,
       { kind: 'set-number-of-clusters', placement: REF, numberOfClusters: 1 },
     ]);
-    const decision = decidePlacement(after, REF);
+    const decision = decideInSnapshot(after, REF);
     if (decision === undefined) throw new Error('no placement');
-    const explanation = explainPlacement(decision.world, decision.decided, changesAfter(BEFORE, [TAINT_B]));
+    const explanation = explainPlacement(
+      decision.snapshot,
+      decision.decided,
+      changesAfter(BEFORE, [TAINT_B]),
+    );
     expect(explanation.counts).toEqual({
       clusters: 4,
       available: 4,

@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { applyWorldChanges } from '../../../src/core/explain/world/apply-world-change.ts';
-import { decideOne, decidePlacement } from '../../../src/core/explain/verdict/decide.ts';
-import { describePair, describeSuggestion } from '../../../src/core/explain/words/describe-pair.ts';
+import { applySnapshotChanges } from '../../../src/core/explain/snapshot/apply-snapshot-change.ts';
+import {
+  decideFirstPlacement,
+  decideInSnapshot,
+} from '../../../src/core/explain/verdict/decide-in-snapshot.ts';
+import { describePair, describeSuggestion } from '../../../src/core/explain/text/describe-pair.ts';
 import { explainPair } from '../../../src/core/explain/explain-pair.ts';
 import type { Taint } from '../../../src/core/model/kind/managed-cluster.ts';
 import type { PlacementSpec } from '../../../src/core/model/kind/placement.ts';
-import type { World } from '../../../src/core/snapshot/world.ts';
-import { binding, cluster, clusterSet, placement, score, world } from './worlds.ts';
+import type { Snapshot } from '../../../src/core/snapshot/snapshot.ts';
+import { binding, cluster, clusterSet, placement, score, snapshot } from './snapshots.ts';
 
 const TAINT: Taint = { key: 'maintenance', effect: 'NoSelect', timeAdded: '2026-03-01T11:30:00Z' };
 const GOLD: PlacementSpec = {
@@ -25,15 +28,15 @@ const BY_CPU: PlacementSpec = {
   },
 };
 
-function explain(given: World, name: string) {
-  const decision = decidePlacement(given, { namespace: 'team', name: 'web' });
+function explain(given: Snapshot, name: string) {
+  const decision = decideInSnapshot(given, { namespace: 'team', name: 'web' });
   if (decision === undefined) throw new Error('no placement');
   return explainPair({ ...decision, cluster: name });
 }
 
 interface Case {
   readonly name: string;
-  readonly given: World;
+  readonly given: Snapshot;
   readonly verdict: object;
   /** Lines under the first. */
   readonly text: readonly string[];
@@ -43,7 +46,7 @@ interface Case {
 const CASES: readonly Case[] = [
   {
     name: 'a label is missing',
-    given: world({ placements: [placement(GOLD)], clusters: [cluster('c', { tier: 'silver' })] }),
+    given: snapshot({ placements: [placement(GOLD)], clusters: [cluster('c', { tier: 'silver' })] }),
     verdict: {
       kind: 'predicate',
       predicates: [
@@ -61,7 +64,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'any of several values would do, in either predicate',
-    given: world({
+    given: snapshot({
       placements: [
         placement({
           predicates: [
@@ -97,7 +100,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'CEL without an answer',
-    given: world({
+    given: snapshot({
       placements: [
         placement({
           predicates: [
@@ -119,7 +122,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'tainted',
-    given: world({ clusters: [cluster('c', {}, { taints: [TAINT] })] }),
+    given: snapshot({ clusters: [cluster('c', {}, { taints: [TAINT] })] }),
     verdict: { kind: 'tainted', taints: [{ taint: TAINT, verdict: 'refused', ageSeconds: 1800 }] },
     text: ['taint maintenance:NoSelect, there for 30m: is not tolerated'],
     suggestions: [
@@ -129,7 +132,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'a toleration ran out',
-    given: world({
+    given: snapshot({
       placements: [
         placement({ tolerations: [{ key: 'maintenance', operator: 'Exists', tolerationSeconds: 600 }] }),
       ],
@@ -146,7 +149,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'two taints need two changes',
-    given: world({
+    given: snapshot({
       clusters: [cluster('c', {}, { taints: [TAINT, { key: 'gpu', value: 'a', effect: 'NoSelectIfNew' }] })],
     }),
     verdict: { kind: 'tainted' },
@@ -161,7 +164,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'in a set that is not bound',
-    given: world({
+    given: snapshot({
       clusterSets: [clusterSet('prod'), clusterSet('dev')],
       clusters: [cluster('c', {}, { set: 'dev' })],
     }),
@@ -186,7 +189,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'in a bound set that the placement does not want',
-    given: world({
+    given: snapshot({
       placements: [placement({ clusterSets: ['prod'] })],
       clusterSets: [clusterSet('prod'), clusterSet('dev')],
       bindings: [binding('prod'), binding('dev')],
@@ -213,7 +216,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'outranked by score',
-    given: world({
+    given: snapshot({
       placements: [placement(BY_CPU)],
       clusters: [cluster('b'), cluster('c')],
       scores: [score('b', { cpu: 50 }), score('c', { cpu: 20 })],
@@ -236,7 +239,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'an equal score is enough for the earlier name',
-    given: world({
+    given: snapshot({
       placements: [placement(BY_CPU)],
       clusters: [cluster('c'), cluster('d')],
       scores: [score('d', { cpu: 50 }), score('c', { cpu: 20 })],
@@ -254,7 +257,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'a label and more places are needed together',
-    given: world({
+    given: snapshot({
       placements: [placement({ ...GOLD, numberOfClusters: 1 })],
       clusters: [cluster('a', { tier: 'gold' }), cluster('c', { tier: 'silver' })],
     }),
@@ -267,7 +270,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'numberOfClusters is 0',
-    given: world({ placements: [placement({ numberOfClusters: 0 })], clusters: [cluster('c')] }),
+    given: snapshot({ placements: [placement({ numberOfClusters: 0 })], clusters: [cluster('c')] }),
     verdict: { kind: 'outranked', numberOfClusters: 0, lastSelected: undefined },
     text: [
       'outranked: 100 points, numberOfClusters is 0',
@@ -279,7 +282,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'scheduling is disabled',
-    given: world({
+    given: snapshot({
       placements: [
         {
           ...placement(),
@@ -298,7 +301,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'misconfigured',
-    given: world({
+    given: snapshot({
       placements: [
         placement({
           predicates: [{ requiredClusterSelector: { celSelector: { celExpressions: ['nope'] } } }],
@@ -332,9 +335,9 @@ describe('explainPair', () => {
     '$name: each suggestion works',
     ({ given }) => {
       const pair = explain(given, 'c');
-      const before = decideOne(given)?.result.selected ?? [];
+      const before = decideFirstPlacement(given)?.result.selected ?? [];
       for (const { changes, evicts } of pair.suggestions) {
-        const after = decideOne(applyWorldChanges(given, changes))?.result.selected ?? [];
+        const after = decideFirstPlacement(applySnapshotChanges(given, changes))?.result.selected ?? [];
         expect(after).toContain('c');
         expect(evicts).toEqual(before.filter((name) => !after.includes(name)));
       }
@@ -342,7 +345,7 @@ describe('explainPair', () => {
   );
 
   it('says for a selected cluster why, and which taints it lives with', () => {
-    const given = world({
+    const given = snapshot({
       placements: [
         placement({ tolerations: [{ key: 'maintenance', operator: 'Exists', tolerationSeconds: 3600 }] }),
       ],
@@ -368,7 +371,7 @@ describe('under spread constraints', () => {
       ],
     },
   };
-  const given = world({
+  const given = snapshot({
     placements: [placement(SPREAD)],
     clusters: [
       cluster('a', { region: 'eu' }),
@@ -385,7 +388,7 @@ describe('under spread constraints', () => {
   });
 
   it('names the constraint that skipped a better cluster', () => {
-    expect(decideOne(given)?.result.selected).toEqual(['a', 'c']);
+    expect(decideFirstPlacement(given)?.result.selected).toEqual(['a', 'c']);
     const pair = explain(given, 'b');
     expect(pair.verdict).toMatchObject({ kind: 'spread', constraint: { topologyKey: 'region' } });
     expect(describePair(pair)[1]).toBe(
@@ -397,7 +400,7 @@ describe('under spread constraints', () => {
     const { suggestions } = explain(given, name);
     expect(suggestions.length).toBeGreaterThan(0);
     for (const { changes, evicts } of suggestions) {
-      const after = decideOne(applyWorldChanges(given, changes))?.result.selected ?? [];
+      const after = decideFirstPlacement(applySnapshotChanges(given, changes))?.result.selected ?? [];
       expect(after).toContain(name);
       expect(evicts).toEqual(['a', 'c'].filter((other) => !after.includes(other)));
     }

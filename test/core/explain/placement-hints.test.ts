@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { placementHints } from '../../../src/core/explain/placement-hints.ts';
 import type { Placement } from '../../../src/core/model/kind/placement.ts';
-import type { World } from '../../../src/core/snapshot/world.ts';
+import type { Snapshot } from '../../../src/core/snapshot/snapshot.ts';
 
 const GROUP = 'cluster.open-cluster-management.io';
 
-const WORLD: World = {
+const SNAPSHOT: Snapshot = {
   now: '2026-03-01T12:00:00Z',
   placements: [],
   clusters: [],
@@ -90,6 +90,6 @@ describe('placementHints', () => {
       metadata: { name: 'p', namespace: 'team' },
       spec,
     };
-    expect(placementHints(WORLD, placement as Placement)).toEqual(want);
+    expect(placementHints(SNAPSHOT, placement as Placement)).toEqual(want);
   });
 });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseExactJson } from '../../../src/core/jsonpath/exact-json.ts';
 import { findResults } from '../../../src/core/jsonpath/find-results.ts';
-import { formatJsonPathValue, toGoJson } from '../../../src/core/jsonpath/format-value.ts';
+import { formatJsonPathValue } from '../../../src/core/jsonpath/format-value.ts';
+import { toGoJson } from '../../../src/core/jsonpath/go-json.ts';
 import { JsonFloat } from '../../../src/core/jsonpath/json-float.ts';
 import { parseJsonPath } from '../../../src/core/jsonpath/parse-template.ts';
 

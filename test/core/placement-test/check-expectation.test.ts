@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Decided } from '../../../src/core/placement-test/check-expectation.ts';
+import type { DecidedCase } from '../../../src/core/placement-test/check-expectation.ts';
 import { checkExpectation } from '../../../src/core/placement-test/check-expectation.ts';
 import type { Expectation } from '../../../src/core/placement-test/placement-test.ts';
-import { cluster } from '../explain/worlds.ts';
+import { cluster } from '../explain/snapshots.ts';
 
-const DECIDED: Decided = {
+const DECIDED: DecidedCase = {
   selected: ['a', 'b'],
   selectedBefore: ['a', 'c', 'd'],
   satisfied: true,

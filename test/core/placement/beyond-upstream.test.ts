@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { SpreadConstraint } from '../../../src/core/model/kind/placement.ts';
 import { PlacementEngine } from '../../../src/core/placement/engine.ts';
-import { PREFER_NO_SELECT_ANNOTATION } from '../../../src/core/placement/filter/prefer-no-select.ts';
+import { PREFER_NO_SELECT_ANNOTATION } from '../../../src/core/placement/select/prefer-no-select.ts';
 import { scheduleAll } from '../../../src/core/placement/schedule-all.ts';
 import type { ScheduleResult } from '../../../src/core/placement/result/schedule-result.ts';
-import type { ClusterSketch, WorldSketch } from './worlds.ts';
-import { BY_SCORE, worldOf } from './worlds.ts';
+import type { ClusterSketch, SnapshotSketch } from './snapshots.ts';
+import { BY_SCORE, snapshotOf } from './snapshots.ts';
 
-function decide(sketch: WorldSketch): ScheduleResult {
-  return scheduleAll(worldOf(sketch))[0] as ScheduleResult;
+function decide(sketch: SnapshotSketch): ScheduleResult {
+  return scheduleAll(snapshotOf(sketch))[0] as ScheduleResult;
 }
 
 /** `eu1:90` is cluster eu1 in region eu with score 90; a name without digits has no region. */
@@ -166,7 +166,7 @@ describe('spread constraints', () => {
       prioritizerPolicy: BY_SCORE,
       spreadPolicy: { spreadConstraints: [hard()] },
     };
-    const engine = new PlacementEngine(worldOf({ clusters: fleet('eu1:90 eu2:80 us1:20 us2:10'), spec }));
+    const engine = new PlacementEngine(snapshotOf({ clusters: fleet('eu1:90 eu2:80 us1:20 us2:10'), spec }));
     engine.scheduleAll();
     const trace = engine.trace('team/web');
     expect(trace?.spreadRefusal('eu2')).toEqual(hard());

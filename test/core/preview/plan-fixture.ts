@@ -2,7 +2,7 @@ import { parseManifests } from '../../../src/adapters/yaml/parse-manifests.ts';
 import { namespacedName } from '../../../src/core/model/object-ref.ts';
 import type { ScheduleResult } from '../../../src/core/placement/result/schedule-result.ts';
 import type { PlanJudges, PlanSide } from '../../../src/core/preview/plan-input.ts';
-import { worldOf } from '../../../src/core/sources/world-of.ts';
+import { snapshotOfObjects } from '../../../src/core/sources/snapshot-of-objects.ts';
 
 const NOW = '2026-03-01T12:00:00Z';
 
@@ -23,8 +23,8 @@ export function side(
 ): PlanSide {
   const { manifests, problems } = parseManifests({ file: 'f.yaml', text: documents.join('---\n') });
   if (problems.length > 0) throw new Error(problems[0]?.message);
-  const world = worldOf(manifests, { now: NOW });
-  const results = world.placements.map((object): ScheduleResult => {
+  const snapshot = snapshotOfObjects(manifests, { now: NOW });
+  const results = snapshot.placements.map((object): ScheduleResult => {
     const decided = decisions[object.metadata.name] ?? [];
     const broken = 'misconfigured' in decided ? decided.misconfigured : undefined;
     const selected = 'misconfigured' in decided ? [] : decided;
@@ -43,7 +43,7 @@ export function side(
       requeueAtMs: undefined,
     };
   });
-  return { end: { name, commit: name.padEnd(40, '0') }, objects: manifests, world, results };
+  return { end: { name, commit: name.padEnd(40, '0') }, objects: manifests, snapshot, results };
 }
 
 export const judges: PlanJudges = {

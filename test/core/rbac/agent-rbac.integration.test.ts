@@ -16,7 +16,7 @@ import type { RunningHub } from '../../../src/hub/hub-options.ts';
 import { startHub } from '../../../src/hub/start-hub.ts';
 import { fastClock } from '../../conformance/agent/fast-clock.ts';
 import { RawClient } from '../../conformance/agent/raw-client.ts';
-import { CONFIG_MAP } from '../../conformance/agent/scenario-world.ts';
+import { CONFIG_MAP } from '../../conformance/agent/scenario-harness.ts';
 import { AuditingKubeApi } from '../../fakes/auditing-kube-api.ts';
 import { PATIENCE_MS } from '../../fakes/patience.ts';
 import { type RbacObject, rbacPath, rightsOf, withoutRight } from '../../fakes/rbac-rules.ts';

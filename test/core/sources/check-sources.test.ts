@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseManifests } from '../../../src/adapters/yaml/parse-manifests.ts';
 import { formatFieldPath, parseFieldPath } from '../../../src/core/model/field-path.ts';
 import { checkSources } from '../../../src/core/sources/check-sources.ts';
-import { worldOf } from '../../../src/core/sources/world-of.ts';
+import { snapshotOfObjects } from '../../../src/core/sources/snapshot-of-objects.ts';
 
 const CLUSTER_API = 'cluster.open-cluster-management.io';
 const SET = `apiVersion: ${CLUSTER_API}/v1beta2\nkind: ManagedClusterSet\nmetadata: {name: prod}\n`;
@@ -126,10 +126,10 @@ describe('checking what a fleet means', () => {
   });
 });
 
-describe('the world of a fleet', () => {
+describe('the snapshot of a fleet', () => {
   it('fills in what a hub fills in', () => {
     const cluster = `apiVersion: ${CLUSTER_API}/v1\nkind: ManagedCluster\nmetadata: {name: c1}\nspec: {taints: [{key: a, effect: NoSelect}, {key: b, effect: NoSelect, timeAdded: 2020-01-01T00:00:00Z}]}\n`;
-    const world = worldOf(
+    const snapshot = snapshotOfObjects(
       objectsOf(
         SET,
         BINDING,
@@ -138,14 +138,16 @@ describe('the world of a fleet', () => {
       ),
       { now: '2026-03-01T12:00:00Z' },
     );
-    expect(world.clusters[0]?.spec?.taints?.map(({ timeAdded }) => timeAdded)).toEqual([
+    expect(snapshot.clusters[0]?.spec?.taints?.map(({ timeAdded }) => timeAdded)).toEqual([
       '2026-03-01T12:00:00Z',
       '2020-01-01T00:00:00Z',
     ]);
-    expect(world.placements[0]?.spec?.prioritizerPolicy?.configurations).toEqual([
+    expect(snapshot.placements[0]?.spec?.prioritizerPolicy?.configurations).toEqual([
       { weight: 1, scoreCoordinate: { type: 'BuiltIn', builtIn: 'Steady' } },
     ]);
-    expect([world.clusterSets.length, world.bindings.length, world.decisions.length]).toEqual([1, 1, 0]);
+    expect([snapshot.clusterSets.length, snapshot.bindings.length, snapshot.decisions.length]).toEqual([
+      1, 1, 0,
+    ]);
   });
 });
 

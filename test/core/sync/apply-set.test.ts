@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import { inWaves } from '../../../src/core/sync/apply-order.ts';
+import { groupByWave } from '../../../src/core/sync/apply-order.ts';
 import {
   applySetId,
   applySetParent,
@@ -50,7 +50,7 @@ describe('ApplySet', () => {
 
   it('applies what others need first', () => {
     const kinds = ['ManifestWorkReplicaSet', 'Placement', 'Namespace', 'ManagedCluster', 'ManagedClusterSet'];
-    expect(inWaves(kinds.map((kind) => ({ kind }))).map((wave) => wave.map(({ kind }) => kind))).toEqual([
+    expect(groupByWave(kinds.map((kind) => ({ kind }))).map((wave) => wave.map(({ kind }) => kind))).toEqual([
       ['Namespace'],
       ['ManagedClusterSet'],
       ['ManagedCluster'],

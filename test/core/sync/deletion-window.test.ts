@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import {
-  countingDeletions,
+  countedDeletions,
   type Deletion,
   deletionMark,
-  goneBefore,
+  countGoneMembers,
   noteDeletions,
   parseDeletions,
 } from '../../../src/core/sync/deletion-window.ts';
@@ -44,7 +44,10 @@ describe('what a source deleted before', () => {
     expect(note[NAME]?.length).toBeLessThan(30_000);
     const read = parseDeletions(note);
     expect(read).toEqual([{ atMs: 2_000, marks: [], unnamed: 1_300 }, many(3_000, 400)]);
-    expect(goneBefore({ deletions: read, elsewhere: [] }, [], digest)).toEqual({ gone: 1_700, of: 1_700 });
+    expect(countGoneMembers({ deletions: read, elsewhere: [] }, [], digest)).toEqual({
+      gone: 1_700,
+      of: 1_700,
+    });
     expect(parseDeletions(noteDeletions(read, 5_000))).toEqual(read);
     expect(parseDeletions(noteDeletions([many(4_000, 1_001)], 5_000))).toEqual([
       { atMs: 4_000, marks: [], unnamed: 1_001 },
@@ -54,10 +57,10 @@ describe('what a source deleted before', () => {
   it('counts for the time of the window, longer while something is held, and not for ever when a clock was wrong', () => {
     const deletions = [deletion(1_000, 'a'), deletion(2_000, 'b'), deletion(9_000, 'c')];
     const now = { nowMs: 3_000, windowMs: 1_500, isHeld: false };
-    expect(countingDeletions(deletions, now)).toEqual(deletions.slice(1));
-    expect(countingDeletions(deletions, { ...now, isHeld: true })).toEqual(deletions);
+    expect(countedDeletions(deletions, now)).toEqual(deletions.slice(1));
+    expect(countedDeletions(deletions, { ...now, isHeld: true })).toEqual(deletions);
     for (const isHeld of [false, true])
-      expect(countingDeletions(deletions, { ...now, windowMs: 0, isHeld })).toEqual([]);
+      expect(countedDeletions(deletions, { ...now, windowMs: 0, isHeld })).toEqual([]);
     expect(parseDeletions(noteDeletions(deletions.slice(2), 3_000))).toEqual([deletion(3_000, 'c')]);
   });
 
@@ -69,6 +72,6 @@ describe('what a source deleted before', () => {
     { name: 'another source’s by now', members: there('x'), elsewhere: ['b', 'z'], want: { gone: 2, of: 3 } },
   ])('counts each object once, and not what is not gone: $name', ({ members, elsewhere = [], want }) => {
     const deletions = [deletion(1_000, 'a', 'b'), deletion(2_000, 'a', 'c')];
-    expect(goneBefore({ deletions, elsewhere }, members, digest)).toEqual(want);
+    expect(countGoneMembers({ deletions, elsewhere }, members, digest)).toEqual(want);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { atNewest, hubBreak } from '../../../src/core/sync/hub-position.ts';
+import { withNewestVersion, detectHubBreak } from '../../../src/core/sync/hub-position.ts';
 
 const at = (resourceVersion: string, uid = 'hub-1') => ({ uid, resourceVersion });
 
@@ -18,11 +18,11 @@ describe('what happened to a hub between two looks', () => {
     { name: 'versions are no numbers', before: at('b'), now: at('a'), how: undefined },
     { name: 'it has another uid', before: at('5'), now: at('10', 'hub-2'), how: 'replaced' },
   ])('$name: $how', ({ before, now, how }) => {
-    expect(hubBreak(before, now)).toBe(how);
+    expect(detectHubBreak(before, now)).toBe(how);
   });
 
   it('is judged by the newest version that was seen', () => {
-    expect(atNewest(at('9'), ['8', '10', undefined, 'x'])).toEqual(at('10'));
-    expect(atNewest(at('x'), ['8'])).toEqual(at('x'));
+    expect(withNewestVersion(at('9'), ['8', '10', undefined, 'x'])).toEqual(at('10'));
+    expect(withNewestVersion(at('x'), ['8'])).toEqual(at('x'));
   });
 });

@@ -4,8 +4,8 @@ import type { DeletionLoss } from '../../../src/core/sync/deletion-loss.ts';
 import { judgeLosses } from '../../../src/core/sync/judge-losses.ts';
 import {
   type EarlierLoss,
-  lossesAt,
-  lostBefore,
+  lossEntries,
+  sumEarlierLosses,
   noteLosses,
   parseLosses,
 } from '../../../src/core/sync/loss-window.ts';
@@ -21,7 +21,7 @@ const loss = (name: string, count: number, of: number): DeletionLoss => ({
   budget: undefined,
   heldFor: undefined,
 });
-const markOf = (name: string) => lossesAt([loss(name, 1, 1)], 0, digest)[0]?.holder ?? '';
+const markOf = (name: string) => lossEntries([loss(name, 1, 1)], 0, digest)[0]?.holder ?? '';
 
 describe('what deletions took away before', () => {
   const text = (losses: readonly EarlierLoss[], nowMs = 10_000) =>
@@ -30,8 +30,8 @@ describe('what deletions took away before', () => {
 
   it('is written and read again, oldest first; what cannot be understood is left out', () => {
     const losses = [
-      ...lossesAt([loss('b', 3, 8)], 2_000, digest),
-      ...lossesAt([loss('a', 1, 8)], 1_000, digest),
+      ...lossEntries([loss('b', 3, 8)], 2_000, digest),
+      ...lossEntries([loss('a', 1, 8)], 1_000, digest),
     ];
     expect(text(losses)).toBe(`1000:${markOf('a')}:1;2000:${markOf('b')}:3`);
     expect(read(text(losses))).toEqual([losses[1], losses[0]]);
@@ -42,17 +42,19 @@ describe('what deletions took away before', () => {
   });
 
   it('is of the present where the clock jumped back', () => {
-    expect(read(text(lossesAt([loss('a', 1, 8)], 99_000, digest)))[0]?.atMs).toBe(10_000);
+    expect(read(text(lossEntries([loss('a', 1, 8)], 99_000, digest)))[0]?.atMs).toBe(10_000);
   });
 
   it('counts for every other holder where there are too many of them, and never for less', () => {
     const many = Array.from({ length: 900 }, (_, at) => loss(`p${at}`, at < 400 ? 2 : 1, 8));
-    const known = read(text(lossesAt(many, 1_000, digest)));
+    const known = read(text(lossEntries(many, 1_000, digest)));
     expect(known.length).toBe(501);
-    const lost = many.map(({ holder }, at) => lostBefore(known, markOf(`p${at}`)) >= (holder === '' ? 0 : 1));
+    const lost = many.map(
+      ({ holder }, at) => sumEarlierLosses(known, markOf(`p${at}`)) >= (holder === '' ? 0 : 1),
+    );
     expect(lost.every(Boolean)).toBe(true);
-    expect(lostBefore(known, markOf('p0'))).toBe(2);
-    expect(lostBefore(known, markOf('never lost anything'))).toBe(2);
+    expect(sumEarlierLosses(known, markOf('p0'))).toBe(2);
+    expect(sumEarlierLosses(known, markOf('never lost anything'))).toBe(2);
     // Once more: what counts for all stays, and becomes no more by itself.
     expect(read(text(known))).toEqual(known);
   });
@@ -68,7 +70,7 @@ describe('what deletions took away before', () => {
   ] as { name: string; before: [string, number][]; of?: number; want: string | undefined }[])(
     'is added to what goes: $name',
     ({ before, of = 8, want }) => {
-      const losses = before.flatMap(([name, count]) => lossesAt([loss(name, count, 8)], 1_000, digest));
+      const losses = before.flatMap(([name, count]) => lossEntries([loss(name, count, 8)], 1_000, digest));
       const rules = {
         budget: { percent: 25, atLeast: 2 },
         digest,

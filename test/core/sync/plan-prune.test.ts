@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import { formatRef, refOf } from '../../../src/core/model/object-ref.ts';
-import { identityOf, planPrune, type PruneInput } from '../../../src/core/sync/plan-prune.ts';
+import { formatRef, objectIdentity, refOf } from '../../../src/core/model/object-ref.ts';
+import { planPrune, type PruneInput } from '../../../src/core/sync/plan-prune.ts';
 import { releaseMark } from '../../../src/core/sync/prune-releases.ts';
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -26,12 +26,12 @@ describe('planPrune', () => {
     digest,
     ...over,
   });
-  const wanting = (...kept: KubeObject[]) => new Set(kept.map((entry) => identityOf(refOf(entry))));
+  const wanting = (...kept: KubeObject[]) => new Set(kept.map((entry) => objectIdentity(refOf(entry))));
 
   it('makes the share of what was there before, without what moves to another source or came since', () => {
     const wanted = wanting(...members.slice(5));
     const [moved] = members;
-    const movesOn = (identity: string) => moved !== undefined && identity === identityOf(refOf(moved));
+    const movesOn = (identity: string) => moved !== undefined && identity === objectIdentity(refOf(moved));
     const more = Array.from({ length: 20 }, (_, at) => object('Secret', `new${at}`));
     const left = (over: Partial<PruneInput>) => {
       const plan = planPrune(input({ wanted, movesOn, ...over }));
@@ -177,7 +177,7 @@ describe('planPrune', () => {
       { name: 'all that move to another source', over: { movesOn: () => true }, kind: 'prune', deleted: 0 },
       {
         name: 'some that move to another source, and one that is gone',
-        over: { movesOn: (identity) => identity === identityOf(refOf(one)) },
+        over: { movesOn: (identity) => identity === objectIdentity(refOf(one)) },
         kind: 'held',
       },
       {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import { readPruneMemory, rememberedInput } from '../../../src/core/sync/prune-memory.ts';
+import { readPruneMemory, pruneInputFromMemory } from '../../../src/core/sync/prune-memory.ts';
 
 const NOW = { nowMs: 1_000_000, windowMs: 600_000 };
 const deletion = (atMs: number) => ({ atMs, marks: ['0123456789'], unnamed: 0 });
@@ -46,7 +46,7 @@ describe('what the parent of an ApplySet remembers', () => {
       NOW,
     );
     const objects = [source('a'), source('b', { 'berth.dev/release': 'cc dd' })];
-    const { wanted, ...input } = rememberedInput(objects, memory, ['x']);
+    const { wanted, ...input } = pruneInputFromMemory(objects, memory, ['x']);
     expect(input).toEqual({
       releasedTokens: ['bb', 'cc', 'dd'],
       releases: memory.releases,

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import type { Placement, PlacementSpec } from '../../../src/core/model/kind/placement.ts';
 import type { PlacementDecision } from '../../../src/core/model/kind/placement-decision.ts';
 import { PLACEMENT_LABEL } from '../../../src/core/model/kind/placement-decision.ts';
-import type { EachResult } from '../../../src/core/placement/engine.ts';
+import type { ResultGenerator } from '../../../src/core/placement/engine.ts';
 import { scheduleAll } from '../../../src/core/placement/schedule-all.ts';
 import { scheduleEach } from '../../../src/core/placement/schedule-each.ts';
 import type { ScheduleResult } from '../../../src/core/placement/result/schedule-result.ts';
-import type { World } from '../../../src/core/snapshot/world.ts';
+import type { Snapshot } from '../../../src/core/snapshot/snapshot.ts';
 import type { TransitionOptions } from '../../../src/core/transition/transition.ts';
 import { completeTransition } from '../../../src/core/transition/transition.ts';
-import { worldOf } from '../placement/worlds.ts';
+import { snapshotOf } from '../placement/snapshots.ts';
 
 const BALANCE: PlacementSpec = {
   numberOfClusters: 1,
@@ -43,9 +43,9 @@ const page = (name: string, clusters: readonly string[], owned = true): Placemen
   status: { decisions: clusters.map((clusterName) => ({ clusterName, reason: '' })) },
 });
 
-function hub(placements: readonly Placement[], decisions: readonly PlacementDecision[], count = 2): World {
+function hub(placements: readonly Placement[], decisions: readonly PlacementDecision[], count = 2): Snapshot {
   const clusters = Array.from({ length: count }, (_, at) => ({ name: `c${at + 1}` }));
-  return { ...worldOf({ clusters }), placements, decisions };
+  return { ...snapshotOf({ clusters }), placements, decisions };
 }
 
 const options: TransitionOptions = { decide: scheduleEach, outcomeOf: (_key, { selected }) => selected };
@@ -63,9 +63,9 @@ describe('a transition', () => {
 
   it('ends only when decisions that depend on each other are at rest', () => {
     const start = hub([placement('a'), placement('b')], [page('a', ['c1']), page('b', ['c1'])]);
-    const { rounds, results, world } = completeTransition(options, start);
+    const { rounds, results, snapshot } = completeTransition(options, start);
     expect([rounds, selectedOf(results)]).toEqual([2, { a: ['c2'], b: ['c1'] }]);
-    expect(world.decisions.map(({ status }) => status?.decisions)).toMatchObject([
+    expect(snapshot.decisions.map(({ status }) => status?.decisions)).toMatchObject([
       [{ clusterName: 'c2' }],
       [{ clusterName: 'c1' }],
     ]);
@@ -93,7 +93,7 @@ describe('a transition', () => {
     );
     // What would come of the held placement is told all the same.
     expect(selectedOf(held.results)['a']).toEqual([]);
-    expect(held.world.decisions.find(({ metadata }) => metadata.labels?.[PLACEMENT_LABEL] === 'a')).toBe(
+    expect(held.snapshot.decisions.find(({ metadata }) => metadata.labels?.[PLACEMENT_LABEL] === 'a')).toBe(
       start.decisions[0],
     );
   });
@@ -107,22 +107,27 @@ describe('a transition', () => {
       ...options,
       outcomeOf: (key, { selected }) => (key === 'team/a' ? ['c1'] : selected),
     };
-    const { results, world } = completeTransition(holding, start);
+    const { results, snapshot } = completeTransition(holding, start);
     expect(selectedOf(results)).toEqual({ a: ['c1', 'c2'], b: ['c2'] });
-    expect(world.held).toEqual({ 'team/a': ['c1'] });
+    expect(snapshot.held).toEqual({ 'team/a': ['c1'] });
   });
 
   it('stops placements that keep changing each other, in the same way each time', () => {
     let calls = 0;
     const start = hub([placement('a'), placement('b')], []);
-    const flip = function* (world: World): EachResult {
+    const flip = function* (snapshot: Snapshot): ResultGenerator {
       calls += 1;
-      const [a, b] = scheduleAll(world) as [ScheduleResult, ScheduleResult];
+      const [a, b] = scheduleAll(snapshot) as [ScheduleResult, ScheduleResult];
       yield { ...a, selected: [calls % 2 === 0 ? 'c1' : 'c2'] };
       yield b;
     };
-    const { restless, rounds, results, decidedIn } = completeTransition({ ...options, decide: flip }, start);
-    expect([restless, rounds]).toEqual([['team/a'], 5]);
+    const {
+      unstable: unstable,
+      rounds,
+      results,
+      decidedIn,
+    } = completeTransition({ ...options, decide: flip }, start);
+    expect([unstable, rounds]).toEqual([['team/a'], 5]);
     expect(results.get('team/a')?.selected).toEqual(['c1']);
     expect(decidedIn.has('team/a')).toBe(true);
   });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Placement } from '../../../src/core/model/kind/placement.ts';
 import { type PlacementDecision, PLACEMENT_LABEL } from '../../../src/core/model/kind/placement-decision.ts';
-import type { World } from '../../../src/core/snapshot/world.ts';
+import type { Snapshot } from '../../../src/core/snapshot/snapshot.ts';
 import {
-  movesOf,
+  placementMovesOf,
   type PlacementMove,
-  worldBefore,
+  snapshotBefore,
 } from '../../../src/core/transition/unfinished-transition.ts';
-import { worldOf } from '../placement/worlds.ts';
+import { snapshotOf } from '../placement/snapshots.ts';
 
 const placement = (name: string): Placement => ({
   apiVersion: 'cluster.open-cluster-management.io/v1beta1',
@@ -27,15 +27,15 @@ const page = (name: string, number: number, clusters: readonly string[]): Placem
 });
 
 /** @param published pages of each placement: `{ a: [['c1'], ['c2']] }` */
-function hub(published: Readonly<Record<string, readonly (readonly string[])[]>>): World {
+function hub(published: Readonly<Record<string, readonly (readonly string[])[]>>): Snapshot {
   const names = Object.keys(published);
   const decisions = names.flatMap((name) =>
     (published[name] ?? []).map((clusters, at) => page(name, at + 1, clusters)),
   );
-  return { ...worldOf({ clusters: [] }), placements: names.map(placement), decisions };
+  return { ...snapshotOf({ clusters: [] }), placements: names.map(placement), decisions };
 }
 
-function listed({ decisions }: World): Readonly<Record<string, readonly string[]>> {
+function listed({ decisions }: Snapshot): Readonly<Record<string, readonly string[]>> {
   const lists: Record<string, string[]> = {};
   for (const { metadata, status } of decisions)
     (lists[metadata.labels?.[PLACEMENT_LABEL] ?? ''] ??= []).push(
@@ -51,25 +51,25 @@ const move = (name: string, added: readonly string[], removed: readonly string[]
   removed,
 });
 
-describe('movesOf', () => {
+describe('placementMovesOf', () => {
   const moved = (before: readonly string[], after: readonly string[]) =>
     new Map([['team/a', { uid: 'uid-a', before, after }]]);
 
   it('names what each placement gains and loses', () => {
-    expect(movesOf(moved(['c1', 'c2'], ['c2', 'c3']))).toEqual([move('a', ['c3'], ['c1'])]);
+    expect(placementMovesOf(moved(['c1', 'c2'], ['c2', 'c3']))).toEqual([move('a', ['c3'], ['c1'])]);
   });
 
   it('is empty where nothing moves', () => {
-    expect(movesOf(new Map())).toEqual([]);
+    expect(placementMovesOf(new Map())).toEqual([]);
   });
 
   it('is empty where the names are too many to be kept', () => {
     const many = Array.from({ length: 150_000 }, (_, at) => `c${at}`);
-    expect(movesOf(moved(many, many.slice(1)))).toEqual([]);
+    expect(placementMovesOf(moved(many, many.slice(1)))).toEqual([]);
   });
 });
 
-describe('worldBefore', () => {
+describe('snapshotBefore', () => {
   const MOVES = [move('a', ['c3'], ['c1']), move('b', ['c1'], ['c3'])];
   const cases = [
     {
@@ -109,9 +109,9 @@ describe('worldBefore', () => {
   ] as const;
 
   it.each(cases)('lists what is published $name', ({ published, want, ...given }) => {
-    const world = hub(published);
-    const before = worldBefore(world, 'moves' in given ? given.moves : MOVES);
-    if (want === 'same') expect(before).toBe(world);
+    const snapshot = hub(published);
+    const before = snapshotBefore(snapshot, 'moves' in given ? given.moves : MOVES);
+    if (want === 'same') expect(before).toBe(snapshot);
     else expect(listed(before)).toEqual(want);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FeedbackValue, ManifestWork } from '../../../src/core/model/kind/manifest-work.ts';
 import { workProgress } from '../../../src/core/work/replica-set/work-rollout-status.ts';
-import { condition, template } from './replica-set-world.ts';
+import { condition, template } from './replica-set-harness.ts';
 
 type Conditions = Readonly<Record<string, string>>;
 

@@ -8,7 +8,7 @@ import { isOwned, withOwner } from '../../../src/core/work/applied/ownership.ts'
 import { sameWorkSpec } from '../../../src/core/work/manifests/same-work-spec.ts';
 import { substituteCluster } from '../../../src/core/work/replica-set/substitute-cluster.ts';
 import { checkWorks } from '../../../src/core/sources/check-works.ts';
-import { FleetObjects } from '../../../src/core/sources/fleet-objects.ts';
+import { ObjectsByKind } from '../../../src/core/sources/objects-by-kind.ts';
 import { SourceReferences } from '../../../src/core/sources/source-references.ts';
 import { splitManifests } from '../../../src/core/work/manifests/split-manifests.ts';
 import { validateWorkSpec } from '../../../src/core/work/manifests/validate-work.ts';
@@ -301,7 +301,7 @@ describe('checkWorks on replica sets', () => {
       },
     };
     const sources = [{ object, location: { file: 'a.yaml', line: 1, column: 1 } }];
-    const findings = checkWorks(new FleetObjects(sources), new SourceReferences(sources));
+    const findings = checkWorks(new ObjectsByKind(sources), new SourceReferences(sources));
     expect(findings.map(({ code }) => code)).toEqual(want);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readDer, readWithin, writeDer } from '../../../src/hub/auth/certificates/der.ts';
+import { readDer, readNested, writeDer } from '../../../src/hub/auth/certificates/der.ts';
 
 const bytes = (hex: string): Buffer => Buffer.from(hex, 'hex');
 
@@ -13,7 +13,7 @@ describe('DER', () => {
       [0x30, '020105'],
       [0x04, '61'],
     ]);
-    expect(readWithin(bytes('3003020105'), 0x30)?.[0]?.whole.toString('hex')).toBe('020105');
+    expect(readNested(bytes('3003020105'), 0x30)?.[0]?.whole.toString('hex')).toBe('020105');
     expect(readDer(Buffer.alloc(0))).toEqual([]);
   });
 
@@ -32,7 +32,7 @@ describe('DER', () => {
   });
 
   it.each(['02010502', '020105020106', '0401ff', ''])('is not one element of a tag: %s', (hex) => {
-    expect(readWithin(bytes(hex), 0x02)).toBeUndefined();
+    expect(readNested(bytes(hex), 0x02)).toBeUndefined();
   });
 
   it.each([0, 127, 128, 255, 256, 65_535, 65_536, 100_000])(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { NoRoomError, Release, ShareLimits } from '../../../src/hub/flow/fair-share.ts';
+import type { NoRoomError, ReleaseFunction, ShareLimits } from '../../../src/hub/flow/fair-share.ts';
 import { FairShare } from '../../../src/hub/flow/fair-share.ts';
 import { FakeClock, settle } from '../../fakes/fake-clock.ts';
 
@@ -7,11 +7,11 @@ const LIMITS: ShareLimits = { capacity: 4, perUser: 4, waitingPerUser: 10, waitM
 
 /** Takes for each word `user` or `user*amount`; says who holds what, in the order in which it was given. */
 function ask(share: FairShare) {
-  const given: { readonly user: string; readonly release: Release }[] = [];
+  const given: { readonly user: string; readonly release: ReleaseFunction }[] = [];
   const refused: string[] = [];
   const take = (word: string): void => {
     const [user = '', amount = '1'] = word.split('*');
-    const got = (release: Release): void => void given.push({ user, release });
+    const got = (release: ReleaseFunction): void => void given.push({ user, release });
     try {
       const taken = share.take(user, Number(amount));
       if (typeof taken === 'function') got(taken);
@@ -108,7 +108,7 @@ describe('a share', () => {
 
   it('takes back only once', () => {
     const limited = share();
-    const release = limited.take('a', 3) as Release;
+    const release = limited.take('a', 3) as ReleaseFunction;
     void limited.take('a', 1);
     release();
     release();
@@ -122,7 +122,7 @@ describe('a share', () => {
       return seed % below;
     };
     const limited = share({ capacity: 20, perUser: 9, waitingPerUser: 1_000 });
-    const held = new Map<string, { readonly amount: number; readonly release: Release }[]>();
+    const held = new Map<string, { readonly amount: number; readonly release: ReleaseFunction }[]>();
     let asked = 0;
     let served = 0;
     for (let step = 0; step < 4_000; step += 1) {
@@ -133,7 +133,7 @@ describe('a share', () => {
         const amount = 1 + random(9);
         asked += 1;
         const taken = limited.take(user, amount);
-        const got = (release: Release): void => {
+        const got = (release: ReleaseFunction): void => {
           served += 1;
           mine.push({ amount, release });
         };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { SecondTicks, Ticked } from '../../../src/hub/flow/second-ticks.ts';
+import { SecondTicks, TickEntry } from '../../../src/hub/flow/second-ticks.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 
-class Noted extends Ticked {
+class Noted extends TickEntry {
   readonly seen: number[] = [];
   readonly #also: (seconds: number) => void;
 
@@ -72,5 +72,17 @@ describe('ticks', () => {
     ticks.add(entry);
     ticks.stop();
     expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('go on for entries that are added again after a stop', async () => {
+    const clock = new FakeClock();
+    const ticks = new SecondTicks(clock);
+    const [a, b] = [new Noted(), new Noted()];
+    for (const entry of [a, b]) ticks.add(entry);
+    ticks.stop();
+    for (const entry of [a, b]) ticks.add(entry);
+    ticks.delete(a);
+    await clock.advance(1_000);
+    expect([a.seen, b.seen]).toEqual([[], [1]]);
   });
 });

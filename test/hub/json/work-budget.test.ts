@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { StatusError } from '../../../src/hub/wire/status-error.ts';
 import { boundedWork } from '../../../src/hub/wire/bounded-work.ts';
 import {
-  spendOnKeys,
-  spendOnText,
-  spendWork,
+  chargeKeys,
+  chargeText,
+  chargeWork,
   withinWorkBudget,
   WorkExceededError,
 } from '../../../src/hub/json/work-budget.ts';
@@ -15,7 +15,7 @@ describe('a work budget', () => {
     const run = () => {
       steps = 0;
       for (;;) {
-        spendWork(1);
+        chargeWork(1);
         steps += 1;
       }
     };
@@ -28,14 +28,14 @@ describe('a work budget', () => {
   it('lets through what stays within it and hands back the result', () => {
     expect(
       withinWorkBudget(() => {
-        spendWork(10);
+        chargeWork(10);
         return 'done';
       }, 10),
     ).toBe('done');
   });
 
   it('is the budget of the outermost part: a part inside it gets no second one', () => {
-    const inner = (): void => withinWorkBudget(() => spendWork(60), 100);
+    const inner = (): void => withinWorkBudget(() => chargeWork(60), 100);
     expect(() =>
       withinWorkBudget(() => {
         inner();
@@ -50,26 +50,26 @@ describe('a work budget', () => {
         throw new Error('other');
       }, 1),
     ).toThrow('other');
-    expect(() => spendWork(5)).not.toThrow();
+    expect(() => chargeWork(5)).not.toThrow();
   });
 
   it('refuses nothing outside of a request, however much is spent', () => {
-    for (let times = 0; times < 5; times += 1) expect(() => spendWork(2 ** 29)).not.toThrow();
+    for (let times = 0; times < 5; times += 1) expect(() => chargeWork(2 ** 29)).not.toThrow();
   });
 
   it('charges more for the keys of objects that become hash tables', () => {
-    expect(() => withinWorkBudget(() => spendOnKeys(1_000), 1_001)).not.toThrow();
-    expect(() => withinWorkBudget(() => spendOnKeys(1_001), 1_500)).toThrow(WorkExceededError);
+    expect(() => withinWorkBudget(() => chargeKeys(1_000), 1_001)).not.toThrow();
+    expect(() => withinWorkBudget(() => chargeKeys(1_001), 1_500)).toThrow(WorkExceededError);
   });
 
   it('charges whole steps for texts', () => {
-    expect(() => withinWorkBudget(() => spendOnText(17, 16), 1)).toThrow(WorkExceededError);
-    expect(() => withinWorkBudget(() => spendOnText(17, 16), 2)).not.toThrow();
+    expect(() => withinWorkBudget(() => chargeText(17, 16), 1)).toThrow(WorkExceededError);
+    expect(() => withinWorkBudget(() => chargeText(17, 16), 2)).not.toThrow();
   });
 
   it('becomes 413 at the end of a request', () => {
     const run = (): never => {
-      for (;;) spendWork(1_000);
+      for (;;) chargeWork(1_000);
     };
     expect(() => boundedWork(run)).toThrow(StatusError);
     expect(() => boundedWork(run)).toThrow(/Request entity too large: it takes more processing/);

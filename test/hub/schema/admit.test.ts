@@ -13,7 +13,7 @@ import { prune } from '../../../src/hub/schema/prune.ts';
 import { validateRules } from '../../../src/hub/schema/cel/validate-rules.ts';
 import { validateEmbedded } from '../../../src/hub/schema/validate-embedded.ts';
 import { validateValue } from '../../../src/hub/schema/validate-value.ts';
-import { isDateTime } from '../../../src/hub/schema/text/value-format.ts';
+import { isDateTime, matchesStringFormat } from '../../../src/hub/schema/text/value-format.ts';
 import type { JsonObject, JsonValue } from '../../../src/hub/json/json-value.ts';
 import { compileSchema } from '../../../src/hub/scheme/compile-schema.ts';
 import type { FieldProblem } from '../../../src/hub/wire/status-errors.ts';
@@ -298,11 +298,25 @@ describe('validation of values, in the words of the API server', () => {
   it.each([
     ['2026-01-01T00:00:00Z', true],
     ['2026-01-01T00:00:00.123456+02:00', true],
+    ['2024-02-29t23:59:59.1z', true],
     ['2026-13-01T00:00:00Z', false],
+    ['2023-02-30T00:00:00Z', false],
+    ['2026-12-31T23:59:60Z', false],
+    ['2026-01-01T00:00:00,5Z', false],
+    ['2026-01-01T00:00:00+24:00', false],
     ['2026-01-01', false],
     ['2026-01-01T25:00:00Z', false],
   ])('date-time %s: %s', (value, want) => {
     expect(isDateTime(value)).toBe(want);
+  });
+
+  it.each([
+    ['2024-02-29', true],
+    ['2023-02-29', false],
+    ['2023-04-31', false],
+    ['2023-04-1', false],
+  ])('date %s: %s', (value, want) => {
+    expect(matchesStringFormat('date', value)).toBe(want);
   });
 });
 

@@ -167,12 +167,17 @@ describe('ManagedCluster', () => {
       sent: { key: 'k', effect: 'NoSelect', timeAdded: early },
       want: early,
     },
-    { name: 'unchanged without time keeps it too', sent: { key: 'k', effect: 'NoSelect' }, want: early },
     { name: 'changed gets a new one', sent: { key: 'k', effect: 'PreferNoSelect' }, want: NOW },
     { name: 'new gets one', sent: { key: 'other', effect: 'NoSelect' }, want: NOW },
   ])('on update: $name', ({ sent, want }) => {
     const old = cluster({ taints: [{ key: 'k', effect: 'NoSelect', timeAdded: early }] });
     expect(taints(cluster({ taints: [sent] }), old)).toMatchObject([{ timeAdded: want }]);
+  });
+
+  it('refuses an unchanged taint without its time, as a second `kubectl apply` sends it', () => {
+    const old = cluster({ taints: [{ key: 'k', effect: 'NoSelect', timeAdded: early }] });
+    const sent = cluster({ taints: [{ key: 'k', effect: 'NoSelect' }] });
+    expect(() => taints(sent, old)).toThrow('It is not allowed to set TimeAdded of Taint "k".');
   });
 
   it("refuses a time of the client's own", () => {

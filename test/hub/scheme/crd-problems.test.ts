@@ -51,13 +51,13 @@ describe('custom resource definitions', () => {
     expect(answer.status, JSON.stringify(answer.body)).toBe(201);
   });
 
-  it('says that conversion webhooks are not called', () => {
-    const conversion = { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'] } };
+  it('completes the Service of a conversion webhook', () => {
+    const clientConfig = { service: { namespace: 'ships', name: 'hook' } };
+    const conversion = { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'], clientConfig } };
     const answer = new PipelineStore().send('POST', path, crd({ type: 'object' }, { conversion }));
-    expect([answer.status, answer.warnings]).toEqual([
-      201,
-      [expect.stringContaining('this hub calls no conversion webhook')],
-    ]);
+    expect(answer.body['spec']).toMatchObject({
+      conversion: { webhook: { clientConfig: { service: { ...clientConfig.service, port: 443 } } } },
+    });
   });
 
   it('completes names', () => {

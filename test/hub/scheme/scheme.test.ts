@@ -113,14 +113,17 @@ describe('toVersion', () => {
       regarding: { kind: 'Pod' },
     };
     const asCore = toVersion(written, core as NonNullable<typeof core>);
-    expect(asCore).toEqual({
+    expect(asCore).toMatchObject({
       apiVersion: 'v1',
       kind: 'Event',
       metadata: { name: 'e' },
       message: 'n',
       involvedObject: { kind: 'Pod' },
+      firstTimestamp: null,
     });
-    expect(toVersion(asCore, events as NonNullable<typeof events>)).toEqual(written);
+    const back = toVersion(asCore, events as NonNullable<typeof events>);
+    expect(back).toMatchObject({ ...written, deprecatedFirstTimestamp: null });
+    expect(back).not.toHaveProperty('reportingController');
     expect(apiVersionOf(events as NonNullable<typeof events>)).toBe('events.k8s.io/v1');
   });
 
@@ -145,7 +148,11 @@ describe('toVersion', () => {
       type: 'Resource',
       resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 50 } },
     };
-    expect(shown).toEqual({ ...old, apiVersion: 'autoscaling/v2', spec: { maxReplicas: 3, metrics: [cpu] } });
+    expect(shown).toMatchObject({
+      ...old,
+      apiVersion: 'autoscaling/v2',
+      spec: { maxReplicas: 3, metrics: [cpu] },
+    });
     const memory = {
       type: 'Resource',
       resource: { name: 'memory', target: { type: 'Utilization', averageUtilization: 9 } },
@@ -156,7 +163,7 @@ describe('toVersion', () => {
       spec: { maxReplicas: 3, metrics: [cpu, memory] },
     };
     const back = toVersion(written, v1 as NonNullable<typeof core>);
-    expect(back['spec']).toEqual({ maxReplicas: 3, targetCPUUtilizationPercentage: 50 });
-    expect(toVersion(back, v2 as NonNullable<typeof core>)).toEqual(written);
+    expect(back['spec']).toMatchObject({ maxReplicas: 3, targetCPUUtilizationPercentage: 50 });
+    expect(toVersion(back, v2 as NonNullable<typeof core>)).toMatchObject(written);
   });
 });

@@ -98,6 +98,8 @@ export class PipelineStore {
     if (contentType === 'application/apply-patch+yaml') {
       if (live === undefined && subresource !== '') throw notFound(ref.definition, name);
       const prepared = prepareApply(request, live, decoded, { force: query.get('force') === 'true' });
+      if (query.get('dryRun') === 'All')
+        return { status: live === undefined ? 201 : 200, body: prepared.object, warnings: [] };
       return this.#store(ref, [live === undefined ? 201 : 200, prepared], true);
     }
     if (live === undefined) throw notFound(ref.definition, name);
@@ -130,7 +132,8 @@ export class PipelineStore {
       parts[0] === 'api'
         ? ['', parts[1] ?? '', parts.slice(2)]
         : [parts[1] ?? '', parts[2] ?? '', parts.slice(3)];
-    const namespaced = rest[0] === 'namespaces' && rest.length > 2;
+    const ownPart = rest.length === 3 && (rest[2] === 'status' || rest[2] === 'finalize');
+    const namespaced = rest[0] === 'namespaces' && rest.length > 2 && !ownPart;
     const [plural = '', name = '', subresource = ''] = namespaced ? rest.slice(2) : rest;
     const ref = this.scheme.resource(group, version, plural);
     if (ref === undefined) throw noSuchResource();

@@ -103,13 +103,6 @@ describe('creation', () => {
       message: /a valid config key/,
     },
     {
-      name: 'a namespace on a cluster-scoped kind',
-      path: '/api/v1/namespaces',
-      body: { metadata: { name: 'a', namespace: 'b' } },
-      code: 400,
-      message: 'namespace is not allowed on this type',
-    },
-    {
       name: 'a Secret that is no base64',
       path: '/api/v1/namespaces/ns/secrets',
       body: { metadata: { name: 'a' }, data: { a: '!' } },

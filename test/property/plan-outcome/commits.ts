@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 
 /*
- * What Git and the outside world may say next, as data. A state is what a repository declares; a commit says some of it anew.
+ * What Git and the outside snapshot may say next, as data. A state is what a repository declares; a commit says some of it anew.
  */
 
 export const CLUSTERS = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6', 'c7', 'c8'];
 export const PLACEMENTS = ['api', 'batch', 'cache', 'web'];
 export const REPLICA_SETS = ['front', 'back'];
 export const SETS = ['prod', 'blue', 'eu'] as const;
+export const FOLDERS = ['apps/placements', 'moved'] as const;
 
 const weights = (balance: number, steady: number, usage: number) => ({
   mode: 'Exact',
@@ -39,8 +40,8 @@ const placementState = fc.record({
   region: fc.constantFrom(undefined, undefined, 'eu'),
   sets: fc.constantFrom<readonly (typeof SETS)[number][]>(['prod'], ['prod'], ['prod', 'blue'], ['eu'], []),
   budget: fc.constantFrom(undefined, '1', '50%', '100%'),
-  /** The folder that its file is in. */
-  folder: fc.constantFrom('placements', 'placements', 'moved'),
+  /** The folder that its file is in: with two sources, each belongs to one of them. */
+  folder: fc.constantFrom<(typeof FOLDERS)[number]>('apps/placements', 'apps/placements', 'moved'),
 });
 const replicaSetState = fc.record({
   placements: fc.subarray(PLACEMENTS, { minLength: 1, maxLength: 2 }),
@@ -100,7 +101,7 @@ export const START: State = {
     region: undefined,
     sets: ['prod'],
     budget: '50%',
-    folder: 'placements',
+    folder: 'apps/placements',
   }),
   replicaSets: {
     front: { placements: ['web'], value: '1' },

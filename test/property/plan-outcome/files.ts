@@ -1,6 +1,6 @@
-import { template } from '../../core/work/replica-set-world.ts';
+import { template } from '../../core/work/replica-set-harness.ts';
 import { cluster, namespace, placement, yaml } from '../../app/serve/fleet-fixture.ts';
-import { CLUSTERS, type Commit, PLACEMENTS, REPLICA_SETS, SETS, type State } from './commits.ts';
+import { CLUSTERS, type Commit, FOLDERS, PLACEMENTS, REPLICA_SETS, SETS, type State } from './commits.ts';
 
 const CLUSTER = 'cluster.open-cluster-management.io';
 
@@ -29,10 +29,10 @@ export function filesOf(state: State, { typo, releases }: Said): Files {
   }
   for (const name of REPLICA_SETS) {
     const own = state.replicaSets[name];
-    files[`replica-sets/${name}.yaml`] = own && yaml(replicaSet(name, own));
+    files[`apps/replica-sets/${name}.yaml`] = own && yaml(replicaSet(name, own));
   }
   for (const name of PLACEMENTS)
-    for (const folder of ['placements', 'moved']) {
+    for (const folder of FOLDERS) {
       const own = state.placements[name];
       const text = own?.folder === folder ? yaml(placementOf(name, own, releases[name])) : undefined;
       files[`${folder}/${name}.yaml`] = text && (typo.placement === name ? mistyped(text, typo.what) : text);
@@ -122,12 +122,18 @@ const work = (clusterName: string) => ({
   spec: template('1'),
 });
 
-/** There is something to apply of every commit; releases and approvals are on it. */
-export const marker = (number: number, annotations: Readonly<Record<string, string>>) => ({
+/** Each file of a repository belongs to one of them where it has two. */
+export const SOURCES = [
+  { name: 'fleet', paths: ['*.yaml', '{sets,bindings,clusters,works,moved}/**'], marker: 'marker.yaml' },
+  { name: 'apps', paths: ['apps/**'], marker: 'apps/marker.yaml' },
+] as const;
+
+/** There is something to apply of every commit and source; releases and approvals are on it. */
+export const marker = (source: string, number: number, annotations: Readonly<Record<string, string>>) => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
-  metadata: { ...MARKER, annotations },
+  metadata: { ...markerOf(source), annotations },
   data: { commit: String(number) },
 });
 
-export const MARKER = { namespace: 'team-a', name: 'marker' };
+export const markerOf = (source: string) => ({ namespace: 'team-a', name: `marker-${source}` });

@@ -1,29 +1,47 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import type { ExpectStatic } from 'vitest';
 import { dataOf } from '../../../src/controllers/publication/hub-records.ts';
 import { RECORDS_LABEL, recordsOf } from '../../../src/core/publish/record/compact-record.ts';
 import { ADDON_PLACEMENT_SCORE, apiVersionOf, CONFIG_MAP } from '../../../src/core/model/kinds.ts';
 import { formatRef } from '../../../src/core/model/object-ref.ts';
+import type { DecisionRecord } from '../../../src/core/publish/record/decision-record.ts';
 import type { Plan } from '../../../src/core/preview/plan.ts';
-import { approval } from '../../../src/core/preview/plan-words.ts';
+import { approvalAnnotation } from '../../../src/core/preview/plan-text.ts';
 import { yaml } from '../../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../../app/serve/served-fleet.ts';
 import { PATIENCE_MS } from '../../fakes/patience.ts';
 import { type Commit, PLACEMENTS, START, stateAfter } from './commits.ts';
-import { filesOf, MARKER, marker, type Said } from './files.ts';
+import { filesOf, marker, markerOf, type Said, SOURCES } from './files.ts';
 import { Lives } from './lives.ts';
 import { expectedAfter, type Outcome, readOutcome } from './outcome.ts';
 
 const WAIT = { timeout: Number(process.env['BERTH_PLAN_WAIT_MS'] ?? PATIENCE_MS) };
+/** Only what a commit says is to be seen: the controller is told of each one, and looks by itself only in case that was lost. */
+const POLL_INTERVAL_MS = 2_000;
 const NOTHING_SAID: Said = { typo: { what: undefined, placement: '' }, releases: {} };
+
+export interface HistoryOptions {
+  /** The budget lets everything go. */
+  readonly isOpen: boolean;
+  /** The controller follows the repository as two sources. */
+  readonly isDivided: boolean;
+  /** Of the test: several histories run at once. */
+  readonly expect: ExpectStatic;
+}
+
+/** By source. */
+type Annotations = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /** A hub, a repository and a controller that may be killed; each commit is planned, merged and compared. */
 export class History {
   readonly #fleet: ServedFleet;
+  readonly #expect: ExpectStatic;
   readonly #root = mkdtempSync(join(tmpdir(), 'berth-plan-'));
-  readonly #isOpen: boolean;
+  readonly #settings: string;
+  /** Their names. */
+  readonly #sources: readonly string[];
   readonly #lives: Lives;
   #state = START;
   #before: Outcome | undefined;
@@ -32,25 +50,36 @@ export class History {
   /** The last plan. */
   #planned = '';
 
-  private constructor(fleet: ServedFleet, isOpen: boolean) {
+  private constructor(fleet: ServedFleet, { isOpen, isDivided, expect }: HistoryOptions) {
     this.#fleet = fleet;
-    this.#isOpen = isOpen;
+    this.#expect = expect;
+    const url = fleet.git.path;
+    const sources = isDivided
+      ? SOURCES.map(({ name, paths }) => ({ name, paths, url }))
+      : [{ name: 'fleet', url }];
+    this.#sources = sources.map(({ name }) => name);
+    this.#settings = join(this.#root, 'settings.yaml');
+    const planned = sources.map((source) => ({
+      ...source,
+      kinds: ['*'],
+      ...(isOpen && { removalBudget: '100%' }),
+    }));
+    writeFileSync(this.#settings, yaml({ sources: planned }));
     this.#lives = new Lives(fleet, {
-      sources: [{ url: fleet.git.path, ref: { type: 'branch', name: 'main' } }],
+      sources: sources.map((source) => ({ ...source, ref: { type: 'branch', name: 'main' } as const })),
+      pollIntervalMs: POLL_INTERVAL_MS,
       ...(isOpen && { budget: { percent: 100, atLeast: 0 } }),
     });
   }
 
-  /** @param isOpen the budget lets everything go */
-  static async begin(isOpen: boolean): Promise<History> {
+  static async begin(options: HistoryOptions): Promise<History> {
     const fleet = await ServedFleet.create();
-    const history = new History(fleet, isOpen);
+    const history = new History(fleet, options);
     const files = Object.entries(filesOf(START, NOTHING_SAID)).filter(([, text]) => text !== undefined);
     fleet.git.commit(Object.fromEntries(files), 'First');
     await history.#lives.begin();
-    for (const name of PLACEMENTS) await fleet.published(name);
     // Works follow the decisions; a plan that begins before them would not know them.
-    await expect.poll(async () => missingWorks(await history.#outcome()), WAIT).toEqual([]);
+    await options.expect.poll(async () => missing(await history.#outcome()), WAIT).toEqual([]);
     return history;
   }
 
@@ -73,18 +102,23 @@ export class History {
       releases: placementReleases(before, releases),
     };
     this.#released = new Set(Object.keys(said.releases));
-    const annotations = deletionRelease(before, releases);
+    const annotations = deletionReleases(before, releases);
     this.#commit(said, number, annotations);
     let plan = await this.#plan();
     if (change.approval !== 'none') {
       const approved = change.approval === 'right' ? tokensOf(plan, number) : otherPlan(number);
-      if (approved !== '') this.#commit(said, number, { ...annotations, 'berth.dev/plan': approved });
+      if (approved !== '')
+        this.#commit(said, number, {
+          ...annotations,
+          fleet: { ...annotations['fleet'], 'berth.dev/plan': approved },
+        });
       plan = await this.#plan();
     }
     const planned = expectedAfter(before, plan);
     if (change.kill?.when === 'before') await this.#lives.killAndBegin();
     if (change.kill?.when === 'during') this.#lives.dieAfter(change.kill);
     git.merge('next');
+    this.#lives.reconcile();
     if (change.kill?.when === 'during') await this.#reviveWhenDead(planned, number);
     await this.#reaches(planned, number, notesOf(change, plan));
     if (change.kill?.when === 'after') {
@@ -98,12 +132,12 @@ export class History {
   /** What there is before a commit: what the last plan said, after news from outside what came of it. */
   async #rest({ scores }: Commit): Promise<Outcome> {
     const found = await this.#outcome();
-    if (this.#before !== undefined) expect(found, this.#planned).toEqual(this.#before);
+    if (this.#before !== undefined) this.#expect(found, this.#planned).toEqual(this.#before);
     if (Object.keys(scores).length === 0) return found;
     await this.#tellScores(scores);
     // Nothing tells that nothing more comes of it: it is looked at until two looks in a row show the same.
     let [last, at] = [found, ''];
-    await expect
+    await this.#expect
       .poll(
         async () => {
           await this.#fleet.until(async () => (await this.#areRecordsWritten()) || undefined);
@@ -119,42 +153,39 @@ export class History {
     return last;
   }
 
-  #commit(said: Said, number: number, annotations: Readonly<Record<string, string>>): void {
+  /** @param annotations by the source whose marker has them */
+  #commit(said: Said, number: number, annotations: Annotations): void {
     const { git } = this.#fleet;
     const isChanged = ([file, text]: [string, string | undefined]): boolean =>
       text !== undefined || existsSync(join(git.path, file));
     const files = Object.entries(filesOf(this.#state, said)).filter(isChanged);
-    git.commit(
-      { ...Object.fromEntries(files), 'marker.yaml': yaml(marker(number, annotations)) },
-      `Commit ${number}`,
-    );
+    const markers = SOURCES.map(({ name, marker: file }) => [
+      file,
+      yaml(marker(name, number, annotations[name] ?? {})),
+    ]);
+    git.commit(Object.fromEntries([...files, ...markers]), `Commit ${number}`);
   }
 
   async #reaches(planned: Outcome, number: number, message: string): Promise<void> {
-    const { hub } = this.#fleet;
-    const applied = async () =>
-      ((await hub.api.get(CONFIG_MAP, MARKER))?.['data'] as { commit?: string } | undefined)?.commit;
-    await expect.poll(applied, WAIT).toBe(String(number));
+    await this.#expect.poll(() => this.#applied(), WAIT).toEqual(SOURCES.map(() => String(number)));
     try {
-      await expect.poll(() => this.#outcome(), { ...WAIT, message }).toEqual(planned);
+      await this.#expect.poll(() => this.#outcome(), { ...WAIT, message }).toEqual(planned);
     } catch (error) {
       console.error(`commit ${number}: ${this.#lives.trace(this.#fleet.events)}`);
       throw error;
     }
     // A process that was killed left records to the next one.
     await this.#lives.whenReady();
-    await expect.poll(() => this.#areRecordsWritten(), WAIT).toBe(true);
+    await this.#expect.poll(() => this.#areRecordsWritten(), WAIT).toBe(true);
   }
 
   /** A commit that takes fewer writes than that kills nobody. */
   async #reviveWhenDead(planned: Outcome, number: number): Promise<void> {
     const isThere = async (): Promise<boolean> => {
-      const marked = (await this.#fleet.hub.api.get(CONFIG_MAP, MARKER))?.['data'] as { commit?: string };
-      return (
-        marked?.commit === String(number) && JSON.stringify(await this.#outcome()) === JSON.stringify(planned)
-      );
+      const isApplied = (await this.#applied()).every((commit) => commit === String(number));
+      return isApplied && JSON.stringify(await this.#outcome()) === JSON.stringify(planned);
     };
-    const isOver = expect.poll(async () => this.#lives.isDead || (await isThere()), WAIT);
+    const isOver = this.#expect.poll(async () => this.#lives.isDead || (await isThere()), WAIT);
     // Where it is not, the next process shows what differs.
     await isOver.toBe(true).catch(() => undefined);
     await this.#lives.killAndBegin();
@@ -163,23 +194,42 @@ export class History {
   /** What a plan knows of the past it reads there. */
   async #areRecordsWritten(): Promise<boolean> {
     const { items } = await this.#fleet.hub.api.list(CONFIG_MAP, { labelSelector: RECORDS_LABEL });
-    const written = new Set(items.flatMap((item) => recordsOf(dataOf(item))).map(({ hash }) => hash));
-    const last = new Map<string, string>();
-    for (const { placement, hash } of await this.#lives.records()) last.set(placement, hash);
-    for (const event of this.#fleet.events)
-      if (event.kind === 'published') last.set(event.placement, event.record);
-    return [...last.values()].every((hash) => written.has(hash));
+    const onHub = items.flatMap((item) => recordsOf(dataOf(item)));
+    const written = new Set(onHub.map(({ hash }) => hash));
+    const last = new Map((await this.#lives.records()).map((record) => [record.placement, record]));
+    // What a restart found and the hub knew already is not written again.
+    const isKnown = (found: DecisionRecord): boolean =>
+      found.afterRestart === true &&
+      onHub.some((known) => known.placement === found.placement && known.clusters === found.clusters);
+    const published = new Map(
+      this.#fleet.events.flatMap((event) =>
+        event.kind === 'published' ? [[event.placement, event.record] as const] : [],
+      ),
+    );
+    return (
+      [...last.values()].every((record) => written.has(record.hash) || isKnown(record)) &&
+      [...published.values()].every((hash) => written.has(hash))
+    );
   }
 
   async #plan(): Promise<Plan> {
     const { hub } = this.#fleet;
     const words = ['plan', '--base', 'main', '--head', 'next', '--kubeconfig', hub.kubeconfig, '-o', 'json'];
-    const settings = join(this.#root, 'settings.yaml');
-    writeFileSync(settings, yaml(settingsOf(this.#fleet.git.path, this.#isOpen)));
-    words.push('--config', settings);
+    words.push('--config', this.#settings, ...this.#sources.flatMap((name) => ['--source', name]));
     const { stdout, stderr } = await this.#fleet.berth(...words);
     if (stdout === '') throw new Error(stderr);
     return JSON.parse(stdout) as Plan;
+  }
+
+  /** The commit that each source has applied, as the hub shows it. */
+  #applied(): Promise<readonly (string | undefined)[]> {
+    const commitOf = async (source: string): Promise<string | undefined> =>
+      (
+        (await this.#fleet.hub.api.get(CONFIG_MAP, markerOf(source)))?.['data'] as
+          | { commit?: string }
+          | undefined
+      )?.commit;
+    return Promise.all(SOURCES.map(({ name }) => commitOf(name)));
   }
 
   #outcome(): Promise<Outcome> {
@@ -200,20 +250,18 @@ export class History {
   }
 }
 
-/** Works that the replica sets of the start should have and do not have. */
-function missingWorks({ placements, works }: Outcome): readonly string[] {
-  return Object.entries(START.replicaSets)
+/** Placements of the start that list no clusters, and works that its replica sets should have and do not have. */
+function missing({ placements, works }: Outcome): readonly string[] {
+  const undecided = PLACEMENTS.filter((name) => (placements[name]?.clusters ?? []).length === 0);
+  const absent = Object.entries(START.replicaSets)
     .flatMap(([name, set]) =>
       (set?.placements ?? []).flatMap((placement) =>
         (placements[placement]?.clusters ?? []).map((cluster) => `team-a/${name} ${cluster}`),
       ),
     )
     .filter((work) => !works.includes(work));
+  return [...undecided, ...absent];
 }
-
-const settingsOf = (url: string, isOpen: boolean) => ({
-  sources: [{ name: 'fleet', url, ...(isOpen && { removalBudget: '100%' }) }],
-});
 
 /** What a person needs who looks into a difference. */
 function notesOf(change: Commit, plan: Plan): string {
@@ -234,7 +282,7 @@ function otherPlan(number: number): string {
 /** One that a commit repeats counts only while it was not met, which nobody but the controller knows: each of these is another one. */
 function tokensOf(plan: Plan, number: number): string {
   const entries =
-    approval(plan)
+    approvalAnnotation(plan)
       .join()
       .match(/[^\s"=,]+=[0-9a-f]{12}/g) ?? [];
   const own = String(number).padStart(12, '0');
@@ -250,7 +298,8 @@ function placementReleases({ placements }: Outcome, releases: Commit['releases']
   return Object.fromEntries(held);
 }
 
-function deletionRelease({ deletionsHeld }: Outcome, releases: Commit['releases']): Record<string, string> {
-  const isReleased = releases === 'deletions' || releases === 'all';
-  return isReleased && deletionsHeld !== undefined ? { 'berth.dev/release': deletionsHeld } : {};
+function deletionReleases({ deletionsHeld }: Outcome, releases: Commit['releases']): Annotations {
+  if (releases !== 'deletions' && releases !== 'all') return {};
+  const entries = Object.entries(deletionsHeld);
+  return Object.fromEntries(entries.map(([source, token]) => [source, { 'berth.dev/release': token }]));
 }

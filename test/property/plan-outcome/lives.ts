@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
-import type { ServeFleetOptions } from '../../../src/app/settings/serve-options.ts';
+import type { ServeOptions } from '../../../src/app/settings/serve-options.ts';
 import { HistoryReader } from '../../../src/adapters/store/history-reader.ts';
-import type { FleetEvent } from '../../../src/controllers/events/fleet-events.ts';
-import type { FleetController } from '../../../src/app/serve/serve-fleet.ts';
+import type { ControllerEvent } from '../../../src/controllers/events/controller-events.ts';
+import type { RunningController } from '../../../src/app/serve/serve-controller.ts';
 import type { DecisionRecord } from '../../../src/core/publish/record/decision-record.ts';
 import type { ServedFleet } from '../../app/serve/served-fleet.ts';
 import { DiskLife } from '../../fakes/mortal-disk.ts';
@@ -25,12 +25,12 @@ export interface Death {
 export class Lives {
   readonly #fleet: ServedFleet;
   readonly #root = mkdtempSync(join(tmpdir(), 'berth-lives-'));
-  readonly #over: Partial<ServeFleetOptions>;
+  readonly #over: Partial<ServeOptions>;
   #life: Life | undefined;
-  #controller: FleetController | undefined;
+  #controller: RunningController | undefined;
   #count = 0;
 
-  constructor(fleet: ServedFleet, over: Partial<ServeFleetOptions>) {
+  constructor(fleet: ServedFleet, over: Partial<ServeOptions>) {
     this.#fleet = fleet;
     this.#over = over;
     mkdirSync(join(this.#root, 'data'));
@@ -70,6 +70,11 @@ export class Lives {
     await this.#controller?.whenReady();
   }
 
+  /** The process that lives looks at its sources now. */
+  reconcile(): void {
+    this.#controller?.reconcile();
+  }
+
   /** What all processes so far recorded, oldest first. */
   records(): Promise<readonly DecisionRecord[]> {
     return new HistoryReader(join(this.#root, 'data', 'history')).list();
@@ -87,13 +92,17 @@ export class Lives {
   }
 
   /** What the process that lives did, and what the processes remember: for a person who looks into a difference. */
-  trace(events: readonly FleetEvent[]): string {
+  trace(events: readonly ControllerEvent[]): string {
     const read = (file: string): readonly string[] => {
       const path = join(this.#root, 'data', file);
       return existsSync(path) ? [`${file}: ${readFileSync(path, 'utf8')}`] : [];
     };
     const kept = ['publish-state.json', 'approved-plans.json', 'last-transition.json'];
-    const did = events.filter(({ kind }) => kind !== 'decided').map((event) => JSON.stringify(event));
+    const did = events.map((event) =>
+      event.kind === 'decided'
+        ? `${event.atMs} decided ${event.placement} ${event.result.selected.join()} in ${event.snapshot.now}`
+        : JSON.stringify(event),
+    );
     return [...did, ...kept.flatMap((file) => [...read(file), ...read(`${file}.journal`)])].join('\n');
   }
 

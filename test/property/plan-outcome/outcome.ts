@@ -4,6 +4,7 @@ import type { Placement } from '../../../src/core/model/kind/placement.ts';
 import type { KubeApi } from '../../../src/core/ports.ts';
 import type { Plan } from '../../../src/core/preview/plan.ts';
 import { parentOfSource } from '../../../src/core/sync/apply-set.ts';
+import { SOURCES } from './files.ts';
 
 /** What a hub shows, and what a plan says that it will show. */
 export interface Outcome {
@@ -11,8 +12,8 @@ export interface Outcome {
   readonly placements: Readonly<Record<string, PlacementOutcome>>;
   /** `OWNER CLUSTER`, sorted: an owner is a replica set, or the work itself. */
   readonly works: readonly string[];
-  /** The token of held deletions. */
-  readonly deletionsHeld: string | undefined;
+  /** The tokens of held deletions, by source. */
+  readonly deletionsHeld: Readonly<Record<string, string>>;
 }
 
 interface PlacementOutcome {
@@ -42,12 +43,16 @@ export async function readOutcome(
     const owner = metadata.labels?.[REPLICA_SET_LABEL]?.replace('.', '/');
     return `${owner ?? metadata.name} ${metadata.namespace}`;
   });
-  const parent = await api.get(CONFIG_MAP, parentOfSource('fleet'));
-  const token = parent?.metadata.annotations?.['berth.dev/held-token'] ?? '';
+  const deletionsHeld: Record<string, string> = {};
+  for (const { name } of SOURCES) {
+    const parent = await api.get(CONFIG_MAP, parentOfSource(name));
+    const token = parent?.metadata.annotations?.['berth.dev/held-token'] ?? '';
+    if (token !== '') deletionsHeld[name] = token;
+  }
   return {
     placements,
     works: [...new Set(works)].sort(),
-    deletionsHeld: token === '' ? undefined : token,
+    deletionsHeld,
   };
 }
 
@@ -55,11 +60,17 @@ export function expectedAfter(before: Outcome, plan: Plan): Outcome {
   return {
     placements: placementsAfter(before.placements, plan),
     works: worksAfter(before.works, plan),
-    // While a file cannot be read nothing is judged, and what was held before is.
-    deletionsHeld: plan.notEvaluated.some((note) => note.startsWith('Source fleet deletes nothing'))
-      ? before.deletionsHeld
-      : plan.deletionsHeld[0]?.token,
+    deletionsHeld: deletionsHeldAfter(before.deletionsHeld, plan),
   };
+}
+
+function deletionsHeldAfter(before: Outcome['deletionsHeld'], plan: Plan): Outcome['deletionsHeld'] {
+  const held = plan.deletionsHeld.map(({ source, token }) => [source, token] as const);
+  // While a file of a source cannot be read nothing of it is judged, and what was held before is.
+  const isJudged = (source: string): boolean =>
+    !plan.notEvaluated.some((note) => note.startsWith(`Source ${source} deletes nothing`));
+  const stays = Object.entries(before).filter(([source]) => !isJudged(source));
+  return Object.fromEntries([...stays, ...held]);
 }
 
 function placementsAfter(before: Outcome['placements'], plan: Plan): Outcome['placements'] {

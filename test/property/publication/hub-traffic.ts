@@ -1,5 +1,5 @@
 import { placementOfPage } from '../../../src/core/publish/pages/decision-page.ts';
-import type { Purpose } from '../../../src/core/publish/machine/state/placement-state.ts';
+import type { PassPurpose } from '../../../src/core/publish/machine/state/placement-state.ts';
 import { type HubRequest, KEY, type ModelHub } from './model-hub.ts';
 import type { InFlight, ModelProcess } from './model-process.ts';
 import type { PublicationOracle } from './publication-oracle.ts';
@@ -7,7 +7,7 @@ import type { PublicationOracle } from './publication-oracle.ts';
 interface LateWrite {
   readonly process: ModelProcess;
   readonly request: Exclude<HubRequest, { kind: 'read-pages' }>;
-  readonly purpose: Purpose | undefined;
+  readonly purpose: PassPurpose | undefined;
 }
 
 export interface TrafficParts {
@@ -61,7 +61,7 @@ export class HubTraffic {
   }
 
   #request(process: ModelProcess, request: HubRequest): void {
-    const of = request.kind === 'patch-status' ? 'status' : 'pages';
+    const of = failedPart(request);
     const fail = (mayArrive: boolean, error: unknown = new Error('refused')): void =>
       process.send({ kind: 'failed', of, error, mayArrive });
     if (!this.#parts.isLeader(process)) return fail(false);
@@ -97,6 +97,8 @@ export class HubTraffic {
         return process.send({ kind: 'page-written', after, seen: process.pages.get(request.write.page) });
       case 'fence-page':
         return after && process.send({ kind: 'page-fenced', page: after });
+      case 'mark-placement':
+        return after && process.send({ kind: 'placement-marked', after });
       case 'patch-status': {
         const seen = process.placement as unknown as NonNullable<typeof after> | undefined;
         return after && process.send({ kind: 'status-written', after, seen });
@@ -106,7 +108,7 @@ export class HubTraffic {
 
   #carryOut(
     request: LateWrite['request'],
-    purpose: Purpose | undefined,
+    purpose: PassPurpose | undefined,
     process: ModelProcess,
     isLate: boolean,
   ): ReturnType<ModelHub['write']> {
@@ -145,11 +147,16 @@ export class HubTraffic {
   #lose(process: ModelProcess, action: InFlight['action']): void {
     if (action.kind === 'persist') return process.send({ kind: 'persisted' });
     if (action.kind === 'yield') return process.send({ kind: 'resumed' });
-    const of = action.kind === 'patch-status' ? 'status' : 'pages';
+    const of = failedPart(action);
     process.send({ kind: 'failed', of, error: new Error('connection lost'), mayArrive: true });
   }
 
   #pick(count: number): number {
     return Math.floor(this.#parts.random() * count);
   }
+}
+
+function failedPart({ kind }: HubRequest): 'status' | 'mark' | 'pages' {
+  if (kind === 'patch-status') return 'status';
+  return kind === 'mark-placement' ? 'mark' : 'pages';
 }

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import type { Placement } from '../../../src/core/model/kind/placement.ts';
+import { type Placement, SCHEDULING_DISABLE_ANNOTATION } from '../../../src/core/model/kind/placement.ts';
 import { pageLabels, placementOfPage } from '../../../src/core/publish/pages/decision-page.ts';
 import type { PlacementAction } from '../../../src/core/publish/machine/state/placement-action.ts';
 
@@ -9,7 +9,7 @@ const PLACEMENT_LABEL = 'cluster.open-cluster-management.io/placement';
 
 export type HubRequest = Extract<
   PlacementAction,
-  { kind: 'read-pages' | 'fence-page' | 'write-page' | 'patch-status' }
+  { kind: 'read-pages' | 'fence-page' | 'write-page' | 'patch-status' | 'mark-placement' }
 >;
 
 export interface HubChange {
@@ -55,6 +55,16 @@ export class ModelHub {
         const { placement, status } = request;
         this.#check(placement as unknown as KubeObject, this.placement as unknown as KubeObject);
         return this.putPlacement({ ...(this.placement ?? placement), status }) as unknown as KubeObject;
+      }
+      case 'mark-placement': {
+        const { placement } = request;
+        this.#check(placement as unknown as KubeObject, this.placement as unknown as KubeObject);
+        const { metadata, ...rest } = this.placement ?? placement;
+        const annotations = { ...metadata.annotations, [SCHEDULING_DISABLE_ANNOTATION]: 'true' };
+        return this.putPlacement({
+          ...rest,
+          metadata: { ...metadata, annotations },
+        }) as unknown as KubeObject;
       }
       case 'fence-page': {
         const page = this.pages.get(request.page.metadata.name);

@@ -11,7 +11,7 @@ import {
 } from '../../../src/core/publish/record/decision-record.ts';
 import type { PlacementAction } from '../../../src/core/publish/machine/state/placement-action.ts';
 import type { PlacementEvent } from '../../../src/core/publish/machine/state/placement-event.ts';
-import type { Facts } from '../../../src/core/publish/machine/state/placement-facts.ts';
+import type { PassFacts } from '../../../src/core/publish/machine/state/placement-facts.ts';
 import {
   INITIAL_STATE,
   type PlacementState,
@@ -30,7 +30,7 @@ export interface Disk {
   records: readonly DecisionRecord[];
 }
 
-/** A result, and what the world was when it was decided. */
+/** A result, and what the snapshot was when it was decided. */
 export interface Decided {
   readonly result: ScheduleResult;
   /** What the pages listed. */
@@ -52,8 +52,8 @@ export interface Surroundings {
   readonly elapsedMs: () => number;
   readonly factsFor: (
     process: ModelProcess,
-    view: Pick<Facts, 'key' | 'placement' | 'pages' | 'seenPage'>,
-  ) => Facts;
+    view: Pick<PassFacts, 'key' | 'placement' | 'pages' | 'seenPage'>,
+  ) => PassFacts;
   /** Another action than a request. */
   readonly did: (process: ModelProcess, action: PlacementAction) => void;
   readonly recorded: (process: ModelProcess, record: DecisionRecord) => void;
@@ -136,11 +136,11 @@ export class ModelProcess {
     else this.send({ kind: 'look', facts: this.facts(this.placement) });
   }
 
-  facts(placement: Placement): Facts {
+  facts(placement: Placement): PassFacts {
     return this.#around.factsFor(this, { ...this.seen(), placement });
   }
 
-  seen(): Pick<Facts, 'key' | 'pages' | 'seenPage'> {
+  seen(): Pick<PassFacts, 'key' | 'pages' | 'seenPage'> {
     const pages = [...this.pages.values()].filter((page) => placementOfPage(page) === KEY);
     return { key: KEY, pages, seenPage: (name) => this.pages.get(name) };
   }
@@ -177,6 +177,7 @@ export class ModelProcess {
       case 'fence-page':
       case 'write-page':
       case 'patch-status':
+      case 'mark-placement':
       case 'yield':
         return void this.inFlight.push({ action });
       case 'persist':

@@ -3,14 +3,14 @@ import { compactRecord } from '../../../src/core/publish/record/compact-record.t
 import { specHash } from '../../../src/core/publish/judge/decide-publication.ts';
 import type { DecisionRecord } from '../../../src/core/publish/record/decision-record.ts';
 import type { PlacementAction } from '../../../src/core/publish/machine/state/placement-action.ts';
-import type { Facts } from '../../../src/core/publish/machine/state/placement-facts.ts';
+import type { PassFacts } from '../../../src/core/publish/machine/state/placement-facts.ts';
 import {
   type PendingPlan,
   planAfterFollow,
   planAfterJudgement,
 } from '../../../src/core/publish/approval/pending-plans.ts';
 import { planToken } from '../../../src/core/publish/approval/plan-token.ts';
-import { recallState } from '../../../src/core/publish/record/recall-state.ts';
+import { stateFromRecords } from '../../../src/core/publish/record/state-from-records.ts';
 import { seeded } from '../../fakes/seeded-random.ts';
 import { HubTraffic } from './hub-traffic.ts';
 import { clustersOf, HANDS, KEY, ModelHub } from './model-hub.ts';
@@ -381,7 +381,7 @@ export class PublicationHistory {
     const around = {
       now: () => this.nowMs,
       elapsedMs: () => this.#elapsedMs,
-      factsFor: (process: ModelProcess, view: Pick<Facts, 'key' | 'placement' | 'pages' | 'seenPage'>) =>
+      factsFor: (process: ModelProcess, view: Pick<PassFacts, 'key' | 'placement' | 'pages' | 'seenPage'>) =>
         this.#facts(process, view),
       did: (process: ModelProcess, action: PlacementAction) => this.#did(process, action),
       recorded: (process: ModelProcess, record: DecisionRecord) => {
@@ -415,7 +415,10 @@ export class PublicationHistory {
     for (const process of this.processes()) process.isDecisionDue = true;
   }
 
-  #facts(process: ModelProcess, view: Pick<Facts, 'key' | 'placement' | 'pages' | 'seenPage'>): Facts {
+  #facts(
+    process: ModelProcess,
+    view: Pick<PassFacts, 'key' | 'placement' | 'pages' | 'seenPage'>,
+  ): PassFacts {
     const { decided } = process;
     return {
       ...view,
@@ -427,8 +430,9 @@ export class PublicationHistory {
       worksProblem: undefined,
       plans: this.#plan === undefined ? [] : [this.#plan],
       isHubRestored: process.wasHubRestored,
+      isOfSource: false,
       digest,
-      worldAge: () => {
+      snapshotAge: () => {
         if (decided?.halfOf === undefined) return 'whole';
         if (this.#halfCommit !== undefined) return 'half';
         return decided.revision === this.#revision ? 'whole' : 'overtaken';
@@ -443,7 +447,7 @@ export class PublicationHistory {
   #recall(process: ModelProcess): void {
     const { placement } = process;
     if (placement === undefined || process.memory !== undefined) return;
-    process.memory = recallState(
+    process.memory = stateFromRecords(
       this.records.map((record) => compactRecord(digest, record)),
       {
         specHash: specHash(digest, placement),
@@ -479,12 +483,12 @@ export class PublicationHistory {
   #checkCommit({ decided, state }: ModelProcess): void {
     const { stage } = state.pass ?? {};
     if (stage?.kind !== 'writing' || stage.writing.purpose.kind !== 'publish') return;
-    const { purpose, site } = stage.writing;
+    const { purpose, passPages } = stage.writing;
     const moves = purpose.wanted.added.length + purpose.wanted.removed.length > 0;
     const isHalf = decided?.halfOf !== undefined && decided.halfOf === this.#halfCommit;
     // Decided anew meanwhile.
     if (decided?.result !== state.pass?.result) return;
-    if (moves && isHalf && site.published.length > 0)
+    if (moves && isHalf && passPages.published.length > 0)
       this.oracle.violations.push('published half of a commit');
   }
 }

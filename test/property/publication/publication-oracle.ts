@@ -1,12 +1,12 @@
 import type { PlacementAction } from '../../../src/core/publish/machine/state/placement-action.ts';
-import type { Purpose } from '../../../src/core/publish/machine/state/placement-state.ts';
+import type { PassPurpose } from '../../../src/core/publish/machine/state/placement-state.ts';
 import { REMOVAL_WINDOW_MS } from '../../../src/core/publish/judge/removal-window.ts';
 
 /** One write of a controller: what the pages listed before and after it, and what it was for. */
 export interface SeenWrite {
   readonly before: readonly string[];
   readonly after: readonly string[];
-  readonly purpose: Purpose;
+  readonly purpose: PassPurpose;
   /** The spec that the result was decided for. */
   readonly spec: string;
   /** When the change was begun. */
@@ -133,7 +133,7 @@ export class PublicationOracle {
 
   #count(
     lost: readonly string[],
-    purpose: Extract<Purpose, { kind: 'publish' }>,
+    purpose: Extract<PassPurpose, { kind: 'publish' }>,
     spec: string,
     atMs: number,
   ): void {

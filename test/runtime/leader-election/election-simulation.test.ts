@@ -15,7 +15,7 @@ const MINUTES = 10;
 const DRIFT = 0.1;
 const LONGEST_PAUSE_MS = 90_000;
 
-class World {
+class Snapshot {
   readonly clock = new FakeClock();
   readonly store = new MemoryLeaseStore();
   readonly faults: NetworkFaults = { lost: 0, late: 0, slowestMs: 3_000 };
@@ -64,7 +64,7 @@ class World {
 }
 
 class SimulatedProcess {
-  readonly #world: World;
+  readonly #snapshot: Snapshot;
   readonly #name: string;
   #starts = 0;
   #clock!: ProcessClock;
@@ -72,8 +72,8 @@ class SimulatedProcess {
   #goesOnAtMs: number | undefined;
   #isEnding = false;
 
-  constructor(world: World, name: string) {
-    this.#world = world;
+  constructor(snapshot: Snapshot, name: string) {
+    this.#snapshot = snapshot;
     this.#name = name;
     this.#start();
   }
@@ -88,8 +88,8 @@ class SimulatedProcess {
   }
 
   disturb(): void {
-    const { random, clock: world } = this.#world;
-    const nowMs = world.monotonicMs();
+    const { random, clock: snapshot } = this.#snapshot;
+    const nowMs = snapshot.monotonicMs();
     if (this.#goesOnAtMs !== undefined) {
       if (nowMs < this.#goesOnAtMs) return;
       this.#goesOnAtMs = undefined;
@@ -113,8 +113,8 @@ class SimulatedProcess {
   }
 
   #pause(forMs: number): void {
-    const { random, clock: world } = this.#world;
-    this.#goesOnAtMs = world.monotonicMs() + forMs;
+    const { random, clock: snapshot } = this.#snapshot;
+    this.#goesOnAtMs = snapshot.monotonicMs() + forMs;
     this.#clock.pause(random() < 0.3);
   }
 
@@ -136,13 +136,13 @@ class SimulatedProcess {
   }
 
   #start(): void {
-    const { random, clock: world, store, faults, check } = this.#world;
+    const { random, clock: snapshot, store, faults, check } = this.#snapshot;
     this.#starts += 1;
-    this.#clock = new ProcessClock(world, 1 + DRIFT * (2 * random() - 1), (random() - 0.5) * 1e9);
+    this.#clock = new ProcessClock(snapshot, 1 + DRIFT * (2 * random() - 1), (random() - 0.5) * 1e9);
     this.#elector = new LeaderElector({
       store: new FaultyLeaseStore({
         inner: store,
-        world,
+        snapshot,
         clock: this.#clock,
         random,
         faults,
@@ -154,7 +154,7 @@ class SimulatedProcess {
       random,
       log: new SilentLogger(),
     });
-    this.#elector.onTakeOver(() => (this.#world.takeOvers += 1));
+    this.#elector.onTakeOver(() => (this.#snapshot.takeOvers += 1));
     this.#elector.start();
   }
 }
@@ -171,23 +171,23 @@ describe('electors over a faulty store, with pauses, clocks that drift and are s
   it('never let two of them write at the same moment of true time, and elect one when the faults are over', async () => {
     let [takeOvers, leaderlessMs] = [0, 0];
     for (let seed = FROM; seed <= TO; seed++) {
-      const world = new World(seed);
-      await world.run(MINUTES);
-      expect(world.overlaps, `seed ${seed}`).toEqual([]);
-      Object.assign(world.faults, { lost: 0, late: 0, slowestMs: 300 });
-      for (const process of world.processes) process.heal();
+      const snapshot = new Snapshot(seed);
+      await snapshot.run(MINUTES);
+      expect(snapshot.overlaps, `seed ${seed}`).toEqual([]);
+      Object.assign(snapshot.faults, { lost: 0, late: 0, slowestMs: 300 });
+      for (const process of snapshot.processes) process.heal();
       // What is late by a minute has come by then.
-      await world.clock.advance(60_000);
-      for (const process of world.processes) process.startAgainIfLost();
-      await world.clock.advance(25_000);
-      world.check();
-      expect(world.overlaps, `seed ${seed}`).toEqual([]);
+      await snapshot.clock.advance(60_000);
+      for (const process of snapshot.processes) process.startAgainIfLost();
+      await snapshot.clock.advance(25_000);
+      snapshot.check();
+      expect(snapshot.overlaps, `seed ${seed}`).toEqual([]);
       expect(
-        world.processes.filter(({ mayWrite }) => mayWrite),
+        snapshot.processes.filter(({ mayWrite }) => mayWrite),
         `seed ${seed}`,
       ).toHaveLength(1);
-      takeOvers += world.takeOvers;
-      leaderlessMs += world.leaderlessMs;
+      takeOvers += snapshot.takeOvers;
+      leaderlessMs += snapshot.leaderlessMs;
     }
     // It would prove nothing if nobody ever led, or nobody ever changed.
     const seeds = TO - FROM + 1;

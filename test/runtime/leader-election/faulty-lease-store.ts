@@ -19,7 +19,7 @@ const LATE_MS = 60_000;
 
 interface Way {
   readonly inner: MemoryLeaseStore;
-  readonly world: FakeClock;
+  readonly snapshot: FakeClock;
   readonly clock: ProcessClock;
   readonly random: () => number;
   readonly faults: NetworkFaults;
@@ -42,26 +42,26 @@ export class FaultyLeaseStore implements LeaseStore {
     this.#send(() => this.#way.inner.replace(before, lease));
 
   #send<T>(request: () => Promise<T>): Promise<T> {
-    const { world, clock, random, faults, onAnswer } = this.#way;
+    const { snapshot, clock, random, faults, onAnswer } = this.#way;
     return new Promise((resolve, reject) => {
       const deliver = (answer: () => void): void =>
         clock.whenAwake(() => {
           answer();
-          world.schedule(0, onAnswer);
+          snapshot.schedule(0, onAnswer);
         });
       const giveUp = (): void =>
         deliver(() => reject(new TransientError('no answer', { code: 'test.timeout', subject: 'lease' })));
-      world.schedule(TIMEOUT_MS, giveUp);
+      snapshot.schedule(TIMEOUT_MS, giveUp);
       if (random() < faults.lost) return;
       const onWayMs = random() < faults.late ? random() * LATE_MS : random() ** 4 * faults.slowestMs;
       const isAnswerLost = random() < faults.lost;
-      world.schedule(onWayMs, () => {
+      snapshot.schedule(onWayMs, () => {
         request().then(
           (stored) =>
             isAnswerLost ||
-            world.schedule(random() ** 4 * faults.slowestMs, () => deliver(() => resolve(stored))),
+            snapshot.schedule(random() ** 4 * faults.slowestMs, () => deliver(() => resolve(stored))),
           (error: Error) =>
-            isAnswerLost || world.schedule(random() * 100, () => deliver(() => reject(error))),
+            isAnswerLost || snapshot.schedule(random() * 100, () => deliver(() => reject(error))),
         );
       });
     });

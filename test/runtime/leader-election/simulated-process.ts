@@ -2,11 +2,11 @@ import type { MonotonicClock } from '../../../src/core/ports.ts';
 import type { FakeClock } from '../../fakes/fake-clock.ts';
 
 /**
- * The clocks of one process in a world whose true time is a FakeClock: they run too fast or too slow, and the wall clock is set now and
+ * The clocks of one process in a snapshot whose true time is a FakeClock: they run too fast or too slow, and the wall clock is set now and
  * then. While the process is paused (SIGSTOP) nothing of it runs, but its clocks go on; while its machine sleeps the monotonic one stands.
  */
 export class ProcessClock implements MonotonicClock {
-  readonly #world: FakeClock;
+  readonly #snapshot: FakeClock;
   readonly #rate: number;
   #wallOffsetMs: number;
   #sleptMs = 0;
@@ -14,19 +14,19 @@ export class ProcessClock implements MonotonicClock {
   #isPaused = false;
   #due: (() => void)[] = [];
 
-  constructor(world: FakeClock, rate: number, wallOffsetMs: number) {
-    this.#world = world;
+  constructor(snapshot: FakeClock, rate: number, wallOffsetMs: number) {
+    this.#snapshot = snapshot;
     this.#rate = rate;
     this.#wallOffsetMs = wallOffsetMs;
   }
 
   now(): number {
-    return this.#world.monotonicMs() * this.#rate + this.#wallOffsetMs;
+    return this.#snapshot.monotonicMs() * this.#rate + this.#wallOffsetMs;
   }
 
   monotonicMs(): number {
     return (
-      (Math.min(this.#world.monotonicMs(), this.#sleepsSinceMs ?? Infinity) - this.#sleptMs) * this.#rate
+      (Math.min(this.#snapshot.monotonicMs(), this.#sleepsSinceMs ?? Infinity) - this.#sleptMs) * this.#rate
     );
   }
 
@@ -35,7 +35,7 @@ export class ProcessClock implements MonotonicClock {
     const fire = (): void => {
       if (!isCancelled) this.whenAwake(callback);
     };
-    const cancel = this.#world.schedule(delayMs / this.#rate, fire);
+    const cancel = this.#snapshot.schedule(delayMs / this.#rate, fire);
     return () => {
       isCancelled = true;
       cancel();
@@ -54,13 +54,14 @@ export class ProcessClock implements MonotonicClock {
 
   pause(machineSleeps: boolean): void {
     this.#isPaused = true;
-    if (machineSleeps) this.#sleepsSinceMs ??= this.#world.monotonicMs();
+    if (machineSleeps) this.#sleepsSinceMs ??= this.#snapshot.monotonicMs();
   }
 
   /** @param shuffle in which order what came meanwhile is worked on */
   goOn(shuffle: (due: readonly (() => void)[]) => readonly (() => void)[]): void {
     this.#isPaused = false;
-    if (this.#sleepsSinceMs !== undefined) this.#sleptMs += this.#world.monotonicMs() - this.#sleepsSinceMs;
+    if (this.#sleepsSinceMs !== undefined)
+      this.#sleptMs += this.#snapshot.monotonicMs() - this.#sleepsSinceMs;
     this.#sleepsSinceMs = undefined;
     const due = shuffle(this.#due);
     this.#due = [];

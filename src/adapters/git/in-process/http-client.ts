@@ -4,27 +4,32 @@ import type { GitHttpRequest, GitHttpResponse, HttpClient } from 'isomorphic-git
 import { InputError, TransientError } from '../../../core/errors.ts';
 
 export interface GitHttpOptions {
-  /** Only requests below this URL are made, and only they carry the header. */
+  /** URL of the repository. Requests to other URLs are refused, so that the header is sent to no other server. */
   readonly url: string;
+  /** Value of the `Authorization` header. */
   readonly authorization?: string | undefined;
   /** PEM of the certificate authority to trust instead of the system's. */
   readonly ca?: string | undefined;
   readonly signal: AbortSignal;
+  /** Limit on the bytes of one response. */
   readonly maxBytes: number;
 }
 
-/** HTTP for isomorphic-git with what it lacks: an abort signal, a limit on bytes, and no following of redirects. */
+/**
+ * An HTTP client for isomorphic-git that can be aborted, limits the size of responses, and does not follow redirects.
+ * @returns a client whose requests throw TransientError `git.failed`, InputError `git.transport` or `git.too-large`
+ */
 export function gitHttpClient(options: GitHttpOptions): HttpClient {
   return {
     async request({ url, method = 'GET', headers = {}, body }: GitHttpRequest): Promise<GitHttpResponse> {
       if (!url.startsWith(`${options.url.replace(/\/+$/, '')}/`))
-        throw new InputError('the remote wanted another address than its URL names', {
+        throw new InputError('a request to a URL outside of the repository was refused', {
           code: 'git.transport',
           subject: `Git repository ${options.url}`,
         });
       const payload = body === undefined ? undefined : Buffer.concat(await collect(body));
       const response = await send(url, { method, headers, payload }, options);
-      const answered = {
+      const head = {
         url,
         method,
         statusCode: response.statusCode ?? 0,
@@ -33,7 +38,7 @@ export function gitHttpClient(options: GitHttpOptions): HttpClient {
           Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
         ),
       };
-      return { ...answered, body: limited(response, options) };
+      return { ...head, body: limitBytes(response, options) };
     },
   };
 }
@@ -69,7 +74,7 @@ function send(
   });
 }
 
-async function* limited(response: http.IncomingMessage, { maxBytes, url }: GitHttpOptions) {
+async function* limitBytes(response: http.IncomingMessage, { maxBytes, url }: GitHttpOptions) {
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length;

@@ -9,7 +9,7 @@ const ELSEWHERE = [
 ] as const;
 
 /** What isomorphic-git would take for an empty or damaged repository. InputError `git.needs-program`. */
-export async function refuseUnreadable(gitDir: string): Promise<void> {
+export async function requireReadable(gitDir: string): Promise<void> {
   const subject = `Git repository ${gitDir}`;
   const textOf = (name: string): Promise<string> => readFile(path.join(gitDir, name), 'utf8').catch(() => '');
   for (const [name, what] of ELSEWHERE)
@@ -21,7 +21,7 @@ export async function refuseUnreadable(gitDir: string): Promise<void> {
 }
 
 /** Revisions that say more than a name: `main~2`, `HEAD^`, `main@{1}`, `:/text`. */
-export function refuseExpression(revision: string): void {
+export function requirePlainRevision(revision: string): void {
   if (/[~^:]|@\{|\.\.|^@$/.test(revision))
     throw needsGitProgram(
       `Git ref ${revision}`,

@@ -4,23 +4,23 @@ import { fileURLToPath } from 'node:url';
 import git from 'isomorphic-git';
 import { BerthError, InputError, TransientError, errorText } from '../../../core/errors.ts';
 import { PRIVATE_FILE_MODE } from '../../../runtime/files/private-mode.ts';
-import { authorize, checkAuthFits, NO_AUTH, tellRefused } from '../repository/git-auth.ts';
-import { gitDirAt } from '../repository/git-dir.ts';
+import { authorize, checkAuthMatchesUrl, NO_AUTH, reportRefusedAuth } from '../repository/git-auth.ts';
+import { resolveGitDir } from '../repository/git-dir.ts';
 import { checkGitRef, formatGitRef, selectSemverTag } from '../repository/git-ref.ts';
 import type { FetchOptions, GitMirror, GitRef, PinName } from '../repository/git-repository.ts';
 import { parseGitUrl } from '../repository/git-url.ts';
 import { needsGitProgram } from '../program/git-program.ts';
 import { gitHttpClient } from './http-client.ts';
-import { refuseUnreadable } from './in-process-limits.ts';
+import { requireReadable } from './in-process-limits.ts';
 import { InProcessRepository } from './in-process-repository.ts';
-import { clearMirror, isMirrorThere } from '../mirror/mirror-files.ts';
-import { takeDirectory } from '../mirror/mirror-lock.ts';
+import { clearMirror, mirrorExists } from '../mirror/mirror-files.ts';
+import { lockMirrorDirectory } from '../mirror/mirror-lock.ts';
 import { DEFAULT_FETCH_TIMEOUT_MS } from '../mirror/mirror-options.ts';
 import type { MirrorOptions } from '../mirror/mirror-options.ts';
 import { checkPackBounds } from './pack-bounds.ts';
 import { privateFs } from './private-fs.ts';
-import { checkingRefs } from './ref-advertisement.ts';
-import { noteShallow } from './shallow-commits.ts';
+import { checkRefAdvertisement } from './ref-advertisement.ts';
+import { recordShallow } from './shallow-commits.ts';
 
 /** Where the next fetch begins, whatever its ref was. */
 const FETCHED_REF = 'refs/berth/fetched';
@@ -35,7 +35,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
   readonly #options: MirrorOptions;
   readonly #remote: boolean;
   #unlock: () => Promise<void>;
-  timesMadeAgain = 0;
+  timesRecreated = 0;
 
   private constructor(options: MirrorOptions, gitDir: string, remote: boolean, unlock: () => Promise<void>) {
     super(gitDir);
@@ -47,10 +47,10 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
   /** InputError `git.needs-program` for ssh, and what GitProgramMirror.open throws. */
   static async open(options: MirrorOptions): Promise<InProcessMirror> {
     const url = parseGitUrl(options.url);
-    checkAuthFits(url, options.auth ?? NO_AUTH);
+    checkAuthMatchesUrl(url, options.auth ?? NO_AUTH);
     if (url.transport === 'ssh')
       throw needsGitProgram(`Git repository ${url.text}`, 'ssh', 'use the https URL of the repository');
-    const unlock = await takeDirectory(options.mirrorDir);
+    const unlock = await lockMirrorDirectory(options.mirrorDir);
     try {
       if (url.transport === 'file')
         return new InProcessMirror(options, await localGitDir(url.text), false, unlock);
@@ -66,20 +66,20 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     checkGitRef(ref);
     // A repository that is read in place may have grown since; what was remembered of its packs goes.
     this.cache = {};
-    if (!(await isMirrorThere(this.#options.mirrorDir, this.#remote ? 'HEAD' : ''))) await this.#makeAgain();
+    if (!(await mirrorExists(this.#options.mirrorDir, this.#remote ? 'HEAD' : ''))) await this.#makeAgain();
     if (!this.#remote) {
       await this.#findInPlace();
       const found = await this.resolve(ref);
       options.onAnswered?.();
       return found;
     }
-    if (ref.type === 'commit' && options.anew !== true) {
+    if (ref.type === 'commit' && options.refetchAll !== true) {
       const known = await this.resolve(ref).catch(() => undefined);
       if (known !== undefined) return known;
     }
     try {
       const commit = await this.#fetchRef(ref, options);
-      if (options.anew !== true) return commit;
+      if (options.refetchAll !== true) return commit;
     } catch (error) {
       if (!(error instanceof TransientError) || error.code !== 'git.corrupt') throw error;
     }
@@ -92,20 +92,23 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
   /** After the directory was removed. */
   async #makeAgain(): Promise<void> {
     await this.#unlock();
-    this.#unlock = await takeDirectory(this.#options.mirrorDir);
+    this.#unlock = await lockMirrorDirectory(this.#options.mirrorDir);
     if (this.#remote) await prepare(this.#options);
-    this.timesMadeAgain += 1;
+    this.timesRecreated += 1;
   }
 
   async #fetchRef(ref: GitRef, options: FetchOptions): Promise<string> {
-    const signals = [AbortSignal.timeout(this.#options.fetchTimeoutMs ?? DEFAULT_FETCH_TIMEOUT_MS)];
-    if (options.signal !== undefined) signals.push(options.signal);
+    const { fetchTimeoutMs = DEFAULT_FETCH_TIMEOUT_MS } = this.#options;
+    const timeout = AbortSignal.timeout(fetchTimeoutMs);
+    const { signal } = options;
     try {
-      await this.#fetch(ref, AbortSignal.any(signals));
+      await this.#fetch(ref, signal === undefined ? timeout : AbortSignal.any([timeout, signal]));
       options.onAnswered?.();
     } catch (error) {
+      if (signal?.aborted === true) throw this.#stopped('was aborted', 'git.aborted', error);
+      if (timeout.aborted) throw this.#stopped(`timed out after ${fetchTimeoutMs} ms`, 'git.timeout', error);
       const meaning = this.#meaning(error, ref);
-      tellRefused(meaning, this.#options.auth);
+      reportRefusedAuth(meaning, this.#options.auth);
       throw meaning;
     }
     const commit = await this.resolve(ref).catch((cause: unknown) => {
@@ -127,7 +130,15 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
         code: 'git.repository-not-found',
         subject: `Git repository ${this.#options.url}`,
       });
-    await refuseUnreadable(this.gitDir);
+    await requireReadable(this.gitDir);
+  }
+
+  #stopped(problem: string, code: string, cause: unknown): TransientError {
+    return new TransientError(`git fetch ${problem}`, {
+      code,
+      subject: `Git repository ${this.#options.url}`,
+      cause,
+    });
   }
 
   #corrupt(cause: unknown): TransientError {
@@ -174,7 +185,11 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     });
     const subject = `Git repository ${url}`;
     const shallow: string[] = [];
-    const http = checkingRefs(client, { subject, shallow, lendHead: ref.type !== 'head' });
+    const http = checkRefAdvertisement(client, {
+      subject,
+      shallowCommits: shallow,
+      addMissingHead: ref.type !== 'head',
+    });
     const keepAs = async (remoteRef: string, localRef: string, singleBranch = true): Promise<void> => {
       const got = await git.fetch({
         ...this.store,
@@ -190,7 +205,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
       });
       if (got.fetchHead === null) throw new git.Errors.NotFoundError(remoteRef);
       await this.#requireSent(got.fetchHead);
-      await noteShallow(this.gitDir, shallow);
+      await recordShallow(this.gitDir, shallow);
       await git.writeRef({ ...this.store, ref: localRef, value: got.fetchHead, force: true });
     };
     switch (ref.type) {
@@ -301,5 +316,5 @@ async function make({ mirrorDir: gitdir, url }: MirrorOptions): Promise<void> {
 /** Where there is nothing yet, the place itself; every fetch checks what is there. */
 async function localGitDir(url: string): Promise<string> {
   const place = url.startsWith('file:') ? fileURLToPath(url) : url;
-  return (await gitDirAt(place)) ?? place;
+  return (await resolveGitDir(place)) ?? place;
 }

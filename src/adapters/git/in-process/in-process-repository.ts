@@ -11,9 +11,9 @@ import type {
   TreeChange,
   TreeEntry,
 } from '../repository/git-repository.ts';
-import { refuseExpression } from './in-process-limits.ts';
+import { requirePlainRevision } from './in-process-limits.ts';
 import { MAX_COMMIT_BYTES, parseCommitObject, refuseHugeCommit } from '../repository/commit-object.ts';
-import { diffTreeObjects, listTreeObject, lookUpPath } from '../repository/in-process-tree.ts';
+import { diffTreeObjects, listTreeObject, resolvePath } from '../repository/in-process-tree.ts';
 import type { ReadTree, TreeLeaf } from '../repository/in-process-tree.ts';
 import { privateFs } from './private-fs.ts';
 import { checkRevision, refuseRef, resolveGitRef, tagOfRef } from '../repository/resolve-ref.ts';
@@ -63,7 +63,7 @@ export class InProcessRepository implements GitRepository {
 
   async resolveRevision(revision: string): Promise<string> {
     checkRevision(revision);
-    refuseExpression(revision);
+    requirePlainRevision(revision);
     for (const name of [
       revision,
       `refs/heads/${revision}`,
@@ -132,7 +132,7 @@ export class InProcessRepository implements GitRepository {
     const idsIn = async (at: string) =>
       new Map(
         await Promise.all(
-          paths.map(async (path) => [path, await lookUpPath(this.#readTree, at, path)] as const),
+          paths.map(async (path) => [path, await resolvePath(this.#readTree, at, path)] as const),
         ),
       );
     let [at, ids, changes]: [string | undefined, Ids, number] = [commit, await idsIn(commit), 0];

@@ -4,7 +4,7 @@ import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '../../../runtime/file
 
 const { mkdir, writeFile } = fs.promises;
 
-/** Files for isomorphic-git: what it makes is the owner's alone, whatever the umask. */
+/** The file system for isomorphic-git. Only the owner may read and write the files and folders that it creates, whatever the umask. */
 export const privateFs = {
   promises: {
     ...fs.promises,

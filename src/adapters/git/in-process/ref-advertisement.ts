@@ -3,61 +3,73 @@ import { TransientError } from '../../../core/errors.ts';
 import { needsGitProgram } from '../program/git-program.ts';
 
 export interface RefAdvertisementOptions {
-  /** For messages. */
+  /** What error messages begin with. */
   readonly subject: string;
-  /** Name some commit as HEAD where the remote's own leads nowhere: isomorphic-git fetches no branch of a remote without one. */
-  readonly lendHead: boolean;
-  /** Takes the ids of the commits at which the remote's own history begins, when it does not have all of it. */
-  readonly shallow: string[];
+  /**
+   * Add a HEAD line to a list without HEAD, as a remote sends it when its HEAD names a missing branch: isomorphic-git cannot fetch
+   * from a remote without HEAD.
+   */
+  readonly addMissingHead: boolean;
+  /** Output: the ids of the `shallow` lines, which a remote that is a shallow clone sends, are appended here. */
+  readonly shallowCommits: string[];
 }
 
-const ADVERTISEMENT = '/info/refs?service=git-upload-pack';
+const ADVERTISEMENT_PATH = '/info/refs?service=git-upload-pack';
 
 /**
- * Looks at a remote's list of refs before isomorphic-git does, which accepts a list that was cut off: then it knows fewer tags and
- * branches, and of one with SHA-256 ids none. TransientError for the one, `git.needs-program` for the other.
+ * Wraps an HTTP client so that the ref advertisement of the remote is checked before isomorphic-git reads it. isomorphic-git accepts
+ * a truncated list, and would miss branches and tags; and it ignores all refs with SHA-256 ids.
+ * Source: git, Documentation/gitprotocol-http.txt and gitprotocol-pack.txt (Reference Discovery).
+ * @returns a client whose requests throw TransientError `git.failed` for a truncated list, InputError `git.needs-program` for SHA-256
  */
-export function checkingRefs(http: HttpClient, options: RefAdvertisementOptions): HttpClient {
+export function checkRefAdvertisement(http: HttpClient, options: RefAdvertisementOptions): HttpClient {
   return {
     async request(request): Promise<GitHttpResponse> {
       const response = await http.request(request);
       const { body, statusCode } = response;
-      if (body === undefined || statusCode !== 200 || !request.url.endsWith(ADVERTISEMENT)) return response;
+      if (body === undefined || statusCode !== 200 || !request.url.endsWith(ADVERTISEMENT_PATH))
+        return response;
       const parts: Uint8Array[] = [];
       for await (const part of body) parts.push(part);
-      return { ...response, body: once(checked(Buffer.concat(parts), options)) };
+      return { ...response, body: singleChunk(checkAdvertisement(Buffer.concat(parts), options)) };
     },
   };
 }
 
-async function* once(bytes: Uint8Array) {
+async function* singleChunk(bytes: Uint8Array) {
   yield bytes;
 }
 
-function checked(body: Buffer, { subject, lendHead, shallow }: RefAdvertisementOptions): Buffer {
-  const { lines, flushes } = readLines(body);
-  // No pkt-lines: what this is instead, isomorphic-git says.
+function checkAdvertisement(
+  body: Buffer,
+  { subject, addMissingHead: lendHead, shallowCommits: shallow }: RefAdvertisementOptions,
+): Buffer {
+  const { lines, flushes } = parsePktLines(body);
+  // This is no ref advertisement: isomorphic-git reports what it is.
   if (lines.length === 0) return body;
-  const isNamed = lines[0]?.startsWith('# service=') === true;
-  const listEnd = flushes[isNamed ? 1 : 0];
+  const hasServiceLine = lines[0]?.startsWith('# service=') === true;
+  const listEnd = flushes[hasServiceLine ? 1 : 0];
   if (listEnd === undefined)
-    throw new TransientError("the remote's list of refs is cut off", { code: 'git.failed', subject });
-  const refs = lines.slice(isNamed ? 1 : 0).filter((line) => !line.startsWith('version '));
+    throw new TransientError("the remote's list of refs is truncated", { code: 'git.failed', subject });
+  const refs = lines.slice(hasServiceLine ? 1 : 0).filter((line) => !line.startsWith('version '));
   if (/\0.*\bobject-format=sha256\b/.test(refs[0] ?? ''))
     throw needsGitProgram(subject, 'a repository with SHA-256 ids');
   shallow.push(...refs.flatMap((line) => /^shallow ([0-9a-f]{40})/.exec(line)?.[1] ?? []));
-  const named = refs.flatMap((line) => {
+  const advertised = refs.flatMap((line) => {
     const [, id = '', name = ''] = /^([0-9a-f]{40}) ([^\0\n]+)/.exec(line) ?? [];
     return id === '' || /^0+$/.test(id) ? [] : [{ id, name }];
   });
-  const lent = named.find(({ name }) => name.startsWith('refs/heads/')) ?? named[0];
-  if (!lendHead || lent === undefined || named.some(({ name }) => name === 'HEAD')) return body;
-  const head = Buffer.from(`0032${lent.id} HEAD\n`);
+  const headCommit = advertised.find(({ name }) => name.startsWith('refs/heads/')) ?? advertised[0];
+  if (!lendHead || headCommit === undefined || advertised.some(({ name }) => name === 'HEAD')) return body;
+  const head = Buffer.from(`0032${headCommit.id} HEAD\n`);
   return Buffer.concat([body.subarray(0, listEnd), head, body.subarray(listEnd)]);
 }
 
-/** The pkt-lines as text, as far as they are whole, and where flushes are between them. */
-function readLines(body: Buffer): { readonly lines: readonly string[]; readonly flushes: readonly number[] } {
+/** The complete pkt-lines as text, and the byte offsets of the flush packets between them. */
+function parsePktLines(body: Buffer): {
+  readonly lines: readonly string[];
+  readonly flushes: readonly number[];
+} {
   const lines: string[] = [];
   const flushes: number[] = [];
   for (let at = 0; at + 4 <= body.length; ) {

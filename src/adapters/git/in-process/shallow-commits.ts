@@ -9,7 +9,7 @@ export async function shallowCommits(gitDir: string): Promise<ReadonlySet<string
 }
 
 /** What a remote says of its own history; what it said before stays true of what was fetched then. */
-export async function noteShallow(gitDir: string, ids: readonly string[]): Promise<void> {
+export async function recordShallow(gitDir: string, ids: readonly string[]): Promise<void> {
   const known = await shallowCommits(gitDir);
   if (ids.every((id) => known.has(id))) return;
   await writeFile(join(gitDir, 'shallow'), [...new Set([...known, ...ids])].map((id) => `${id}\n`).join(''), {

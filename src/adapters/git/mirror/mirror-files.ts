@@ -13,6 +13,6 @@ export async function clearMirror(mirrorDir: string): Promise<void> {
 }
 
 /** False when the mirror was removed. @param part what is looked for in the directory; '': the directory itself */
-export async function isMirrorThere(mirrorDir: string, part: 'HEAD' | '' = 'HEAD'): Promise<boolean> {
+export async function mirrorExists(mirrorDir: string, part: 'HEAD' | '' = 'HEAD'): Promise<boolean> {
   return (await stat(path.join(mirrorDir, part)).catch(() => undefined)) !== undefined;
 }

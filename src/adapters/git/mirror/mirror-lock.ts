@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { InputError } from '../../../core/errors.ts';
 import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '../../../runtime/files/private-mode.ts';
@@ -6,86 +6,87 @@ import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '../../../runtime/file
 const LOCK_FILE = 'berth-lock';
 
 /**
- * Locks the mirror for this process; the returned function unlocks it. A lock of a process that has ended (even if another one has
- * its id now), or of an earlier life under our own id (containers restart as process 1), counts as free. InputError `git.mirror-in-use`.
+ * Locks the mirror for this process. The lock of a process that has ended is taken over, even if another process has its process id
+ * now. So is one with the id of this process that it did not take itself: a restarted container has the same id again.
+ * @returns unlocks the mirror
+ * @throws InputError `git.mirror-in-use`
  */
 export async function lockMirror(mirrorDir: string): Promise<() => Promise<void>> {
   const file = path.join(mirrorDir, LOCK_FILE);
   for (let attempt = 0; ; attempt++) {
     try {
-      await writeFile(file, `${process.pid} ${(await lifeOf(process.pid))?.birth ?? ''}`, {
+      await writeFile(file, `${process.pid} ${(await readProcessLife(process.pid))?.startedAt ?? ''}`, {
         flag: 'wx',
         mode: PRIVATE_FILE_MODE,
       });
       break;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || attempt > 2) throw error;
-      const [pid = '', ...birth] = (await readFile(file, 'utf8').catch(() => '')).trim().split(' ');
-      const owner = { pid: Number(pid), birth: birth.join(' ') };
-      if (OPEN.has(path.resolve(mirrorDir)) || (await isAnotherLivingProcess(owner)))
-        throw new InputError(`is in use by process ${owner.pid}, expected a mirror of our own`, {
-          code: 'git.mirror-in-use',
-          subject: `Git mirror ${mirrorDir}`,
-          hint: 'give each process a data directory of its own, or stop the other one',
-        });
+      const [pid = '', ...startedAt] = (await readFile(file, 'utf8').catch(() => '')).trim().split(' ');
+      const owner = { pid: Number(pid), startedAt: startedAt.join(' ') };
+      if (LOCKED_HERE.has(path.resolve(mirrorDir)) || (await isAnotherLivingProcess(owner)))
+        throw new InputError(
+          `is in use by process ${owner.pid}, expected a mirror that no other process uses`,
+          {
+            code: 'git.mirror-in-use',
+            subject: `Git mirror ${mirrorDir}`,
+            hint: 'give each process a data directory of its own, or stop the other one',
+          },
+        );
       await rm(file, { force: true });
     }
   }
-  OPEN.add(path.resolve(mirrorDir));
+  LOCKED_HERE.add(path.resolve(mirrorDir));
   return async () => {
-    OPEN.delete(path.resolve(mirrorDir));
+    LOCKED_HERE.delete(path.resolve(mirrorDir));
     await rm(file, { force: true });
   };
 }
 
-/** Makes the directory when it is missing, and takes it for this process; see `lockMirror`. */
-export async function takeDirectory(mirrorDir: string): Promise<() => Promise<void>> {
+/** Creates the directory of the mirror if it is missing, and locks the mirror; see `lockMirror`. */
+export async function lockMirrorDirectory(mirrorDir: string): Promise<() => Promise<void>> {
   await mkdir(mirrorDir, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
   return lockMirror(mirrorDir);
 }
 
-/** Mirrors that this very process has open. */
-const OPEN = new Set<string>();
+/** Absolute paths of the mirrors that this process has locked. */
+const LOCKED_HERE = new Set<string>();
 
-async function isAnotherLivingProcess({ pid, birth }: { pid: number; birth: string }): Promise<boolean> {
+async function isAnotherLivingProcess({
+  pid,
+  startedAt,
+}: {
+  pid: number;
+  startedAt: string;
+}): Promise<boolean> {
   if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return false;
   try {
     process.kill(pid, 0);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
   }
-  // Somebody lives under that id; after a restart of the machine it may be anybody.
-  const found = await lifeOf(pid);
+  // A process with that id exists. It may be another one than the owner of the lock: compare the start times.
+  const found = await readProcessLife(pid);
   if (found === undefined) return true;
-  return !found.isOver && (birth === '' || found.birth === birth);
+  return !found.hasExited && (startedAt === '' || found.startedAt === startedAt);
 }
 
-interface Life {
-  /** Clock ticks since the start of the machine, and which start that was. */
-  readonly birth: string;
-  /** It was killed, and its parent has not read its exit status: a zombie, which may stay forever. */
-  readonly isOver: boolean;
+interface ProcessLife {
+  /** Start time of the process in clock ticks since the machine booted, and the boot id. */
+  readonly startedAt: string;
+  /** The process has exited, and its parent has not read its exit status: a zombie, which may stay forever. */
+  readonly hasExited: boolean;
 }
 
-/** Undefined where the system does not say (no Linux). */
-async function lifeOf(pid: number): Promise<Life | undefined> {
+/** Reads the start time and state of a process from /proc; undefined when there is none, or the system is not Linux. */
+async function readProcessLife(pid: number): Promise<ProcessLife | undefined> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
     const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8');
     // The name in parentheses may hold blanks; the state is the 3rd field, the first after it, and the time the 22nd.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return { birth: `${fields[19] ?? ''} ${boot.trim()}`, isOver: 'ZX'.includes(fields[0] ?? '?') };
+    return { startedAt: `${fields[19] ?? ''} ${boot.trim()}`, hasExited: 'ZX'.includes(fields[0] ?? '?') };
   } catch {
     return undefined;
-  }
-}
-
-/** Removes what a killed git leaves behind: lock files, which would block every later fetch, and half-written packs. */
-export async function removeLeftovers(mirrorDir: string): Promise<void> {
-  const files = await readdir(mirrorDir, { recursive: true }).catch((): string[] => []);
-  for (const file of files) {
-    const name = path.basename(file);
-    if (name.endsWith('.lock') || /^tmp_(pack|idx|obj|rev|mtimes|keep)_/.test(name))
-      await rm(path.join(mirrorDir, file), { force: true });
   }
 }

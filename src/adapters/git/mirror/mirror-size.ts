@@ -3,7 +3,7 @@ import path from 'node:path';
 
 const CHECK_EVERY_MS = 1_000;
 
-/** Calls `tooLarge` once when the directory grows beyond `maxBytes`; the returned function ends the watch. */
+/** Calls `tooLargeFile` once when the directory grows beyond `maxBytes`; the returned function ends the watch. */
 export function watchSize(directory: string, maxBytes: number, tooLarge: () => void): () => void {
   let checking = false;
   const timer = setInterval(() => {

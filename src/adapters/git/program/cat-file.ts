@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { TransientError } from '../../../core/errors.ts';
-import { childGroups } from '../../../runtime/child-groups.ts';
+import { childProcessGroups } from '../../../runtime/child-process-groups.ts';
 import { gitFailure } from '../repository/git-failure.ts';
 import type { BlobContent } from '../repository/git-repository.ts';
 
 interface Request {
-  /** `info` asks only which object a name denotes. */
+  /** `contents` reads objects; `info` reads only their id, type and size. */
   readonly command: 'contents' | 'info';
   readonly ids: readonly string[];
   readonly maxBytes: number;
@@ -17,28 +17,28 @@ interface Request {
   failure: { readonly error: unknown } | undefined;
 }
 
-/** What is too large is read and dropped up to this size. */
+/** A blob above `maxBytes` is read and discarded up to this size; for a larger one the process is replaced. */
 const MAX_DRAINED_BYTES = 64 * 1024 ** 2;
 
-/** The blob whose bytes are arriving. */
-interface Arriving {
+/** The blob whose content is being received. */
+interface IncomingBlob {
   readonly id: string;
   readonly sizeBytes: number;
-  /** Content and the newline after it. */
+  /** Bytes still to be received, including the newline after the content. */
   remaining: number;
   readonly chunks: Buffer[] | undefined;
 }
 
 /**
- * One long-lived `git cat-file --batch-command --buffer`: a blob costs a line in and its bytes out instead of a process.
- * Objects fetched later are found too. A process that dies fails the requests in flight; the next request starts another.
+ * Reads objects through one long-lived `git cat-file --batch-command --buffer`, so that no process is started for each blob. It also
+ * finds objects that are fetched later. When the process ends, the requests in flight fail, and the next request starts a new one.
  */
 export class CatFile {
   readonly #gitDir: string;
   readonly #environment: Readonly<Record<string, string>>;
   #process: ChildProcessWithoutNullStreams | undefined;
   readonly #requests: Request[] = [];
-  #arriving: Arriving | undefined;
+  #incoming: IncomingBlob | undefined;
   #header: Buffer = Buffer.alloc(0);
 
   constructor(gitDir: string, environment: Readonly<Record<string, string>>) {
@@ -46,12 +46,12 @@ export class CatFile {
     this.#environment = environment;
   }
 
-  /** Calls back for each id in order. TransientError when git dies on the way. */
+  /** Calls `onBlob` once for each id, in order. @throws TransientError `git.stopped` or `git.corrupt` when git ends before the last one */
   async read(ids: readonly string[], maxBytes: number, onBlob: (blob: BlobContent) => void): Promise<void> {
     if (ids.length > 0) await this.#ask({ command: 'contents', ids, maxBytes, onBlob });
   }
 
-  /** Id of the object that a revision names, without starting a process; undefined when there is none. */
+  /** Id of the object that a revision names; undefined when there is none. */
   async resolve(revision: string): Promise<string | undefined> {
     let id: string | undefined;
     await this.#ask({
@@ -67,13 +67,13 @@ export class CatFile {
 
   #ask(request: Pick<Request, 'command' | 'ids' | 'maxBytes' | 'onBlob'>): Promise<void> {
     return new Promise((resolve, reject) => {
-      const asked = { ...request, resolve, reject, done: 0, failure: undefined };
-      this.#requests.push(asked);
-      this.#send(asked);
+      const pending = { ...request, resolve, reject, done: 0, failure: undefined };
+      this.#requests.push(pending);
+      this.#send(pending);
     });
   }
 
-  /** What of the request is not answered yet. */
+  /** Writes the commands for the ids of the request that are not answered yet. */
   #send({ command, ids, done }: Pick<Request, 'command' | 'ids' | 'done'>): void {
     const lines = ids.slice(done).map((id) => `${command} ${id}\n`);
     this.#running().stdin.write(`${lines.join('')}flush\n`);
@@ -95,7 +95,7 @@ export class CatFile {
       stdio: 'pipe',
     });
     this.#process = git;
-    const untrack = childGroups.track(git.pid);
+    const untrack = childProcessGroups.track(git.pid);
     const stderr: Buffer[] = [];
     git.stderr.on('data', (chunk: Buffer) => stderr.length < 16 && stderr.push(chunk));
     git.stdout.on('data', (chunk: Buffer) => this.#take(git, chunk));
@@ -112,7 +112,7 @@ export class CatFile {
   #ended(git: ChildProcessWithoutNullStreams, stderr: string, cause: unknown): void {
     if (this.#process !== git) return;
     this.#process = undefined;
-    this.#arriving = undefined;
+    this.#incoming = undefined;
     this.#header = Buffer.alloc(0);
     const failed = this.#requests.splice(0);
     if (failed.length === 0) return;
@@ -128,11 +128,11 @@ export class CatFile {
   }
 
   #take(git: ChildProcessWithoutNullStreams, chunk: Buffer): void {
-    if (this.#process !== git) return; // what a process still says that was skipped
+    if (this.#process !== git) return; // output of a process that was replaced
     let rest: Buffer = this.#header.length === 0 ? chunk : Buffer.concat([this.#header, chunk]);
     this.#header = Buffer.alloc(0);
     while (rest.length > 0 && this.#process === git) {
-      if (this.#arriving === undefined) {
+      if (this.#incoming === undefined) {
         const newline = rest.indexOf(0x0a);
         if (newline === -1) {
           this.#header = rest;
@@ -141,11 +141,11 @@ export class CatFile {
         this.#startBlob(rest.toString('latin1', 0, newline));
         rest = rest.subarray(newline + 1);
       } else {
-        const part = rest.subarray(0, this.#arriving.remaining);
-        this.#arriving.remaining -= part.length;
-        this.#arriving.chunks?.push(part);
+        const part = rest.subarray(0, this.#incoming.remaining);
+        this.#incoming.remaining -= part.length;
+        this.#incoming.chunks?.push(part);
         rest = rest.subarray(part.length);
-        if (this.#arriving.remaining === 0) this.#finishBlob(this.#arriving);
+        if (this.#incoming.remaining === 0) this.#finishBlob(this.#incoming);
       }
     }
   }
@@ -158,12 +158,13 @@ export class CatFile {
     const sizeBytes = Number(size);
     if (request.command === 'info') return this.#answer({ id, state: 'too-large', sizeBytes });
     const wanted = type !== '' && sizeBytes <= request.maxBytes;
-    if (!wanted && sizeBytes > MAX_DRAINED_BYTES) return this.#skip({ id, state: 'too-large', sizeBytes });
-    this.#arriving = { id, sizeBytes, remaining: sizeBytes + 1, chunks: wanted ? [] : undefined };
+    if (!wanted && sizeBytes > MAX_DRAINED_BYTES)
+      return this.#restartAfter({ id, state: 'too-large', sizeBytes });
+    this.#incoming = { id, sizeBytes, remaining: sizeBytes + 1, chunks: wanted ? [] : undefined };
   }
 
-  /** Another process answers the rest: gigabytes of zeros take a few kilobytes in a repository, and minutes on their way out of it. */
-  #skip(blob: BlobContent): void {
+  /** Replaces the process instead of reading a huge blob: gigabytes of zeros are a few kilobytes in a pack, but take minutes to read. */
+  #restartAfter(blob: BlobContent): void {
     this.#process?.kill('SIGKILL');
     this.#process = undefined;
     this.#header = Buffer.alloc(0);
@@ -171,8 +172,8 @@ export class CatFile {
     for (const request of this.#requests) this.#send(request);
   }
 
-  #finishBlob({ id, sizeBytes, chunks }: Arriving): void {
-    this.#arriving = undefined;
+  #finishBlob({ id, sizeBytes, chunks }: IncomingBlob): void {
+    this.#incoming = undefined;
     if (chunks === undefined) return this.#answer({ id, state: 'too-large', sizeBytes });
     const whole = chunks.length === 1 ? (chunks[0] ?? Buffer.alloc(0)) : Buffer.concat(chunks);
     this.#answer({ id, state: 'read', bytes: whole.subarray(0, sizeBytes) });
@@ -181,7 +182,7 @@ export class CatFile {
   #answer(blob: BlobContent): void {
     const request = this.#requests[0];
     if (request === undefined) return;
-    // A callback that throws fails its request at the end; the stream goes on, others wait behind it.
+    // A callback that throws fails its request after the last blob: the output must be read for the requests behind it.
     try {
       if (request.failure === undefined) request.onBlob(blob);
     } catch (error) {

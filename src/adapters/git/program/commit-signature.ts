@@ -5,16 +5,16 @@ import path from 'node:path';
 import { InputError, errorText } from '../../../core/errors.ts';
 import { gitEnvironment } from './git-environment.ts';
 import { sha256 } from '../../../runtime/sha256.ts';
-import { childGroups } from '../../../runtime/child-groups.ts';
+import { childProcessGroups } from '../../../runtime/child-process-groups.ts';
 import { runGit, runGitOrThrow } from './run-git.ts';
 
 /**
- * What has to be signed, in Flux's words: the commit (`HEAD`), the annotated tag that is followed (`Tag`), or both. Who signs
- * the tip vouches for its tree and for all that led to it; commits before it are not looked at.
+ * What must be signed, with the names of Flux: the commit (`HEAD`), the annotated tag that the source follows (`Tag`), or both. The
+ * signatures of earlier commits are not checked: the signed commit contains their ids.
  */
 export type SignatureMode = 'HEAD' | 'Tag' | 'TagAndHEAD';
 
-/** Whose signatures count. At least one list must be given; both kinds may be mixed. */
+/** The keys whose signatures are accepted. At least one of the two files must be given. */
 export interface SignaturePolicy {
   /** Default `HEAD`. */
   readonly mode?: SignatureMode | undefined;
@@ -28,13 +28,13 @@ const TAG_FORMAT = '%(refname) %(objectname) %(tag)';
 const TAG_LINE = /^(\S+) ([0-9a-f]+) (.*)$/m;
 
 /**
- * Checks commits against a policy through git, with a key ring that holds nothing but the allowed keys, so that a good
- * signature is an allowed one.
+ * Verifies the signatures of commits and tags through git. The key ring holds only the allowed keys, so that every valid signature is
+ * one by an allowed key.
  */
 export class SignatureVerifier {
   readonly #policy: SignaturePolicy;
   readonly #ambient: Readonly<Record<string, string | undefined>>;
-  /** Of the keys as they were last; another file content means another ring. */
+  /** The GnuPG key ring, and the digest of the key file that it was made from. */
   #keyRing: { readonly digest: string; readonly dir: string } | undefined;
 
   constructor(policy: SignaturePolicy, ambient: Readonly<Record<string, string | undefined>>) {
@@ -48,9 +48,9 @@ export class SignatureVerifier {
   }
 
   /**
-   * Throws InputError `git.signature` when what the policy asks for is not signed by an allowed key.
-   * @param commit full id of what is going to be read: a signed tag vouches for it only if it leads to it
-   * @param tag the tag that was followed to the commit; undefined when it was no tag
+   * @param commit full id of the commit that will be read; a signed tag must point to it
+   * @param tag name of the tag that the source follows; undefined when it follows no tag
+   * @throws InputError `git.signature` when a required signature is missing, or is not by an allowed key
    */
   async check(gitDir: string, commit: string, tag?: string): Promise<void> {
     const { mode = 'HEAD' } = this.#policy;
@@ -68,17 +68,17 @@ export class SignatureVerifier {
       });
     const subject = `Tag ${tag}`;
     const git = { environment: gitEnvironment({ gitDir, ambient: this.#ambient }), cwd: gitDir, subject };
-    // Read once: the name may denote another tag a moment later, an id may not.
+    // Resolve the name once and verify the id: a fetch may change the tag in between.
     const ref = `refs/tags/${tag}`;
     const listed = await runGitOrThrow({ ...git, args: ['for-each-ref', `--format=${TAG_FORMAT}`, ref] });
     const [, found, id = '', named = ''] = TAG_LINE.exec(listed) ?? [];
-    if (found !== ref) throw refused(subject, 'it is not there any more');
+    if (found !== ref) throw refused(subject, 'it does not exist any more');
     await this.#verify(gitDir, 'verify-tag', id, subject);
-    // A genuine old tag that was put under a new name is no signature of that name.
+    // The signature covers the name in the tag object: an old signed tag must not be accepted under a new name.
     if (named !== tag) throw refused(subject, `it was signed under the name ${JSON.stringify(named)}`);
     const target = await runGitOrThrow({ ...git, args: ['rev-parse', '--verify', `${id}^{commit}`] });
     if (target.trim() !== commit)
-      throw refused(subject, `it leads to another commit than ${commit.slice(0, 12)}, which was fetched`);
+      throw refused(subject, `it points to another commit than ${commit.slice(0, 12)}, which was fetched`);
   }
 
   async #verify(
@@ -88,14 +88,14 @@ export class SignatureVerifier {
     subject: string,
   ): Promise<void> {
     const { allowedSignersFile = '/dev/null', gpgKeysFile } = this.#policy;
-    // Not there yet, it would make every signature one of a stranger.
+    // With a missing file, git would report every signature as one by an unknown key.
     await readKeys(allowedSignersFile, 'Allowed signers');
     const environment = gitEnvironment({
       gitDir,
       ambient: this.#ambient,
       config: {
         'gpg.ssh.allowedSignersFile': allowedSignersFile,
-        // No policy names certificates; gpgsm would trust those of the machine.
+        // A policy has no X.509 certificates, and gpgsm would trust those of the machine.
         'gpg.x509.program': '/dev/null',
       },
     });
@@ -126,22 +126,23 @@ export class SignatureVerifier {
     if (ring !== undefined) await rm(ring.dir, { recursive: true, force: true });
   }
 
-  /** Created again when the file of keys changed: a key that was taken out, or revoked in it, counts no more. */
+  /** The path of the key ring. It is created again when the key file changed, so that removed and revoked keys are not accepted. */
   async #currentKeyRing(): Promise<string> {
     const { gpgKeysFile } = this.#policy;
     const keys = gpgKeysFile === undefined ? Buffer.alloc(0) : await readKeys(gpgKeysFile, 'GPG keys');
     const digest = sha256(keys);
-    // Systems tidy their folder of temporary files up: an empty ring would know nobody.
-    const isThere = this.#keyRing !== undefined && (await isWhole(this.#keyRing.dir, keys.length > 0));
-    if (!isThere || this.#keyRing?.digest !== digest) {
+    // The system may delete old temporary files, and an empty key ring would refuse every signature.
+    const isComplete =
+      this.#keyRing !== undefined && (await isKeyRingComplete(this.#keyRing.dir, keys.length > 0));
+    if (!isComplete || this.#keyRing?.digest !== digest) {
       await this.close();
-      this.#keyRing = { digest, dir: await this.#makeKeyRing(keys) };
+      this.#keyRing = { digest, dir: await this.#createKeyRing(keys) };
     }
     return this.#keyRing.dir;
   }
 
-  async #makeKeyRing(keys: Buffer): Promise<string> {
-    // Short: gpg puts sockets in there, whose paths may not be long.
+  async #createKeyRing(keys: Buffer): Promise<string> {
+    // gpg creates sockets in this folder, and the path of a socket must be short.
     const ring = await mkdtemp(path.join(os.tmpdir(), 'berth-gpg-'));
     const { gpgKeysFile } = this.#policy;
     if (gpgKeysFile === undefined) return ring;
@@ -157,7 +158,7 @@ export class SignatureVerifier {
             : unreadableKeys(`GPG keys ${gpgKeysFile}`, stderr.trim() || error.message, error),
         );
       });
-      const untrack = childGroups.track(gpg.pid);
+      const untrack = childProcessGroups.track(gpg.pid);
       gpg.stdin?.on('error', () => undefined).end(keys); // EPIPE: the exit code reports the failure
     }).catch(async (error: unknown) => {
       await rm(ring, { recursive: true, force: true });
@@ -167,8 +168,8 @@ export class SignatureVerifier {
   }
 }
 
-/** gpg keeps public keys in `pubring.kbx` (what it was before in `pubring.kbx~`), or in `public-keys.d`. */
-async function isWhole(ring: string, hasKeys: boolean): Promise<boolean> {
+/** Whether the key ring still has its public keys: in `pubring.kbx` (`pubring.kbx~` is a backup), or in `public-keys.d`. */
+async function isKeyRingComplete(ring: string, hasKeys: boolean): Promise<boolean> {
   const names = await readdir(ring).catch(() => undefined);
   return names !== undefined && (!hasKeys || names.some((name) => /^pub.*[^~]$/.test(name)));
 }

@@ -2,15 +2,16 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { InputError, TransientError } from '../../../core/errors.ts';
 import { PRIVATE_FILE_MODE } from '../../../runtime/files/private-mode.ts';
-import { authorize, checkAuthFits, NO_AUTH, tellRefused } from '../repository/git-auth.ts';
+import { authorize, checkAuthMatchesUrl, NO_AUTH, reportRefusedAuth } from '../repository/git-auth.ts';
 import { gitEnvironment } from './git-environment.ts';
 import { GitProgramRepository } from './git-program-repository.ts';
 import { checkGitRef, refspecsOf } from '../repository/git-ref.ts';
 import type { FetchOptions, GitMirror, GitRef, PinName } from '../repository/git-repository.ts';
 import { parseGitUrl } from '../repository/git-url.ts';
 import type { GitUrl } from '../repository/git-url.ts';
-import { clearMirror, isMirrorThere, URL_FILE } from '../mirror/mirror-files.ts';
-import { removeLeftovers, takeDirectory } from '../mirror/mirror-lock.ts';
+import { clearMirror, mirrorExists, URL_FILE } from '../mirror/mirror-files.ts';
+import { lockMirrorDirectory } from '../mirror/mirror-lock.ts';
+import { removeGitLeftovers } from '../mirror/remove-git-leftovers.ts';
 import { DEFAULT_FETCH_TIMEOUT_MS } from '../mirror/mirror-options.ts';
 import type { MirrorOptions } from '../mirror/mirror-options.ts';
 import { countPacks, directoryBytes, watchSize } from '../mirror/mirror-size.ts';
@@ -18,17 +19,17 @@ import { runGit, runGitOrThrow } from './run-git.ts';
 
 const DEFAULT_MAX_BYTES = 8 * 1024 ** 3;
 const MAX_PACKS = 50;
-/** A fetch reports on stderr. */
+/** A fetch writes its progress to stderr, and almost nothing to stdout. */
 const MAX_FETCH_STDOUT_BYTES = 1024 ** 2;
 /** Failures that may pass when the mirror is created again. */
 const REPAIRED_BY_REFETCH: ReadonlySet<string> = new Set(['git.corrupt', 'git.object-format']);
 
-/** A bare mirror, fed by `git fetch`. One process owns it at a time. */
+/** A bare mirror that is updated by `git fetch`. Only one process has it open at a time. */
 export class GitProgramMirror extends GitProgramRepository implements GitMirror {
   readonly #options: MirrorOptions;
   readonly #url: GitUrl;
   #unlock: () => Promise<void>;
-  timesMadeAgain = 0;
+  timesRecreated = 0;
 
   private constructor(options: MirrorOptions, url: GitUrl, unlock: () => Promise<void>) {
     super({ gitDir: options.mirrorDir, ambient: options.ambient });
@@ -37,11 +38,11 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
     this.#unlock = unlock;
   }
 
-  /** Opens or creates the mirror; nothing is fetched yet. InputError for a bad URL or a mirror that is in use. */
+  /** Opens or creates the mirror without fetching. @throws InputError when the URL is invalid, or the mirror is in use */
   static async open(options: MirrorOptions): Promise<GitProgramMirror> {
     const url = parseGitUrl(options.url);
-    checkAuthFits(url, options.auth ?? NO_AUTH);
-    const unlock = await takeDirectory(options.mirrorDir);
+    checkAuthMatchesUrl(url, options.auth ?? NO_AUTH);
+    const unlock = await lockMirrorDirectory(options.mirrorDir);
     try {
       await prepare(options);
       return new GitProgramMirror(options, url, unlock);
@@ -53,45 +54,47 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
 
   async fetch(ref: GitRef, options: FetchOptions = {}): Promise<string> {
     checkGitRef(ref);
-    if (!(await isMirrorThere(this.gitDir))) await this.#makeAgain();
+    if (!(await mirrorExists(this.gitDir))) await this.#recreate();
     try {
       const commit = await this.#fetchRef(ref, options);
-      if (options.anew !== true) return commit;
+      if (options.refetchAll !== true) return commit;
     } catch (error) {
       if (!(error instanceof TransientError) || !REPAIRED_BY_REFETCH.has(error.code)) throw error;
-      return this.#fetchAnew(ref, options, error.code === 'git.object-format');
+      return this.#refetchAll(ref, options, error.code === 'git.object-format');
     }
-    return this.#fetchAnew(ref, options, false);
+    return this.#refetchAll(ref, options, false);
   }
 
-  /** After the directory was removed. */
-  async #makeAgain(): Promise<void> {
+  /** Locks and creates the mirror again after its directory was removed. */
+  async #recreate(): Promise<void> {
     await super.close();
     await this.#unlock();
-    this.#unlock = await takeDirectory(this.gitDir);
+    this.#unlock = await lockMirrorDirectory(this.gitDir);
     await prepare(this.#options);
-    this.timesMadeAgain += 1;
+    this.timesRecreated += 1;
   }
 
-  /** The mirror is only a cache: what is damaged, or of another kind (`isOther`), goes, and everything is fetched again, once. */
-  async #fetchAnew(ref: GitRef, options: FetchOptions, isOther: boolean): Promise<string> {
+  /**
+   * Deletes the objects of the mirror, which is only a cache, and fetches everything again, once.
+   * @param switchFormat whether the remote has ids of the other kind (SHA-1, SHA-256) than the mirror
+   */
+  async #refetchAll(ref: GitRef, options: FetchOptions, switchFormat: boolean): Promise<string> {
     const format = await this.git(['rev-parse', '--show-object-format'], this.gitDir).catch(() => 'sha1');
     await super.close();
     await rm(path.join(this.gitDir, URL_FILE), { force: true });
-    // Damaged: the same kind of ids again; refused for its kind: the other one.
-    await prepare(this.#options, isOther === (format.trim() === 'sha1') ? 'sha256' : 'sha1');
+    await prepare(this.#options, switchFormat === (format.trim() === 'sha1') ? 'sha256' : 'sha1');
     return this.#fetchRef(ref, options);
   }
 
   async #fetchRef(ref: GitRef, options: FetchOptions): Promise<string> {
-    if (ref.type === 'commit' && options.anew !== true) {
-      // The id may be that of a tag: what is followed is the commit that it leads to.
-      const commit = await this.#known(ref);
+    if (ref.type === 'commit' && options.refetchAll !== true) {
+      // The id may be that of an annotated tag: resolve it to its commit.
+      const commit = await this.#resolveLocally(ref);
       if (commit !== undefined) return commit;
     }
     const refspecs = refspecsOf(ref);
-    await this.#fetchWithRoom(refspecs, options).catch(async (error: unknown) => {
-      // Servers may refuse to serve a bare id; the commit is then looked for on every branch and tag.
+    await this.#fetchWithoutNameConflicts(refspecs, options).catch(async (error: unknown) => {
+      // Servers may refuse to send a commit by its id: fetch all branches and tags instead.
       if (ref.type !== 'commit' || !(error instanceof InputError) || error.code !== 'git.ref-not-found')
         throw error;
       await this.#fetchRefspecs(['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'], options);
@@ -99,16 +102,18 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
     return this.resolve(ref);
   }
 
-  /** An old ref `release` blocks `release/1.2`, and the other way round, until it is removed. */
-  async #fetchWithRoom(refspecs: readonly string[], options: FetchOptions): Promise<void> {
+  /** Fetches the refspecs. If an old ref `release` blocks a new ref `release/1.2`, or the reverse, deletes all fetched refs first. */
+  async #fetchWithoutNameConflicts(refspecs: readonly string[], options: FetchOptions): Promise<void> {
     try {
       await this.#fetchRefspecs(refspecs, options);
     } catch (error) {
       if (!(error instanceof TransientError) || error.code !== 'git.name-taken') throw error;
-      const followed = (await this.git(['for-each-ref', '--format=%(refname)', ...FOLLOWED], this.gitDir))
+      const fetchedRefs = (
+        await this.git(['for-each-ref', '--format=%(refname)', ...FETCHED_REF_PREFIXES], this.gitDir)
+      )
         .split('\n')
         .filter((name) => name !== '');
-      for (const name of followed) await this.git(['update-ref', '-d', name], this.gitDir);
+      for (const name of fetchedRefs) await this.git(['update-ref', '-d', name], this.gitDir);
       await this.#fetchRefspecs(refspecs, options);
     }
   }
@@ -122,7 +127,7 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
     return this.commitOf(`refs/berth/${name}`);
   }
 
-  /** Every fetch adds a pack; too many of them slow reading down. What nothing refers to goes after two weeks. */
+  /** Repacks when there are more than MAX_PACKS packs: every fetch adds one. Unreachable objects are deleted after two weeks. */
   async tidy(): Promise<void> {
     if ((await countPacks(this.gitDir)) <= MAX_PACKS) return;
     const { gitDir, ambient } = this;
@@ -140,7 +145,7 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
     await this.#unlock();
   }
 
-  async #known(ref: GitRef): Promise<string | undefined> {
+  async #resolveLocally(ref: GitRef): Promise<string | undefined> {
     return this.resolve(ref).catch((error: unknown) => {
       if (error instanceof InputError) return undefined;
       throw error;
@@ -149,30 +154,26 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
 
   async #fetchRefspecs(refspecs: readonly string[], { signal, onAnswered }: FetchOptions): Promise<void> {
     const { maxBytes = DEFAULT_MAX_BYTES, fetchTimeoutMs = DEFAULT_FETCH_TIMEOUT_MS } = this.#options;
-    const stop = new AbortController();
-    const watch = watchSize(this.gitDir, maxBytes, () => stop.abort());
-    const signals = [
-      stop.signal,
-      AbortSignal.timeout(fetchTimeoutMs),
-      ...(signal === undefined ? [] : [signal]),
-    ];
+    const tooLarge = new AbortController();
+    const stopSizeWatch = watchSize(this.gitDir, maxBytes, () => tooLarge.abort());
     try {
       await runGitOrThrow({
         args: [...FETCH, this.#url.text, ...refspecs],
-        environment: await this.#wireEnvironment(),
+        environment: await this.#fetchEnvironment(),
         cwd: this.gitDir,
         subject: `Git repository ${this.#url.text}`,
-        signal: AbortSignal.any(signals),
+        signal: signal === undefined ? tooLarge.signal : AbortSignal.any([tooLarge.signal, signal]),
+        timeoutMs: fetchTimeoutMs,
         maxStdoutBytes: MAX_FETCH_STDOUT_BYTES,
       });
       onAnswered?.();
     } catch (error) {
-      await removeLeftovers(this.gitDir);
-      if (error instanceof InputError) tellRefused(error, this.#options.auth);
-      if (stop.signal.aborted) throw this.#tooLarge(maxBytes);
+      await removeGitLeftovers(this.gitDir);
+      if (error instanceof InputError) reportRefusedAuth(error, this.#options.auth);
+      if (tooLarge.signal.aborted) throw this.#tooLarge(maxBytes);
       throw error;
     } finally {
-      watch();
+      stopSizeWatch();
     }
     if ((await directoryBytes(this.gitDir)) > maxBytes) throw this.#tooLarge(maxBytes);
   }
@@ -185,7 +186,7 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
     });
   }
 
-  async #wireEnvironment(): Promise<Record<string, string>> {
+  async #fetchEnvironment(): Promise<Record<string, string>> {
     const { auth = NO_AUTH, ambient, caFile } = this.#options;
     const { header, ssh } = await authorize(this.#url, auth);
     return gitEnvironment({
@@ -199,8 +200,8 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
   }
 }
 
-/** What a fetch writes. Our own names, by which commits are kept, are elsewhere. */
-const FOLLOWED = ['refs/heads', 'refs/tags'] as const;
+/** Prefixes of the refs that a fetch writes. Pins are under refs/berth. */
+const FETCHED_REF_PREFIXES = ['refs/heads', 'refs/tags'] as const;
 
 const FETCH = [
   'fetch',
@@ -215,14 +216,14 @@ const FETCH = [
   '--end-of-options',
 ] as const;
 
-/** Makes the directory a bare repository for this URL. What is broken or follows another URL is only a cache: it goes. */
+/** Makes the directory a bare repository for the URL. A repository that is broken or of another URL is deleted first. */
 async function prepare(options: MirrorOptions, objectFormat = 'sha1'): Promise<void> {
   const { mirrorDir, url, ambient } = options;
   const environment = gitEnvironment({ gitDir: mirrorDir, ambient });
   const subject = `Git mirror ${mirrorDir}`;
   const recorded = await readFile(path.join(mirrorDir, URL_FILE), 'utf8').catch(() => undefined);
   if (recorded === url) {
-    await removeLeftovers(mirrorDir);
+    await removeGitLeftovers(mirrorDir);
     const probe = await runGit({
       args: ['rev-parse', '--is-bare-repository'],
       environment,
@@ -232,17 +233,17 @@ async function prepare(options: MirrorOptions, objectFormat = 'sha1'): Promise<v
     if (probe.ok && probe.stdout.trim() === 'true') return;
   }
   await clearMirror(mirrorDir);
-  const made = await runGit({
+  const init = await runGit({
     args: ['init', '--quiet', '--bare', '--template=', `--object-format=${objectFormat}`],
     environment,
     cwd: mirrorDir,
     subject,
   });
-  if (!made.ok)
-    throw new TransientError(`cannot be created: ${made.stderr.trim()}`, {
+  if (!init.ok)
+    throw new TransientError(`cannot be created: ${init.stderr.trim()}`, {
       code: 'git.mirror',
       subject,
-      cause: made.error,
+      cause: init.error,
     });
   await writeFile(path.join(mirrorDir, URL_FILE), url, { mode: PRIVATE_FILE_MODE });
 }

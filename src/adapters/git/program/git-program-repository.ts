@@ -28,13 +28,13 @@ import {
 export interface GitProgramOptions {
   /** The repository itself: a bare directory or a work tree's `.git`. */
   readonly gitDir: string;
-  /** The process's environment; only a few variables of it reach git. */
+  /** Environment of this process. Only a few variables are passed to git (git-environment.ts). */
   readonly ambient: Readonly<Record<string, string | undefined>>;
-  /** A folder with more objects than the repository has: those of a trial merge. */
+  /** An alternate object folder that git reads in addition: it holds the objects of a trial merge. */
   readonly objectsIn?: string | undefined;
 }
 
-/** Reads a repository on disk through the git program; changes nothing in it. */
+/** Reads a repository on disk through the git program, without changing it. */
 export class GitProgramRepository implements GitRepository {
   protected readonly gitDir: string;
   protected readonly ambient: Readonly<Record<string, string | undefined>>;
@@ -63,7 +63,7 @@ export class GitProgramRepository implements GitRepository {
     return resolveGitRef(ref, this.#refs);
   }
 
-  /** Name of the tag that a ref leads to now; undefined when it is no tag, or when there is none. */
+  /** Name of the tag that a `tag` or `semver` ref selects now; undefined for other refs, and when no tag is in the range. */
   tagOf(ref: GitRef): Promise<string | undefined> {
     return tagOfRef(ref, this.#refs);
   }
@@ -89,16 +89,17 @@ export class GitProgramRepository implements GitRepository {
   async listTree(commit: string): Promise<readonly TreeEntry[]> {
     const args = ['ls-tree', '-r', '-z', '--full-tree', commit];
     const listing = await this.git(args, commit, MAX_LISTING_BYTES).catch((error: unknown) => {
-      if (error instanceof TransientError && error.code === 'git.too-loud') return refuseEndlessTree(commit);
+      if (error instanceof TransientError && error.code === 'git.output-limit')
+        return refuseEndlessTree(commit);
       throw error;
     });
     return parseTreeListing(listing, commit);
   }
 
   async diffTrees(from: string, to: string): Promise<readonly TreeChange[]> {
-    const few = await diffSmallTrees(this.#catFile, from, to);
-    if (few !== undefined) return few;
-    // Not `git diff-tree`: it keeps all it finds in memory before it says a word, and a tree may have no end (tree-listing.ts).
+    const changes = await diffSmallTrees(this.#catFile, from, to);
+    if (changes !== undefined) return changes;
+    // Not `git diff-tree`: it collects all differences in memory before it prints one, and a tree may be endless (tree-listing.ts).
     return compareListings(await this.listTree(from), await this.listTree(to));
   }
 
@@ -111,7 +112,7 @@ export class GitProgramRepository implements GitRepository {
   }
 
   async fileHistories(commit: string, paths: readonly string[], limit: number): Promise<FileHistories> {
-    const how = [
+    const options = [
       '--first-parent',
       '--diff-merges=first-parent',
       '--raw',
@@ -119,7 +120,7 @@ export class GitProgramRepository implements GitRepository {
       '--no-renames',
       '-z',
     ];
-    const args = ['log', ...how, `-n${limit}`, '--format=%H', commit, '--', ...paths];
+    const args = ['log', ...options, `-n${limit}`, '--format=%H', commit, '--', ...paths];
     const { versions, commits } = parseFileHistories(await this.git(args, commit));
     return { versions, isWhole: commits < limit };
   }
@@ -144,7 +145,7 @@ export class GitProgramRepository implements GitRepository {
     return runGit({ args, environment: this.#environment, cwd: this.gitDir, subject });
   }
 
-  /** `name^{commit}` peels annotated tags; a name with a line break or NUL was refused before. */
+  /** Id of the commit of a revision, with annotated tags peeled. A revision with a line break or NUL was refused before. */
   protected commitOf(revision: string): Promise<string | undefined> {
     return this.#catFile.resolve(`${revision}^{commit}`);
   }

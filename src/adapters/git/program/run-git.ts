@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { constants, setPriority } from 'node:os';
 import { TransientError } from '../../../core/errors.ts';
 import type { BerthError } from '../../../core/errors.ts';
-import { childGroups } from '../../../runtime/child-groups.ts';
+import { childProcessGroups } from '../../../runtime/child-process-groups.ts';
 import { killGroup } from '../../../runtime/kill-group.ts';
 import { gitFailure } from '../repository/git-failure.ts';
 import { withPrivateUmask } from './private-umask.ts';
@@ -15,11 +15,13 @@ export interface GitRun {
   /** What the failure is about: a URL, a commit. */
   readonly subject: string;
   readonly signal?: AbortSignal | undefined;
-  /** Give up when git says nothing for so long. */
-  readonly silenceMs?: number | undefined;
-  /** Stop git when it writes more than this. */
+  /** Stop git when it runs for longer than this. Absent: there is no limit. */
+  readonly timeoutMs?: number | undefined;
+  /** Stop git when it writes nothing to stdout and stderr for this long. */
+  readonly idleTimeoutMs?: number | undefined;
+  /** Stop git when it writes more than this to stdout. */
   readonly maxStdoutBytes?: number | undefined;
-  /** Whatever else wants the processor goes first. */
+  /** Run with the lowest CPU priority. */
   readonly inBackground?: boolean | undefined;
 }
 
@@ -33,26 +35,28 @@ export type GitResult =
       readonly error: BerthError;
     };
 
-const DEFAULT_SILENCE_MS = 120_000;
-/** Less than the longest text that Node.js can hold. */
+const DEFAULT_IDLE_TIMEOUT_MS = 120_000;
+/** Less than the longest string that Node.js can hold. */
 const MAX_STDOUT_BYTES = 256 * 1024 ** 2;
-/** Progress and messages of a fetch are a few hundred lines; a server that sends more is not to keep us listening. */
+/** A fetch writes a few hundred lines of progress and messages; a server could make git write without end. */
 const MAX_STDERR_BYTES = 8 * 1024 ** 2;
-/** What is kept of stderr: its end. */
+/** Only the end of stderr is kept. */
 const KEPT_STDERR_BYTES = 64 * 1024;
-/** Between asking git to end, so that it removes its lock files, and ending it. */
+/** Time between SIGTERM, on which git removes its lock files, and SIGKILL. */
 const KILL_AFTER_MS = 2_000;
 
 /**
- * Runs one git command to its end. A failing command is a value; being aborted, silent too long or too loud is a
- * TransientError. Git starts helpers of its own (git-remote-https, ssh) that outlive it when only git is stopped, so each
- * command leads a process group and the whole group is stopped.
+ * Runs one git command to its end. A command that exits with an error is a value. Git starts child processes
+ * (git-remote-https, ssh) that keep running when only git is stopped, so each command leads a process group, and the
+ * whole group is stopped.
+ * @throws TransientError `git.aborted` (by `signal`), `git.timeout`, `git.silent` (idle timeout), `git.output-limit`
+ * (stdout or stderr), `git.stopped` (a signal of another process) or `git.not-started`
  */
 export function runGit(run: GitRun): Promise<GitResult> {
-  const stopped = (why: string, code: string, cause?: unknown): TransientError =>
-    new TransientError(`git ${run.args[0] ?? ''} ${why}`, { code, subject: run.subject, cause });
+  const failed = (problem: string, code: string, cause?: unknown): TransientError =>
+    new TransientError(`git ${run.args[0] ?? ''} ${problem}`, { code, subject: run.subject, cause });
   return new Promise((resolve, reject) => {
-    if (run.signal?.aborted === true) return reject(stopped('was stopped before it began', 'git.aborted'));
+    if (run.signal?.aborted === true) return reject(failed('was aborted before it started', 'git.aborted'));
     const git = withPrivateUmask(() =>
       spawn('git', run.args, {
         cwd: run.cwd,
@@ -61,80 +65,100 @@ export function runGit(run: GitRun): Promise<GitResult> {
         detached: true,
       }),
     );
-    const untrack = childGroups.track(git.pid);
-    if (run.inBackground === true) giveWay(git.pid);
+    const untrack = childProcessGroups.track(git.pid);
+    if (run.inBackground === true) lowerPriority(git.pid);
     let failure: TransientError | undefined;
     let killTimer: NodeJS.Timeout | undefined;
-    const stop = (error: TransientError): void => {
+    const stop = (problem: string, code: string, cause?: unknown): void => {
       if (failure !== undefined) return;
-      failure = error;
+      failure = failed(problem, code, cause);
       killGroup(git.pid, 'SIGTERM');
       killTimer = setTimeout(() => killGroup(git.pid, 'SIGKILL'), KILL_AFTER_MS);
     };
-    const onAbort = (): void => stop(stopped('was stopped by its caller', 'git.aborted', run.signal?.reason));
-    run.signal?.addEventListener('abort', onAbort, { once: true });
-    const silenceMs = run.silenceMs ?? DEFAULT_SILENCE_MS;
-    const silence = setTimeout(
-      () => stop(stopped(`said nothing for ${silenceMs} ms`, 'git.silent')),
-      silenceMs,
-    );
-    const maxBytes = run.maxStdoutBytes ?? MAX_STDOUT_BYTES;
-    const stdout = collect(git.stdout, Infinity, (bytes) => {
-      silence.refresh();
-      // What it still has to say may have no end.
-      if (bytes > maxBytes) stop(stopped(`wrote more than ${maxBytes} bytes`, 'git.too-loud'));
-    });
-    const stderr = collect(git.stderr, KEPT_STDERR_BYTES, (bytes) => {
-      silence.refresh();
-      if (bytes > MAX_STDERR_BYTES) stop(stopped(`said more than ${MAX_STDERR_BYTES} bytes`, 'git.stopped'));
-    });
+    const onOutput = stopAtLimits(run, stop);
+    const stdout = collect(git.stdout, Infinity, onOutput.stdout);
+    const stderr = collect(git.stderr, KEPT_STDERR_BYTES, onOutput.stderr);
     const finish = (settle: () => void): void => {
-      clearTimeout(silence);
+      onOutput.clear();
       clearTimeout(killTimer);
       untrack();
-      run.signal?.removeEventListener('abort', onAbort);
       settle();
     };
     git.once('error', (cause) =>
-      finish(() => reject(stopped('could not be started', 'git.not-started', cause))),
+      finish(() => reject(failed('could not be started', 'git.not-started', cause))),
     );
     git.once('close', (exitCode, signal) =>
       finish(() => {
         if (failure !== undefined) return reject(failure);
-        if (signal !== null) return reject(stopped(`was ended by ${signal}`, 'git.stopped'));
+        if (signal !== null) return reject(failed(`was ended by ${signal}`, 'git.stopped'));
         if (exitCode === 0) return resolve({ ok: true, stdout: stdout.text() });
-        const said = stderr.text();
+        const errorOutput = stderr.text();
         resolve({
           ok: false,
           exitCode: exitCode ?? 1,
           stdout: stdout.text(),
-          stderr: said,
-          error: gitFailure(said, run.subject),
+          stderr: errorOutput,
+          error: gitFailure(errorOutput, run.subject),
         });
       }),
     );
   });
 }
 
-/** Runs one git command that is expected to succeed; throws what its failure means. */
+interface OutputLimits {
+  /** Called with the number of bytes that git has written to the stream so far. */
+  readonly stdout: (bytes: number) => void;
+  readonly stderr: (bytes: number) => void;
+  /** Removes the timers and the listener, once git has ended. */
+  readonly clear: () => void;
+}
+
+/** Calls `stop` when the command is aborted, runs or stays idle for too long, or writes too much. */
+function stopAtLimits(
+  { signal, timeoutMs, idleTimeoutMs = DEFAULT_IDLE_TIMEOUT_MS, maxStdoutBytes = MAX_STDOUT_BYTES }: GitRun,
+  stop: (problem: string, code: string, cause?: unknown) => void,
+): OutputLimits {
+  const onAbort = (): void => stop('was aborted', 'git.aborted', signal?.reason);
+  signal?.addEventListener('abort', onAbort, { once: true });
+  const timeout =
+    timeoutMs === undefined
+      ? undefined
+      : setTimeout(() => stop(`timed out after ${timeoutMs} ms`, 'git.timeout'), timeoutMs);
+  const idle = setTimeout(() => stop(`wrote nothing for ${idleTimeoutMs} ms`, 'git.silent'), idleTimeoutMs);
+  const limit = (stream: 'stdout' | 'stderr', maxBytes: number) => (bytes: number) => {
+    idle.refresh();
+    if (bytes > maxBytes) stop(`wrote more than ${maxBytes} bytes to ${stream}`, 'git.output-limit');
+  };
+  return {
+    stdout: limit('stdout', maxStdoutBytes),
+    stderr: limit('stderr', MAX_STDERR_BYTES),
+    clear: () => {
+      clearTimeout(timeout);
+      clearTimeout(idle);
+      signal?.removeEventListener('abort', onAbort);
+    },
+  };
+}
+
+/** Runs one git command that is expected to succeed. @throws the error of the result when the command fails, or what `runGit` throws */
 export async function runGitOrThrow(run: GitRun): Promise<string> {
   const result = await runGit(run);
   if (!result.ok) throw result.error;
   return result.stdout;
 }
 
-/** What git starts from here on does the same. */
-function giveWay(pid: number | undefined): void {
+/** Child processes that git starts afterwards inherit the priority. */
+function lowerPriority(pid: number | undefined): void {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW);
   } catch {
-    // It has ended, or the system does not let us: then it runs like everything else.
+    // The process has ended, or the system refuses the change: then git runs with the usual priority.
   }
 }
 
 /**
- * Collects the end of a stream, at least `keptBytes` of it: progress comes first, what went wrong comes last.
- * `onLength` is called with the bytes so far, and may stop the writer.
+ * Collects the end of a stream, at least its last `keptBytes`: git writes progress first and its error last.
+ * `onLength` is called with the number of bytes received so far, and may stop git.
  */
 function collect(stream: NodeJS.ReadableStream, keptBytes: number, onLength: (bytes: number) => void) {
   const chunks: Buffer[] = [];

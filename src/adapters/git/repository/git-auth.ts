@@ -1,21 +1,21 @@
 import { readFile } from 'node:fs/promises';
 import { InputError, errorText } from '../../../core/errors.ts';
 import type { BerthError } from '../../../core/errors.ts';
-import { isLoopback } from './git-url.ts';
+import { isLoopbackHost } from '../../../runtime/loopback-host.ts';
 import type { GitUrl } from './git-url.ts';
 
-/** How to get at a remote. Files are read for every fetch, so that a rotated secret counts at once. */
+/** The credentials for a remote. Files are read for every fetch, so that a rotated secret is used at once. */
 export type GitAuth =
   | { readonly type: 'none' }
-  /** A token over https; `username` for forges that want a certain one (GitLab: oauth2). */
+  /** A token for https. `username` is for forges that require a specific one (GitLab: oauth2). */
   | { readonly type: 'token'; readonly file: string; readonly username?: string | undefined }
   | { readonly type: 'basic'; readonly username: string; readonly passwordFile: string }
   | SshAuth
-  /** Credentials from elsewhere, asked for before every fetch: a GitHub App, a Kubernetes Secret. */
+  /** Credentials that a function returns before every fetch: those of a GitHub App or of a Kubernetes Secret. */
   | {
       readonly type: 'provider';
       readonly get: () => Promise<ProvidedAuth>;
-      /** The remote did not take what was given last: it is not to be given again from memory. */
+      /** Called when the remote refused the last credentials: `get` must not return them from a cache again. */
       readonly refused?: (() => void) | undefined;
     };
 
@@ -31,7 +31,7 @@ export type ProvidedAuth =
   | { readonly type: 'bearer'; readonly token: string }
   | SshAuth;
 
-/** What one fetch goes with. */
+/** The credentials of one fetch, as git needs them. */
 export interface Authorization {
   /** Value of the `Authorization` header for http(s). */
   readonly header?: string | undefined;
@@ -40,26 +40,26 @@ export interface Authorization {
 
 export const NO_AUTH: GitAuth = { type: 'none' };
 
-/** Name that forges accept beside a token. */
+/** User name that forges accept together with a token. */
 const TOKEN_USERNAME = 'x-access-token';
 
-/** Refuses combinations that cannot work or that would send a secret in the clear. InputError `git.auth-mismatch`. */
-export function checkAuthFits(url: GitUrl, auth: GitAuth | ProvidedAuth): void {
+/** @throws InputError `git.auth-mismatch` when the transport cannot use the credentials, or would send them unencrypted */
+export function checkAuthMatchesUrl(url: GitUrl, auth: GitAuth | ProvidedAuth): void {
   const mismatch = (problem: string): InputError =>
     new InputError(problem, { code: 'git.auth-mismatch', subject: `Git URL ${url.text}` });
-  // A provider may turn out to give an ssh key: it is checked when it has answered.
+  // The credentials of a provider are checked in `authorize`, once it has returned them.
   if (auth.type === 'none' || auth.type === 'provider') return;
   if (auth.type === 'ssh') {
     if (url.transport !== 'ssh') throw mismatch(`got an ssh key for ${url.transport}, expected an ssh URL`);
     return;
   }
-  if (url.transport === 'http' && !isLoopback(url.host))
-    throw mismatch('credentials over plain http could be read on the way, expected https');
+  if (url.transport === 'http' && !isLoopbackHost(url.host))
+    throw mismatch('plain http would send the credentials unencrypted, expected https');
   if (url.transport !== 'https' && url.transport !== 'http')
     throw mismatch(`got a ${auth.type} for ${url.transport}, expected an https URL`);
 }
 
-/** Reads the credentials for one fetch. InputError when they cannot be read or do not fit the URL. */
+/** Reads the credentials for one fetch. @throws InputError when they cannot be read, or the transport of the URL cannot use them */
 export async function authorize(url: GitUrl, auth: GitAuth): Promise<Authorization> {
   switch (auth.type) {
     case 'none':
@@ -72,8 +72,7 @@ export async function authorize(url: GitUrl, auth: GitAuth): Promise<Authorizati
       return { header: basic(auth.username, await readSecret(auth.passwordFile)) };
     case 'provider': {
       const provided = await auth.get();
-      // Only now is it known what they are.
-      checkAuthFits(url, provided);
+      checkAuthMatchesUrl(url, provided);
       if (provided.type === 'none') return {};
       if (provided.type === 'ssh') return { ssh: provided };
       if (provided.type === 'bearer') return { header: `Bearer ${provided.token}` };
@@ -82,8 +81,11 @@ export async function authorize(url: GitUrl, auth: GitAuth): Promise<Authorizati
   }
 }
 
-/** Forges say of a repository that a token may not see that it is not there. */
-export function tellRefused(failure: BerthError, auth: GitAuth | undefined): void {
+/**
+ * Tells the provider when the remote refused its credentials. `git.repository-not-found` counts as a refusal, because forges answer
+ * 404 for a repository that the token may not read.
+ */
+export function reportRefusedAuth(failure: BerthError, auth: GitAuth | undefined): void {
   const isRefusal = failure.code === 'git.auth' || failure.code === 'git.repository-not-found';
   if (isRefusal && auth?.type === 'provider') auth.refused?.();
 }

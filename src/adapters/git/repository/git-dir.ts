@@ -9,16 +9,16 @@ export interface FoundGitDir {
 }
 
 /** The repository that a folder is in, at any depth; undefined: in none. */
-export async function gitDirAround(folder: string): Promise<FoundGitDir | undefined> {
+export async function findEnclosingGitDir(folder: string): Promise<FoundGitDir | undefined> {
   for (let top = path.resolve(folder); ; top = path.dirname(top)) {
-    const gitDir = await gitDirAt(top);
+    const gitDir = await resolveGitDir(top);
     if (gitDir !== undefined) return { gitDir, top };
     if (top === path.dirname(top)) return undefined;
   }
 }
 
 /** The `.git` of a work tree, what a linked work tree's or a submodule's `.git` names, or the folder itself as a bare repository. */
-export async function gitDirAt(folder: string): Promise<string | undefined> {
+export async function resolveGitDir(folder: string): Promise<string | undefined> {
   const dotGit = path.join(folder, '.git');
   const info = await infoOf(dotGit);
   if (info?.isDirectory() === true) return dotGit;

@@ -53,7 +53,7 @@ export function formatGitRef(ref: GitRef): string {
 }
 
 /** Whether a push to a full ref name (`refs/heads/main`) may move what a source follows. */
-export function mayMove(ref: GitRef, pushed: string): boolean {
+export function mayAffectRef(ref: GitRef, pushed: string): boolean {
   switch (ref.type) {
     case 'branch':
       return pushed === `refs/heads/${ref.name}`;

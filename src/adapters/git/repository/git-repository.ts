@@ -1,4 +1,4 @@
-/** What a source follows. `head` is the remote's default branch. */
+/** The ref that a source follows. `head` is the remote's default branch. */
 export type GitRef =
   | { readonly type: 'head' }
   | { readonly type: 'branch'; readonly name: string }
@@ -33,26 +33,26 @@ export interface TreeEntry {
   readonly id: string;
 }
 
-/** `entry` is absent when the path is gone. */
+/** A path that differs between two trees. `entry` is its new entry; undefined when the path was removed. */
 export interface TreeChange {
   readonly path: string;
   readonly entry: TreeEntry | undefined;
 }
 
-/** A version of a file: the commit that brought it, and its blob. */
+/** A version of a file: the commit that introduced it, and the id of its blob. */
 export interface FileVersion {
   readonly commit: string;
   readonly id: string;
 }
 
 export interface FileHistories {
-  /** By path, newest first, deletions left out; a path without a version is not there. */
+  /** Versions by path, newest first, without deletions. A path without a version has no entry. */
   readonly versions: ReadonlyMap<string, readonly FileVersion[]>;
-  /** There are no earlier versions. */
+  /** Whether all versions are included: the limit on commits was not reached. */
   readonly isWhole: boolean;
 }
 
-/** What became of one blob that was asked for. */
+/** The result of reading one blob. */
 export type BlobContent =
   | { readonly id: string; readonly state: 'read'; readonly bytes: Buffer }
   | { readonly id: string; readonly state: 'too-large'; readonly sizeBytes: number }
@@ -68,7 +68,7 @@ export interface ReadBlobsOptions {
  * program (git-program-repository.ts) and isomorphic-git (in-process-repository.ts).
  */
 export interface GitRepository {
-  /** The commit that a ref points to, without the network. InputError `git.ref-not-found`. */
+  /** Id of the commit that a ref points to, without asking the remote. @throws InputError `git.ref-not-found` */
   resolve(ref: GitRef): Promise<string>;
   /**
    * Any revision text a user may type (branch, tag, remote branch, id; with the git program also `main~2`). InputError
@@ -78,7 +78,7 @@ export interface GitRepository {
   commit(id: string): Promise<CommitInfo>;
   /** All leaves of a commit's tree in path order. */
   listTree(commit: string): Promise<readonly TreeEntry[]>;
-  /** What differs between two commits' trees, renames as a removal and an addition. */
+  /** The paths that differ between two commits' trees. A rename is a removal and an addition. */
   diffTrees(from: string, to: string): Promise<readonly TreeChange[]>;
   /** Calls back once per id, in the order of `ids`. */
   readBlobs(
@@ -95,31 +95,31 @@ export interface GitRepository {
 
 export interface FetchOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Called when the remote has answered and what came is being looked at. Not when there was nothing to ask it. */
+  /** Called when the objects have been received. Not called when the commit was in the mirror and the remote was not asked. */
   readonly onAnswered?: (() => void) | undefined;
-  /** What was brought before turned out to be damaged when it was read: once the remote answers, all of it is brought again. */
-  readonly anew?: boolean | undefined;
+  /** Delete the objects of the mirror and fetch all of them again, once the remote answers. For a mirror whose objects are damaged. */
+  readonly refetchAll?: boolean | undefined;
 }
 
 /** A repository that follows a remote. */
 export interface GitMirror extends GitRepository {
   /**
-   * How often the mirror was made again after its directory was removed. Each time all pins are lost.
+   * How often the mirror was recreated because its directory had been removed. Each time all pins are lost.
    */
-  readonly timesMadeAgain: number;
+  readonly timesRecreated: number;
   /**
-   * Brings what `ref` needs from the remote and returns the commit it points to. InputError when the remote says no
-   * (credentials, host key, no such ref), TransientError when it could not be asked.
+   * Fetches the objects of `ref` from the remote, and returns the id of the commit that it points to.
+   * @throws InputError when the remote refuses (credentials, host key, no such ref), TransientError when it cannot be reached
    */
   fetch(ref: GitRef, options?: FetchOptions): Promise<string>;
-  /** Name of the tag that a ref leads to now; undefined when it is no tag, or when there is none. */
+  /** Name of the tag that a `tag` or `semver` ref selects now; undefined for other refs, and when no tag is in the range. */
   tagOf(ref: GitRef): Promise<string | undefined>;
-  /** Remembers a commit under a name of ours, across restarts; what it needs is kept. */
+  /** Keeps a commit and its objects under a ref of Berth (`refs/berth/NAME`), also across restarts. */
   pin(name: PinName, commit: string): Promise<void>;
   pinned(name: PinName): Promise<string | undefined>;
-  /** Repairs what many fetches made slow to read. To be called now and then, when nothing waits for it. */
+  /** Repacks the mirror after many fetches. Called in the background, because it may take minutes. */
   tidy(): Promise<void>;
 }
 
-/** `verified`: passed the signature policy; `complete`: every file of it could be read. */
+/** `verified`: the commit passed the signature policy; `complete`: every file of the commit could be read. */
 export type PinName = 'verified' | 'complete';

@@ -3,35 +3,38 @@ import { InputError } from '../../../core/errors.ts';
 
 export type GitTransport = 'file' | 'http' | 'https' | 'ssh';
 
-/** A remote's address that was checked; `text` is what git is given. */
+/** The checked address of a remote. `text` is the address as it is passed to git. */
 export interface GitUrl {
   readonly text: string;
   readonly transport: GitTransport;
-  /** Empty for local paths. */
+  /** Host name or address, an IPv6 address in brackets; '' for local paths. */
   readonly host: string;
 }
 
 const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9a-fA-F:.]+\])$/;
+/** `helper::address`, which makes git run the program `git-remote-helper`. Source: gitremote-helpers(7). */
+const REMOTE_HELPER = /^[^:/@[\]]*::/;
 const USER = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
 /** `user@host:path`, the short form of ssh. */
-const SCP_LIKE = /^(?:([^@/:]+)@)?([^@/:]+):(?!\/\/)(.+)$/;
+const SCP_LIKE = /^(?:([^@/:]+)@)?(\[[^\]@/]+\]|[^@/:]+):(?!\/\/)(.+)$/;
 
 /**
- * Accepts https, http, ssh, `user@host:path`, file URLs and absolute paths; refuses whatever git could read as an option
- * or a helper program (`ext::…`, a leading dash), and credentials in the URL. InputError `git.bad-url`.
+ * Accepts https, http, ssh, `user@host:path`, file URLs and absolute paths; refuses a text that git could read as an option
+ * (a leading dash) or as a remote helper (`ext::…`), and a URL with credentials. @throws InputError `git.bad-url`
  */
 export function parseGitUrl(text: string): GitUrl {
   if (text === '' || /[\u0000-\u001f\u007f]/.test(text))
     throw badUrl(text, 'it is empty or holds control characters');
   if (text.startsWith('-')) throw badUrl(text, 'it starts with a dash');
-  if (text.includes('::')) throw badUrl(text, 'remote helpers (::) are not supported');
+  if (REMOTE_HELPER.test(text))
+    throw badUrl(text, 'it names a remote helper (helper::address), which is not supported');
   if (path.isAbsolute(text)) return { text, transport: 'file', host: '' };
   if (/^[A-Za-z][A-Za-z0-9+.-]*:\/\//.test(text)) return parseSchemeUrl(text);
   const scp = SCP_LIKE.exec(text);
   if (scp === null)
     throw badUrl(text, 'expected https://…, ssh://…, user@host:path, file:///… or an absolute path');
-  const [, user, host = '', place = ''] = scp;
-  if (place.startsWith('-') || place.includes('\\'))
+  const [, user, host = '', repositoryPath = ''] = scp;
+  if (repositoryPath.startsWith('-') || repositoryPath.includes('\\'))
     throw badUrl(text, 'the path starts with a dash or holds a backslash');
   checkSshAddress(text, user, host);
   return { text, transport: 'ssh', host };
@@ -79,9 +82,4 @@ function badUrl(subject: string, problem: string, hint?: string): InputError {
     subject: `Git URL ${JSON.stringify(subject)}`,
     hint,
   });
-}
-
-/** 127.0.0.0/8, ::1 and localhost: plain http there leaks nothing to a network. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host);
 }

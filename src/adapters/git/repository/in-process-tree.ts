@@ -54,7 +54,7 @@ export async function diffTreeObjects(
 }
 
 /** Blob id of a path in a commit; undefined when there is no plain file. */
-export async function lookUpPath(
+export async function resolvePath(
   readTree: ReadTree,
   commit: string,
   path: string,

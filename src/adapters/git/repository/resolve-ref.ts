@@ -2,14 +2,14 @@ import { InputError } from '../../../core/errors.ts';
 import { checkGitRef, formatGitRef, selectSemverTag } from './git-ref.ts';
 import type { GitRef } from './git-repository.ts';
 
-/** What resolving refs needs from a repository. */
+/** The part of a repository that is needed to resolve refs. */
 export interface RefReader {
-  /** The commit that a full ref name or id leads to, through annotated tags. */
+  /** Id of the commit that a full ref name or an id points to, with annotated tags peeled; undefined when there is none. */
   readonly commitOf: (name: string) => Promise<string | undefined>;
   readonly tagNames: () => Promise<readonly string[]>;
 }
 
-/** The commit that a ref points to. InputError `git.ref-not-found`. */
+/** Id of the commit that a ref points to. @throws InputError `git.ref-not-found` */
 export async function resolveGitRef(ref: GitRef, reader: RefReader): Promise<string> {
   checkGitRef(ref);
   const required = async (name: string, shown = formatGitRef(ref)): Promise<string> =>
@@ -29,7 +29,7 @@ export async function resolveGitRef(ref: GitRef, reader: RefReader): Promise<str
   }
 }
 
-/** Name of the tag that a ref leads to now; undefined when it is no tag, or when there is none. */
+/** Name of the tag that a `tag` or `semver` ref selects now; undefined for other refs, and when no tag is in the range. */
 export async function tagOfRef(
   ref: GitRef,
   reader: Pick<RefReader, 'tagNames'>,
@@ -38,7 +38,7 @@ export async function tagOfRef(
   return ref.type === 'semver' ? selectSemverTag(await reader.tagNames(), ref.range) : undefined;
 }
 
-/** Refuses revision texts that git could take for an option or for two. InputError `git.ref-not-found`. */
+/** Refuses an empty revision, and one that git could read as an option or as several lines of input. @throws InputError `git.ref-not-found` */
 export function checkRevision(revision: string): void {
   if (revision === '' || revision.startsWith('-') || /[\0\n]/.test(revision)) refuseRef(revision);
 }

@@ -1,14 +1,17 @@
 import type { Problem } from '../../../core/model/problem.ts';
 import type { TreeEntry } from './git-repository.ts';
 
-/** A regular file of a tree, checked. */
+/** A regular file with a safe path. `id` is that of its blob. */
 export interface TreeFile {
   readonly path: string;
   readonly id: string;
 }
 
-/** Refuses what must never be read as a manifest, naming each path: links, submodules, hostile and ambiguous names. */
-export function sortOutEntries(
+/**
+ * Splits the entries of a tree into files that may be read as manifests, and a problem for each other entry: symbolic links,
+ * submodules, unsafe paths, and paths that differ only in case.
+ */
+export function splitSafeEntries(
   entries: readonly TreeEntry[],
   commit?: string,
 ): { readonly files: readonly TreeFile[]; readonly problems: readonly Problem[] } {
@@ -28,8 +31,8 @@ export function sortOutEntries(
   return { files, problems };
 }
 
-/** Refusals by the path that they are about. */
-export function byFile(problems: readonly Problem[]): ReadonlyMap<string, Problem> {
+/** Problems by the path of their file. */
+export function problemsByFile(problems: readonly Problem[]): ReadonlyMap<string, Problem> {
   return new Map(problems.map((problem) => [problem.location?.file ?? '', problem]));
 }
 
@@ -68,7 +71,7 @@ function refusalOf(entry: TreeEntry, twins: ReadonlyMap<string, string>): Refusa
   if (twin !== undefined)
     return {
       code: 'source.case-twins',
-      message: `differs from ${twin} only in case, so that systems disagree on which is meant`,
+      message: `differs from ${twin} only in case, so that some file systems read one for the other`,
       hint: 'rename one of them',
     };
   return undefined;
@@ -78,7 +81,7 @@ function isDotGit(part: string): boolean {
   return part.toLowerCase() === '.git' || /^git~\d+$/i.test(part);
 }
 
-/** Paths that fold to the same text, each with one other of its kind. */
+/** For each path that equals another one after Unicode normalization and lower-casing: the other path. */
 function caseFoldTwins(entries: readonly TreeEntry[]): ReadonlyMap<string, string> {
   const first = new Map<string, string>();
   const twins = new Map<string, string>();

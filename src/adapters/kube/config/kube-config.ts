@@ -6,14 +6,14 @@ export interface KubeConfigParts {
   readonly clusters: readonly Cluster[];
   readonly users: readonly User[];
   readonly contexts: readonly Context[];
-  /** Name of the context in use; undefined: none was named. */
+  /** Name of the context in use; undefined when the kubeconfig has no current-context. */
   readonly currentContext: string | undefined;
 }
 
 /**
- * A kubeconfig, and how to present oneself to its current cluster. What nearly all of them hold is read here: certificates, tokens,
- * a pod's service account. For the rest (exec plugins, auth providers, proxies, plain http) client-node is loaded when it is needed:
- * it comes with 800 modules of generated models, which cost every start a third of a second.
+ * A kubeconfig, and the TLS options and headers for requests to its current cluster. Certificates, tokens and token files are read
+ * here. For exec plugins, auth providers, proxies and plain http, @kubernetes/client-node is imported on first use: its 800 modules
+ * of generated models would delay every start by a third of a second.
  */
 export class KubeConfig implements KubeConfigParts {
   readonly clusters: readonly Cluster[];
@@ -39,11 +39,14 @@ export class KubeConfig implements KubeConfigParts {
     return this.users.find(({ name }) => name === context?.user);
   }
 
-  /** TLS material, headers and agent for a request, from files as they are now. Throws what reading them or a plugin threw. */
+  /**
+   * TLS options, headers and agent for one request. Files are read with each call.
+   * @throws Error when a file cannot be read, or a plugin fails
+   */
   async credentials(): Promise<RequestOptions> {
     const cluster = this.getCurrentCluster();
     const user = this.getCurrentUser();
-    if (isPlain(cluster, user)) return plainCredentials(cluster, user);
+    if (usesNoPlugin(cluster, user)) return readCredentials(cluster, user);
     this.#plugins ??= loadPlugins(this);
     return (await this.#plugins)();
   }
@@ -53,12 +56,12 @@ export class KubeConfig implements KubeConfigParts {
   }
 }
 
-function isPlain(cluster: Cluster | undefined, user: User | undefined): boolean {
+function usesNoPlugin(cluster: Cluster | undefined, user: User | undefined): boolean {
   const usesPlugin = Boolean(user?.exec) || (Boolean(user?.authProvider) && tokenFileOf(user) === undefined);
   return cluster?.server.startsWith('https:') === true && !cluster.proxyUrl && !usesPlugin;
 }
 
-async function plainCredentials(
+async function readCredentials(
   cluster: Cluster | undefined,
   user: User | undefined,
 ): Promise<RequestOptions> {
@@ -88,8 +91,8 @@ async function fileOrData(file: string | undefined, data: string | undefined): P
 }
 
 /**
- * A file is read each time: the kubelet renews a pod's token long before it expires. The file counts before a token in the
- * kubeconfig, which serves while the file cannot be read.
+ * Reads the bearer token. A token file is read with each call, because the kubelet replaces a pod's token before it expires. It has
+ * precedence over `token` of the kubeconfig, which is used when the file cannot be read.
  * Source of the rule: kubernetes/client-go, transport/round_trippers.go (bearerAuthRoundTripper).
  */
 async function tokenOf(user: User | undefined): Promise<string | undefined> {
@@ -108,10 +111,10 @@ function tokenFileOf(user: User | undefined): string | undefined {
   return config?.tokenFile;
 }
 
-/** Kept: plugins remember what they were given until it expires. */
+/** Loads client-node. The result is kept between requests, because plugins cache credentials until they expire. */
 async function loadPlugins(parts: KubeConfigParts): Promise<() => Promise<RequestOptions>> {
-  const { KubeConfig: WithPlugins } = await import('@kubernetes/client-node');
-  const config = new WithPlugins();
+  const { KubeConfig: ClientNodeKubeConfig } = await import('@kubernetes/client-node');
+  const config = new ClientNodeKubeConfig();
   config.loadFromOptions(parts);
   return async () => {
     const options: RequestOptions = { headers: {} };

@@ -22,12 +22,18 @@ export function mergeKubeconfigs(env: NodeJS.ProcessEnv): KubeConfigParts {
   };
 }
 
-/** The usual file is read only where KUBECONFIG is empty or not set, also when none of those that it names exist. */
+/** ~/.kube/config is read only when KUBECONFIG is empty or not set, and not when none of the files in KUBECONFIG exist. */
 function filesToLoad(env: NodeJS.ProcessEnv): readonly string[] {
   if (env['KUBECONFIG']) return env['KUBECONFIG'].split(path.delimiter).filter((file) => file !== '');
+  const file = defaultKubeconfigFile(env);
+  return file === undefined ? [] : [file];
+}
+
+/** Path of `~/.kube/config`; undefined when the environment names no home folder. */
+export function defaultKubeconfigFile(env: NodeJS.ProcessEnv): string | undefined {
   // Not os.homedir(): it throws in a pod whose user is in no passwd file.
   const home = env['HOME'] ?? env['USERPROFILE'] ?? '';
-  return home === '' ? [] : [path.join(home, '.kube', 'config')];
+  return home === '' ? undefined : path.join(home, '.kube', 'config');
 }
 
 /** Skips only a file that does not exist: an unreadable file may hold the first entry of a name. */
@@ -43,11 +49,11 @@ function readIfThere(file: string): KubeConfigParts | undefined {
 
 /** @throws InputError when the file cannot be read, or is no kubeconfig */
 export function readKubeconfig(file: string): KubeConfigParts {
-  return orUnreadable(file, () => parseKubeconfig(readFileSync(file, 'utf8'), path.dirname(file)));
+  return wrapUnreadable(file, () => parseKubeconfig(readFileSync(file, 'utf8'), path.dirname(file)));
 }
 
 /** @throws InputError `kubeconfig.invalid` when `read` throws */
-export function orUnreadable<T>(subject: string, read: () => T): T {
+export function wrapUnreadable<T>(subject: string, read: () => T): T {
   try {
     return read();
   } catch (cause) {

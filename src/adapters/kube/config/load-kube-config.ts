@@ -1,28 +1,43 @@
+import { existsSync } from 'node:fs';
 import { InputError } from '../../../core/errors.ts';
-import { inClusterConfig, isInCluster } from './in-cluster-config.ts';
+import {
+  hasServiceAccountToken,
+  inClusterConfig,
+  isInPod,
+  SERVICE_ACCOUNT_TOKEN_FILE,
+} from './in-cluster-config.ts';
 import { KubeConfig, type KubeConfigParts } from './kube-config.ts';
-import { KUBECONFIG_HINT, mergeKubeconfigs, orUnreadable, readKubeconfig } from './kubeconfig-files.ts';
+import {
+  defaultKubeconfigFile,
+  KUBECONFIG_HINT,
+  mergeKubeconfigs,
+  readKubeconfig,
+  wrapUnreadable,
+} from './kubeconfig-files.ts';
 import { parseKubeconfig } from './parse-kubeconfig.ts';
 
 /**
- * Where the address and the credentials come from. The first that is given counts; an empty text counts as absent. `{}`: the files
- * of KUBECONFIG, else ~/.kube/config; where these hold nothing, the pod's service account.
+ * Where the address and the credentials of the API server come from: the first of `file`, `text` and `inCluster` that is given.
+ * Without any of them: the files of KUBECONFIG, or ~/.kube/config if KUBECONFIG is not set; and if they declare no cluster, user
+ * or context, the pod's service account.
  */
 export interface KubeConfigSource {
-  /** One file, which must exist. */
+  /** Path of a kubeconfig, which must exist. '' counts as absent. */
   readonly file?: string | undefined;
+  /** Content of a kubeconfig. */
   readonly text?: string | undefined;
+  /** Use the pod's service account. */
   readonly inCluster?: boolean | undefined;
-  /** Name of a context; absent: current-context. */
+  /** Name of a context. Absent or '': current-context of the kubeconfig. */
   readonly context?: string | undefined;
-  /** Where KUBECONFIG and HOME are looked up; absent: the environment of this process. */
+  /** Environment with KUBECONFIG, HOME and KUBERNETES_SERVICE_HOST. Absent: that of this process. */
   readonly env?: NodeJS.ProcessEnv | undefined;
 }
 
 /**
- * Loads the kubeconfig as kubectl does. Every command reads its kubeconfig here.
+ * Loads the kubeconfig as kubectl does. Every command loads its kubeconfig with this function.
  * Source of the rules: kubernetes/client-go, tools/clientcmd/merged_client_builder.go (DeferredLoadingClientConfig).
- * @throws InputError when it cannot be read or names no usable cluster.
+ * @throws InputError `kubeconfig.invalid`, `kubeconfig.context` or `kubeconfig.cluster`
  */
 export function loadKubeConfig(source: KubeConfigSource): KubeConfig {
   const subject = source.file || (source.inCluster === true ? 'in-cluster configuration' : 'kubeconfig');
@@ -35,32 +50,53 @@ export function loadKubeConfig(source: KubeConfigSource): KubeConfig {
 function readParts(source: KubeConfigSource, subject: string): KubeConfigParts {
   const { file, text, inCluster, env = process.env } = source;
   if (file) return readKubeconfig(file);
-  if (text !== undefined) return orUnreadable(subject, () => parseKubeconfig(text, '.'));
-  return inCluster === true ? orUnreadable(subject, () => inClusterConfig(env)) : findParts(env);
+  if (text !== undefined) return wrapUnreadable(subject, () => parseKubeconfig(text, '.'));
+  return inCluster === true ? readInCluster(env) : findParts(env);
 }
 
 function findParts(env: NodeJS.ProcessEnv): KubeConfigParts {
-  const found = mergeKubeconfigs(env);
-  const isEmpty = [found.clusters, found.users, found.contexts].every(({ length }) => length === 0);
-  if (!isEmpty || found.currentContext !== undefined) return found;
-  if (isInCluster()) return orUnreadable('in-cluster configuration', () => inClusterConfig(env));
-  const where = env['KUBECONFIG']
-    ? `KUBECONFIG names no file with a cluster (got ${JSON.stringify(env['KUBECONFIG'])})`
-    : 'KUBECONFIG is not set, there is no ~/.kube/config';
-  throw new InputError(`is not there: ${where}, and this is no pod`, {
+  const merged = mergeKubeconfigs(env);
+  const isEmpty = [merged.clusters, merged.users, merged.contexts].every(({ length }) => length === 0);
+  if (!isEmpty || merged.currentContext !== undefined) return merged;
+  if (hasServiceAccountToken()) return readInCluster(env);
+  throw new InputError(`was not found: ${whyNoFile(env)}, and ${whyNotInCluster(env)}`, {
     code: 'kubeconfig.invalid',
     subject: 'kubeconfig',
     hint: KUBECONFIG_HINT,
   });
 }
 
+function whyNoFile(env: NodeJS.ProcessEnv): string {
+  const list = env['KUBECONFIG'];
+  if (list) return `KUBECONFIG names no file with a cluster (got ${JSON.stringify(list)})`;
+  const file = defaultKubeconfigFile(env);
+  const exists = file !== undefined && existsSync(file);
+  return `KUBECONFIG is not set, ~/.kube/config ${exists ? 'declares no cluster' : 'does not exist'}`;
+}
+
+function whyNotInCluster(env: NodeJS.ProcessEnv): string {
+  if (!isInPod(env)) return 'this process does not run in a pod';
+  return `the token of the pod's service account is not mounted (${SERVICE_ACCOUNT_TOKEN_FILE})`;
+}
+
+function readInCluster(env: NodeJS.ProcessEnv): KubeConfigParts {
+  const subject = 'in-cluster configuration';
+  const parts = wrapUnreadable(subject, () => inClusterConfig(env));
+  if (hasServiceAccountToken()) return parts;
+  throw new InputError(`cannot be used: ${whyNotInCluster(env)}`, {
+    code: 'kubeconfig.invalid',
+    subject,
+    hint: `set automountServiceAccountToken: true in the pod's spec, or ${KUBECONFIG_HINT}`,
+  });
+}
+
 function requireCluster(config: KubeConfig, subject: string): void {
   const { currentContext, contexts } = config;
-  const known = contexts.map(({ name }) => name);
-  if (currentContext === undefined || !known.includes(currentContext))
+  const contextNames = contexts.map(({ name }) => name);
+  if (currentContext === undefined || !contextNames.includes(currentContext))
     throw new InputError(
       `has no ${currentContext === undefined ? 'current-context' : `context "${currentContext}"`}, ` +
-        `expected one of: ${known.join(', ') || '(none)'}`,
+        `expected one of: ${contextNames.join(', ') || '(none)'}`,
       { code: 'kubeconfig.context', subject },
     );
   const server = config.getCurrentCluster()?.server;

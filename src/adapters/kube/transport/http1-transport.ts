@@ -2,13 +2,13 @@ import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { afterAwake } from './after-awake.ts';
+import { afterAwakeTime } from './after-awake-time.ts';
 import {
   endOnAbort,
-  headerTimeout,
+  headerTimeoutError,
   type KubeResponse,
   type KubeTransport,
-  noAnswer,
+  noAnswerError,
   type WireRequest,
 } from './kube-transport.ts';
 import type { WriteFence } from './write-fence.ts';
@@ -48,8 +48,8 @@ export class Http1Transport implements KubeTransport {
     if (signal !== undefined) options.signal = signal;
     return new Promise((resolve, reject) => {
       const outgoing = (base.protocol === 'http:' ? http : https).request(base, options);
-      const endLimit = afterAwake(headerTimeoutMs, () =>
-        outgoing.destroy(headerTimeout(subject, headerTimeoutMs)),
+      const endLimit = afterAwakeTime(headerTimeoutMs, () =>
+        outgoing.destroy(headerTimeoutError(subject, headerTimeoutMs)),
       );
       outgoing.once('response', (message) => {
         endLimit();
@@ -58,7 +58,7 @@ export class Http1Transport implements KubeTransport {
       });
       outgoing.once('error', (error) => {
         endLimit();
-        reject(noAnswer(base.origin, subject, error));
+        reject(noAnswerError(base.origin, subject, error));
       });
       if (fence === undefined) outgoing.end(request.body);
       else

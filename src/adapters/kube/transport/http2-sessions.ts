@@ -3,7 +3,7 @@ import type { AgentOptions } from 'node:https';
 import { isIP } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { TransientError } from '../../../core/errors.ts';
-import { afterAwake } from './after-awake.ts';
+import { afterAwakeTime } from './after-awake-time.ts';
 
 /** A connection and how many streams are open on it. */
 export interface PooledSession {
@@ -81,7 +81,7 @@ export class Http2Sessions {
     if (pooled.probed) return;
     pooled.probed = true;
     const withinMs = Math.min(PONG_WITHIN_MS, this.#options.connectTimeoutMs);
-    const endLimit = afterAwake(withinMs, () => session.destroy(), false);
+    const endLimit = afterAwakeTime(withinMs, () => session.destroy(), false);
     session.ping((error) => {
       endLimit();
       pooled.probed = false;
@@ -163,7 +163,7 @@ function settled(session: ClientHttp2Session, options: Http2SessionsOptions): Pr
       session.destroy();
       reject(closedError(options.base));
     };
-    const endLimit = afterAwake(options.connectTimeoutMs, fail);
+    const endLimit = afterAwakeTime(options.connectTimeoutMs, fail);
     session.once('remoteSettings', () => {
       endLimit();
       session.off('close', fail);
@@ -187,7 +187,7 @@ function openSocket(
       port: base.port === '' ? 443 : Number(base.port),
       ALPNProtocols: ['h2', 'http/1.1'],
     });
-    const endTime = afterAwake(connectTimeoutMs, () =>
+    const endTime = afterAwakeTime(connectTimeoutMs, () =>
       socket.destroy(connectError(base, `within ${connectTimeoutMs} ms`)),
     );
     const close = (): void => void socket.destroy(closedError(base));

@@ -37,6 +37,8 @@ export function errorForStatus(
   const details = { code: `kube.${reason}`, subject: `${request.method} ${request.path}`, cause: status };
   const problem = `the server answered ${httpStatus}: ${status?.message ?? 'no explanation'}`;
   if (httpStatus === 409) return new ConflictError(problem, details);
+  if (isSchemaMismatch(httpStatus, status))
+    return new InputError(problem, { ...details, code: SCHEMA_MISMATCH, hint: SCHEMA_HINT });
   if (httpStatus === 429 || httpStatus >= 500) {
     const seconds = retryAfterSeconds ?? status?.details?.retryAfterSeconds;
     return new TransientError(problem, {
@@ -45,6 +47,23 @@ export function errorForStatus(
     });
   }
   return new InputError(problem, { ...details, hint: HINTS[reason] });
+}
+
+/** Code of the error about an applied object that does not fit the schema of its kind. */
+export const SCHEMA_MISMATCH = 'kube.schemamismatch';
+
+const SCHEMA_HINT = 'correct the field; the object as a whole is refused until then';
+
+/**
+ * Whether an applied object does not fit the schema of its kind: an unknown field, a wrong type, two items with one key. The server answers
+ * 500 without a reason, as it does when its storage fails for a moment, and nothing but the beginning of the message tells the two apart;
+ * with another beginning the answer counts as a passing failure.
+ * Source: k8s.io/apimachinery `util/managedfields/internal/structuredmerge.go` (Apply), apiserver
+ * `endpoints/handlers/responsewriters/status.go` (an error without a Status becomes a 500 without a reason).
+ */
+function isSchemaMismatch(httpStatus: number, status: KubeStatus | undefined): boolean {
+  if (httpStatus !== 500 || (status?.reason ?? '') !== '') return false;
+  return status?.message?.startsWith('failed to create typed patch object (') === true;
 }
 
 /** The connection failed, or what arrived is not what a Kubernetes API sends. */
@@ -82,7 +101,7 @@ export function fieldConflicts(error: unknown): readonly FieldConflict[] {
 }
 
 /** Is this a Status? Proxies answer in HTML, half answers are cut: nothing is taken for granted. */
-export function asStatus(value: unknown): KubeStatus | undefined {
+export function parseKubeStatus(value: unknown): KubeStatus | undefined {
   return typeof value === 'object' && value !== null && (value as { kind?: unknown }).kind === 'Status'
     ? (value as KubeStatus)
     : undefined;

@@ -39,14 +39,14 @@ export interface KubeTransport {
 }
 
 /** @param afterMs from the moment the request was on the wire */
-export function headerTimeout(subject: RequestSubject, afterMs: number): TransientError {
+export function headerTimeoutError(subject: RequestSubject, afterMs: number): TransientError {
   return new TransientError(`no answer within ${afterMs} ms`, {
     code: 'kube.timeout',
     subject: `${subject.method} ${subject.path}`,
   });
 }
 
-export function noAnswer(server: string, subject: RequestSubject, cause: unknown): TransientError {
+export function noAnswerError(server: string, subject: RequestSubject, cause: unknown): TransientError {
   if (cause instanceof TransientError) return cause;
   return networkError(`no answer from ${server}: ${errorText(cause)}`, subject, cause);
 }

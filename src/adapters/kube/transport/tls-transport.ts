@@ -1,13 +1,13 @@
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2';
-import { afterAwake } from './after-awake.ts';
+import { afterAwakeTime } from './after-awake-time.ts';
 import { Http1Transport, type Http1Options } from './http1-transport.ts';
 import { Http2Sessions, type PooledSession } from './http2-sessions.ts';
 import {
   endOnAbort,
-  headerTimeout,
+  headerTimeoutError,
   type KubeResponse,
   type KubeTransport,
-  noAnswer,
+  noAnswerError,
   type WireRequest,
 } from './kube-transport.ts';
 import type { WriteFence } from './write-fence.ts';
@@ -43,7 +43,7 @@ export class TlsTransport implements KubeTransport {
         return await this.#sendOver(pooled, request);
       } catch (error) {
         if (!(error instanceof RefusedStream) || attempt > 0)
-          throw noAnswer(this.#options.base.origin, request.subject, error);
+          throw noAnswerError(this.#options.base.origin, request.subject, error);
       }
     }
   }
@@ -62,7 +62,7 @@ export class TlsTransport implements KubeTransport {
     try {
       return await this.#sessions.take();
     } catch (error) {
-      throw noAnswer(this.#options.base.origin, request.subject, error);
+      throw noAnswerError(this.#options.base.origin, request.subject, error);
     }
   }
 
@@ -91,9 +91,9 @@ export class TlsTransport implements KubeTransport {
         reject(error instanceof Error ? error : new Error(String(error)));
         return;
       }
-      const endLimit = afterAwake(headerTimeoutMs, () => {
+      const endLimit = afterAwakeTime(headerTimeoutMs, () => {
         this.#sessions.probe(pooled, false);
-        stream.destroy(headerTimeout(subject, headerTimeoutMs));
+        stream.destroy(headerTimeoutError(subject, headerTimeoutMs));
       });
       if (fence !== undefined) endFenced(stream, fence);
       stream.once('response', (received: IncomingHttpHeaders) => {

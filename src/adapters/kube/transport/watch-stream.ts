@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BerthError, errorText } from '../../../core/errors.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { WatchEvent } from '../../../core/ports.ts';
-import { asStatus, errorForStatus, networkError, type RequestSubject } from './kube-errors.ts';
+import { parseKubeStatus, errorForStatus, networkError, type RequestSubject } from './kube-errors.ts';
 import type { KubeResponse } from './kube-transport.ts';
 import { parseJsonBody } from './read-body.ts';
 
@@ -71,7 +71,7 @@ function watchEventOf(parsed: unknown, line: string, request: RequestSubject): W
     case 'BOOKMARK':
       return { type: 'bookmark', resourceVersion: object?.metadata?.resourceVersion ?? '' };
     case 'ERROR': {
-      const status = asStatus(object);
+      const status = parseKubeStatus(object);
       throw errorForStatus(status?.code ?? 500, status, request);
     }
     default:

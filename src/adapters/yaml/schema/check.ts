@@ -114,7 +114,7 @@ function checkList(value: unknown, schema: ListSchema, walk: Walk): void {
     if (key !== undefined && seen.has(key))
       add(walk, {
         code: 'schema.duplicate',
-        message: `got a second entry with ${schema.uniqueBy} ${show(key)}`,
+        message: `got a second entry with ${schema.uniqueBy} ${describeValue(key)}`,
       });
     seen.add(key);
     walk.path.pop();
@@ -158,7 +158,7 @@ function wrongType(walk: Walk, value: unknown, expected: string, hint?: string):
 
 function report(walk: Walk, code: string, value: unknown, wanted: Wanted): void {
   const { expected, hint } = typeof wanted === 'string' ? { expected: wanted } : wanted;
-  const message = `got ${show(value)}, expected ${expected}`;
+  const message = `got ${describeValue(value)}, expected ${expected}`;
   add(walk, hint === undefined ? { code, message } : { code, message, hint });
 }
 
@@ -178,7 +178,7 @@ export function isMapping(value: unknown): value is Record<string, unknown> {
 const SHOWN_LENGTH = 60;
 
 /** A value in few words for a message: type first, so that `"3"` and `3` cannot be confused. */
-export function show(value: unknown): string {
+export function describeValue(value: unknown): string {
   if (value === null) return 'nothing (null)';
   if (Array.isArray(value)) return 'a list';
   switch (typeof value) {

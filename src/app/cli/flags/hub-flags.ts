@@ -16,7 +16,7 @@ export function addHubFlags(command: Command): Command {
 }
 
 /** For commands that read files unless a flag asks for a hub: `--hub`, or flags that make sense with it only. */
-export function asksHub(flags: HubFlags & { readonly hub: boolean }): boolean {
+export function isHubRequested(flags: HubFlags & { readonly hub: boolean }): boolean {
   return flags.hub || flags.kubeconfig !== undefined || flags.context !== undefined;
 }
 

@@ -5,7 +5,7 @@ import type { ControllerHttpOptions } from './controller-http-options.ts';
 export function addControllerGauges({
   metrics,
   inventory,
-  book,
+  publishedPlacements,
   decider,
   loops,
   leadership,
@@ -54,7 +54,7 @@ export function addControllerGauges({
   metrics.gauge(
     'berth_published_placements',
     'Placements with a published decision',
-    () => book.list().length,
+    () => publishedPlacements.list().length,
   );
   metrics.gauge('berth_publish_queue_depth', 'Placements waiting to be published', () => decider.queue.depth);
   metrics.gauge(

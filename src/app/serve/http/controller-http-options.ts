@@ -3,15 +3,15 @@ import type { WorkQueue } from '../../../runtime/work-queue.ts';
 import type { ControllerMetrics } from './controller-metrics.ts';
 import type { GitLoop } from '../../../controllers/sources/following/git-loop.ts';
 import type { HubInventory } from '../../../controllers/inventory/hub-inventory.ts';
-import type { PublishedBook } from '../../../core/publish/pages/published-book.ts';
+import type { PublishedPlacements } from '../../../core/publish/pages/published-placements.ts';
 import type { Readiness } from './readiness.ts';
-import type { ServeFleetOptions } from '../../settings/serve-options.ts';
+import type { ServeOptions } from '../../settings/serve-options.ts';
 
 /** What the controller's HTTP answers are made from. */
 export interface ControllerHttpOptions {
-  readonly options: ServeFleetOptions;
+  readonly options: ServeOptions;
   readonly inventory: HubInventory;
-  readonly book: PublishedBook;
+  readonly publishedPlacements: PublishedPlacements;
   readonly metrics: ControllerMetrics;
   readonly loops: readonly GitLoop[];
   readonly decider: { readonly queue: WorkQueue };

@@ -12,11 +12,11 @@ import type { Logger } from '../../../core/ports.ts';
 import type { ManagedClusterSet } from '../../../core/model/kind/managed-cluster-set.ts';
 import type { ManagedCluster } from '../../../core/model/kind/managed-cluster.ts';
 import { isMember, membershipOf } from '../../../core/placement/filter/set-membership.ts';
-import { isLoopbackHost } from '../../../adapters/http/loopback-host.ts';
+import { isLoopbackHost } from '../../../runtime/loopback-host.ts';
 import type { ServeHttpOptions } from '../../settings/serve-options.ts';
 import { addControllerGauges } from './controller-gauges.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';
-import type { PublishedPlacement } from '../../../core/publish/pages/published-book.ts';
+import type { PublishedPlacement } from '../../../core/publish/pages/published-placements.ts';
 import { webhookRoute } from './webhook-route.ts';
 
 /** On a Placement: its ApplicationSets may get an empty list. */
@@ -100,15 +100,16 @@ function reportAnswers({ metrics, options }: ControllerHttpOptions): (answer: Pl
   };
 }
 
-function pluginSource({ book, inventory }: ControllerHttpOptions): PluginSource {
+function pluginSource({ publishedPlacements, inventory }: ControllerHttpOptions): PluginSource {
   const ids = new WeakMap<PublishedPlacement, string>();
   const clusterOf = (name: string): ManagedCluster | undefined =>
     inventory.clusters.store.get(name) as unknown as ManagedCluster | undefined;
   return {
     problem: () =>
-      inventory.problem() ?? (book.complete ? undefined : 'the first publication is not complete'),
+      inventory.problem() ??
+      (publishedPlacements.complete ? undefined : 'the first publication is not complete'),
     placement: (name) => {
-      const published = book.get(name);
+      const published = publishedPlacements.get(name);
       if (published === undefined) return undefined;
       let decisionId = ids.get(published);
       if (decisionId === undefined)

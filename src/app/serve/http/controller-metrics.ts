@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { FleetEvent } from '../../../controllers/events/fleet-events.ts';
+import type { ControllerEvent } from '../../../controllers/events/controller-events.ts';
 
 interface AnswerLabels {
   readonly applicationSet: string;
@@ -89,7 +89,7 @@ export class ControllerMetrics {
     });
   }
 
-  saw(event: FleetEvent): void {
+  saw(event: ControllerEvent): void {
     if (event.kind === 'published') {
       this.#published.inc();
       this.#writes.inc(event.writes);

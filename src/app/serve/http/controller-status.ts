@@ -5,9 +5,9 @@ import { HELD_CONDITION } from '../../../core/publish/approval/publish-annotatio
 import type { Leadership, LeadershipStatus } from '../../../runtime/leader-election/leadership.ts';
 import type { GitLoop } from '../../../controllers/sources/following/git-loop.ts';
 import type { HubInventory } from '../../../controllers/inventory/hub-inventory.ts';
-import type { PublishedBook } from '../../../core/publish/pages/published-book.ts';
+import type { PublishedPlacements } from '../../../core/publish/pages/published-placements.ts';
 import type { Readiness } from './readiness.ts';
-import type { ServeFleetOptions } from '../../settings/serve-options.ts';
+import type { ServeOptions } from '../../settings/serve-options.ts';
 
 /** What `berth status` shows. Plain JSON. */
 export interface ControllerStatus {
@@ -42,9 +42,9 @@ export interface PlacementReport {
 }
 
 export function controllerStatus(parts: {
-  readonly options: Pick<ServeFleetOptions, 'schedule'>;
+  readonly options: Pick<ServeOptions, 'schedule'>;
   readonly inventory: HubInventory;
-  readonly book: PublishedBook;
+  readonly publishedPlacements: PublishedPlacements;
   readonly loops: readonly GitLoop[];
   readonly warnings: () => readonly string[];
   readonly readiness: Readiness;
@@ -66,8 +66,8 @@ export function controllerStatus(parts: {
 }
 
 function sourceReport(loop: GitLoop): SourceReport {
-  const { name, inProcess, fleet, outcome, lastError } = loop.status();
-  const read = (fleet?.problems ?? []).map(
+  const { name, inProcess, content, outcome, lastError } = loop.status();
+  const read = (content?.problems ?? []).map(
     ({ location, message }) => `${location === undefined ? '' : `${formatLocation(location)}: `}${message}`,
   );
   const synced = (outcome?.problems ?? []).map(
@@ -77,9 +77,9 @@ function sourceReport(loop: GitLoop): SourceReport {
   return {
     name,
     inProcess,
-    commit: fleet?.commit?.id,
-    subject: fleet?.commit?.subject,
-    objects: fleet?.objects.length ?? 0,
+    commit: content?.commit?.id,
+    subject: content?.commit?.subject,
+    objects: content?.objects.length ?? 0,
     error: lastError === undefined ? undefined : errorText(lastError),
     problems: [...read, ...synced],
     pruneHeld: outcome?.pruneHeld?.message,
@@ -88,7 +88,13 @@ function sourceReport(loop: GitLoop): SourceReport {
 
 function placementReport(
   placement: Placement,
-  { book, options }: { readonly book: PublishedBook; readonly options: Pick<ServeFleetOptions, 'schedule'> },
+  {
+    publishedPlacements,
+    options,
+  }: {
+    readonly publishedPlacements: PublishedPlacements;
+    readonly options: Pick<ServeOptions, 'schedule'>;
+  },
 ): PlacementReport {
   const key = `${placement.metadata.namespace ?? ''}/${placement.metadata.name}`;
   // Where OCM decides, a hold is of a time when Berth did.
@@ -97,7 +103,10 @@ function placementReport(
   );
   return {
     placement: key,
-    clusters: (book.get(key)?.groups ?? []).reduce((sum, group) => sum + group.decisions.length, 0),
+    clusters: (publishedPlacements.get(key)?.groups ?? []).reduce(
+      (sum, group) => sum + group.decisions.length,
+      0,
+    ),
     held: held === undefined ? undefined : { reason: held.reason, message: held.message },
   };
 }

@@ -1,11 +1,11 @@
 import type { Clock } from '../../../core/ports.ts';
-import type { FleetEvent, FleetHappening } from '../../../controllers/events/fleet-events.ts';
+import type { ControllerEvent, ControllerEventBody } from '../../../controllers/events/controller-events.ts';
 
 /** A reader that does not keep up loses the oldest events, never the controller's memory. */
 const MAX_WAITING = 10_000;
 
 /** Hands each event to every reader that is there when it happens; a reader sees them in order. */
-export class EventStream implements AsyncIterable<FleetEvent> {
+export class EventStream implements AsyncIterable<ControllerEvent> {
   readonly #clock: Clock;
   readonly #readers = new Set<Reader>();
   #closed = false;
@@ -14,7 +14,7 @@ export class EventStream implements AsyncIterable<FleetEvent> {
     this.#clock = clock;
   }
 
-  emit(happening: FleetHappening): void {
+  emit(happening: ControllerEventBody): void {
     const event = { atMs: this.#clock.now(), ...happening };
     for (const reader of this.#readers) reader.push(event);
   }
@@ -25,7 +25,7 @@ export class EventStream implements AsyncIterable<FleetEvent> {
   }
 
   /** Reading starts with the call, not with the first `next`. */
-  [Symbol.asyncIterator](): AsyncIterator<FleetEvent> {
+  [Symbol.asyncIterator](): AsyncIterator<ControllerEvent> {
     const reader = new Reader();
     this.#readers.add(reader);
     if (this.#closed) reader.end();
@@ -41,11 +41,11 @@ export class EventStream implements AsyncIterable<FleetEvent> {
 }
 
 class Reader {
-  readonly #waiting: FleetEvent[] = [];
-  readonly #takers: ((result: IteratorResult<FleetEvent>) => void)[] = [];
+  readonly #waiting: ControllerEvent[] = [];
+  readonly #takers: ((result: IteratorResult<ControllerEvent>) => void)[] = [];
   #ended = false;
 
-  push(event: FleetEvent): void {
+  push(event: ControllerEvent): void {
     const taker = this.#takers.shift();
     if (taker !== undefined) taker({ done: false, value: event });
     else {
@@ -54,7 +54,7 @@ class Reader {
     }
   }
 
-  next(): Promise<IteratorResult<FleetEvent>> {
+  next(): Promise<IteratorResult<ControllerEvent>> {
     const event = this.#waiting.shift();
     if (event !== undefined) return Promise.resolve({ done: false, value: event });
     if (this.#ended) return Promise.resolve({ done: true, value: undefined });

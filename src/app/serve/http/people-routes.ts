@@ -73,7 +73,7 @@ function requireScope(tokens: Pick<BearerTokens, 'identify'>, scope: TokenScope)
 
 /** Only names: the caller has shown no token. */
 function readyText({ loops, leadership }: ControllerHttpOptions): string {
-  const unread = loops.map((loop) => loop.status()).filter(({ fleet }) => fleet === undefined);
+  const unread = loops.map((loop) => loop.status()).filter(({ content }) => content === undefined);
   return [
     'ok',
     ...electionLine(leadership.status()),

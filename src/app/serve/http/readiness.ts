@@ -6,7 +6,7 @@ import {
 import { printable } from '../../../core/model/printable.ts';
 import type { FirstReads } from '../../../controllers/sources/progress/first-reads.ts';
 import type { HubInventory } from '../../../controllers/inventory/hub-inventory.ts';
-import type { PublishedBook } from '../../../core/publish/pages/published-book.ts';
+import type { PublishedPlacements } from '../../../core/publish/pages/published-placements.ts';
 
 /** A first read that takes longer counts as one that failed: a forge that hangs must not keep a controller from being ready. */
 const PATIENCE_MS = 60_000;
@@ -18,20 +18,20 @@ const PATIENCE_MS = 60_000;
  */
 export class Readiness {
   readonly #inventory: Pick<HubInventory, 'problem'>;
-  readonly #book: Pick<PublishedBook, 'complete'>;
+  readonly #publishedPlacements: Pick<PublishedPlacements, 'complete'>;
   readonly #sources: FirstReads;
   readonly #leadership: Pick<Leadership, 'status'>;
   #sourcesOver = false;
 
   constructor(
     inventory: Pick<HubInventory, 'problem'>,
-    book: Pick<PublishedBook, 'complete'>,
+    publishedPlacements: Pick<PublishedPlacements, 'complete'>,
     sources: FirstReads,
     leadership: Pick<Leadership, 'status'> = SOLE_LEADER,
   ) {
     this.#leadership = leadership;
     this.#inventory = inventory;
-    this.#book = book;
+    this.#publishedPlacements = publishedPlacements;
     this.#sources = sources;
   }
 
@@ -47,7 +47,7 @@ export class Readiness {
     if (problem !== undefined) return problem;
     const election = electionProblem(this.#leadership.status());
     if (election !== undefined) return election;
-    if (!this.#book.complete) return 'the first publication is not complete';
+    if (!this.#publishedPlacements.complete) return 'the first publication is not complete';
     if (this.#sourcesOver) return undefined;
     return `not read yet: source ${this.#sources.waitingFor.join(', ')}`;
   }

@@ -6,7 +6,7 @@ import { Backoff } from '../../../runtime/backoff.ts';
 import type { Leadership } from '../../../runtime/leader-election/leadership.ts';
 import { sleep } from '../../../runtime/sleep.ts';
 import { WakeUp } from '../../../runtime/wake-up.ts';
-import type { Fleet } from '../manifests/fleet.ts';
+import type { SourceContent } from '../manifests/source-content.ts';
 
 export interface CommitReporterOptions {
   /** `berth/SOURCE` distinguishes statuses of several sources of one repository. */
@@ -14,7 +14,10 @@ export interface CommitReporterOptions {
   readonly targetUrl?: string | undefined;
   readonly post: (status: CommitStatus, signal: AbortSignal) => Promise<void>;
   /** What was reported last, across restarts: a restart reports nothing twice. */
-  readonly told: { get(key: string): ToldStatus | undefined; set(key: string, value: ToldStatus): void };
+  readonly told: {
+    get(key: string): ReportedStatus | undefined;
+    set(key: string, value: ReportedStatus): void;
+  };
   /** Only one of several processes reports. Default: this one. */
   readonly leadership?: Pick<Leadership, 'isHeld' | 'whenHeld'> | undefined;
   readonly clock: Clock;
@@ -23,7 +26,7 @@ export interface CommitReporterOptions {
   readonly onError: (error: unknown) => void;
 }
 
-export interface ToldStatus {
+export interface ReportedStatus {
   readonly commit: string;
   readonly text: string;
 }
@@ -48,10 +51,10 @@ export class CommitReporter {
     this.#options = options;
   }
 
-  report(fleet: Fleet): void {
+  report(content: SourceContent): void {
     const { source, told, targetUrl } = this.#options;
-    if (fleet.commit === undefined) return;
-    const status = { ...statusOf(fleet), commit: fleet.commit.id, context: `berth/${source}`, targetUrl };
+    if (content.commit === undefined) return;
+    const status = { ...statusOf(content), commit: content.commit.id, context: `berth/${source}`, targetUrl };
     const last = told.get(source);
     if (last?.commit === status.commit && last.text === textOf(status)) return;
     // The process that leads reports. One that takes over begins with the newest.
@@ -100,11 +103,11 @@ export class CommitReporter {
   }
 }
 
-function statusOf(fleet: Fleet): Pick<CommitStatus, 'state' | 'description'> {
-  const errors = fleet.problems.filter(({ severity }) => severity === 'error');
+function statusOf(content: SourceContent): Pick<CommitStatus, 'state' | 'description'> {
+  const errors = content.problems.filter(({ severity }) => severity === 'error');
   const [first] = errors;
   if (first === undefined)
-    return { state: 'success', description: `${fleet.objects.length} objects in ${fleet.files} files` };
+    return { state: 'success', description: `${content.objects.length} objects in ${content.files} files` };
   const { commit: _commit, ...place } = first.location ?? { file: '', line: 1, column: 1 };
   const at = first.location === undefined ? '' : `${formatLocation(place)}: `;
   const more = errors.length > 1 ? `${errors.length} errors: ` : '';

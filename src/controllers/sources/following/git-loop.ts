@@ -1,4 +1,4 @@
-import { mayMove } from '../../../adapters/git/repository/git-ref.ts';
+import { mayAffectRef } from '../../../adapters/git/repository/git-ref.ts';
 import type { GitRef } from '../../../adapters/git/repository/git-repository.ts';
 import type { Problem } from '../../../core/model/problem.ts';
 import type { Clock, Logger } from '../../../core/ports.ts';
@@ -6,9 +6,9 @@ import type { HubBreak } from '../../../core/sync/hub-position.ts';
 import { Backoff } from '../../../runtime/backoff.ts';
 import type { Leadership } from '../../../runtime/leader-election/leadership.ts';
 import { sleep } from '../../../runtime/sleep.ts';
-import type { Fleet } from '../manifests/fleet.ts';
-import type { FleetSource } from '../reading/fleet-source.ts';
-import type { FleetHappening } from '../../events/fleet-events.ts';
+import type { SourceContent } from '../manifests/source-content.ts';
+import type { GitSource } from '../reading/git-source.ts';
+import type { ControllerEventBody } from '../../events/controller-events.ts';
 import type { HubSync } from './hub-sync.ts';
 import type { SourceEvent } from '../progress/source-events.ts';
 import type { SyncOptions, SyncOutcome } from '../members/sync-outcome.ts';
@@ -18,7 +18,7 @@ export interface GitLoopOptions {
   readonly url: string;
   /** Absent: the remote's default branch, whose name is not known. */
   readonly ref?: GitRef | undefined;
-  readonly source: FleetSource;
+  readonly source: GitSource;
   /** Undefined: the hub is filled by somebody else (`sync: observe`). */
   readonly sync: HubSync | undefined;
   /** A process that may not write only reads; the hub follows as soon as it may. Default: it always may. */
@@ -26,7 +26,7 @@ export interface GitLoopOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Logger;
-  readonly emit: (happening: FleetHappening) => void;
+  readonly emit: (happening: ControllerEventBody) => void;
   readonly pollIntervalMs: number;
   /** The hub is compared with the last commit this often, to correct what was changed by hand. */
   readonly resyncIntervalMs: number;
@@ -37,14 +37,14 @@ export interface GitLoopOptions {
    */
   readonly whenFirstPublished?: ((signal: AbortSignal) => Promise<void>) | undefined;
   /** Problems found when reading, and semantic ones (an unknown set, CEL that does not compile). */
-  readonly check?: ((fleet: Fleet) => Promise<readonly Problem[]>) | undefined;
+  readonly check?: ((content: SourceContent) => Promise<readonly Problem[]>) | undefined;
 }
 
 /** What the loop knows of its source, for `berth status`. */
 export interface SourceStatus {
   readonly name: string;
   readonly inProcess: boolean;
-  readonly fleet: Fleet | undefined;
+  readonly content: SourceContent | undefined;
   readonly outcome: SyncOutcome | undefined;
   readonly lastError: unknown;
   readonly lastSuccessAtMs: number | undefined;
@@ -56,9 +56,9 @@ export interface SourceStatus {
  */
 export class GitLoop {
   readonly #options: GitLoopOptions;
-  #fleet: Fleet | undefined;
+  #content: SourceContent | undefined;
   /** Read, while its meaning is not checked yet. */
-  #unchecked: Fleet | undefined;
+  #unchecked: SourceContent | undefined;
   #outcome: SyncOutcome | undefined;
   #lastError: unknown;
   #lastSuccessAtMs: number | undefined;
@@ -85,7 +85,7 @@ export class GitLoop {
     return {
       name: this.#options.name,
       inProcess: this.#options.source.inProcess,
-      fleet: this.#fleet ?? this.#unchecked,
+      content: this.#content ?? this.#unchecked,
       outcome: this.#outcome,
       lastError: this.#lastError,
       lastSuccessAtMs: this.#lastSuccessAtMs,
@@ -94,7 +94,7 @@ export class GitLoop {
 
   /** Whether a push to a ref (`refs/heads/main`) may move what is followed. */
   concerns(pushedRef: string): boolean {
-    return this.#options.ref === undefined || mayMove(this.#options.ref, pushedRef);
+    return this.#options.ref === undefined || mayAffectRef(this.#options.ref, pushedRef);
   }
 
   /** A webhook arrived: fetches now. */
@@ -144,7 +144,7 @@ export class GitLoop {
 
   async #pass(signal: AbortSignal): Promise<void> {
     const failure = await this.#look(signal);
-    if (this.#fleet !== undefined && !signal.aborted) await this.#followFleet(this.#fleet, signal);
+    if (this.#content !== undefined && !signal.aborted) await this.#followFleet(this.#content, signal);
     if (failure !== undefined) throw failure.error;
   }
 
@@ -161,7 +161,7 @@ export class GitLoop {
       return undefined;
     } catch (error) {
       if (signal.aborted) throw error;
-      const last = this.#fleet === undefined ? await source.last() : undefined;
+      const last = this.#content === undefined ? await source.last() : undefined;
       // When that fails too, the first error says what is wrong.
       if (last !== undefined) await this.#read(last, signal).catch(() => undefined);
       return { error };
@@ -169,19 +169,19 @@ export class GitLoop {
   }
 
   async #read(commit: string, signal: AbortSignal): Promise<void> {
-    if (this.#fleet?.commit?.id === commit) return;
-    const fleet = await this.#take(await this.#options.source.read(commit), signal);
-    if (fleet !== undefined) this.#fleet = fleet;
+    if (this.#content?.commit?.id === commit) return;
+    const content = await this.#take(await this.#options.source.read(commit), signal);
+    if (content !== undefined) this.#content = content;
   }
 
-  async #followFleet(fleet: Fleet, signal: AbortSignal): Promise<void> {
+  async #followFleet(content: SourceContent, signal: AbortSignal): Promise<void> {
     const { sync, clock, resyncIntervalMs, leadership } = this.#options;
     this.#onlyReads = leadership?.isHeld === false;
     if (this.#onlyReads) {
-      sync?.claim(fleet);
+      sync?.claim(content);
       return;
     }
-    const commit = fleet.commit?.id;
+    const commit = content.commit?.id;
     const due = clock.now() - this.#comparedAtMs >= resyncIntervalMs || clock.now() < this.#comparedAtMs;
     const asked = this.#comparesAsked;
     const retry =
@@ -193,10 +193,10 @@ export class GitLoop {
     // A new commit is followed at once; comparing everything is for the interval, and for explicit requests.
     const isNew = this.#syncedCommit !== commit;
     const compare = due || retry;
-    if (!compare || (isNew && sync.isSettled)) await this.#follow(sync, fleet, { compare: false, signal });
+    if (!compare || (isNew && sync.isSettled)) await this.#follow(sync, content, { compare: false, signal });
     if (compare) {
       await this.#afterFirstPublication(signal);
-      await this.#follow(sync, fleet, { compare, signal });
+      await this.#follow(sync, content, { compare, signal });
     }
     this.#syncedCommit = commit;
     // Not after every commit: with many of them the hub would never be compared.
@@ -206,27 +206,27 @@ export class GitLoop {
   }
 
   /** The commit with all its problems; undefined when stopped meanwhile. */
-  async #take(read: Fleet, signal: AbortSignal): Promise<Fleet | undefined> {
+  async #take(read: SourceContent, signal: AbortSignal): Promise<SourceContent | undefined> {
     const { name: source, emit, tell, check } = this.#options;
     this.#unchecked = read;
-    const kept = tell({ kind: 'read', source, fleet: read });
+    const kept = tell({ kind: 'read', source, content: read });
     await this.#afterFirstPublication(signal);
     if (signal.aborted) return undefined;
-    const fleet = { ...read, problems: (await check?.(read)) ?? read.problems };
-    const { commit, objects, files, problems } = fleet;
+    const content = { ...read, problems: (await check?.(read)) ?? read.problems };
+    const { commit, objects, files, problems } = content;
     emit({ kind: 'commit-read', source, commit, objects: objects.length, files, problems });
-    void tell({ kind: 'checked', source, fleet });
+    void tell({ kind: 'checked', source, content });
     await kept;
-    return fleet;
+    return content;
   }
 
   async #afterFirstPublication(signal: AbortSignal): Promise<void> {
     await (this.#firstPublished ??= this.#options.whenFirstPublished?.(signal));
   }
 
-  async #follow(sync: HubSync, fleet: Fleet, options: SyncOptions): Promise<void> {
+  async #follow(sync: HubSync, content: SourceContent, options: SyncOptions): Promise<void> {
     const hubChanges = this.#hubChanges;
-    this.#outcome = await sync.sync(fleet, options);
+    this.#outcome = await sync.sync(content, options);
     this.#tell(this.#outcome);
     // What was found on the hub before it changed says nothing about what is there now.
     if (hubChanges !== this.#hubChanges) return sync.distrust();
@@ -247,7 +247,8 @@ export class GitLoop {
     const { applied, pruned, unchanged, problems, pruneHeld, released } = outcome;
     emit({ kind: 'synced', source: name, applied, pruned, unchanged, ...(released && { released }) });
     // The same error is reported once, not at every pass.
-    const text = JSON.stringify([problems, pruneHeld]);
+    const sorted = problems.map((problem) => JSON.stringify(problem)).sort();
+    const text = JSON.stringify([sorted, pruneHeld]);
     if (text === this.#told) return;
     this.#told = text;
     for (const { object, message, location } of problems)

@@ -2,18 +2,19 @@ import pLimit from 'p-limit';
 import { BerthError } from '../../../core/errors.ts';
 import type { KindInfo } from '../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { refOf } from '../../../core/model/object-ref.ts';
+import { objectIdentity, refOf } from '../../../core/model/object-ref.ts';
 import type { SourceObject } from '../../../core/model/source-object.ts';
 import type { Clock, KubeApi } from '../../../core/ports.ts';
 import type { Digest } from '../../../core/publish/approval/plan-token.ts';
 import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
-import { inWaves } from '../../../core/sync/apply-order.ts';
+import { groupByWave } from '../../../core/sync/apply-order.ts';
 import { applySetId, memberKinds, parentOfSource, uniqueKinds } from '../../../core/sync/apply-set.ts';
 import type { DeletionRecord } from '../../../core/sync/deletion-record.ts';
+import { withHubTaints } from '../../../core/sync/applied/cluster-taints.ts';
 import { containsAll, desiredObject, isApplied } from '../../../core/sync/desired-object.ts';
 import { placeObject } from '../../../core/sync/place-object.ts';
 import type { HubBreak } from '../../../core/sync/hub-position.ts';
-import { identityOf, standingIdentities } from '../../../core/sync/plan-prune.ts';
+import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
 import { planIncrement } from '../../../core/sync/plan-increment.ts';
 import { canonicalJson } from '../../../core/model/json-equal.ts';
 import { LeaseNotHeldError } from '../../../runtime/leader-election/lease-not-held-error.ts';
@@ -21,9 +22,10 @@ import { ApplySetRegistry } from '../members/apply-set-registry.ts';
 import { DeletedBeforeRestore } from '../pruning/deleted-before-restore.ts';
 import { pruneHub } from '../pruning/hub-prune.ts';
 import { MemberOwners } from '../members/member-owners.ts';
+import { applyDesired, FIELD_MANAGER } from './apply-desired.ts';
 import { NeededNamespaces } from './needed-namespaces.ts';
-import { noteMembers } from '../pruning/note-members.ts';
-import { requiredKind } from '../members/required-kind.ts';
+import { recordMemberCount } from '../pruning/record-member-count.ts';
+import { requiredKind, unservedAmong } from '../members/required-kind.ts';
 import type { SourceClaims } from '../progress/source-claims.ts';
 import type { CommitBarrier } from '../progress/commit-barrier.ts';
 import type { SyncInput, SyncOptions, SyncOutcome } from '../members/sync-outcome.ts';
@@ -44,6 +46,8 @@ export interface HubSyncOptions {
   readonly deletionWindowMs: number;
   readonly clock: Pick<Clock, 'now'>;
   readonly force: boolean;
+  /** Whether objects of the kind go to the hub. Those of other kinds are neither applied nor deleted. Default: all do. */
+  readonly isApplied?: ((object: Pick<KubeObject, 'apiVersion' | 'kind'>) => boolean) | undefined;
   readonly markPlacements: boolean;
   /** Write recorded status of clusters and scores: only for a hub that has no agents. */
   readonly recordedStatus: boolean;
@@ -135,8 +139,8 @@ export class HubSync {
    * to be on the hub
    */
   claim({ objects }: Pick<SyncInput, 'objects'>): readonly SourceObject[] {
-    const { claims, source } = this.#options;
-    const wanted = objects.filter(({ object }) => object.kind !== 'PlacementDecision');
+    const { claims, source, isApplied = () => true } = this.#options;
+    const wanted = objects.filter(({ object }) => object.kind !== 'PlacementDecision' && isApplied(object));
     claims.claim(source, wanted, (identity) => this.#owners.owns(identity));
     return wanted;
   }
@@ -166,7 +170,7 @@ export class HubSync {
     const kinds = uniqueKinds([...memberKinds(parent), ...wanted.map(({ object }) => object)]);
     const { own: members, others, unlisted } = await this.#registry.listMembers(kinds);
     this.#owners.listed({ own: members, others });
-    const { claims } = this.#options;
+    const { claims, isApplied = () => true } = this.#options;
     // If every object is on the hub already, no source can be late: a restart does not wait.
     if (claims.isWaiting && wanted.some(({ object }) => this.#owners.isNew(object)))
       await claims.whenRead(signal);
@@ -187,27 +191,28 @@ export class HubSync {
     const back = new Set(
       await this.#deletedBefore.among(
         members.values(),
-        () => new Set(wanted.flatMap(({ object }) => standingIdentities(object))),
+        () => new Set(wanted.flatMap(({ object }) => possibleIdentities(object))),
       ),
     );
     const judged = new Map([...members].filter(([, object]) => !back.has(object)));
     const found = { members: judged, areAll: unlisted.length === 0, others, parent };
-    const membersBefore = await noteMembers(parts, wanted, found);
+    const membersBefore = await recordMemberCount(parts, input.objects, found);
     await this.#applyAll(known, members, tally);
+    const left = input.objects.filter(({ object }) => !isApplied(object));
     const arrives = tally.applied + tally.unchanged > 0;
     const { deleted, problems, ...pruned } = await pruneHub(parts, input, {
       ...found,
       arrives,
       membersBefore,
       back: [...back],
-      notServed: notServedAmong(tally.problems),
+      notServed: [...notServedAmong(tally.problems), ...(await unservedAmong(this.#options.api, left))],
     });
     tally.problems.push(...problems);
     tally.pruned = deleted.length;
     for (const object of deleted) {
-      members.delete(identityOf(refOf(object)));
-      this.#owners.drop(identityOf(refOf(object)));
-      this.#stored.delete(identityOf(refOf(object)));
+      members.delete(objectIdentity(refOf(object)));
+      this.#owners.drop(objectIdentity(refOf(object)));
+      this.#stored.delete(objectIdentity(refOf(object)));
     }
     if (deleted.length > 0) await this.#registry.writeParent([...members.values(), ...objects], unlisted);
     return { ...tally, ...pruned, unlisted };
@@ -219,7 +224,7 @@ export class HubSync {
     members: ReadonlyMap<string, KubeObject> | undefined,
     tally: Tally,
   ): Promise<void> {
-    for (const wave of inWaves(sources.map((entry) => ({ ...entry, kind: entry.object.kind }))))
+    for (const wave of groupByWave(sources.map((entry) => ({ ...entry, kind: entry.object.kind }))))
       await Promise.all(wave.map((entry) => this.#limit(() => this.#applyOne(entry, members, tally))));
   }
 
@@ -244,17 +249,19 @@ export class HubSync {
   ): Promise<boolean> {
     const { api, force } = this.#options;
     const kind = await requiredKind(api, object);
-    const desired = desiredObject(placeObject(object, kind), { ...this.#options, applySetId: this.#id });
-    const id = identityOf(refOf(desired));
+    const fromGit = desiredObject(placeObject(object, kind), { ...this.#options, applySetId: this.#id });
+    const id = objectIdentity(refOf(fromGit));
     let live = members?.get(id);
+    const desired = withHubTaints(fromGit, live, FIELD_MANAGER);
     let changed = false;
     if (live === undefined || !(isApplied(desired, live) || this.#isStored(id, desired, live))) {
-      if (members === undefined) await this.#owners.lookAgain(kind, desired);
+      if (members === undefined) await this.#owners.recheck(kind, desired);
       await this.#owners.requireFree(id, object);
       // Before the request: a caller that asks meanwhile must know.
       this.#owners.take(id);
       await this.#makeNamespaces(kind, desired);
-      live = await api.apply(kind, desired, { fieldManager: 'berth', force });
+      const mayBeThere = members === undefined;
+      live = await applyDesired({ api, kind, desired: fromGit, live, mayBeThere, force });
       this.#deletedBefore.forget(live);
       this.#stored.set(id, this.#fingerprint(desired, live));
       this.#options.written?.applied(live);

@@ -1,4 +1,4 @@
-import { createUnlessThere } from '../../../adapters/kube/create-unless-there.ts';
+import { createIfAbsent } from '../../../adapters/kube/create-if-absent.ts';
 import { NAMESPACE } from '../../../core/model/kinds.ts';
 import type { KubeApi } from '../../../core/ports.ts';
 
@@ -19,7 +19,7 @@ export class NeededNamespaces {
   async need(name: string): Promise<void> {
     if (this.#known.has(name)) return;
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
-    await createUnlessThere(this.#api, NAMESPACE, namespace, { fieldManager: 'berth' });
+    await createIfAbsent(this.#api, NAMESPACE, namespace, { fieldManager: 'berth' });
     this.#known.add(name);
   }
 }

@@ -1,6 +1,6 @@
 import { parseKustomization } from './kustomization-text.ts';
 import type { KustomizationText } from './kustomization-text.ts';
-import { inRepository, readEach } from './kustomize-tree.ts';
+import { resolveEntry, readContents } from './kustomize-tree.ts';
 import type { KustomizeTree } from './kustomize-tree.ts';
 
 /** An entry of a kustomization, and the path in the repository that it names. */
@@ -31,11 +31,11 @@ export class KustomizationGraphs {
     for (let open = wanted; open.length > 0; ) {
       const read = await this.#readTexts(open, tree, texts);
       for (const [folder, { references: entries, words }] of read) {
-        const built = entries.map((text) => ({ text, target: inRepository(folder, text) }));
+        const built = entries.map((text) => ({ text, target: resolveEntry(folder, text) }));
         references.set(folder, built);
         // What a text that cannot be read builds on is not known, only that it is named there. Rendered by itself it would bring objects
         // that nobody asked for; without it nothing is lost, because nothing is pruned meanwhile.
-        const named = words.map((word) => inRepository(folder, word));
+        const named = words.map((word) => resolveEntry(folder, word));
         const targets = new Set([...built.map(({ target }) => target), ...named]);
         targets.delete(folder);
         edges.set(
@@ -70,7 +70,7 @@ export class KustomizationGraphs {
         read.push([folder, known]);
       }
     }
-    await readEach(tree, [...unknown.keys()], (file, content) => {
+    await readContents(tree, [...unknown.keys()], (file, content) => {
       const text = parseKustomization(content);
       const version = tree.versions.get(file) ?? '';
       if (version !== '' && content !== undefined) texts.set(version, text);
@@ -85,17 +85,17 @@ export class KustomizationGraphs {
 function rootsOf(wanted: readonly string[], edges: Edges): readonly string[] {
   const builtOn = new Set([...edges.values()].flat());
   const roots = wanted.filter((folder) => !builtOn.has(folder));
-  const covered = reachedFrom(roots, (folder) => edges.get(folder) ?? []);
+  const covered = reachableFolders(roots, (folder) => edges.get(folder) ?? []);
   for (const folder of wanted) {
     if (covered.has(folder)) continue;
     roots.push(folder);
-    reachedFrom([folder], (at) => edges.get(at) ?? [], covered);
+    reachableFolders([folder], (at) => edges.get(at) ?? [], covered);
   }
   return roots;
 }
 
 /** Some folders and all that can be reached from them. */
-export function reachedFrom(
+export function reachableFolders(
   folders: readonly string[],
   next: (folder: string) => readonly string[],
   reached = new Set<string>(),

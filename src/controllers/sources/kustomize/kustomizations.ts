@@ -1,12 +1,12 @@
 import { kubectlKustomize } from '../../../adapters/kustomize/kubectl-kustomize.ts';
 import { parseManifests } from '../../../adapters/yaml/parse-manifests.ts';
 import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
-import { KustomizationGraphs, reachedFrom } from './kustomization-graph.ts';
+import { KustomizationGraphs, reachableFolders } from './kustomization-graph.ts';
 import type { KustomizationGraph, Reference } from './kustomization-graph.ts';
-import { notHere, whatReachesOut } from './kustomization-reach.ts';
-import { readEach, TreeIndex } from './kustomize-tree.ts';
+import { missingReference, findRemoteReferences } from './remote-references.ts';
+import { readContents, TreeIndex } from './kustomize-tree.ts';
 import type { KustomizeTree } from './kustomize-tree.ts';
-import { refused } from '../manifests/read-content.ts';
+import { refusedFile } from '../manifests/read-content.ts';
 
 const MAX_FILES = 2_000;
 /** They are in memory at once, and on the disk of the temporary folder. */
@@ -81,7 +81,7 @@ function jobOf(
   if (refusal !== undefined) return { manifests: [], problems: [refusal] };
   const namedIn = (at: string): readonly Reference[] => references.get(at) ?? [];
   const folders = [
-    ...reachedFrom([folder], (at) =>
+    ...reachableFolders([folder], (at) =>
       namedIn(at)
         .map(({ target }) => target)
         .filter((target) => tree.kustomizations.has(target)),
@@ -91,7 +91,7 @@ function jobOf(
   for (const name of folders)
     for (const input of index.below(name))
       if (inputs.add(input).size > MAX_FILES)
-        return refused(file, {
+        return refusedFile(file, {
           code: 'source.kustomize',
           message: `kustomization over more than ${MAX_FILES} files, expected at most as many`,
         });
@@ -108,23 +108,23 @@ async function renderOne(
   // kustomize takes for a remote address what it does not find: such entries must not reach it.
   for (const { text, target } of named)
     if (!tree.versions.has(target) && !index.hasFolder(target))
-      return lasting(notHere(file, text, tree.refused.get(target)));
+      return lasting(missingReference(file, text, tree.refused.get(target)));
   const files = await contentsOf(inputs, tree);
   if (files === undefined)
     return lasting(
-      refused(file, {
+      refusedFile(file, {
         code: 'source.kustomize',
         message: `kustomization over more than ${MAX_INPUT_BYTES} bytes in its folders, expected at most as many`,
       }),
     );
-  const refusal = whatReachesOut(file, inputs, files);
+  const refusal = findRemoteReferences(file, inputs, files);
   if (refusal !== undefined) return lasting(refusal);
   const result = await kubectlKustomize({ folder, files, ambient: tree.ambient });
   if (result.ok) return lasting(atKustomization(file, parseManifests({ file, text: result.text })));
   if (result.reason === 'no-kubectl')
     return {
       lasts: false,
-      parsed: refused(file, {
+      parsed: refusedFile(file, {
         code: 'source.kustomize-missing',
         message: 'got a kustomization, which needs the kustomize in kubectl, and kubectl is not installed',
         hint: 'install kubectl, or commit what `kubectl kustomize` makes of it',
@@ -133,7 +133,7 @@ async function renderOne(
   const message = `kustomize failed: ${result.message}`;
   return {
     lasts: result.reason === 'failed',
-    parsed: refused(file, { code: 'source.kustomize', message, hint: withheld(job, files, tree) }),
+    parsed: refusedFile(file, { code: 'source.kustomize', message, hint: withheld(job, files, tree) }),
   };
 }
 
@@ -144,7 +144,7 @@ async function contentsOf(
 ): Promise<ReadonlyMap<string, Buffer> | undefined> {
   const files = new Map<string, Buffer>();
   let bytes = 0;
-  const fits = await readEach(tree, inputs, (input, content) => {
+  const fits = await readContents(tree, inputs, (input, content) => {
     bytes += content?.length ?? 0;
     if (content !== undefined) files.set(input, content);
     return bytes <= MAX_INPUT_BYTES;

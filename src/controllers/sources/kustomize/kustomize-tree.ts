@@ -20,7 +20,7 @@ export interface KustomizeTree {
 const READ_AT_ONCE = 8;
 
 /** Passes contents as they arrive, until `onFile` returns false. Returns whether it never did. */
-export async function readEach(
+export async function readContents(
   tree: Pick<KustomizeTree, 'read'>,
   paths: readonly string[],
   onFile: (path: string, content: Buffer | undefined) => boolean,
@@ -34,7 +34,7 @@ export async function readEach(
 }
 
 /** Where an entry of the kustomization in a folder leads to; '' is the root. */
-export function inRepository(folder: string, entry: string): string {
+export function resolveEntry(folder: string, entry: string): string {
   const joined = path.posix.join(folder === '' ? '.' : folder, entry).replace(/\/+$/, '');
   return joined === '.' ? '' : joined;
 }

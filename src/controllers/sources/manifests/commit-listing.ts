@@ -5,20 +5,20 @@ import type {
 } from '../../../adapters/git/repository/git-repository.ts';
 import { InputError } from '../../../core/errors.ts';
 import type { Problem } from '../../../core/model/problem.ts';
-import type { ManifestLimits } from './fleet.ts';
+import type { ManifestLimits } from './source-content.ts';
 import { selectManifests } from './manifest-selection.ts';
 import type { ManifestSelector } from './manifest-selection.ts';
 import { findSpecialFolders } from './special-folders.ts';
 
 /** The tree of a commit, and the files that are read. */
-export interface Listing {
+export interface CommitListing {
   readonly commit: string;
   readonly entries: Map<string, TreeEntry>;
-  readonly selection: Selection;
+  readonly selection: ManifestSelection;
 }
 
 /** Paths of the manifests in order, and what was refused. Both depend on names and modes alone, not on contents. */
-export interface Selection {
+export interface ManifestSelection {
   readonly paths: readonly string[];
   readonly problems: readonly Problem[];
   /** Folder of each kustomization and its file. */
@@ -35,17 +35,17 @@ export async function listCommit(
   repository: GitRepository,
   commit: string,
   rules: SelectionRules,
-): Promise<Listing> {
+): Promise<CommitListing> {
   const entries = new Map((await repository.listTree(commit)).map((entry) => [entry.path, entry]));
   return { commit, entries, selection: select(entries, commit, rules) };
 }
 
 /** The same for a commit of which the difference to a listed one is known. */
-export function listNext(
-  before: Listing,
+export function listNextCommit(
+  before: CommitListing,
   commit: string,
   { changes, ...rules }: SelectionRules & { readonly changes: readonly TreeChange[] },
-): Listing {
+): CommitListing {
   const entries = new Map(before.entries);
   let sameNames = true;
   for (const { path, entry } of changes) {
@@ -64,7 +64,7 @@ function select(
   entries: ReadonlyMap<string, TreeEntry>,
   commit: string,
   { selector, limits }: SelectionRules,
-): Selection {
+): ManifestSelection {
   const all = [...entries.values()];
   const special = findSpecialFolders(all.filter(({ path }) => selector.covers(path)));
   const { files, problems } = selectManifests(
@@ -78,11 +78,11 @@ function select(
       hint: 'narrow the paths of the source',
     });
   const paths = [...files.map(({ path }) => path), ...special.kustomizations.values()].sort();
-  const refusals = [...problems, ...special.problems].map((problem) => withCommit(problem, commit));
+  const refusals = [...problems, ...special.problems].map((problem) => atCommit(problem, commit));
   return { paths, problems: refusals, kustomizations: special.kustomizations };
 }
 
-export function withCommit(problem: Problem, commit: string): Problem {
+export function atCommit(problem: Problem, commit: string): Problem {
   if (problem.location === undefined || problem.location.commit !== undefined) return problem;
   return { ...problem, location: { ...problem.location, commit } };
 }

@@ -1,7 +1,7 @@
 import type { TreeChange, TreeEntry } from '../../../adapters/git/repository/git-repository.ts';
 import type { TreeFile } from '../../../adapters/git/repository/tree-safety.ts';
 import type { ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
-import type { FileReading } from './assemble-fleet.ts';
+import type { FileReading } from './assemble-objects.ts';
 
 /** From this number on everything is assembled again, which costs little compared with reading. */
 const MAX_FEW = 64;

@@ -1,7 +1,7 @@
 import { NOT_AN_OBJECT } from '../../../adapters/yaml/manifest-check.ts';
 import type { ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
 import type { Problem } from '../../../core/model/problem.ts';
-import { objectKey } from './assemble-fleet.ts';
+import { objectKey } from './assemble-objects.ts';
 
 const HINT =
   'the objects that the file declared before stay as they were; give the document its apiVersion and kind, or take it out of the file';
@@ -10,7 +10,7 @@ const HINT =
  * Turns warnings about documents that are no objects into errors, in files of which an earlier object is missing now:
  * the document may be that object. Returns the same list when there are none.
  */
-export function hidingDocuments(
+export function escalateHidingDocuments(
   problems: readonly Problem[],
   objects: readonly ParsedManifest[],
   before: readonly ParsedManifest[],

@@ -1,5 +1,5 @@
 import picomatch from 'picomatch';
-import { sortOutEntries } from '../../../adapters/git/repository/tree-safety.ts';
+import { splitSafeEntries } from '../../../adapters/git/repository/tree-safety.ts';
 import type { TreeFile } from '../../../adapters/git/repository/tree-safety.ts';
 import type { TreeEntry } from '../../../adapters/git/repository/git-repository.ts';
 import { InputError } from '../../../core/errors.ts';
@@ -38,7 +38,7 @@ export function selectManifests(
   const candidates = entries.filter(
     (entry) => (EXTENSIONS.test(entry.path) || !isPlain(entry)) && selector.covers(entry.path),
   );
-  const { files, problems } = sortOutEntries(candidates);
+  const { files, problems } = splitSafeEntries(candidates);
   return {
     files,
     problems: problems.map((problem) =>
@@ -51,7 +51,10 @@ export function selectManifests(
  * Turns warnings about places below which there were manifests into errors; returns the same list when there are
  * none.
  */
-export function hidingFiles(problems: readonly Problem[], files: readonly string[]): readonly Problem[] {
+export function escalateHidingPlaces(
+  problems: readonly Problem[],
+  files: readonly string[],
+): readonly Problem[] {
   const below = new Set<string>();
   for (const file of files)
     for (let slash = file.indexOf('/'); slash !== -1; slash = file.indexOf('/', slash + 1))

@@ -9,25 +9,25 @@ const LFS_POINTER = Buffer.from('version https://git-lfs.github.com/spec/v1', 'l
 /** One file's bytes as objects and problems. Locations carry the file, not yet the commit. */
 export function readContent(file: string, bytes: Buffer): ParsedFile {
   if (bytes.subarray(0, LFS_POINTER.length).equals(LFS_POINTER))
-    return refused(file, {
+    return refusedFile(file, {
       code: 'source.lfs-pointer',
       message: 'got a Git LFS pointer, not its content',
       hint: 'commit manifests as plain files (git lfs migrate export)',
     });
   if (!isUtf8(bytes))
-    return refused(file, {
+    return refusedFile(file, {
       code: 'source.encoding',
       message: 'got bytes that are not UTF-8, expected UTF-8 text',
     });
   return parseManifests({ file, text: bytes.toString('utf8') });
 }
 
-export function tooLarge(file: string, sizeBytes: number, maxBytes: number): ParsedFile {
+export function tooLargeFile(file: string, sizeBytes: number, maxBytes: number): ParsedFile {
   const message = `file of ${sizeBytes} bytes, expected at most ${maxBytes}`;
-  return refused(file, { code: 'source.too-large', message });
+  return refusedFile(file, { code: 'source.too-large', message });
 }
 
-export function refused(file: string, problem: Pick<Problem, 'code' | 'message' | 'hint'>): ParsedFile {
+export function refusedFile(file: string, problem: Pick<Problem, 'code' | 'message' | 'hint'>): ParsedFile {
   return {
     manifests: [],
     problems: [{ severity: 'error', ...problem, location: { file, line: 1, column: 1 } }],

@@ -1,9 +1,9 @@
 import { InputError } from '../../../core/errors.ts';
-import type { Fleet } from './fleet.ts';
+import type { SourceContent } from './source-content.ts';
 
 /** @throws InputError when there is nothing at all to read, not even something that is refused: most likely it is the wrong place */
 export function requireManifests(
-  read: readonly Pick<Fleet, 'files' | 'objects' | 'problems'>[],
+  read: readonly Pick<SourceContent, 'files' | 'objects' | 'problems'>[],
   where: string,
   globs: readonly string[],
 ): void {

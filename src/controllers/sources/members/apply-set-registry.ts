@@ -2,7 +2,7 @@ import type pLimit from 'p-limit';
 import { BerthError, InputError } from '../../../core/errors.ts';
 import { CONFIG_MAP, type KindInfo } from '../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { refOf } from '../../../core/model/object-ref.ts';
+import { objectIdentity, refOf } from '../../../core/model/object-ref.ts';
 import type { KubeApi, ObjectList } from '../../../core/ports.ts';
 import {
   HELD_MESSAGE_ANNOTATION,
@@ -18,7 +18,6 @@ import {
   sourceOfParent,
 } from '../../../core/sync/apply-set.ts';
 import { containsAll } from '../../../core/sync/desired-object.ts';
-import { identityOf } from '../../../core/sync/plan-prune.ts';
 import { resourceName, type UnlistedKind } from './unlisted-kind.ts';
 
 /** What is on the hub of the kinds that a source has, by identity. */
@@ -114,8 +113,8 @@ export class ApplySetRegistry {
     if (broken !== undefined && unlisted.length === kinds.length) throw broken.error;
     for (const object of lists.flatMap((list) => ('error' in list ? [] : list.items))) {
       const set = object.metadata.labels?.[APPLY_SET_PART_OF_LABEL] ?? '';
-      if (set === this.#id) own.set(identityOf(refOf(object)), object);
-      else others.set(identityOf(refOf(object)), set);
+      if (set === this.#id) own.set(objectIdentity(refOf(object)), object);
+      else others.set(objectIdentity(refOf(object)), set);
     }
     return { own, others, unlisted };
   }

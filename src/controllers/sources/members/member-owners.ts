@@ -1,8 +1,8 @@
 import { TransientError } from '../../../core/errors.ts';
 import type { KindInfo } from '../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { formatRef, refOf } from '../../../core/model/object-ref.ts';
-import { identityOf, standingIdentities } from '../../../core/sync/plan-prune.ts';
+import { formatRef, objectIdentity, refOf } from '../../../core/model/object-ref.ts';
+import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
 import type { ApplySetRegistry, SetMembers } from './apply-set-registry.ts';
 import type { SourceClaims } from '../progress/source-claims.ts';
 
@@ -12,7 +12,7 @@ export interface MemberOwnersOptions {
   readonly id: string;
   /** Take objects that belong to others. */
   readonly force: boolean;
-  readonly claims: Pick<SourceClaims, 'placeOf' | 'ownerOf' | 'letsGo' | 'firstOf'>;
+  readonly claims: Pick<SourceClaims, 'placeOf' | 'ownerOf' | 'hasReleased' | 'firstOf'>;
   readonly registry: Pick<ApplySetRegistry, 'setOf' | 'sourceOf'>;
 }
 
@@ -44,7 +44,7 @@ export class MemberOwners {
 
   /** Whether no source has the object on the hub. */
   isNew(object: KubeObject): boolean {
-    return !standingIdentities(object).some((id) => this.#owned.has(id) || this.#others.has(id));
+    return !possibleIdentities(object).some((id) => this.#owned.has(id) || this.#others.has(id));
   }
 
   /** The source is about to write the object. */
@@ -58,9 +58,9 @@ export class MemberOwners {
   }
 
   /** Another controller may have taken or made the object since the hub was listed: the server, that sees one field manager, lets both. */
-  async lookAgain(kind: KindInfo, desired: KubeObject): Promise<void> {
+  async recheck(kind: KindInfo, desired: KubeObject): Promise<void> {
     if (this.#options.force) return;
-    const id = identityOf(refOf(desired));
+    const id = objectIdentity(refOf(desired));
     const set = await this.#options.registry.setOf(kind, desired);
     if (set === undefined || set === this.#options.id) this.#others.delete(id);
     else {
@@ -98,7 +98,7 @@ export class MemberOwners {
     const named = set === undefined ? undefined : await registry.sourceOf(set);
     if (set !== undefined && named === undefined) return { set };
     const owners = [named, force ? undefined : claims.ownerOf(id, source)];
-    const owner = owners.find((name) => name !== undefined && !claims.letsGo(name, id));
+    const owner = owners.find((name) => name !== undefined && !claims.hasReleased(name, id));
     const rival = owner ?? claims.firstOf(id, source);
     return rival === undefined ? undefined : { source: rival };
   }

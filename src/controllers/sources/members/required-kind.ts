@@ -2,6 +2,8 @@ import { TransientError } from '../../../core/errors.ts';
 import type { KindInfo } from '../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { formatRef, refOf } from '../../../core/model/object-ref.ts';
+import { formatLocation } from '../../../core/model/source-location.ts';
+import type { SourceObject } from '../../../core/model/source-object.ts';
 import type { KubeApi } from '../../../core/ports.ts';
 
 /** Code of the error about an object whose kind the hub does not serve. */
@@ -16,4 +18,16 @@ export async function requiredKind(api: KubeApi, object: KubeObject): Promise<Ki
     subject: formatRef(refOf(object)),
     hint: 'install its CustomResourceDefinition on the hub, or take the object out of the source’s paths',
   });
+}
+
+/** The objects, with their places, of kinds that the hub does not serve. */
+export async function unservedAmong(
+  api: KubeApi,
+  sources: readonly Pick<SourceObject, 'object' | 'location'>[],
+): Promise<readonly string[]> {
+  const kinds = sources.map(({ object }) => api.resolve(object.apiVersion, object.kind));
+  const infos = await Promise.all(kinds);
+  return sources
+    .filter((_source, at) => infos[at] === undefined)
+    .map(({ object, location }) => `${formatRef(refOf(object))} (${formatLocation(location)})`);
 }

@@ -4,7 +4,7 @@ export interface PackedFiles {
   readonly lengths: readonly number[];
 }
 
-export function pack(parts: readonly Buffer[]): PackedFiles {
+export function packFiles(parts: readonly Buffer[]): PackedFiles {
   const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
   for (const part of parts) {
@@ -14,7 +14,7 @@ export function pack(parts: readonly Buffer[]): PackedFiles {
   return { bytes, lengths: parts.map((part) => part.length) };
 }
 
-export function unpack({ bytes, lengths }: PackedFiles): Buffer[] {
+export function unpackFiles({ bytes, lengths }: PackedFiles): Buffer[] {
   let at = 0;
   return lengths.map((length) => {
     const part = Buffer.from(bytes.buffer, bytes.byteOffset + at, length);

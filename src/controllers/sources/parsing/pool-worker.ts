@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import { afterCpuTime } from '../../../adapters/clock/cpu-time-limit.ts';
-import { pack, unpack } from './packed-files.ts';
+import { limitCpuTime } from '../../../adapters/clock/cpu-time-limit.ts';
+import { packFiles, unpackFiles } from './packed-files.ts';
 import type { PackedFiles } from './packed-files.ts';
 
 /** A file of 8 MiB stays far below it. */
@@ -45,17 +45,17 @@ export class PoolWorker {
       };
       const die = (reason: string): void => settle({ reason, started: this.#started });
       const send = (): void => {
-        const packed = pack(blobs);
+        const packed = packFiles(blobs);
         worker.postMessage(packed, [packed.bytes.buffer]);
       };
       const limit = (): (() => void) =>
-        afterCpuTime(this.#limitMs, () => {
+        limitCpuTime(this.#limitMs, () => {
           this.alive = false;
           void worker.terminate();
           die(`the parser took longer than ${this.#limitMs} ms`);
         });
       const onMessage = (message: PackedFiles | 'started'): void => {
-        if (message !== 'started') return settle({ records: unpack(message) });
+        if (message !== 'started') return settle({ records: unpackFiles(message) });
         this.#started = true;
         endLimit();
         endLimit = limit();

@@ -1,7 +1,7 @@
 import type { ObjectStore } from '../../../adapters/kube/cache/object-store.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { namespacedName } from '../../../core/model/object-ref.ts';
-import { isNewer } from '../../../core/model/resource-version.ts';
+import { isNewerResourceVersion } from '../../../core/model/resource-version.ts';
 import type { Clock } from '../../../core/ports.ts';
 import { sleep } from '../../../runtime/sleep.ts';
 import type { SourceEvent } from './source-events.ts';
@@ -36,6 +36,8 @@ export class CommitBarrier {
   readonly #half = new Map<string, Since>();
   readonly #sources: readonly string[];
   readonly #unread: Set<string>;
+  /** Those of the half sources that only wait for a commit which another source read. */
+  readonly #expected = new Set<string>();
   /** Sources that the hub was not compared with since it changed. */
   readonly #uncompared = new Set<string>();
   /** Writes to the hub that the watch has not shown yet. */
@@ -86,11 +88,23 @@ export class CommitBarrier {
     else if (kind === 'whole') this.#followed(source);
   }
 
+  /** Another source of the same repository read a commit that this one will read. */
+  expect(source: string): void {
+    if (!this.#sources.includes(source) || this.#half.has(source)) return;
+    this.#half.set(source, this.#since(MAX_FOLLOW_MS));
+    this.#expected.add(source);
+  }
+
+  /** The source will not read that commit now. */
+  stopExpecting(source: string): void {
+    if (this.#expected.delete(source)) this.#done(() => this.#half.delete(source));
+  }
+
   /** A commit begins: nothing of it is on the hub yet. */
   #read(source: string): void {
+    const [isFirst, wasExpected] = [this.#unread.delete(source), this.#expected.delete(source)];
     // Commit after commit that all stay half must not be waited for without an end.
-    if (this.#unread.delete(source) || !this.#half.has(source))
-      this.#half.set(source, this.#since(MAX_FOLLOW_MS));
+    if (isFirst || wasExpected || !this.#half.has(source)) this.#half.set(source, this.#since(MAX_FOLLOW_MS));
   }
 
   /** The hub is another one, or an older state of it: no source is on it wholly, and no write that was waited for will be shown. */
@@ -164,5 +178,5 @@ export class CommitBarrier {
 
 /** Where versions are no numbers, only the very same one counts. */
 function isShown({ metadata: { resourceVersion = '' } }: KubeObject, version: string): boolean {
-  return resourceVersion === version || isNewer(resourceVersion, version);
+  return resourceVersion === version || isNewerResourceVersion(resourceVersion, version);
 }

@@ -2,9 +2,9 @@ import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { formatLocation } from '../../../core/model/source-location.ts';
 import type { SourceObject } from '../../../core/model/source-object.ts';
 import type { Clock } from '../../../core/ports.ts';
-import { standingIdentities } from '../../../core/sync/plan-prune.ts';
+import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
 import { FirstReads } from './first-reads.ts';
-import { FreshLooks } from './fresh-looks.ts';
+import { FreshFetches } from './fresh-fetches.ts';
 import type { SourceEvent } from './source-events.ts';
 
 /** How long to wait for the first read of a source; after that it has no precedence. */
@@ -27,7 +27,7 @@ export class SourceClaims {
   readonly #entries = new Map<string, Entry>();
   readonly #reads: FirstReads;
   /** Asked before anything is deleted. */
-  readonly looks: FreshLooks;
+  readonly fetches: FreshFetches;
 
   /** @param sources those that write to the hub, in the order of the settings */
   constructor(clock: Clock, sources: readonly { readonly name: string; readonly force: boolean }[]) {
@@ -35,7 +35,7 @@ export class SourceClaims {
       sources.filter((source) => source.force === force).map(({ name }) => name);
     this.#order = [...names(true), ...names(false)];
     this.#reads = new FirstReads(clock, this.#order);
-    this.looks = new FreshLooks(clock, this.#order);
+    this.fetches = new FreshFetches(clock, this.#order);
   }
 
   /** @param owns whether the source has the object on the hub, as far as it knows */
@@ -46,14 +46,14 @@ export class SourceClaims {
 
   /** Follows when sources look at their remotes. */
   take({ kind, source }: Pick<SourceEvent, 'kind' | 'source'>): void {
-    if (kind === 'fetching') this.looks.begins(source);
+    if (kind === 'fetching') this.fetches.begins(source);
     else if (kind === 'followed' || kind === 'failed') this.#looked(source);
   }
 
   /** What the source says now is known, or it could not be read: nobody waits for it any more. */
   #looked(source: string): void {
     this.#reads.looked(source);
-    this.looks.ends(source);
+    this.fetches.ends(source);
   }
 
   /** Whether some source was neither read nor given up yet. */
@@ -74,12 +74,12 @@ export class SourceClaims {
   }
 
   /** The source was read and does not declare the object (any more): another source that declares it may have it. */
-  letsGo(source: string, identity: string): boolean {
+  hasReleased(source: string, identity: string): boolean {
     return this.#entries.has(source) && this.#find(source, identity) === undefined;
   }
 
   /** Whether another source declares the object: then it moves there, and is not deleted. */
-  isSaidBesides(source: string, identity: string): boolean {
+  isDeclaredElsewhere(source: string, identity: string): boolean {
     return this.#order.some((other) => other !== source && this.#find(other, identity) !== undefined);
   }
 
@@ -111,6 +111,6 @@ const known = new WeakMap<KubeObject, readonly string[]>();
 
 function identitiesOf(object: KubeObject): readonly string[] {
   let identities = known.get(object);
-  if (identities === undefined) known.set(object, (identities = standingIdentities(object)));
+  if (identities === undefined) known.set(object, (identities = possibleIdentities(object)));
   return identities;
 }

@@ -1,4 +1,4 @@
-import type { Fleet } from '../manifests/fleet.ts';
+import type { SourceContent } from '../manifests/source-content.ts';
 
 /** What happened to a source. Sources emit events; the hub, decisions and publication follow, and none of them calls a source. */
 export type SourceEvent = { readonly source: string } & (
@@ -17,7 +17,7 @@ export type SourceEvent = { readonly source: string } & (
         | 'look-wanted';
     }
   /** A commit was read; nothing of it is on the hub yet, nor before the listeners have noted it. */
-  | { readonly kind: 'read'; readonly fleet: Fleet }
+  | { readonly kind: 'read'; readonly content: SourceContent }
   /** The commit again, with its semantic problems. */
-  | { readonly kind: 'checked'; readonly fleet: Fleet }
+  | { readonly kind: 'checked'; readonly content: SourceContent }
 );

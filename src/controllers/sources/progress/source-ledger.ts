@@ -4,7 +4,7 @@ import type { Digest } from '../../../core/publish/approval/plan-token.ts';
 import type { Clock } from '../../../core/ports.ts';
 import { DEFAULT_REMOVAL_BUDGET, type RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
 import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../../core/sync/apply-set.ts';
-import type { Fleet } from '../manifests/fleet.ts';
+import type { SourceContent } from '../manifests/source-content.ts';
 import { FirstReads } from './first-reads.ts';
 import { type ServeSource, sourceNameOf } from './source-options.ts';
 import type { SourceEvent } from './source-events.ts';
@@ -57,11 +57,11 @@ export class SourceLedger {
 
   /** @returns resolves when a process that comes after this one would know the commit that was read */
   async take(event: SourceEvent): Promise<void> {
-    if (event.kind === 'read') return this.#read(event.source, event.fleet);
+    if (event.kind === 'read') return this.#read(event.source, event.content);
     if (event.kind === 'failed') this.firstReads.looked(event.source);
   }
 
-  async #read(source: string, { commit }: Pick<Fleet, 'commit'>): Promise<void> {
+  async #read(source: string, { commit }: Pick<SourceContent, 'commit'>): Promise<void> {
     this.#commits.set(source, commit);
     this.#newest = commit;
     this.firstReads.looked(source);

@@ -28,6 +28,8 @@ export interface ServeSource {
   readonly deletionWindowMs?: number | undefined;
   /** Delete the last objects that the source has on the hub without a release. Default false. */
   readonly allowEmpty?: boolean | undefined;
+  /** Kinds that are applied beside those of OCM and namespaces, as `appliedKinds` reads them. Default: none. */
+  readonly kinds?: readonly string[] | undefined;
   /** Take fields that belong to other managers. Default false. */
   readonly force?: boolean | undefined;
 }

@@ -1,10 +1,9 @@
 import type pLimit from 'p-limit';
 import { BerthError } from '../../../core/errors.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { refOf } from '../../../core/model/object-ref.ts';
+import { objectIdentity, refOf } from '../../../core/model/object-ref.ts';
 import type { KubeApi } from '../../../core/ports.ts';
-import { inWaves } from '../../../core/sync/apply-order.ts';
-import { identityOf } from '../../../core/sync/plan-prune.ts';
+import { groupByWave } from '../../../core/sync/apply-order.ts';
 import { LeaseNotHeldError } from '../../../runtime/leader-election/lease-not-held-error.ts';
 import type { CommitBarrier } from '../progress/commit-barrier.ts';
 import { requiredKind } from '../members/required-kind.ts';
@@ -14,7 +13,7 @@ import { type SyncProblem, syncProblemOf } from '../members/sync-problem.ts';
 export interface DeleteMembersParts {
   readonly api: KubeApi;
   readonly source: string;
-  readonly claims: Pick<SourceClaims, 'isSaidBesides'>;
+  readonly claims: Pick<SourceClaims, 'isDeclaredElsewhere'>;
   readonly limit: ReturnType<typeof pLimit>;
   readonly written?: Pick<CommitBarrier, 'deleted'> | undefined;
 }
@@ -32,12 +31,12 @@ export async function deleteMembers(
 ): Promise<DeletedMembers> {
   const problems: SyncProblem[] = [];
   const deleted: KubeObject[] = [];
-  for (const wave of [...inWaves(objects)].reverse())
+  for (const wave of [...groupByWave(objects)].reverse())
     await Promise.all(
       wave.map((object) =>
         limit(async () => {
           // The other source may have read a commit since, and have the object by now.
-          if (claims.isSaidBesides(source, identityOf(refOf(object)))) return;
+          if (claims.isDeclaredElsewhere(source, objectIdentity(refOf(object)))) return;
           const problem = await deleteMember(api, object);
           if (problem !== undefined) {
             problems.push(problem);

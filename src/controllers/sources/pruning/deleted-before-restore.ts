@@ -1,6 +1,5 @@
 import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { refOf } from '../../../core/model/object-ref.ts';
-import { identityOf } from '../../../core/sync/plan-prune.ts';
+import { objectIdentity, refOf } from '../../../core/model/object-ref.ts';
 
 /**
  * The objects that a source deleted before its hub was restored from a backup. Where the backup brings one back, its deletion is no new
@@ -36,7 +35,7 @@ export class DeletedBeforeRestore {
     if (this.#uids.size === 0) return [];
     const identities = wanted();
     const known = [...members].filter(({ metadata: { uid = '' } }) => this.#uids.has(uid));
-    const back = known.filter((object) => !identities.has(identityOf(refOf(object))));
+    const back = known.filter((object) => !identities.has(objectIdentity(refOf(object))));
     const isBack = new Set(back);
     for (const object of known) if (!isBack.has(object)) this.forget(object);
     return back;

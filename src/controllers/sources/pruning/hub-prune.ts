@@ -1,6 +1,6 @@
 import { BerthError, errorText } from '../../../core/errors.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { formatRef, refOf } from '../../../core/model/object-ref.ts';
+import { formatRef, objectIdentity, refOf } from '../../../core/model/object-ref.ts';
 import {
   RELEASE_ANNOTATION,
   RELEASED_BY_ANNOTATION,
@@ -8,14 +8,8 @@ import {
 import type { DeletionLoss } from '../../../core/sync/deletion-loss.ts';
 import { type DeletionRecord, deletionRecord } from '../../../core/sync/deletion-record.ts';
 import { type Deletion, deletionMark, noteDeletions } from '../../../core/sync/deletion-window.ts';
-import {
-  countedMembers,
-  identityOf,
-  leavingObjects,
-  planPrune,
-  type PrunePlan,
-} from '../../../core/sync/plan-prune.ts';
-import { lossesAt, noteLosses } from '../../../core/sync/loss-window.ts';
+import { countedMembers, objectsToPrune, planPrune, type PrunePlan } from '../../../core/sync/plan-prune.ts';
+import { lossEntries, noteLosses } from '../../../core/sync/loss-window.ts';
 import { noteHeld, noteMembersBefore, type PruneMemory } from '../../../core/sync/prune-memory.ts';
 import {
   noteReleased,
@@ -23,9 +17,9 @@ import {
   type PruneReleases,
   releaseMark,
 } from '../../../core/sync/prune-releases.ts';
-import { weighDeletions } from '../../../core/sync/weigh-deletions.ts';
+import { computeDeletionLosses } from '../../../core/sync/compute-deletion-losses.ts';
 import { deleteMembers } from './delete-members.ts';
-import { knownOf, memoryOf, type PruneParts, type PruneState } from './prune-state.ts';
+import { pruneInputOf, pruneMemoryOf, type PruneParts, type PruneState } from './prune-state.ts';
 import { readDependents } from './read-dependents.ts';
 import type { SyncProblem } from '../members/sync-problem.ts';
 import type { SyncInput, SyncOutcome } from '../members/sync-outcome.ts';
@@ -48,10 +42,10 @@ export async function pruneHub(
   state: PruneState,
 ): Promise<PruneOutcome> {
   const { arrives, membersBefore, notServed } = state;
-  const memory = { ...memoryOf(parts, state), membersBefore };
-  const known = knownOf(parts, input.objects, memory, state);
+  const memory = { ...pruneMemoryOf(parts, state), membersBefore };
+  const known = pruneInputOf(parts, input.objects, memory, state);
   const nothing: PruneOutcome = { deleted: [], problems: [], pruneHeld: undefined };
-  const losses = await lossesOf(parts, input.complete ? leavingObjects(known) : []);
+  const losses = await lossesOf(parts, input.complete ? objectsToPrune(known) : []);
   if ('problem' in losses) return { ...nothing, problems: [losses.problem] };
   const plan = planPrune({
     ...parts,
@@ -70,9 +64,9 @@ export async function pruneHub(
     };
   }
   const isKnown = input.complete && notServed.length === 0;
-  const back = isKnown ? leavingObjects({ ...known, members: state.back }) : [];
-  const leaving = [...plan.objects, ...back].map((object) => identityOf(refOf(object)));
-  if (!parts.claims.looks.areFresh(parts.source, leaving.join())) return { ...nothing, pruneWaits: true };
+  const back = isKnown ? objectsToPrune({ ...known, members: state.back }) : [];
+  const leaving = [...plan.objects, ...back].map((object) => objectIdentity(refOf(object)));
+  if (!parts.claims.fetches.areFresh(parts.source, leaving.join())) return { ...nothing, pruneWaits: true };
   const gone = await deleteMembers(parts, back, recordedWith(parts, input, undefined));
   const outcome =
     plan.kind === 'prune'
@@ -111,7 +105,7 @@ async function lossesOf(
 ): Promise<{ readonly losses: readonly DeletionLoss[] } | { readonly problem: SyncProblem }> {
   try {
     const dependents = await readDependents(api, objects);
-    return { losses: dependents === undefined ? [] : weighDeletions(objects, dependents) };
+    return { losses: dependents === undefined ? [] : computeDeletionLosses(objects, dependents) };
   } catch (error) {
     if (!(error instanceof BerthError)) throw error;
     const message = `what the deletion of ${objects.length} objects takes away cannot be read, so nothing is deleted: ${errorText(error)}`;
@@ -135,7 +129,7 @@ async function prune(
   const isCounted = objects.length > 0 && releasedToken === undefined && !isRest;
   const going = (gone: readonly KubeObject[]): Notes => ({
     ...noteDeletions([...earlier, deletionOf(parts, gone, nowMs)], nowMs),
-    ...noteLosses([...earlierLosses, ...lossesAt(takenBy(gone, losses), nowMs, parts.digest)], nowMs),
+    ...noteLosses([...earlierLosses, ...lossEntries(takenBy(gone, losses), nowMs, parts.digest)], nowMs),
   });
   await parts.registry.annotate({
     ...noteHeld('', '', false),
@@ -197,7 +191,7 @@ function takenBy(objects: readonly KubeObject[], losses: readonly DeletionLoss[]
 function deletionOf({ digest }: PruneParts, objects: readonly KubeObject[], atMs: number): Deletion {
   return {
     atMs,
-    marks: objects.map((object) => deletionMark(digest, identityOf(refOf(object)))),
+    marks: objects.map((object) => deletionMark(digest, objectIdentity(refOf(object)))),
     unnamed: 0,
   };
 }

@@ -4,7 +4,7 @@ import type { Clock, KubeApi } from '../../../core/ports.ts';
 import type { Digest } from '../../../core/publish/approval/plan-token.ts';
 import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
 import type { DeletionRecord } from '../../../core/sync/deletion-record.ts';
-import { type PruneMemory, readPruneMemory, rememberedInput } from '../../../core/sync/prune-memory.ts';
+import { type PruneMemory, readPruneMemory, pruneInputFromMemory } from '../../../core/sync/prune-memory.ts';
 import type { ApplySetRegistry } from '../members/apply-set-registry.ts';
 import type { CommitBarrier } from '../progress/commit-barrier.ts';
 import type { SourceClaims } from '../progress/source-claims.ts';
@@ -22,7 +22,7 @@ export interface PruneParts {
   readonly clock: Pick<Clock, 'now'>;
   readonly limit: ReturnType<typeof pLimit>;
   readonly registry: ApplySetRegistry;
-  readonly claims: Pick<SourceClaims, 'isSaidBesides' | 'letsGo' | 'looks'>;
+  readonly claims: Pick<SourceClaims, 'isDeclaredElsewhere' | 'hasReleased' | 'fetches'>;
   readonly written?: Pick<CommitBarrier, 'deleted'> | undefined;
   /** Called for each object as soon as the hub has deleted it. */
   readonly onDeleted?: ((record: DeletionRecord) => void) | undefined;
@@ -41,14 +41,14 @@ export interface PruneState {
   readonly arrives: boolean;
   /** Of the ApplySet, with the release by hand; one in Git is noted there before anything goes. */
   readonly parent: KubeObject | undefined;
-  /** See `noteMembers`. */
+  /** See `recordMemberCount`. */
   readonly membersBefore: number | undefined;
   /** Objects of the source, with their places, whose kind the hub does not serve. */
   readonly notServed: readonly string[];
 }
 
 /** What the parent remembers of deletions and releases. */
-export function memoryOf(
+export function pruneMemoryOf(
   { clock, deletionWindowMs: windowMs }: Pick<PruneParts, 'clock' | 'deletionWindowMs'>,
   { parent }: Pick<PruneState, 'parent'>,
 ): PruneMemory {
@@ -56,16 +56,16 @@ export function memoryOf(
 }
 
 /** The inputs of a judgement of the members, before the commit is on the hub and after. */
-export function knownOf(
+export function pruneInputOf(
   { claims, source, digest }: Pick<PruneParts, 'claims' | 'source' | 'digest'>,
   objects: SyncInput['objects'],
   memory: PruneMemory,
   { members, others }: Pick<PruneState, 'members' | 'others'>,
 ) {
   return {
-    ...rememberedInput(objects, memory, others.keys()),
+    ...pruneInputFromMemory(objects, memory, others.keys()),
     members: [...members.values()],
-    movesOn: (identity: string): boolean => claims.isSaidBesides(source, identity),
+    movesOn: (identity: string): boolean => claims.isDeclaredElsewhere(source, identity),
     digest,
   };
 }

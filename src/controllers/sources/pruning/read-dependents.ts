@@ -15,7 +15,7 @@ import {
 } from '../../../core/model/kind/manifest-work-replica-set.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { KubeApi, ListOptions } from '../../../core/ports.ts';
-import { type Dependents, isWeighed } from '../../../core/sync/weigh-deletions.ts';
+import { type Dependents, mayCauseLosses } from '../../../core/sync/compute-deletion-losses.ts';
 import { ownerLabelValue } from '../../../core/work/replica-set/replica-set-names.ts';
 
 /** Works of so many replica sets and clusters are listed one by one; for more of them the hub lists all works. */
@@ -31,7 +31,7 @@ export async function readDependents(
   api: KubeApi,
   objects: readonly KubeObject[],
 ): Promise<Dependents | undefined> {
-  if (!objects.some(isWeighed)) return undefined;
+  if (!objects.some(mayCauseLosses)) return undefined;
   const list = async <T>(kind: KindInfo, options: ListOptions = {}): Promise<readonly T[]> => {
     // A hub without OCM's works has none that could go.
     if ((await api.resolve(apiVersionOf(kind), kind.kind)) === undefined) return [];

@@ -1,15 +1,15 @@
 import type { BlobContent, GitRepository } from '../../../adapters/git/repository/git-repository.ts';
 import type { TreeFile } from '../../../adapters/git/repository/tree-safety.ts';
 import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
-import { fileReading } from '../manifests/assemble-fleet.ts';
-import type { FileReading } from '../manifests/assemble-fleet.ts';
-import type { ManifestLimits } from '../manifests/fleet.ts';
+import { fileReading } from '../manifests/assemble-objects.ts';
+import type { FileReading } from '../manifests/assemble-objects.ts';
+import type { ManifestLimits } from '../manifests/source-content.ts';
 import type { ParsePool } from '../parsing/parse-pool.ts';
 import type { ParsedCache } from '../parsing/parsed-cache.ts';
 import { decodeParsedFile } from '../parsing/parsed-record.ts';
 import { SharedParser } from '../parsing/shared-parser.ts';
 import type { ParseOutcome } from '../parsing/shared-parser.ts';
-import { refused, tooLarge } from '../manifests/read-content.ts';
+import { refusedFile, tooLargeFile } from '../manifests/read-content.ts';
 
 /** A file of a commit. */
 export interface FileVersionReading extends FileReading {
@@ -70,8 +70,8 @@ function unreadable(
   blob: Exclude<BlobContent, { readonly state: 'read' }>,
   limits: ManifestLimits,
 ): ParsedFile {
-  if (blob.state === 'too-large') return tooLarge(path, blob.sizeBytes, limits.maxFileBytes);
-  return refused(path, {
+  if (blob.state === 'too-large') return tooLargeFile(path, blob.sizeBytes, limits.maxFileBytes);
+  return refusedFile(path, {
     code: 'git.missing-blob',
     message: `the repository does not hold the file's content (blob ${blob.id.slice(0, 12)})`,
     hint: 'fetch the repository again, without a partial clone filter',
@@ -79,7 +79,7 @@ function unreadable(
 }
 
 function crashed(path: string, reason: string): ParsedFile {
-  return refused(path, {
+  return refusedFile(path, {
     code: 'source.parser-crash',
     message: `the parser failed on this file: ${reason}`,
     hint: 'this is a defect in Berth; the file’s last good objects stay',

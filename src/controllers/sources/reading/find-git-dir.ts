@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { gitDirAround } from '../../../adapters/git/repository/git-dir.ts';
+import { findEnclosingGitDir } from '../../../adapters/git/repository/git-dir.ts';
 import { InputError } from '../../../core/errors.ts';
 
 export interface FoundRepository {
@@ -11,7 +11,7 @@ export interface FoundRepository {
 
 /** The repository that a folder is in. InputError `git.not-a-repository`. */
 export async function findGitDir(folder: string): Promise<FoundRepository> {
-  const found = await gitDirAround(folder);
+  const found = await findEnclosingGitDir(folder);
   if (found === undefined)
     throw new InputError('is not inside a Git repository', {
       code: 'git.not-a-repository',

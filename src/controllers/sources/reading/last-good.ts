@@ -1,12 +1,12 @@
 import type { FileVersion, GitRepository } from '../../../adapters/git/repository/git-repository.ts';
 import type { ParsedFile, ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
 import { MANIFESTS_ANNOTATION } from '../../../core/work/manifests/inline-manifests.ts';
-import { objectKey } from '../manifests/assemble-fleet.ts';
+import { objectKey } from '../manifests/assemble-objects.ts';
 import { readFiles } from './file-readings.ts';
-import type { ManifestLimits } from '../manifests/fleet.ts';
+import type { ManifestLimits } from '../manifests/source-content.ts';
 import { hasErrors } from '../manifests/read-content.ts';
 
-export interface LastGood {
+export interface LastGoodReading {
   readonly parsed: ParsedFile;
   readonly commit: string;
 }
@@ -28,8 +28,8 @@ interface History {
 export async function lastGoodReadings(
   repository: GitRepository,
   { paths, ...history }: History & { readonly paths: readonly string[] },
-): Promise<ReadonlyMap<string, LastGood>> {
-  const found = new Map<string, LastGood>();
+): Promise<ReadonlyMap<string, LastGoodReading>> {
+  const found = new Map<string, LastGoodReading>();
   await walkBack(repository, { paths, ...history }, (path, version) => {
     if (hasErrors(version.parsed)) return false;
     found.set(path, version);
@@ -42,7 +42,7 @@ export async function lastGoodReadings(
  * Objects as the commits before this one declared them last, each in the file where it was. One that no earlier version of its file
  * declares, as what a kustomization makes, is answered as it was given.
  */
-export async function lastDeclared(
+export async function lastDeclaredObjects(
   repository: GitRepository,
   { objects, ...history }: History & { readonly objects: readonly ParsedManifest[] },
 ): Promise<readonly ParsedManifest[]> {
@@ -59,7 +59,7 @@ export async function lastDeclared(
     for (const manifest of parsed.manifests) {
       const key = objectKey(manifest);
       const isWanted = !found.has(key) && wanted.some((object) => objectKey(object) === key);
-      if (isWanted) found.set(key, ofCommit(manifest, commit));
+      if (isWanted) found.set(key, locatedAtCommit(manifest, commit));
     }
     return wanted.every((object) => found.has(objectKey(object)));
   });
@@ -67,7 +67,7 @@ export async function lastDeclared(
 }
 
 /** The manifest as a commit before the one that is read has it. */
-export function ofCommit(manifest: ParsedManifest, commit: string): ParsedManifest {
+export function locatedAtCommit(manifest: ParsedManifest, commit: string): ParsedManifest {
   return { ...manifest, location: { ...manifest.location, commit } };
 }
 
@@ -79,7 +79,7 @@ export function ofCommit(manifest: ParsedManifest, commit: string): ParsedManife
 async function walkBack(
   repository: GitRepository,
   { paths, commit, limits }: History & { readonly paths: readonly string[] },
-  show: (path: string, version: LastGood) => boolean,
+  show: (path: string, version: LastGoodReading) => boolean,
 ): Promise<void> {
   let open = paths;
   for (const size of [MAX_PATHS, MAX_PATHS, 1]) {
@@ -103,7 +103,7 @@ async function showVersions(
     readonly versions: readonly FileVersion[];
     readonly limits: ManifestLimits;
   },
-  show: (version: LastGood) => boolean,
+  show: (version: LastGoodReading) => boolean,
 ): Promise<boolean> {
   const { path, versions, limits } = file;
   for (const { id, commit } of versions) {

@@ -1,6 +1,6 @@
 import { TransientError } from '../../../core/errors.ts';
 import { formatLocation } from '../../../core/model/source-location.ts';
-import type { Fleet } from '../manifests/fleet.ts';
+import type { SourceContent } from '../manifests/source-content.ts';
 
 /** Detects missing objects in a mirror while commits are read, and has it fetched again once for each commit. */
 export class MirrorDamage {
@@ -27,11 +27,15 @@ export class MirrorDamage {
    * What `read` makes of a commit.
    * @param isFetched the remote was asked for the commit: what it lacks is then worth a failure, so that it is fetched again
    */
-  async watch(commit: string, isFetched: boolean, read: () => Promise<Fleet>): Promise<Fleet> {
+  async watch(
+    commit: string,
+    isFetched: boolean,
+    read: () => Promise<SourceContent>,
+  ): Promise<SourceContent> {
     try {
-      const fleet = await read();
-      if (isFetched && commit !== this.#renewed) this.#requireBlobs(fleet);
-      return fleet;
+      const content = await read();
+      if (isFetched && commit !== this.#renewed) this.#requireBlobs(content);
+      return content;
     } catch (error) {
       this.#isFound =
         commit !== this.#renewed && error instanceof TransientError && error.code === 'git.corrupt';
@@ -39,7 +43,7 @@ export class MirrorDamage {
     }
   }
 
-  #requireBlobs({ problems }: Fleet): void {
+  #requireBlobs({ problems }: SourceContent): void {
     const missing = problems.find(({ code }) => code === 'git.missing-blob');
     if (missing === undefined) return;
     const place = missing.location === undefined ? '' : `${formatLocation(missing.location)}: `;

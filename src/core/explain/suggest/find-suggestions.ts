@@ -1,15 +1,21 @@
-import type { World } from '../../snapshot/world.ts';
-import { applyWorldChanges } from '../world/apply-world-change.ts';
+import type { Snapshot } from '../../snapshot/snapshot.ts';
+import { applySnapshotChanges } from '../snapshot/apply-snapshot-change.ts';
 import { clusterVerdict } from '../verdict/cluster-verdict.ts';
-import { decideOne } from '../verdict/decide.ts';
+import { decideFirstPlacement } from '../verdict/decide-in-snapshot.ts';
 import type { ClusterVerdict, Suggestion } from '../verdict/explanation.ts';
 import type { Fix } from './fixes.ts';
-import { fixesOf } from './fixes.ts';
-import { isOfCluster, missing, retryWith, suggestRanked, suggestScores } from './rank-suggestions.ts';
-import { recordedClusters } from '../world/recorded-decisions.ts';
-import { singleClusterWorld } from '../world/single-cluster-world.ts';
+import { proposeFixes } from './fixes.ts';
+import {
+  isClusterChange,
+  lostNames,
+  rescheduleWithEdits,
+  completeSuggestion,
+  suggestScores,
+} from './complete-suggestion.ts';
+import { recordedClusters } from '../snapshot/recorded-decisions.ts';
+import { singleClusterSnapshot } from '../snapshot/single-cluster-snapshot.ts';
 import type { SuggestionSubject } from './suggestion-subject.ts';
-import type { PlacementRef, WorldChange } from '../world/world-change.ts';
+import type { PlacementRef, SnapshotChange } from '../snapshot/snapshot-change.ts';
 
 const MAX_SUGGESTIONS = 5;
 /** Filters after another that one suggestion may have to overcome. */
@@ -32,10 +38,10 @@ export function findSuggestions(subject: SuggestionSubject): readonly Suggestion
     return verdict.why === 'scheduling-disabled' ? afterEnabling(subject, ref) : [];
   const raise =
     verdict.kind === 'outranked' || verdict.kind === 'spread'
-      ? suggestRanked(subject, ref, [], subject.cluster)
+      ? completeSuggestion(subject, ref, [], subject.cluster)
       : [];
   if (verdict.kind === 'outranked') return [...raise, ...suggestScores(subject, verdict)];
-  const alone = singleClusterWorld(subject.world, placement, subject.cluster);
+  const alone = singleClusterSnapshot(subject.snapshot, placement, subject.cluster);
   const search: Search = { subject, alone, ref, tries: { left: MAX_TRIES }, found: [] };
   extend(search, [], verdict);
   const shortFirst = search.found.toSorted((a, b) => a.changes.length - b.changes.length);
@@ -44,19 +50,19 @@ export function findSuggestions(subject: SuggestionSubject): readonly Suggestion
 
 /** A placement that is not scheduled has no ranking yet: it is decided as if it were, then explained like any other. */
 function afterEnabling(subject: SuggestionSubject, placement: PlacementRef): readonly Suggestion[] {
-  const enable: WorldChange = { kind: 'enable-scheduling', placement };
-  const decided = retryWith(subject.decided, [enable]);
+  const enable: SnapshotChange = { kind: 'enable-scheduling', placement };
+  const decided = rescheduleWithEdits(subject.decided, [enable]);
   const verdict = clusterVerdict(decided, subject.cluster.metadata.name, subject.cluster);
-  const before = recordedClusters(subject.world, placement);
+  const before = recordedClusters(subject.snapshot, placement);
   if (verdict.kind === 'selected')
-    return [{ changes: [enable], evicts: missing(before, decided.result.selected) }];
+    return [{ changes: [enable], evicts: lostNames(before, decided.result.selected) }];
   const further = findSuggestions({ ...subject, decided, verdict, before });
   return further.map(({ changes, evicts }) => ({ changes: [enable, ...changes], evicts }));
 }
 
 interface Search {
   readonly subject: SuggestionSubject;
-  readonly alone: World;
+  readonly alone: Snapshot;
   readonly ref: PlacementRef;
   readonly tries: { left: number };
   readonly found: Suggestion[];
@@ -64,7 +70,7 @@ interface Search {
 
 function extend(search: Search, so: Fix, verdict: ClusterVerdict): void {
   if (so.length > 0 && stagesOf(so) >= MAX_STAGES) return;
-  const fixes = fixesOf(verdict, {
+  const fixes = proposeFixes(verdict, {
     placement: search.ref,
     cluster: search.subject.cluster.metadata.name,
     clusterSets: search.alone.clusterSets,
@@ -75,8 +81,8 @@ function extend(search: Search, so: Fix, verdict: ClusterVerdict): void {
 
 /** Behind the first refusal one fix of the cluster and one of the placement are enough to choose from. */
 function oneOfEachSide(fixes: readonly Fix[]): readonly Fix[] {
-  const ofCluster = fixes.find((fix) => fix.every(isOfCluster));
-  const ofPlacement = fixes.find((fix) => !fix.every(isOfCluster));
+  const ofCluster = fixes.find((fix) => fix.every(isClusterChange));
+  const ofPlacement = fixes.find((fix) => !fix.every(isClusterChange));
   return [ofCluster, ofPlacement].filter((fix) => fix !== undefined);
 }
 
@@ -89,13 +95,13 @@ function tryFix(search: Search, changes: Fix, before: ClusterVerdict): void {
   if (search.tries.left-- <= 0) return;
   const { subject } = search;
   const name = subject.cluster.metadata.name;
-  const world = applyWorldChanges(search.alone, changes);
-  const decided = decideOne(world);
+  const snapshot = applySnapshotChanges(search.alone, changes);
+  const decided = decideFirstPlacement(snapshot);
   if (decided === undefined) return;
-  const cluster = world.clusters[0];
+  const cluster = snapshot.clusters[0];
   const verdict = clusterVerdict(decided, name, cluster);
   if (verdict.kind === 'selected' && cluster !== undefined)
-    search.found.push(...suggestRanked(subject, search.ref, changes, cluster));
+    search.found.push(...completeSuggestion(subject, search.ref, changes, cluster));
   else if (verdict.kind !== before.kind) extend(search, changes, verdict);
 }
 

@@ -1,11 +1,11 @@
 import type { ManagedClusterSet } from '../../model/kind/managed-cluster-set.ts';
 import { CLUSTER_SET_LABEL } from '../../model/kind/managed-cluster.ts';
 import type { ClusterVerdict, PredicateFailure, PredicateFinding } from '../verdict/explanation.ts';
-import { nearestFirst } from '../words/refusal-text.ts';
-import type { PlacementRef, WorldChange } from '../world/world-change.ts';
+import { sortByFewestFailures } from '../text/refusal-text.ts';
+import type { PlacementRef, SnapshotChange } from '../snapshot/snapshot-change.ts';
 
 /** Changes that belong together and overcome one refusal, as far as this refusal goes. */
-export type Fix = readonly WorldChange[];
+export type Fix = readonly SnapshotChange[];
 
 export interface FixSubject {
   readonly placement: PlacementRef;
@@ -20,7 +20,7 @@ const MAX_VALUES = 3;
  * The changes that could overcome a refusal by a filter, those of the cluster before those of the placement. They are
  * proposals: whether one really works is decided by scheduling with it (find-suggestions.ts).
  */
-export function fixesOf(verdict: ClusterVerdict, subject: FixSubject): readonly Fix[] {
+export function proposeFixes(verdict: ClusterVerdict, subject: FixSubject): readonly Fix[] {
   switch (verdict.kind) {
     case 'not-in-eligible-set':
       return eligibilityFixes(verdict, subject);
@@ -70,7 +70,7 @@ function joinFixes(setName: string, { cluster, clusterSets }: FixSubject): reado
 
 /** Makes the set count for the placement. */
 function openFix(setName: string, { bound, wanted }: NotEligible, { placement }: FixSubject): Fix {
-  const fix: WorldChange[] = [];
+  const fix: SnapshotChange[] = [];
   if (!bound.includes(setName))
     fix.push({ kind: 'bind-cluster-set', namespace: placement.namespace, clusterSet: setName });
   if (wanted.length > 0 && !wanted.includes(setName))
@@ -80,7 +80,7 @@ function openFix(setName: string, { bound, wanted }: NotEligible, { placement }:
 
 /** All predicates that are nearest to matching; within one, every failing part has to be overcome. */
 function predicateFixes(predicates: readonly PredicateFinding[], subject: FixSubject): readonly Fix[] {
-  const sorted = nearestFirst(predicates);
+  const sorted = sortByFewestFailures(predicates);
   const fewest = sorted[0]?.failures.length ?? 0;
   const nearest = sorted.filter(({ failures }) => failures.length === fewest);
   return nearest.flatMap((finding) => [
@@ -98,10 +98,10 @@ function changeClusterFixes(failures: readonly PredicateFailure[], { cluster }: 
 }
 
 /** Alternatives, each of which makes the cluster pass this part. What CEL looks at is not known: no alternatives. */
-function clusterEdits(failure: PredicateFailure, cluster: string): readonly WorldChange[] {
+function clusterEdits(failure: PredicateFailure, cluster: string): readonly SnapshotChange[] {
   if (failure.part === 'cel') return [];
   const { part, key, operator, values } = failure;
-  const set = (value: string): WorldChange =>
+  const set = (value: string): SnapshotChange =>
     part === 'label'
       ? { kind: 'set-label', cluster, key, value }
       : { kind: 'set-claim', cluster, name: key, value };
@@ -124,7 +124,7 @@ function clusterEdits(failure: PredicateFailure, cluster: string): readonly Worl
 
 function dropPartsFix({ predicate, failures }: PredicateFinding, { placement }: FixSubject): Fix {
   const keys = new Set<string>();
-  const fix: WorldChange[] = [];
+  const fix: SnapshotChange[] = [];
   for (const failure of failures) {
     const { part } = failure;
     const key = part === 'cel' ? failure.expression : failure.key;

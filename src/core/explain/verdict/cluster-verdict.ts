@@ -7,7 +7,7 @@ import type { TraceTaint } from '../../placement/trace/trace-taints.ts';
 import type { PlacementTrace } from '../../placement/trace/trace.ts';
 import type { ClusterVerdict, PredicateFailure, ScoreFinding, TaintFinding } from './explanation.ts';
 
-/** One placement as decided in one world. */
+/** One placement as decided in one snapshot. */
 export interface DecidedPlacement {
   readonly result: ScheduleResult;
   readonly trace: PlacementTrace;

@@ -1,7 +1,7 @@
 import type { Taint } from '../../model/kind/managed-cluster.ts';
 import type { SpreadConstraint, Toleration } from '../../model/kind/placement.ts';
 import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
-import type { PlacementRef, WorldChange } from '../world/world-change.ts';
+import type { PlacementRef, SnapshotChange } from '../snapshot/snapshot-change.ts';
 
 /**
  * Why a placement decided as it did. Data first: the CLI, the API, the UI and previews render this one shape, and nothing
@@ -102,7 +102,7 @@ export interface ScorePart {
 
 /** Changes that together select the cluster, and the clusters that lose their place then. */
 export interface Suggestion {
-  readonly changes: readonly WorldChange[];
+  readonly changes: readonly SnapshotChange[];
   readonly evicts: readonly string[];
 }
 
@@ -162,6 +162,6 @@ export interface DecisionChange {
   readonly cluster: string;
   /** `tainted maintenance`, `rank 2 of 3` */
   readonly because: string;
-  /** The objects whose change caused it, `ManagedCluster cluster1`; empty when the earlier world is not known. */
+  /** The objects whose change caused it, `ManagedCluster cluster1`; empty when the earlier snapshot is not known. */
   readonly causes: readonly string[];
 }

@@ -7,7 +7,7 @@ import {
 } from '../../model/kind/placement-decision.ts';
 import type { DecisionGroupStatus } from '../../model/kind/placement.ts';
 import { formatRfc3339, instantFromEpochMs } from '../../model/rfc3339.ts';
-import type { World } from '../../snapshot/world.ts';
+import type { Snapshot } from '../../snapshot/snapshot.ts';
 import type { CaseDecision, CaseResult } from './case-result.ts';
 import type { EngineOptions } from '../engine.ts';
 import { PlacementEngine } from '../engine.ts';
@@ -15,11 +15,11 @@ import type { ScheduleResult } from '../result/schedule-result.ts';
 import { placementKey } from '../index/scheduling-index.ts';
 import type { PlacementTrace } from '../trace/trace.ts';
 
-/** Schedules all placements of a world and returns each decision with everything that led to it. */
-export function simulateWorld(world: World, options: EngineOptions = {}): CaseResult[] {
-  const engine = new PlacementEngine(world, options);
+/** Schedules all placements of a snapshot and returns each decision with everything that led to it. */
+export function simulateSnapshot(snapshot: Snapshot, options: EngineOptions = {}): CaseResult[] {
+  const engine = new PlacementEngine(snapshot, options);
   engine.scheduleAll();
-  return world.placements.map((_, position) => renderCase(engine.traceAt(position) as PlacementTrace));
+  return snapshot.placements.map((_, position) => renderCase(engine.traceAt(position) as PlacementTrace));
 }
 
 /** One decision in the outside shape. Must be rendered before the engine is changed. */
@@ -110,7 +110,7 @@ function pagesOf({ placement, groups }: ScheduleResult): {
   return { decisions, groups: statuses };
 }
 
-/** The decisions of a result as objects, in the names of a first run; for a world that goes on from here. */
+/** The decisions of a result as objects, in the names of a first run; for a snapshot that goes on from here. */
 export function decisionObjects(result: ScheduleResult): PlacementDecision[] {
   const { namespace } = result.placement.metadata;
   return pagesOf(result).decisions.map(({ name, labels, decisions }) => ({

@@ -1,9 +1,9 @@
 import type { Bitset } from '../../snapshot/bitset.ts';
 import type { OwnDecisions } from '../prior/own-decisions.ts';
 import type { ScheduleResult } from '../result/schedule-result.ts';
-import type { KeptScores } from '../prioritize/score-clusters.ts';
+import type { CachedScores } from '../prioritize/score-clusters.ts';
 import type { CompiledPlacement } from '../index/scheduling-index.ts';
-import type { Standing } from './standing.ts';
+import type { ClusterRanking } from './cluster-ranking.ts';
 
 /**
  * The decision of one placement and its inputs: enough to explain it without deciding again. Bits, cached scores and
@@ -20,13 +20,13 @@ export interface DecidedState {
   readonly feasible: Bitset | undefined;
   /** This placement's previous decisions. */
   readonly prior: OwnDecisions;
-  readonly kept: KeptScores;
+  readonly kept: CachedScores;
   /** Selected clusters in rank order. */
   readonly selected: Uint32Array;
   /** The clusters that the decision records; differs from `selected` when the groups are misconfigured. */
   readonly recorded: OwnDecisions;
   /** All feasible clusters in rank order; absent where the next decision has to rank them again anyway. */
-  readonly standing?: Standing | undefined;
+  readonly ranking?: ClusterRanking | undefined;
   /** The length of the journal of decision counts at the last decision; undefined: the counts were replaced since. */
   journalLength: number | undefined;
 }

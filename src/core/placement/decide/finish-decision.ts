@@ -1,26 +1,26 @@
 import type { Bitset } from '../../snapshot/bitset.ts';
 import { makeBitset, putBit, readBits } from '../../snapshot/bitset.ts';
-import type { Fleet } from '../../snapshot/fleet.ts';
+import type { ClusterIndex } from '../../snapshot/cluster-index.ts';
 import { conditionsOf } from '../result/conditions.ts';
 import type { DecidedState } from './decided-state.ts';
-import { cutGroups } from '../select/decision-groups.ts';
+import { divideIntoGroups } from '../select/decision-groups.ts';
 import type { OwnDecisions } from '../prior/own-decisions.ts';
-import { ownDecisions } from '../prior/own-decisions.ts';
+import { makeOwnDecisions } from '../prior/own-decisions.ts';
 import { requeueAtMs } from './requeue-time.ts';
 import type { DecisionGroup, ScheduleResult, ScheduleStatus } from '../result/schedule-result.ts';
-import type { KeptScores } from '../prioritize/score-clusters.ts';
+import type { CachedScores } from '../prioritize/score-clusters.ts';
 import type { CompiledPlacement, SchedulingIndex } from '../index/scheduling-index.ts';
-import type { Standing } from './standing.ts';
+import type { ClusterRanking } from './cluster-ranking.ts';
 
 /** The outcome of a decision, before conditions are written. */
-export interface Outcome {
+export interface DecisionOutcome {
   readonly compiled: CompiledPlacement;
   readonly stage: DecidedState['stage'];
   readonly status: ScheduleStatus;
   readonly feasible?: Bitset | undefined;
   readonly prior: OwnDecisions;
-  readonly kept?: KeptScores;
-  readonly standing?: Standing | undefined;
+  readonly kept?: CachedScores;
+  readonly ranking?: ClusterRanking | undefined;
   readonly journalLength: number | undefined;
   readonly selected?: Uint32Array;
   readonly scores?: readonly number[];
@@ -37,12 +37,12 @@ export interface Outcome {
 const NOBODY = new Uint32Array(0);
 
 /** Groups, conditions and names of a decision. */
-export function finishDecision(index: SchedulingIndex, outcome: Outcome): DecidedState {
+export function finishDecision(index: SchedulingIndex, outcome: DecisionOutcome): DecidedState {
   const { compiled, stage, prior, selected = NOBODY, scores = [], spread, known } = outcome;
-  const { fleet } = index;
+  const { clusterIndex } = index;
   const groups = known?.groups ?? groupsOf(index, compiled, { selected, scores });
   const isMisgrouped = typeof groups === 'string';
-  const status = isMisgrouped ? misconfigured('', groups) : outcome.status;
+  const status = isMisgrouped ? misconfiguredStatus('', groups) : outcome.status;
   const asked = Number.isFinite(compiled.limit) ? compiled.limit : selected.length;
   const unscheduled = stage === 'done' ? Math.max(0, asked - selected.length) : 0;
   const conditions = conditionsOf({
@@ -61,14 +61,14 @@ export function finishDecision(index: SchedulingIndex, outcome: Outcome): Decide
     prior,
     kept: outcome.kept ?? new Map(),
     selected,
-    recorded: known?.recorded ?? ownDecisions(isMisgrouped ? NOBODY : selected, fleet.size),
-    standing: isMisgrouped ? undefined : outcome.standing,
+    recorded: known?.recorded ?? makeOwnDecisions(isMisgrouped ? NOBODY : selected, clusterIndex.size),
+    ranking: isMisgrouped ? undefined : outcome.ranking,
     journalLength: outcome.journalLength,
     result: {
       placement: compiled.placement,
       outcome: status.code === 'Misconfigured' ? 'misconfigured' : satisfied ? 'scheduled' : 'unsatisfied',
       status,
-      selected: known?.names ?? namesOf(selected, fleet),
+      selected: known?.names ?? namesOf(selected, clusterIndex),
       selectedScores: scores,
       unscheduled,
       groups: isMisgrouped ? [] : groups,
@@ -79,38 +79,38 @@ export function finishDecision(index: SchedulingIndex, outcome: Outcome): Decide
   };
 }
 
-export function misconfigured(plugin: string, message: string): ScheduleStatus {
+export function misconfiguredStatus(plugin: string, message: string): ScheduleStatus {
   return { code: 'Misconfigured', plugin, message };
 }
 
 /** The groups, or what is wrong with the strategy. */
 function groupsOf(
-  { fleet }: SchedulingIndex,
+  { clusterIndex }: SchedulingIndex,
   { groups: plan }: CompiledPlacement,
   { selected, scores }: { readonly selected: Uint32Array; readonly scores: readonly number[] },
 ): readonly DecisionGroup[] | string {
   if (!plan.ok) return plan.error;
-  if (!plan.byScore) return cutGroups(plan, fleet, inNameOrder(selected, fleet));
+  if (!plan.byScore) return divideIntoGroups(plan, clusterIndex, inNameOrder(selected, clusterIndex));
   const order = Array.from(selected.keys()).sort(
     (a, b) =>
       (scores[b] as number) - (scores[a] as number) || (selected[a] as number) - (selected[b] as number),
   );
-  return cutGroups(
+  return divideIntoGroups(
     plan,
-    fleet,
+    clusterIndex,
     Uint32Array.from(order, (at) => selected[at] as number),
   );
 }
 
-function namesOf(clusters: Uint32Array, { names }: Fleet): string[] {
+function namesOf(clusters: Uint32Array, { names }: ClusterIndex): string[] {
   const list = new Array<string>(clusters.length);
   for (let i = 0; i < clusters.length; i++) list[i] = names[clusters[i] as number] as string;
   return list;
 }
 
-function inNameOrder(clusters: Uint32Array, fleet: Fleet): Uint32Array {
+function inNameOrder(clusters: Uint32Array, clusterIndex: ClusterIndex): Uint32Array {
   if (clusters.length < 32) return clusters.toSorted();
-  const marks = makeBitset(fleet.size);
+  const marks = makeBitset(clusterIndex.size);
   for (let i = 0; i < clusters.length; i++) putBit(marks, clusters[i] as number, true);
   const ordered = new Uint32Array(clusters.length);
   readBits(marks, ordered);

@@ -10,7 +10,7 @@ import { matchTolerations } from '../filter/taint-rules.ts';
  * epoch.
  */
 export function requeueAtMs(
-  { fleet, now }: SchedulingIndex,
+  { clusterIndex, now }: SchedulingIndex,
   { tolerations }: CompiledPlacement,
   prior: OwnDecisions,
 ): number | undefined {
@@ -18,7 +18,7 @@ export function requeueAtMs(
   let first: Instant | undefined;
   for (const cluster of tolerations.timedClusters) {
     if (!hasBit(prior.bits, cluster) || !hasBit(tolerations.passDecided, cluster)) continue;
-    for (const taint of fleet.cluster(cluster).spec?.taints ?? []) {
+    for (const taint of clusterIndex.cluster(cluster).spec?.taints ?? []) {
       if (taint.effect === 'PreferNoSelect' || taint.effect === 'NoSelectIfNew') continue;
       const verdict = matchTolerations(taint, tolerations.tolerations, now);
       if (verdict.verdict !== 'tolerated' || verdict.until === undefined) continue;

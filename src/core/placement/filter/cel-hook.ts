@@ -34,7 +34,7 @@ export const compileCel: CompileCel = (expression) => {
 };
 
 /** Compiles each text once. */
-export function rememberCel(compileCel: CompileCel): CompileCel {
+export function memoizeCel(compileCel: CompileCel): CompileCel {
   const compiled = new Map<string, CelCompilation>();
   return (expression) => {
     const known = compiled.get(expression) ?? compileCel(expression);

@@ -5,8 +5,8 @@ import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
 import type { ClusterSelector } from '../../model/kind/placement.ts';
 import type { Bitset } from '../../snapshot/bitset.ts';
 import { intersectWith, putBit, readBits } from '../../snapshot/bitset.ts';
-import type { Fleet } from '../../snapshot/fleet.ts';
-import { claimMapOf } from '../../snapshot/fleet.ts';
+import type { ClusterIndex } from '../../snapshot/cluster-index.ts';
+import { claimMapOf } from '../../snapshot/cluster-index.ts';
 import type { CelEvaluation, CompileCel, FindScore } from './cel-hook.ts';
 
 /** A valid selector of clusters: all three parts must hold. */
@@ -44,16 +44,17 @@ export function compileClusterSelector(
 }
 
 /** The clusters of a fleet that the selector selects: bitsets first, CEL only for the remaining clusters. */
-export function selectClusters(selector: CompiledClusterSelector, fleet: Fleet): Bitset {
-  const bits = fleet.labels.select(selector.labels.requirements);
+export function selectClusters(selector: CompiledClusterSelector, clusterIndex: ClusterIndex): Bitset {
+  const bits = clusterIndex.labels.select(selector.labels.requirements);
   if (selector.claims.requirements.length > 0)
-    intersectWith(bits, fleet.claims.select(selector.claims.requirements));
+    intersectWith(bits, clusterIndex.claims.select(selector.claims.requirements));
   if (selector.cel.length === 0) return bits;
-  const left = new Uint32Array(fleet.size);
+  const left = new Uint32Array(clusterIndex.size);
   const count = readBits(bits, left);
   for (let i = 0; i < count; i++) {
     const number = left[i] as number;
-    if (!matchesCel(selector, fleet.cluster(number), findScoreIn(fleet, number))) putBit(bits, number, false);
+    if (!matchesCel(selector, clusterIndex.cluster(number), scoreFinderFor(clusterIndex, number)))
+      putBit(bits, number, false);
   }
   return bits;
 }
@@ -70,8 +71,8 @@ export function matchesCluster(
   return matchesCel(selector, cluster, findScore);
 }
 
-export function findScoreIn(fleet: Fleet, cluster: number): FindScore {
-  return (name) => fleet.scoresOf(fleet.names[cluster] as string).get(name);
+export function scoreFinderFor(clusterIndex: ClusterIndex, cluster: number): FindScore {
+  return (name) => clusterIndex.scoresOf(clusterIndex.names[cluster] as string).get(name);
 }
 
 /** All expressions true, within the budget that the expressions of one cluster share. */

@@ -4,7 +4,7 @@ import type { ManagedClusterSet, ManagedClusterSetBinding } from '../../model/ki
 import type { Placement } from '../../model/kind/placement.ts';
 import type { Bitset } from '../../snapshot/bitset.ts';
 import { countBits, hasBit, makeBitset, putBit, uniteWith } from '../../snapshot/bitset.ts';
-import type { Fleet } from '../../snapshot/fleet.ts';
+import type { ClusterIndex } from '../../snapshot/cluster-index.ts';
 import type { FilterClass } from './filter-class.ts';
 import { isMember, membershipOf, type SetMembership } from './set-membership.ts';
 
@@ -20,7 +20,7 @@ export interface EligibilityClass extends FilterClass {
 
 /** Sets, bindings and their clusters. */
 export class Eligibility {
-  readonly #fleet: Fleet;
+  readonly #clusterIndex: ClusterIndex;
   readonly #members = new Map<string, SetMembership>();
   readonly #bindingsOf = new Map<string, readonly string[]>();
   /** Classes by what placements say: namespace, sets, additional bindings. */
@@ -30,9 +30,9 @@ export class Eligibility {
   constructor(
     sets: readonly ManagedClusterSet[],
     bindings: readonly ManagedClusterSetBinding[],
-    fleet: Fleet,
+    clusterIndex: ClusterIndex,
   ) {
-    this.#fleet = fleet;
+    this.#clusterIndex = clusterIndex;
     for (const set of sets) this.#members.set(set.metadata.name, membershipOf(set));
     const byNamespace = new Map<string, Set<string>>();
     for (const { metadata } of bindings) {
@@ -71,7 +71,7 @@ export class Eligibility {
 
   /** Evaluates one cluster again after its object changed. Returns the classes that it joined or left. */
   refresh(number: number): EligibilityClass[] {
-    const cluster = this.#fleet.cluster(number);
+    const cluster = this.#clusterIndex.cluster(number);
     const memberOf = new Set(this.setsOf(cluster));
     const alive = cluster.metadata.deletionTimestamp === undefined;
     return [...this.#classes.values()].filter((eligibility) => {
@@ -91,16 +91,16 @@ export class Eligibility {
   }
 
   #membersOf(sets: readonly string[]): Bitset {
-    const fleet = this.#fleet;
-    const bits = makeBitset(fleet.size);
+    const clusterIndex = this.#clusterIndex;
+    const bits = makeBitset(clusterIndex.size);
     for (const set of sets) {
       const membership = this.#members.get(set);
-      if (membership?.by === 'label') uniteWith(bits, fleet.labels.withValue(CLUSTER_SET_LABEL, set));
+      if (membership?.by === 'label') uniteWith(bits, clusterIndex.labels.withValue(CLUSTER_SET_LABEL, set));
       if (membership?.by === 'selector')
-        uniteWith(bits, fleet.labels.select(membership.selector.requirements));
+        uniteWith(bits, clusterIndex.labels.select(membership.selector.requirements));
     }
-    for (let i = 0; i < fleet.size; i++)
-      if (fleet.cluster(i).metadata.deletionTimestamp !== undefined) putBit(bits, i, false);
+    for (let i = 0; i < clusterIndex.size; i++)
+      if (clusterIndex.cluster(i).metadata.deletionTimestamp !== undefined) putBit(bits, i, false);
     return bits;
   }
 }

@@ -1,10 +1,15 @@
 import type { ClusterPredicate } from '../../model/kind/placement.ts';
 import type { Bitset } from '../../snapshot/bitset.ts';
 import { hasBit, makeBitset, makeFullBitset, putBit, uniteWith } from '../../snapshot/bitset.ts';
-import type { Fleet } from '../../snapshot/fleet.ts';
+import type { ClusterIndex } from '../../snapshot/cluster-index.ts';
 import type { CompileCel } from './cel-hook.ts';
 import type { CompiledClusterSelector } from './cluster-selector.ts';
-import { compileClusterSelector, findScoreIn, matchesCluster, selectClusters } from './cluster-selector.ts';
+import {
+  compileClusterSelector,
+  scoreFinderFor,
+  matchesCluster,
+  selectClusters,
+} from './cluster-selector.ts';
 import type { FilterClass } from './filter-class.ts';
 
 /** All placements with the same predicates share one class: the clusters that at least one predicate selects. */
@@ -17,7 +22,7 @@ export class PredicateClass implements FilterClass {
   readonly passNew: Bitset;
   readonly passDecided: Bitset;
 
-  constructor(predicates: readonly ClusterPredicate[], fleet: Fleet, compileCel: CompileCel) {
+  constructor(predicates: readonly ClusterPredicate[], clusterIndex: ClusterIndex, compileCel: CompileCel) {
     const compiled = predicates.map(({ requiredClusterSelector }) =>
       compileClusterSelector(requiredClusterSelector ?? {}, compileCel),
     );
@@ -25,7 +30,7 @@ export class PredicateClass implements FilterClass {
     this.selectors =
       this.problem === undefined ? compiled.flatMap((result) => (result.ok ? [result.selector] : [])) : [];
     this.usesCel = this.selectors.some((selector) => selector.cel.length > 0);
-    this.passNew = this.#select(predicates, fleet);
+    this.passNew = this.#select(predicates, clusterIndex);
     this.passDecided = this.passNew;
   }
 
@@ -39,21 +44,21 @@ export class PredicateClass implements FilterClass {
   }
 
   /** Evaluates one cluster again. True when the result changed. */
-  refresh(cluster: number, fleet: Fleet): boolean {
+  refresh(cluster: number, clusterIndex: ClusterIndex): boolean {
     if (this.selectors.length === 0) return false;
-    const find = findScoreIn(fleet, cluster);
-    const passes = this.selectors.some((one) => matchesCluster(one, fleet.cluster(cluster), find));
+    const find = scoreFinderFor(clusterIndex, cluster);
+    const passes = this.selectors.some((one) => matchesCluster(one, clusterIndex.cluster(cluster), find));
     const changed = hasBit(this.passNew, cluster) !== passes;
     putBit(this.passNew, cluster, passes);
     return changed;
   }
 
-  #select(predicates: readonly ClusterPredicate[], fleet: Fleet): Bitset {
-    if (predicates.length === 0) return makeFullBitset(fleet.size);
+  #select(predicates: readonly ClusterPredicate[], clusterIndex: ClusterIndex): Bitset {
+    if (predicates.length === 0) return makeFullBitset(clusterIndex.size);
     const [first, ...others] = this.selectors;
-    if (first === undefined) return makeBitset(fleet.size);
-    const bits = selectClusters(first, fleet);
-    for (const other of others) uniteWith(bits, selectClusters(other, fleet));
+    if (first === undefined) return makeBitset(clusterIndex.size);
+    const bits = selectClusters(first, clusterIndex);
+    for (const other of others) uniteWith(bits, selectClusters(other, clusterIndex));
     return bits;
   }
 }

@@ -3,7 +3,7 @@ import type { CompiledSelector } from '../../model/selector/label-selector-compi
 import { CLUSTER_SET_LABEL } from '../../model/kind/managed-cluster.ts';
 import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
 import type { ManagedClusterSet } from '../../model/kind/managed-cluster-set.ts';
-import { labelOf } from '../../snapshot/fleet.ts';
+import { labelOf } from '../../snapshot/cluster-index.ts';
 
 /** How a set defines its members. */
 export type SetMembership =

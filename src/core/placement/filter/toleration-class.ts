@@ -4,7 +4,7 @@ import type { Instant } from '../../model/rfc3339.ts';
 import { compareInstants } from '../../model/rfc3339.ts';
 import type { Bitset } from '../../snapshot/bitset.ts';
 import { hasBit, makeFullBitset, putBit } from '../../snapshot/bitset.ts';
-import type { Fleet } from '../../snapshot/fleet.ts';
+import type { ClusterIndex } from '../../snapshot/cluster-index.ts';
 import type { FilterClass } from './filter-class.ts';
 import {
   judgeTaint,
@@ -33,15 +33,15 @@ export class TolerationClass implements FilterClass {
   /** The next instant at which some verdict changes by the clock alone. */
   #nextChange: Instant | undefined;
 
-  constructor(tolerations: readonly Toleration[], fleet: Fleet, now: Instant) {
+  constructor(tolerations: readonly Toleration[], clusterIndex: ClusterIndex, now: Instant) {
     this.tolerations = tolerations;
     this.problem = tolerations.map(tolerationProblem).find((problem) => problem !== undefined);
     this.timed = tolerations.some((toleration) => toleration.tolerationSeconds !== undefined);
-    this.passNew = makeFullBitset(fleet.size);
-    this.passDecided = makeFullBitset(fleet.size);
-    this.avoided = makeFullBitset(fleet.size).fill(0);
-    for (let i = 0; i < fleet.size; i++) {
-      const taints = fleet.cluster(i).spec?.taints;
+    this.passNew = makeFullBitset(clusterIndex.size);
+    this.passDecided = makeFullBitset(clusterIndex.size);
+    this.avoided = makeFullBitset(clusterIndex.size).fill(0);
+    for (let i = 0; i < clusterIndex.size; i++) {
+      const taints = clusterIndex.cluster(i).spec?.taints;
       if (taints !== undefined && taints.length > 0) this.refresh(i, taints, now);
     }
   }
@@ -72,12 +72,12 @@ export class TolerationClass implements FilterClass {
   }
 
   /** Judges all clusters again when the clock has reached the next change. Answers the clusters that changed. */
-  advance(fleet: Fleet, now: Instant): number[] {
+  advance(clusterIndex: ClusterIndex, now: Instant): number[] {
     if (this.#nextChange === undefined || compareInstants(now, this.#nextChange) < 0) return [];
     this.#nextChange = undefined;
     const changed: number[] = [];
-    for (let i = 0; i < fleet.size; i++) {
-      const taints = fleet.cluster(i).spec?.taints;
+    for (let i = 0; i < clusterIndex.size; i++) {
+      const taints = clusterIndex.cluster(i).spec?.taints;
       if (taints !== undefined && taints.length > 0 && this.refresh(i, taints, now)) changed.push(i);
     }
     return changed;

@@ -4,8 +4,9 @@ import type { Instant } from '../../model/rfc3339.ts';
 import { epochMsOf } from '../../model/rfc3339.ts';
 import { hasBit } from '../../snapshot/bitset.ts';
 import type { DecidedState } from '../decide/decided-state.ts';
-import type { Dependents } from './dependents.ts';
-import { changedFields } from './changed-fields.ts';
+import type { PlacementDependents } from './placement-dependents.ts';
+import { changedClusterFields } from './changed-cluster-fields.ts';
+import type { SnapshotDelta } from './snapshot-delta.ts';
 import { isFeasible } from '../filter/feasible.ts';
 import type { SchedulingIndex } from '../index/scheduling-index.ts';
 
@@ -22,23 +23,42 @@ export class ImpactFinder {
   readonly affected = new Map<number, number[]>();
   readonly #index: SchedulingIndex;
   readonly #states: readonly (DecidedState | undefined)[];
-  readonly #dependents: Dependents;
+  readonly #dependents: PlacementDependents;
 
-  constructor(index: SchedulingIndex, states: readonly (DecidedState | undefined)[], dependents: Dependents) {
+  constructor(
+    index: SchedulingIndex,
+    states: readonly (DecidedState | undefined)[],
+    dependents: PlacementDependents,
+  ) {
     this.#index = index;
     this.#states = states;
     this.#dependents = dependents;
   }
 
+  /** Replaces the clusters and scores of a delta; clusters that the index does not have are left out. */
+  replaceObjects({ clusters = [], scores = [], removedScores = [] }: SnapshotDelta): void {
+    const { clusterIndex } = this.#index;
+    for (const cluster of clusters) {
+      const number = clusterIndex.numberOf(cluster.metadata.name);
+      if (number !== undefined && clusterIndex.cluster(number) !== cluster)
+        this.replaceCluster(number, cluster);
+    }
+    for (const key of removedScores) {
+      const [namespace = '', name = ''] = key.split('/');
+      this.replaceScore(namespace, name, undefined);
+    }
+    for (const score of scores) this.replaceScore(score.metadata.namespace ?? '', score.metadata.name, score);
+  }
+
   /** Replaces an existing cluster. */
   replaceCluster(number: number, cluster: ManagedCluster): void {
-    const { fleet } = this.#index;
-    const changed = changedFields(fleet.cluster(number), cluster);
-    const resources = fleet.replaceCluster(number, cluster);
+    const { clusterIndex } = this.#index;
+    const changed = changedClusterFields(clusterIndex.cluster(number), cluster);
+    const resources = clusterIndex.replaceCluster(number, cluster);
     if (changed.labels.length > 0 || changed.deletion)
       for (const eligibility of this.#index.eligibility.refresh(number)) this.#check(eligibility, number);
     for (const predicate of this.#dependents.predicatesReading(changed))
-      if (predicate.refresh(number, fleet)) this.#check(predicate, number);
+      if (predicate.refresh(number, clusterIndex)) this.#check(predicate, number);
     if (changed.taints) this.#replaceTaints(number, cluster);
     for (const resource of resources) this.#checkContent(this.#dependents.ofResource(resource), number);
     if (changed.labels.length > 0 || changed.claims.length > 0)
@@ -47,20 +67,20 @@ export class ImpactFinder {
 
   /** A score of a cluster appeared, changed, expired or went (undefined). */
   replaceScore(namespace: string, name: string, score: AddOnPlacementScore | undefined): void {
-    const { fleet } = this.#index;
-    if (score === undefined) fleet.removeScore(namespace, name);
-    else fleet.replaceScore(score);
+    const { clusterIndex } = this.#index;
+    if (score === undefined) clusterIndex.removeScore(namespace, name);
+    else clusterIndex.replaceScore(score);
     if (score !== undefined) this.#index.scoreEnds.note(score);
-    const number = fleet.numberOf(namespace);
+    const number = clusterIndex.numberOf(namespace);
     if (number === undefined) return;
     this.#checkContent(this.#dependents.ofAddOn(name), number);
     for (const predicate of this.#dependents.predicatesWithCel)
-      if (predicate.refresh(number, fleet)) this.#check(predicate, number);
+      if (predicate.refresh(number, clusterIndex)) this.#check(predicate, number);
   }
 
   /** Moves the clock forward: tolerations and scores run out. */
   advance(now: Instant): void {
-    const { fleet, now: before } = this.#index;
+    const { clusterIndex, now: before } = this.#index;
     for (const { tolerations, clusters } of this.#index.advance(now))
       for (const number of clusters) this.#check(tolerations, number);
     this.#states.forEach((state, position) => {
@@ -69,7 +89,7 @@ export class ImpactFinder {
     });
     if (!this.#dependents.readsAddOns) return;
     for (const score of this.#index.scoreEnds.between(before, now)) {
-      const number = fleet.numberOf(score.metadata.namespace ?? '');
+      const number = clusterIndex.numberOf(score.metadata.namespace ?? '');
       if (number !== undefined) this.#checkContent(this.#dependents.ofAddOn(score.metadata.name), number);
     }
   }

@@ -1,7 +1,7 @@
 import type { Placement } from '../../model/kind/placement.ts';
 import type { DecidedState } from '../decide/decided-state.ts';
-import { Dependents } from './dependents.ts';
-import { readsDifferently } from './placement-change.ts';
+import { PlacementDependents } from './placement-dependents.ts';
+import { changesScheduling } from './placement-change.ts';
 import type { CompiledPlacement } from '../index/scheduling-index.ts';
 import { placementKey } from '../index/scheduling-index.ts';
 
@@ -11,13 +11,13 @@ interface Listed {
 }
 
 /**
- * The placements of an engine, each with what was last decided for it; undefined: it has to be scheduled. A key may be listed twice when the first world did so; then it denotes the last one.
+ * The placements of an engine, each with what was last decided for it; undefined: it has to be scheduled. A key may be listed twice when the first snapshot did so; then it denotes the last one.
  */
 export class ListedPlacements {
   #compiled: CompiledPlacement[];
   #states: (DecidedState | undefined)[];
   #positions: ReadonlyMap<string, number>;
-  #dependents: Dependents | undefined;
+  #dependents: PlacementDependents | undefined;
 
   constructor(compiled: readonly CompiledPlacement[]) {
     this.#compiled = [...compiled];
@@ -35,8 +35,8 @@ export class ListedPlacements {
   }
 
   /** Which of them read what, by position. */
-  get dependents(): Dependents {
-    this.#dependents ??= new Dependents(this.#compiled);
+  get dependents(): PlacementDependents {
+    this.#dependents ??= new PlacementDependents(this.#compiled);
     return this.#dependents;
   }
 
@@ -102,7 +102,7 @@ export class ListedPlacements {
     const state = this.#states[position];
     const { placement } = compiled;
     this.#states[position] =
-      state === undefined || readsDifferently(before.placement, placement)
+      state === undefined || changesScheduling(before.placement, placement)
         ? undefined
         : { ...state, compiled, result: { ...state.result, placement } };
   }

@@ -1,9 +1,9 @@
 import { SCHEDULING_DISABLE_ANNOTATION } from '../../model/kind/placement.ts';
 import type { Placement } from '../../model/kind/placement.ts';
-import { PREFER_NO_SELECT_ANNOTATION } from '../filter/prefer-no-select.ts';
+import { PREFER_NO_SELECT_ANNOTATION } from '../select/prefer-no-select.ts';
 
 /** Whether two states of a placement differ in something that scheduling reads; a new status alone is no reason. */
-export function readsDifferently(before: Placement, after: Placement): boolean {
+export function changesScheduling(before: Placement, after: Placement): boolean {
   return readPart(before) !== readPart(after);
 }
 

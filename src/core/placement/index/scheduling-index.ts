@@ -6,18 +6,18 @@ import type {
 } from '../../model/kind/placement.ts';
 import { SCHEDULING_DISABLE_ANNOTATION } from '../../model/kind/placement.ts';
 import type { Instant } from '../../model/rfc3339.ts';
-import type { Fleet } from '../../snapshot/fleet.ts';
+import type { ClusterIndex } from '../../snapshot/cluster-index.ts';
 import type { CompileCel } from '../filter/cel-hook.ts';
 import type { GroupPlanResult } from '../select/decision-groups.ts';
 import { planGroups } from '../select/decision-groups.ts';
 import type { Eligibility } from '../filter/eligibility.ts';
 import { PredicateClass } from '../filter/predicate-class.ts';
-import { breaksTiesByPreferNoSelect } from '../filter/prefer-no-select.ts';
+import { breaksTiesByPreferNoSelect } from '../select/prefer-no-select.ts';
 import { type FilterClasses, type Filters, filtersOf } from '../filter/registry.ts';
 import type { PolicyResult } from '../prioritize/registry.ts';
 import { resolvePolicy } from '../prioritize/registry.ts';
-import { ScoreEnds } from '../prioritize/score-ends.ts';
-import { Scratch } from './scratch.ts';
+import { ScoreExpiry } from '../prioritize/score-expiry.ts';
+import { ScratchBuffers } from './scratch-buffers.ts';
 import { TolerationClass } from '../filter/toleration-class.ts';
 
 /** A placement with everything that its text alone decides, looked up or built once. */
@@ -41,23 +41,27 @@ export function placementKey({ metadata }: Placement): string {
 
 /** What placements share over one fleet: sets and bindings, predicates and tolerations by equal text, CEL programs. */
 export class SchedulingIndex {
-  readonly fleet: Fleet;
+  readonly clusterIndex: ClusterIndex;
   readonly eligibility: Eligibility;
   readonly predicates = new Map<string, PredicateClass>();
   readonly tolerations = new Map<string, TolerationClass>();
   /** 0, 1, … size − 1 */
   readonly everyCluster: Uint32Array;
-  readonly scratch: Scratch;
-  readonly scoreEnds: ScoreEnds;
+  readonly scratch: ScratchBuffers;
+  readonly scoreEnds: ScoreExpiry;
   readonly #compileCel: CompileCel;
   #now: Instant;
 
-  constructor(fleet: Fleet, eligibility: Eligibility, given: { now: Instant; compileCel: CompileCel }) {
-    this.fleet = fleet;
+  constructor(
+    clusterIndex: ClusterIndex,
+    eligibility: Eligibility,
+    given: { now: Instant; compileCel: CompileCel },
+  ) {
+    this.clusterIndex = clusterIndex;
     this.eligibility = eligibility;
-    this.scratch = new Scratch(fleet.size);
-    this.scoreEnds = new ScoreEnds(fleet);
-    this.everyCluster = Uint32Array.from(fleet.names.keys());
+    this.scratch = new ScratchBuffers(clusterIndex.size);
+    this.scoreEnds = new ScoreExpiry(clusterIndex);
+    this.everyCluster = Uint32Array.from(clusterIndex.names.keys());
     this.#now = given.now;
     this.#compileCel = given.compileCel;
   }
@@ -70,7 +74,7 @@ export class SchedulingIndex {
   advance(now: Instant): { tolerations: TolerationClass; clusters: readonly number[] }[] {
     this.#now = now;
     return [...this.tolerations.values()].flatMap((tolerations) => {
-      const clusters = tolerations.advance(this.fleet, now);
+      const clusters = tolerations.advance(this.clusterIndex, now);
       return clusters.length === 0 ? [] : [{ tolerations, clusters }];
     });
   }
@@ -112,7 +116,7 @@ export class SchedulingIndex {
     const text = JSON.stringify(predicates);
     const known = this.predicates.get(text);
     if (known !== undefined) return known;
-    const fresh = new PredicateClass(predicates, this.fleet, this.#compileCel);
+    const fresh = new PredicateClass(predicates, this.clusterIndex, this.#compileCel);
     if (!passing) this.predicates.set(text, fresh);
     return fresh;
   }
@@ -121,7 +125,7 @@ export class SchedulingIndex {
     const text = JSON.stringify(tolerations);
     const known = this.tolerations.get(text);
     if (known !== undefined) return known;
-    const fresh = new TolerationClass(tolerations, this.fleet, this.#now);
+    const fresh = new TolerationClass(tolerations, this.clusterIndex, this.#now);
     this.tolerations.set(text, fresh);
     return fresh;
   }

@@ -12,12 +12,12 @@ export interface OwnDecisions {
 }
 
 /** The difference between two lists of decisions. */
-export interface DecisionChange {
+export interface OwnDecisionChange {
   readonly gained: readonly number[];
   readonly lost: readonly number[];
 }
 
-export function ownDecisions(numbers: Uint32Array, fleetSize: number): OwnDecisions {
+export function makeOwnDecisions(numbers: Uint32Array, fleetSize: number): OwnDecisions {
   const bits = makeBitset(fleetSize);
   const gone = new Set<number>();
   const repeats: number[] = [];
@@ -35,7 +35,7 @@ export function listDecisions({ bits, gone, repeats }: OwnDecisions): Uint32Arra
   return Uint32Array.from([...bitsToArray(bits), ...gone, ...repeats]);
 }
 
-export function decisionChange(before: OwnDecisions, after: OwnDecisions): DecisionChange {
+export function diffOwnDecisions(before: OwnDecisions, after: OwnDecisions): OwnDecisionChange {
   const gained = [...without(after.gone, before.gone), ...after.repeats];
   const lost = [...without(before.gone, after.gone), ...before.repeats];
   if (before.bits === after.bits) return { gained, lost };

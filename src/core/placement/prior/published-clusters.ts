@@ -1,9 +1,9 @@
 import type { PlacementDecision } from '../../model/kind/placement-decision.ts';
 import { decisionOwner } from './decision-owner.ts';
-import { clustersListed } from './listed-page.ts';
+import { clustersOfPage } from './page-of-clusters.ts';
 
 /** What is published now. */
-export interface Published {
+export interface PublishedClusterLists {
   /** The clusters on the pages of every placement, by `namespace/name`; the same list as long as the pages are the same. */
   readonly clusters: ReadonlyMap<string, readonly string[]>;
   /** The placements whose list became another one since the last time; undefined: it may be any. */
@@ -20,7 +20,7 @@ export class PublishedClusters {
   readonly #clusters = new Map<string, readonly string[]>();
 
   /** @param pages in an order that stays; an unchanged page is the same object */
-  read(pages: readonly PlacementDecision[]): Published {
+  read(pages: readonly PlacementDecision[]): PublishedClusterLists {
     const changed = this.#changedIn(pages);
     this.#pages = pages;
     if (changed === undefined) this.#readAll(pages);
@@ -69,7 +69,7 @@ export class PublishedClusters {
     this.#pagesOf.set(owner, pages);
     const [first] = pages;
     const isOne = pages.length === 1 && first !== undefined;
-    this.#clusters.set(owner, isOne ? clustersListed(first) : pages.flatMap(clustersListed));
+    this.#clusters.set(owner, isOne ? clustersOfPage(first) : pages.flatMap(clustersOfPage));
   }
 }
 

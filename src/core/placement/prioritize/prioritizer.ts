@@ -1,7 +1,7 @@
 import type { AddOnPlacementScore } from '../../model/kind/addon-placement-score.ts';
 import type { Instant } from '../../model/rfc3339.ts';
 import type { Bitset } from '../../snapshot/bitset.ts';
-import type { ResourceName } from '../../snapshot/fleet.ts';
+import type { ResourceName } from '../../snapshot/cluster-index.ts';
 
 /** What a prioritizer may look at. Clusters are numbers, ascending in the order of their names. */
 export interface ScoreInput {
@@ -13,7 +13,7 @@ export interface ScoreInput {
   readonly addOnScore: (cluster: number, resourceName: string) => AddOnPlacementScore | undefined;
   /** This placement's previous decisions. */
   readonly decided: Bitset;
-  /** How often each cluster is decided, by this placement as well if it is in `ownDecisions`. */
+  /** How often each cluster is decided, by this placement as well if it is in `makeOwnDecisions`. */
   readonly decisionCounts: Int32Array;
   readonly ownDecisions: Bitset;
   /** The largest count of decisions of other placements over all clusters. */
@@ -28,7 +28,7 @@ export interface AmountRange {
 }
 
 /** Of no clusters, or of a prioritizer that reads no amounts. */
-export const NO_RANGE: AmountRange = { least: Infinity, most: -Infinity };
+export const EMPTY_RANGE: AmountRange = { least: Infinity, most: -Infinity };
 
 /** One way to score clusters. To add one: a file like its neighbours, and a line in the registry. */
 export interface Prioritizer {

@@ -1,4 +1,4 @@
-import type { ResourceName } from '../../snapshot/fleet.ts';
+import type { ResourceName } from '../../snapshot/cluster-index.ts';
 import type { Prioritizer } from './prioritizer.ts';
 import { NO_WARNINGS } from './prioritizer.ts';
 

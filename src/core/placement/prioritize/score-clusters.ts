@@ -1,21 +1,21 @@
 import { bitsToArray } from '../../snapshot/bitset.ts';
-import type { CountScores } from './count-scores.ts';
+import type { DecisionCountScores } from './decision-count-scores.ts';
 import type { AmountRange, ScoreInput } from './prioritizer.ts';
-import { NO_RANGE } from './prioritizer.ts';
+import { EMPTY_RANGE } from './prioritizer.ts';
 import type { WeightedPrioritizer } from './registry.ts';
 
 /** Scores by prioritizer for the clusters of one ScoreInput; NaN where a prioritizer gives none. */
-export interface ScorePart {
+export interface PrioritizerScores {
   readonly name: string;
   readonly weight: number;
   readonly scores: Float64Array;
 }
 
 /** Scores that depended on other placements' decisions, for every cluster, by prioritizer name. */
-export type KeptScores = ReadonlyMap<string, Int8Array>;
+export type CachedScores = ReadonlyMap<string, Int8Array>;
 
-export interface Scored {
-  readonly parts: readonly ScorePart[];
+export interface ScoredClusters {
+  readonly parts: readonly PrioritizerScores[];
   /** Σ score × weight */
   readonly totals: Float64Array;
   /** Per prioritizer: the range of amounts that its scores depend on. */
@@ -32,19 +32,19 @@ export interface ScoreOptions {
 
 const freshFloats: NonNullable<ScoreOptions['floats']> = (_slot, count) => new Float64Array(count);
 
-export interface KeepOptions {
+export interface CacheOptions {
   /** Scores that are no longer needed and may be overwritten. */
-  readonly old?: KeptScores | undefined;
+  readonly old?: CachedScores | undefined;
   /** The scores of most clusters; absent if the counts are not those of all decisions. */
-  readonly base?: CountScores | undefined;
+  readonly base?: DecisionCountScores | undefined;
 }
 
 /** Runs the prioritizers that read decisions, over all clusters of the fleet. */
-export function keepScores(
+export function cacheScores(
   prioritizers: readonly WeightedPrioritizer[],
   input: ScoreInput,
-  { old, base }: KeepOptions = {},
-): KeptScores {
+  { old, base }: CacheOptions = {},
+): CachedScores {
   const { clusters, decisionCounts, ownDecisions, mostDecisions } = input;
   const kept = new Map<string, Int8Array>();
   for (const { prioritizer } of prioritizers) {
@@ -52,7 +52,7 @@ export function keepScores(
     if (countScore === undefined) continue;
     const before = old?.get(prioritizer.name);
     const scores = before?.length === clusters.length ? before : new Int8Array(clusters.length);
-    if (base === undefined) prioritizer.score(input, scores, NO_RANGE);
+    if (base === undefined) prioritizer.score(input, scores, EMPTY_RANGE);
     else {
       scores.set(base.of(countScore, decisionCounts, mostDecisions));
       for (const own of bitsToArray(ownDecisions))
@@ -64,13 +64,13 @@ export function keepScores(
 }
 
 /**
- * Updates the scores of `keepScores` for the clusters of the input.
+ * Updates the scores of `cacheScores` for the clusters of the input.
  * @returns the clusters whose score changed
  */
-export function keepScoresOf(
+export function updateCachedScores(
   prioritizers: readonly WeightedPrioritizer[],
   input: ScoreInput,
-  kept: KeptScores,
+  kept: CachedScores,
 ): ReadonlySet<number> {
   const { clusters } = input;
   const moved = new Set<number>();
@@ -78,7 +78,7 @@ export function keepScoresOf(
     const scores = kept.get(prioritizer.name);
     if (scores === undefined) continue;
     const fresh = new Int8Array(clusters.length);
-    prioritizer.score(input, fresh, NO_RANGE);
+    prioritizer.score(input, fresh, EMPTY_RANGE);
     for (let at = 0; at < clusters.length; at++) {
       const cluster = clusters[at] as number;
       if (scores[cluster] === fresh[at]) continue;
@@ -90,9 +90,9 @@ export function keepScoresOf(
 }
 
 /** How much the total of a cluster has grown since its scores were kept. */
-export function gainSinceKept(
+export function scoreGainSinceCached(
   prioritizers: readonly WeightedPrioritizer[],
-  kept: KeptScores,
+  kept: CachedScores,
   { cluster, count, most }: { readonly cluster: number; readonly count: number; readonly most: number },
 ): number {
   let gain = 0;
@@ -105,29 +105,29 @@ export function gainSinceKept(
 }
 
 /** Per prioritizer, over the clusters of the input. */
-export function measureClusters(
+export function measureAmountRanges(
   prioritizers: readonly WeightedPrioritizer[],
   input: ScoreInput,
 ): readonly AmountRange[] {
-  return prioritizers.map(({ prioritizer }) => prioritizer.measure?.(input) ?? NO_RANGE);
+  return prioritizers.map(({ prioritizer }) => prioritizer.measure?.(input) ?? EMPTY_RANGE);
 }
 
 export function scoreClusters(
   prioritizers: readonly WeightedPrioritizer[],
   input: ScoreInput,
-  kept: KeptScores,
-  { floats = freshFloats, ranges = measureClusters(prioritizers, input) }: ScoreOptions = {},
-): Scored {
+  kept: CachedScores,
+  { floats = freshFloats, ranges = measureAmountRanges(prioritizers, input) }: ScoreOptions = {},
+): ScoredClusters {
   const { clusters } = input;
   const totals = floats(0, clusters.length).fill(0);
-  const parts: ScorePart[] = [];
+  const parts: PrioritizerScores[] = [];
   const expired: { plugin: string; objects: readonly string[] }[] = [];
   for (const { prioritizer, weight } of prioritizers) {
     const scores = floats(parts.length + 1, clusters.length);
     const keptScores = kept.get(prioritizer.name);
     if (keptScores !== undefined) readKept(keptScores, clusters, scores);
     else {
-      const objects = prioritizer.score(input, scores, ranges[parts.length] ?? NO_RANGE);
+      const objects = prioritizer.score(input, scores, ranges[parts.length] ?? EMPTY_RANGE);
       if (objects.length > 0) expired.push({ plugin: prioritizer.name, objects });
     }
     addWeighted(totals, scores, weight);

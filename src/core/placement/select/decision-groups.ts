@@ -1,6 +1,6 @@
 import type { IntOrString } from '../../model/int-or-percent.ts';
 import type { Placement } from '../../model/kind/placement.ts';
-import type { Fleet } from '../../snapshot/fleet.ts';
+import type { ClusterIndex } from '../../snapshot/cluster-index.ts';
 import { lowerBound } from '../../model/lower-bound.ts';
 import type { CompiledClusterSelector } from '../filter/cluster-selector.ts';
 import { compileClusterSelector, matchesCluster } from '../filter/cluster-selector.ts';
@@ -35,20 +35,25 @@ export function planGroups(placement: Placement): GroupPlanResult {
 }
 
 /** Cuts selected clusters, given in the order in which they are to be written, into groups. */
-export function cutGroups(plan: GroupPlan, fleet: Fleet, ordered: Uint32Array): readonly DecisionGroup[] {
+export function divideIntoGroups(
+  plan: GroupPlan,
+  clusterIndex: ClusterIndex,
+  ordered: Uint32Array,
+): readonly DecisionGroup[] {
   const groups: DecisionGroup[] = [];
   const length = plan.length(ordered.length);
   const cut = (name: string, members: Uint32Array): void => {
     for (let at = 0; at < members.length; at += length) {
       const clusters = new Array<string>(Math.min(length, members.length - at));
       for (let i = 0; i < clusters.length; i++)
-        clusters[i] = fleet.names[members[at + i] as number] as string;
+        clusters[i] = clusterIndex.names[members[at + i] as number] as string;
       groups.push({ index: groups.length, name, clusters });
     }
   };
   let rest = ordered;
   for (const { name, selector } of plan.named) {
-    const matches = (number: number): boolean => matchesCluster(selector, fleet.cluster(number), NO_SCORE);
+    const matches = (number: number): boolean =>
+      matchesCluster(selector, clusterIndex.cluster(number), NO_SCORE);
     cut(name, rest.filter(matches));
     rest = rest.filter((number) => !matches(number));
   }
@@ -57,7 +62,7 @@ export function cutGroups(plan: GroupPlan, fleet: Fleet, ordered: Uint32Array): 
 }
 
 /** Names of clusters that were added to a selection, and removed from it. */
-export interface MembersChange {
+export interface SelectionChange {
   readonly gained: readonly string[];
   readonly lost: readonly string[];
 }
@@ -66,10 +71,10 @@ export interface MembersChange {
  * The groups after a change of members. Undefined: they must be cut again, because they depend on more than the members
  * or the change moves the cuts.
  */
-export function moveMembers(
+export function updateGroups(
   plan: GroupPlan,
   groups: readonly DecisionGroup[],
-  { gained, lost }: MembersChange,
+  { gained, lost }: SelectionChange,
 ): readonly DecisionGroup[] | undefined {
   if (plan.byScore || plan.named.length > 0) return undefined;
   if (gained.length + lost.length === 0) return groups;

@@ -29,7 +29,7 @@ export interface SpreadOutcome {
   readonly skews: readonly number[];
 }
 
-export const isHard = ({ whenUnsatisfiable }: SpreadConstraint): boolean =>
+export const isHardConstraint = ({ whenUnsatisfiable }: SpreadConstraint): boolean =>
   whenUnsatisfiable === 'DoNotSchedule';
 export const maxSkewOf = ({ maxSkew }: SpreadConstraint): number => Math.max(1, maxSkew ?? 1);
 
@@ -64,7 +64,7 @@ function queuesOf(ranked: Uint32Array, constraints: readonly ActiveConstraint[])
   for (let rank = 0; rank < ranked.length; rank++) {
     const entry = ranked[rank] as number;
     const values = constraints.map((one) => one.values[entry] as number);
-    if (constraints.some(({ constraint }, c) => isHard(constraint) && values[c] === 0)) continue;
+    if (constraints.some(({ constraint }, c) => isHardConstraint(constraint) && values[c] === 0)) continue;
     const key = values.join();
     const queue = queues.get(key) ?? { values, ranks: [], head: 0 };
     queue.ranks.push(rank);
@@ -83,7 +83,7 @@ function nextQueue(queues: readonly Queue[], counters: readonly ValueCounter[]):
     let forbidden = false;
     counters.forEach((counter, c) => {
       const keeps = counter.keeps(queue.values[c] as number);
-      if (!keeps && isHard(counter.constraint)) forbidden = true;
+      if (!keeps && isHardConstraint(counter.constraint)) forbidden = true;
       kept += keeps ? '1' : '0';
     });
     if (forbidden) continue;

@@ -1,8 +1,8 @@
 import type { Requirement, LabelMap } from '../../model/selector/label-selector-requirement.ts';
 import { matchesRequirement } from '../../model/selector/label-selector-requirement.ts';
-import type { Fleet } from '../../snapshot/fleet.ts';
-import { claimMapOf } from '../../snapshot/fleet.ts';
-import { findScoreIn } from '../filter/cluster-selector.ts';
+import type { ClusterIndex } from '../../snapshot/cluster-index.ts';
+import { claimMapOf } from '../../snapshot/cluster-index.ts';
+import { scoreFinderFor } from '../filter/cluster-selector.ts';
 import type { PredicateClass } from '../filter/predicate-class.ts';
 
 /** One part of a predicate that a cluster fails. */
@@ -20,10 +20,10 @@ export interface TraceFailure {
 
 export function predicateFailures(
   predicate: PredicateClass,
-  fleet: Fleet,
+  clusterIndex: ClusterIndex,
   number: number,
 ): readonly (readonly TraceFailure[])[] {
-  const cluster = fleet.cluster(number);
+  const cluster = clusterIndex.cluster(number);
   const claims = claimMapOf(cluster);
   return predicate.selectors.map((selector, at) => [
     ...requirementFailures(
@@ -33,7 +33,7 @@ export function predicateFailures(
     ),
     ...requirementFailures({ predicate: at, part: 'claim' }, selector.claims.requirements, claims),
     ...selector.cel.flatMap(({ text, evaluate }): TraceFailure[] => {
-      const { matched, failure } = evaluate(cluster, findScoreIn(fleet, number));
+      const { matched, failure } = evaluate(cluster, scoreFinderFor(clusterIndex, number));
       return matched ? [] : [{ predicate: at, part: 'cel', expression: text, failure }];
     }),
   ]);

@@ -1,17 +1,17 @@
 import type { SpreadConstraint } from '../../model/kind/placement.ts';
 import { bitsToArray, countBits, hasBit } from '../../snapshot/bitset.ts';
 import type { DecidedState } from '../decide/decided-state.ts';
-import type { DecisionBook } from '../prior/decision-book.ts';
+import type { DecisionIndex } from '../prior/decision-index.ts';
 import { matchingClusters } from '../filter/feasible.ts';
-import type { Ranking } from './rank-again.ts';
-import { rankAgain } from './rank-again.ts';
+import type { TraceRanking } from './rank-decided-clusters.ts';
+import { rankDecidedClusters } from './rank-decided-clusters.ts';
 import type { SchedulingIndex } from '../index/scheduling-index.ts';
 import type { TraceFailure } from './trace-predicates.ts';
 import { predicateFailures } from './trace-predicates.ts';
 import type { TraceTaint } from './trace-taints.ts';
 import { taintVerdicts } from './trace-taints.ts';
 import type { WhatIf, WhatIfOutcome } from './what-if.ts';
-import { askWhatIf } from './what-if.ts';
+import { evaluateWhatIf } from './what-if.ts';
 
 export interface TraceScore {
   readonly total: number;
@@ -22,13 +22,13 @@ export interface TraceScore {
 export class PlacementTrace {
   readonly state: DecidedState;
   readonly #index: SchedulingIndex;
-  readonly #book: DecisionBook;
-  #ranking: Ranking | undefined;
+  readonly #decisionIndex: DecisionIndex;
+  #ranking: TraceRanking | undefined;
 
-  constructor(index: SchedulingIndex, state: DecidedState, book: DecisionBook) {
+  constructor(index: SchedulingIndex, state: DecidedState, decisionIndex: DecisionIndex) {
     this.#index = index;
     this.state = state;
-    this.#book = book;
+    this.#decisionIndex = decisionIndex;
   }
 
   get eligibleSets(): readonly string[] {
@@ -47,8 +47,10 @@ export class PlacementTrace {
 
   /** Every existing set that the cluster is a member of, bound or not. */
   setsOf(cluster: string): readonly string[] {
-    const number = this.#index.fleet.numberOf(cluster);
-    return number === undefined ? [] : this.#index.eligibility.setsOf(this.#index.fleet.cluster(number));
+    const number = this.#index.clusterIndex.numberOf(cluster);
+    return number === undefined
+      ? []
+      : this.#index.eligibility.setsOf(this.#index.clusterIndex.cluster(number));
   }
 
   isAvailable(cluster: string): boolean {
@@ -84,18 +86,18 @@ export class PlacementTrace {
 
   /** Per predicate (they are ORed) the parts that the cluster fails; an empty list for one that selects it. */
   predicateFailures(cluster: string): readonly (readonly TraceFailure[])[] {
-    const number = this.#index.fleet.numberOf(cluster);
+    const number = this.#index.clusterIndex.numberOf(cluster);
     return number === undefined
       ? []
-      : predicateFailures(this.state.compiled.predicate, this.#index.fleet, number);
+      : predicateFailures(this.state.compiled.predicate, this.#index.clusterIndex, number);
   }
 
   taintVerdicts(cluster: string): readonly TraceTaint[] {
-    const { fleet, now } = this.#index;
-    const number = fleet.numberOf(cluster);
+    const { clusterIndex, now } = this.#index;
+    const number = clusterIndex.numberOf(cluster);
     if (number === undefined) return [];
     const decided = hasBit(this.state.prior.bits, number);
-    return taintVerdicts(fleet.cluster(number), this.state.compiled.tolerations.tolerations, {
+    return taintVerdicts(clusterIndex.cluster(number), this.state.compiled.tolerations.tolerations, {
       now,
       decided,
     });
@@ -104,7 +106,7 @@ export class PlacementTrace {
   /** Undefined for a cluster that is not feasible. */
   score(cluster: string): TraceScore | undefined {
     const ranking = this.#ranked();
-    const position = ranking.positionOf(this.#index.fleet.numberOf(cluster));
+    const position = ranking.positionOf(this.#index.clusterIndex.numberOf(cluster));
     if (position === undefined) return undefined;
     const parts = ranking.scored.parts.map(({ name, weight, scores }) => ({
       name,
@@ -137,7 +139,7 @@ export class PlacementTrace {
   /** 1 for the best of the feasible clusters. */
   rank(cluster: string): number | undefined {
     const { positionOf, rankOf } = this.#ranked();
-    const position = positionOf(this.#index.fleet.numberOf(cluster));
+    const position = positionOf(this.#index.clusterIndex.numberOf(cluster));
     return position === undefined ? undefined : rankOf(position);
   }
 
@@ -165,11 +167,14 @@ export class PlacementTrace {
 
   /** Scores and selects again over the feasible clusters and the included one. */
   whatIf(change: WhatIf): WhatIfOutcome {
-    return askWhatIf(this.#index, { state: this.state, book: this.#book }, change);
+    return evaluateWhatIf(this.#index, { state: this.state, decisionIndex: this.#decisionIndex }, change);
   }
 
-  #ranked(): Ranking {
-    this.#ranking ??= rankAgain(this.#index, { state: this.state, book: this.#book });
+  #ranked(): TraceRanking {
+    this.#ranking ??= rankDecidedClusters(this.#index, {
+      state: this.state,
+      decisionIndex: this.#decisionIndex,
+    });
     return this.#ranking;
   }
 
@@ -178,16 +183,16 @@ export class PlacementTrace {
   }
 
   #has(bits: Uint32Array, cluster: string): boolean {
-    const number = this.#index.fleet.numberOf(cluster);
+    const number = this.#index.clusterIndex.numberOf(cluster);
     return number !== undefined && hasBit(bits, number);
   }
 
   #names(bits: Uint32Array): string[] {
-    return Array.from(bitsToArray(bits), (number) => this.#index.fleet.names[number] as string);
+    return Array.from(bitsToArray(bits), (number) => this.#index.clusterIndex.names[number] as string);
   }
 
   #nameAt(clusters: Uint32Array, position: number): string {
-    return this.#index.fleet.names[clusters[position] as number] as string;
+    return this.#index.clusterIndex.names[clusters[position] as number] as string;
   }
 }
 

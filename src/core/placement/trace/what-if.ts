@@ -1,10 +1,10 @@
 import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
 import { bitsToArray, putBit } from '../../snapshot/bitset.ts';
 import { findSorted } from '../../model/lower-bound.ts';
-import type { DecidedAmong, SupposedScore } from './score-again.ts';
-import { overrideOf, scoreAgain } from './score-again.ts';
+import type { DecisionContext, HypotheticalScore } from './score-decided-clusters.ts';
+import { makeClusterOverride, scoreDecidedClusters } from './score-decided-clusters.ts';
 import type { SchedulingIndex } from '../index/scheduling-index.ts';
-import { selectRanked } from '../decide/select-ranked.ts';
+import { selectRankedClusters } from '../decide/select-ranked-clusters.ts';
 
 /** A small change to what is scored, with the filters left alone. */
 export interface WhatIf {
@@ -15,7 +15,7 @@ export interface WhatIf {
   readonly include?: ManagedCluster | undefined;
   readonly numberOfClusters?: number | undefined;
   /** Instead of the recorded score of `include`. */
-  readonly addOnScore?: SupposedScore | undefined;
+  readonly addOnScore?: HypotheticalScore | undefined;
 }
 
 export interface WhatIfOutcome {
@@ -28,25 +28,32 @@ export interface WhatIfOutcome {
 const NOBODY_SELECTED: WhatIfOutcome = { selected: () => [], place: () => undefined };
 
 /** Scores and selects again over the feasible clusters of a decided placement and the included one. */
-export function askWhatIf(index: SchedulingIndex, decided: DecidedAmong, change: WhatIf): WhatIfOutcome {
+export function evaluateWhatIf(
+  index: SchedulingIndex,
+  decided: DecisionContext,
+  change: WhatIf,
+): WhatIfOutcome {
   const { compiled, feasible } = decided.state;
-  const { fleet } = index;
+  const { clusterIndex } = index;
   if (feasible === undefined || !compiled.policy.ok) return NOBODY_SELECTED;
-  const override = overrideOf(index, change.include);
+  const override = makeClusterOverride(index, change.include);
   const bits = feasible.slice();
   if (override !== undefined) putBit(bits, override.number, true);
   const clusters = bitsToArray(bits);
-  const { totals } = scoreAgain(index, decided, clusters, { override, addOnScore: change.addOnScore });
+  const { totals } = scoreDecidedClusters(index, decided, clusters, {
+    override,
+    addOnScore: change.addOnScore,
+  });
   const limit = change.numberOfClusters ?? compiled.limit;
-  const { positions } = selectRanked({ compiled, fleet, clusters, totals, limit, override });
+  const { positions } = selectRankedClusters({ compiled, clusterIndex, clusters, totals, limit, override });
   return {
     selected: (limitTo = positions.length) =>
       Array.from(
         positions.subarray(0, limitTo),
-        (position) => fleet.names[clusters[position] as number] as string,
+        (position) => clusterIndex.names[clusters[position] as number] as string,
       ),
     place: (name) => {
-      const number = fleet.numberOf(name);
+      const number = clusterIndex.numberOf(name);
       const position = number === undefined ? undefined : findSorted(clusters, number);
       const at = position === undefined ? -1 : positions.indexOf(position);
       return at < 0 ? undefined : at + 1;

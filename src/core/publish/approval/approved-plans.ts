@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../model/object-meta.ts';
-import { annotationWords } from './annotation-words.ts';
+import { parseAnnotationList } from './annotation-list.ts';
 import { PLAN_ANNOTATION } from './publish-annotations.ts';
 import { releaseTokens } from './release-tokens.ts';
 
@@ -20,7 +20,7 @@ export function planEntries({ metadata }: Pick<KubeObject, 'metadata'>): readonl
   readonly token: string | undefined;
   readonly placement: string | undefined;
 }[] {
-  return annotationWords(metadata, PLAN_ANNOTATION).map((text) => {
+  return parseAnnotationList(metadata, PLAN_ANNOTATION).map((text) => {
     const [, placement, token] = ENTRY.exec(text) ?? [];
     return { text, placement, token };
   });

@@ -68,7 +68,7 @@ export function isSamePlan(a: PendingPlan, b: PendingPlan): boolean {
  * What the commits that are being followed approve for a placement. An approval counts for the change that its commit makes, not forever:
  * from the commit that brings it until it is met, at most ten minutes, except while something else is held because of it.
  */
-export function approvedNow(plans: readonly PendingPlan[], nowMs: number): ApprovedPlan | undefined {
+export function currentApprovals(plans: readonly PendingPlan[], nowMs: number): ApprovedPlan | undefined {
   const counting = plansOf(plans, nowMs);
   if (counting.length === 0) return undefined;
   return { tokens: counting.flatMap(({ tokens }) => tokens), commit: counting.at(-1)?.commit };

@@ -27,7 +27,7 @@ export function unspentToken(digest: Digest, token: string, spent: readonly stri
 const MAX_SPENT = 32;
 
 /** The tokens of the last releases, with that of a new release if there is one. */
-export function withSpent(
+export function addSpentToken(
   spent: readonly string[] | undefined,
   released: string | undefined,
 ): readonly string[] | undefined {

@@ -6,7 +6,7 @@ import { recentRemovals, type Removal } from './removal-window.ts';
  * The removals that count toward the budget, including those of an interrupted change that the hub no longer lists.
  * Removals that were announced and never made do not count, so it need not be known how far the change got.
  */
-export function removalsWith(
+export function countedRemovals(
   state: PublishState | undefined,
   published: readonly string[],
 ): readonly Removal[] {
@@ -18,17 +18,17 @@ export function removalsWith(
 }
 
 /** What was published before the interrupted change. The pages now show neither that nor the result of the change. */
-export function beforeChange(
+export function clustersBeforeChange(
   change: ChangeUnderWay | undefined,
   published: readonly string[],
 ): readonly string[] {
-  if (change === undefined || !isHalfDone(change, published)) return published;
+  if (change === undefined || !isUnfinished(change, published)) return published;
   const added = new Set(change.added);
   return [...new Set([...published.filter((cluster) => !added.has(cluster)), ...change.removed])];
 }
 
 /** The change from what was published, before an interrupted change if there is one, to what is wanted now. */
-export function changeTo(
+export function continueChange(
   wanted: readonly string[],
   from: {
     readonly state: PublishState | undefined;
@@ -38,7 +38,11 @@ export function changeTo(
   },
 ): ChangeUnderWay {
   const { atMs, released } = from;
-  return { atMs, ...clusterChange(beforeChange(from.state?.change, from.published), wanted), released };
+  return {
+    atMs,
+    ...clusterChange(clustersBeforeChange(from.state?.change, from.published), wanted),
+    released,
+  };
 }
 
 /**
@@ -55,12 +59,12 @@ export function earlierRemovals(
   },
 ): readonly Removal[] {
   if (state?.specHash !== now.specHash || now.released !== undefined) return [];
-  const goesOn = state.change !== undefined && isHalfDone(state.change, now.published);
-  return recentRemovals(goesOn ? state.removals : removalsWith(state, now.published), now.atMs);
+  const goesOn = state.change !== undefined && isUnfinished(state.change, now.published);
+  return recentRemovals(goesOn ? state.removals : countedRemovals(state, now.published), now.atMs);
 }
 
 /** Something of the change is not on the pages yet. */
-export function isHalfDone({ added, removed }: ChangeUnderWay, published: readonly string[]): boolean {
+export function isUnfinished({ added, removed }: ChangeUnderWay, published: readonly string[]): boolean {
   const listed = new Set(published);
   return removed.some((cluster) => listed.has(cluster)) || added.some((cluster) => !listed.has(cluster));
 }

@@ -3,10 +3,10 @@ import type { Placement } from '../../model/kind/placement.ts';
 import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
 import { canonicalJson } from '../../model/json-equal.ts';
 import type { ApprovedPlan } from '../approval/approved-plans.ts';
-import { beforeChange, removalsWith } from './change-under-way.ts';
+import { clustersBeforeChange, countedRemovals } from './change-under-way.ts';
 import { type DesiredGroup, type ListedPage, publishedClusters } from '../pages/decision-page.ts';
 import { desiredGroups } from '../pages/desired-groups.ts';
-import { type Hold, judgeResult, listNames, wayOut } from './judge-result.ts';
+import { type Hold, judgeResult, formatNameList, remediation } from './judge-result.ts';
 import { type MoveStep, planMove } from './move-policy.ts';
 import { type Digest, planToken, unspentToken } from '../approval/plan-token.ts';
 import {
@@ -77,14 +77,16 @@ export function decidePublication(input: PublicationInput): Publication {
   const plannedToken = (): string => {
     // The token of a move, or of a change that was cut short, must not change because its first half is done.
     const arriving = new Set(state?.move?.arriving ?? []);
-    const before = beforeChange(state?.change, published ?? []).filter((cluster) => !arriving.has(cluster));
+    const before = clustersBeforeChange(state?.change, published ?? []).filter(
+      (cluster) => !arriving.has(cluster),
+    );
     return planToken(digest, key, before, result.selected);
   };
   const token = (): string => unspentToken(digest, plannedToken(), state?.spent);
   // Asked for only where it matters: at a start the specs of all placements would be hashed.
   const specChanged = (): boolean =>
     state !== undefined && state.specHash !== specHash(digest, result.placement);
-  const removals = removalsWith(state, published ?? []);
+  const removals = countedRemovals(state, published ?? []);
   const verdict = judgeResult({
     result,
     published,
@@ -157,16 +159,16 @@ function compareWithPlan(
 function differs({ approved, pages, placement }: PublicationInput, change: Change, token: string): Hold {
   const { added, removed } = change;
   const commit = approved?.commit === undefined ? 'the commit' : `commit ${approved.commit.slice(0, 12)}`;
-  const more = added.length === 0 ? '' : `, ${added.length} would be added: ${listNames(added)}`;
+  const more = added.length === 0 ? '' : `, ${added.length} would be added: ${formatNameList(added)}`;
   const message =
     `This is not the plan that ${commit} was approved with (${approved?.tokens.join(', ')}): ${removed.length} of ` +
-    `${publishedClusters(pages).length} clusters would be removed: ${listNames(removed)}${more}. ${wayOut(placement.metadata, token)}`;
+    `${publishedClusters(pages).length} clusters would be removed: ${formatNameList(removed)}${more}. ${remediation(placement.metadata, token)}`;
   return { kind: 'held', reason: 'DiffersFromPlan', message, added, removed, token };
 }
 
 function blindMove(problem: string, { added, removed }: Change, token: string): Hold {
   const message =
-    `Berth cannot see when the replacement of ${listNames(removed)} is ready: ${problem}. ` +
+    `Berth cannot see when the replacement of ${formatNameList(removed)} is ready: ${problem}. ` +
     'Berth tries again; the last decision stays published.';
   return { kind: 'held', reason: 'InventoryStale', message, added, removed, token };
 }
@@ -236,7 +238,7 @@ function moveOutcome(step: MoveStep, plain: Publication, move: Move, nowMs: numb
     case 'timed-out': {
       const { token } = move;
       const message =
-        `Not ready in time: ${listNames(step.notReady)}. Old and new clusters stay published. Finish with the annotation ` +
+        `Not ready in time: ${formatNameList(step.notReady)}. Old and new clusters stay published. Finish with the annotation ` +
         `${RELEASE_ANNOTATION}: "${token}" on the placement, or give up with ${MOVE_ABORT_ANNOTATION}: "${token}".`;
       const { added, removed } = plain;
       const hold: Hold = { kind: 'held', reason: 'MoveTimedOut', message, added, removed, token };

@@ -10,7 +10,8 @@ export type HoldReason =
   | 'WouldEmpty'
   | 'RemovalBudgetExceeded'
   | 'DiffersFromPlan'
-  | 'MoveTimedOut';
+  | 'MoveTimedOut'
+  | 'SecondWriter';
 
 export interface Hold {
   readonly kind: 'held';
@@ -22,7 +23,7 @@ export interface Hold {
   readonly token: string;
 }
 
-export type Verdict =
+export type PublicationVerdict =
   | {
       readonly kind: 'publish';
       readonly added: readonly string[];
@@ -50,7 +51,7 @@ export interface JudgeInput {
 }
 
 /** Decides whether a result may be published or is held. The checks that need the least knowledge come first. */
-export function judgeResult(input: JudgeInput): Verdict {
+export function judgeResult(input: JudgeInput): PublicationVerdict {
   const { result, published } = input;
   const before = published ?? [];
   const { added, removed } = clusterChange(before, result.selected);
@@ -85,8 +86,8 @@ export function judgeResult(input: JudgeInput): Verdict {
       : 'though the placement did not change';
     return hold(
       'WouldEmpty',
-      `All ${before.length} clusters would be removed, ${why}: ${listNames(removed)}.`,
-      wayOut(result.placement.metadata, input.token()),
+      `All ${before.length} clusters would be removed, ${why}: ${formatNameList(removed)}.`,
+      remediation(result.placement.metadata, input.token()),
     );
   }
   if (removed.length > 0 && !asksForNone(result)) {
@@ -96,8 +97,8 @@ export function judgeResult(input: JudgeInput): Verdict {
       const earlier = input.recentlyRemoved > 0 ? `, after ${input.recentlyRemoved} in the last minutes` : '';
       return hold(
         'RemovalBudgetExceeded',
-        `${removed.length} of ${before.length} clusters would be removed${earlier} (budget ${limit}): ${listNames(removed)}.`,
-        wayOut(result.placement.metadata, input.token()),
+        `${removed.length} of ${before.length} clusters would be removed${earlier} (budget ${limit}): ${formatNameList(removed)}.`,
+        remediation(result.placement.metadata, input.token()),
       );
     }
   }
@@ -108,7 +109,7 @@ const EXPLAINED = new Set<HoldReason>(['WouldEmpty', 'RemovalBudgetExceeded', 'D
 const MAX_REASONS = 5;
 
 /** Adds to a hold why the first clusters would be removed; returns other holds unchanged. */
-export function withReasons(
+export function addHoldReasons(
   hold: Hold,
   reasonsOf: (clusters: readonly string[]) => readonly {
     readonly because: string;
@@ -150,14 +151,14 @@ function keeps(count: number): string {
 }
 
 /** What a person can do about a change that is held. */
-export function wayOut(
+export function remediation(
   meta: { readonly namespace?: string | undefined; readonly name: string },
   token: string,
 ): string {
   return `The last decision stays published. To approve this change, ${release(meta, token)}`;
 }
 
-function release(meta: Parameters<typeof wayOut>[0], token: string): string {
+function release(meta: Parameters<typeof remediation>[0], token: string): string {
   const name = `${meta.namespace ?? ''}/${meta.name}`;
   return `set the annotation ${RELEASE_ANNOTATION}: "${token}" on the placement in Git, or run: berth release ${name} --token ${token}`;
 }
@@ -165,7 +166,7 @@ function release(meta: Parameters<typeof wayOut>[0], token: string): string {
 const MAX_NAMES = 10;
 
 /** The first names and how many more: conditions are limited to 32,768 characters. */
-export function listNames(names: readonly string[]): string {
+export function formatNameList(names: readonly string[]): string {
   const shown = names.slice(0, MAX_NAMES).join(', ');
   return names.length > MAX_NAMES ? `${shown} and ${names.length - MAX_NAMES} more` : shown;
 }

@@ -1,9 +1,9 @@
-import { isNewer } from '../../model/resource-version.ts';
+import { isNewerResourceVersion } from '../../model/resource-version.ts';
 import { type DecisionPage, decisionPageOf } from '../pages/decision-page.ts';
 import type { SettledPage } from '../pages/plan-pages.ts';
-import type { SeenAtRestore, SeenChange } from './state/placement-event.ts';
+import type { SeenAtRestore, WatchedChange } from './state/placement-event.ts';
 import type { BeforeRestore, PlacementState } from './state/placement-state.ts';
-import { standingPages } from './state/standing-pages.ts';
+import { currentPages } from './state/current-pages.ts';
 
 /*
  * For a process that stands by: what the leader had published when the hub was restored from a backup. If this process takes over,
@@ -21,7 +21,7 @@ export function keptBeforeRestore(
   if (earlier !== undefined) return { ...earlier, hubVersion };
   if (seen === undefined) return undefined;
   const { uid } = seen.placement.metadata;
-  const pages = standingPages(state, seen).map((page) => decisionPageOf(page, uid));
+  const pages = currentPages(state, seen).map((page) => decisionPageOf(page, uid));
   // A page whose group is not known is what others made of it.
   return pages.length > 0 && pages.every(hasGroup) ? { uid, pages, hubVersion } : undefined;
 }
@@ -29,14 +29,15 @@ export function keptBeforeRestore(
 /** The state after a page changed, by the restore or by a leader. */
 export function keptAfterChange(
   kept: BeforeRestore | undefined,
-  change: SeenChange,
+  change: WatchedChange,
 ): BeforeRestore | undefined {
   return kept !== undefined && isSinceRestore(kept.hubVersion, change) ? undefined : kept;
 }
 
 /** A page that the restore removes was written after the backup. One of the backup can only be deleted after the restore. */
-function isSinceRestore(hubVersion: string, { before, after }: SeenChange): boolean {
-  const isNew = (object = after): boolean => isNewer(object?.metadata.resourceVersion ?? '', hubVersion);
+function isSinceRestore(hubVersion: string, { before, after }: WatchedChange): boolean {
+  const isNew = (object = after): boolean =>
+    isNewerResourceVersion(object?.metadata.resourceVersion ?? '', hubVersion);
   return after === undefined ? !isNew(before) : isNew(after);
 }
 

@@ -1,4 +1,4 @@
-import { isBehind } from './state/own-writes.ts';
+import { isWatchBehind } from './state/own-writes.ts';
 import type { PlacementAction } from './state/placement-action.ts';
 import type { PlacementEvent } from './state/placement-event.ts';
 import { INITIAL_STATE, type PlacementState } from './state/placement-state.ts';
@@ -55,7 +55,7 @@ export class PlacementStates {
 
   #noteBehind(key: string, { pages }: PlacementState): void {
     let isAnyBehind = false;
-    for (const write of pages.values()) isAnyBehind ||= isBehind(write);
+    for (const write of pages.values()) isAnyBehind ||= isWatchBehind(write);
     mark(this.#behind, key, isAnyBehind);
     if (this.#behind.size > 0) return;
     for (const resolve of this.#whenShown) resolve();

@@ -1,20 +1,21 @@
 import { keptBeforeRestore } from './before-restore.ts';
 import { endPass } from './pass/end-pass.ts';
-import { passFailed } from './pass/fail-pass.ts';
+import { onPassFailed } from './pass/fail-pass.ts';
 import {
   finishWhenAnswered,
-  publicationRecorded,
+  onPublicationRecorded,
   settlePublication,
-  statusWritten,
+  onStatusWritten,
 } from './pass/finish-pass.ts';
-import { foundRecorded } from './pass/judge-pages.ts';
-import { gone, look, pageFenced, pagesRead } from './look.ts';
-import { followOthers } from './pages-of-others.ts';
+import { onFoundRecorded } from './pass/judge-pages.ts';
+import { onPlacementGone, beginPass, onPageFenced, onPagesRead, onPlacementMarked } from './begin-pass.ts';
+import { followOtherScheduler } from './other-scheduler.ts';
 import type { PlacementEvent } from './state/placement-event.ts';
 import type { PlacementState } from './state/placement-state.ts';
-import type { PassingState, Step } from './state/step-result.ts';
-import { pageChanged, placementChanged } from './watch-events.ts';
-import { pageWritten, writePages } from './pass/write-pages.ts';
+import type { PassingState, StepResult } from './state/step-result.ts';
+import { finishYielding } from './second-writer.ts';
+import { onPageChanged, onPlacementChanged } from './watch-events.ts';
+import { onPageWritten, writePages } from './pass/write-pages.ts';
 
 /**
  * Handles one event of a placement. Pure: the state is all that publishing knows of the placement, the actions are
@@ -25,16 +26,16 @@ import { pageWritten, writePages } from './pass/write-pages.ts';
  * publishes: what one of them did in the middle of another's call could not be tested, and depended on the order of
  * the calls.
  */
-export function step(state: PlacementState, event: PlacementEvent, nowMs: number): Step {
+export function step(state: PlacementState, event: PlacementEvent, nowMs: number): StepResult {
   switch (event.kind) {
     case 'look':
-      return state.pass === undefined ? look(state, event.facts, nowMs) : unchanged(state);
+      return state.pass === undefined ? beginPass(state, event.facts, nowMs) : unchanged(state);
     case 'gone':
-      return state.pass === undefined ? gone(state) : unchanged(state);
+      return state.pass === undefined ? onPlacementGone(state) : unchanged(state);
     case 'page-changed':
-      return pageChanged(state, event, nowMs);
+      return onPageChanged(state, event, nowMs);
     case 'placement-changed':
-      return placementChanged(state, event);
+      return onPlacementChanged(state, event);
     case 'commit-whole':
       if (!state.waitsForCommit) return unchanged(state);
       return { state: { ...state, waitsForCommit: false }, actions: [{ kind: 'look-again' }] };
@@ -56,6 +57,7 @@ type Answer = Extract<
       | 'page-fenced'
       | 'page-written'
       | 'status-written'
+      | 'placement-marked'
       | 'persisted'
       | 'resumed'
       | 'recorded'
@@ -64,33 +66,36 @@ type Answer = Extract<
   }
 >;
 
-function answered(state: PassingState, event: Answer, nowMs: number): Step {
+function answered(state: PassingState, event: Answer, nowMs: number): StepResult {
   const { stage } = state.pass;
   switch (event.kind) {
     case 'pages-read':
-      return stage.kind === 'reading' ? pagesRead(state, event, nowMs) : unchanged(state);
+      return stage.kind === 'reading' ? onPagesRead(state, event, nowMs) : unchanged(state);
     case 'page-fenced':
-      return stage.kind === 'fencing' ? pageFenced(state, stage, event, nowMs) : unchanged(state);
+      return stage.kind === 'fencing' ? onPageFenced(state, stage, event, nowMs) : unchanged(state);
     case 'persisted':
       return stage.kind === 'persisting' ? writePages(state, stage.writing, nowMs) : unchanged(state);
     case 'page-written':
-      return stage.kind === 'writing' ? pageWritten(state, stage.writing, event, nowMs) : unchanged(state);
+      return stage.kind === 'writing' ? onPageWritten(state, stage.writing, event, nowMs) : unchanged(state);
     case 'status-written': {
-      const written = statusWritten(state, event);
-      if (stage.kind === 'leaving') return followOthers(written, nowMs);
+      const written = onStatusWritten(state, event);
+      if (stage.kind === 'leaving') return followOtherScheduler(written, nowMs);
+      if (stage.kind === 'yielding') return finishYielding(written, nowMs);
       if (stage.kind !== 'finishing') return unchanged(state);
       return finishWhenAnswered(written, { ...stage.finishing, isPatching: false });
     }
+    case 'placement-marked':
+      return stage.kind === 'marking' ? onPlacementMarked(state, event, nowMs) : unchanged(state);
     case 'resumed':
       return stage.kind === 'finishing' ? settlePublication(state, stage.finishing, nowMs) : unchanged(state);
     case 'recorded':
-      if (stage.kind === 'recording-found') return foundRecorded(state, stage, event.hash, nowMs);
+      if (stage.kind === 'recording-found') return onFoundRecorded(state, stage, event.hash, nowMs);
       if (stage.kind !== 'finishing') return unchanged(state);
-      return publicationRecorded(state, stage.finishing, event.hash);
+      return onPublicationRecorded(state, stage.finishing, event.hash);
     case 'failed':
-      return passFailed(state, event, nowMs);
+      return onPassFailed(state, event, nowMs);
     case 'abandoned':
-      return endPass({ ...state, isUnsure: true }, { kind: 'failed', error: event.error });
+      return endPass({ ...state, isUncertain: true }, { kind: 'failed', error: event.error });
   }
 }
 
@@ -104,6 +109,6 @@ function isPassing(state: PlacementState): state is PassingState {
   return state.pass !== undefined;
 }
 
-function unchanged(state: PlacementState): Step {
+function unchanged(state: PlacementState): StepResult {
   return { state, actions: [] };
 }

@@ -1,3 +1,4 @@
+import { jsonEqual } from '../../model/json-equal.ts';
 import type { DecisionRecord } from './decision-record.ts';
 import type { Digest } from '../approval/plan-token.ts';
 
@@ -25,11 +26,11 @@ export interface CompactRecord
   > {
   /** SHA-256 of the decision's text: what a replay must give. */
   readonly decidedSha256: string;
-  readonly added: NamesInBrief;
-  readonly removed: NamesInBrief;
+  readonly added: NameSummary;
+  readonly removed: NameSummary;
 }
 
-export interface NamesInBrief {
+export interface NameSummary {
   readonly count: number;
   /** The first ones. */
   readonly names: readonly string[];
@@ -59,7 +60,7 @@ export function compactRecord(digest: Digest, record: DecisionRecord): CompactRe
   };
 }
 
-function inBrief(names: readonly string[]): NamesInBrief {
+function inBrief(names: readonly string[]): NameSummary {
   return { count: names.length, names: names.slice(0, MAX_NAMES) };
 }
 
@@ -108,22 +109,27 @@ export function planRecordData(
 }
 
 /**
- * Those with new information. A controller that begins without a past (its disk is new) records what it finds on the hub; where the
- * last record says as much, another controller published and recorded it.
+ * The records with new information. A controller records after a start what it finds on the hub and has no record of. The hub may have
+ * that record: a killed process wrote it there before its disk had it, or another controller published, and this disk is new.
  */
-export function newRecords(
+export function selectNewRecords(
   present: Readonly<Record<string, string>>,
   fresh: readonly CompactRecord[],
 ): readonly CompactRecord[] {
-  if (!fresh.some(isWithoutPast)) return fresh;
+  if (!fresh.some(({ afterRestart }) => afterRestart === true)) return fresh;
   const newest = new Map(recordsOf(present).map((record) => [record.placement, record]));
-  return fresh.filter(
-    (record) => !isWithoutPast(record) || newest.get(record.placement)?.clusters !== record.clusters,
-  );
+  return fresh.filter((record) => {
+    const last = newest.get(record.placement);
+    return record.afterRestart !== true || last === undefined || !isRecorded(record, last);
+  });
 }
 
-function isWithoutPast({ afterRestart, added, removed, clusters }: CompactRecord): boolean {
-  return afterRestart === true && removed.count === 0 && added.count === clusters;
+/** Whether the last record on the hub says what a record of after a restart says. */
+function isRecorded(record: CompactRecord, last: CompactRecord): boolean {
+  if (record.clusters !== last.clusters) return false;
+  const isWithoutPast = record.removed.count === 0 && record.added.count === record.clusters;
+  const changeOf = ({ added, removed }: CompactRecord): unknown => ({ added, removed });
+  return isWithoutPast || jsonEqual(changeOf(record), changeOf(last));
 }
 
 /** Oldest first; entries that are no records are left out. */

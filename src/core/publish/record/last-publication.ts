@@ -1,6 +1,6 @@
 import { type DecisionPage, listedClusters } from '../pages/decision-page.ts';
 import { joinGroups } from '../pages/desired-groups.ts';
-import { listOnce } from '../pages/list-once.ts';
+import { listClustersOnce } from '../pages/list-clusters-once.ts';
 import { type PagePlan, planPages, type SettledPage } from '../pages/plan-pages.ts';
 import { groupsOfPages } from './recorded-groups.ts';
 
@@ -23,7 +23,7 @@ export function publishedPages(
   last: LastPublication | undefined,
 ): readonly SettledPage[] {
   if (last !== undefined && last.leaving === undefined) return last.pages;
-  const standing = listOnce(pages).pages;
+  const standing = listClustersOnce(pages).pages;
   const taken = last === undefined ? [] : takenFrom(standing, last);
   return taken.length === 0 ? standing : [...standing, ...taken];
 }
@@ -32,9 +32,12 @@ export function publishedPages(
  * Whether others changed which clusters the pages list; false if the last publication is unknown. Cheap when they did
  * not, because every pass asks.
  */
-export function wasChanged(pages: readonly DecisionPage[], last: LastPublication | undefined): boolean {
+export function wereChangedByOthers(
+  pages: readonly DecisionPage[],
+  last: LastPublication | undefined,
+): boolean {
   if (last === undefined) return false;
-  if (last.leaving !== undefined) return takenFrom(listOnce(pages).pages, last).length > 0;
+  if (last.leaving !== undefined) return takenFrom(listClustersOnce(pages).pages, last).length > 0;
   if (pages.length !== last.pages.length) return true;
   return last.pages.some(({ name, decisions }) => {
     const now = pages.find((page) => page.name === name)?.decisions ?? [];
@@ -46,13 +49,14 @@ export function wasChanged(pages: readonly DecisionPage[], last: LastPublication
 }
 
 /** The plan that restores the published pages, when there is no new result. */
-export function planToStay(
+export function planToRestore(
   placementName: string,
   pages: readonly DecisionPage[],
   last: LastPublication | undefined,
   isTaken: (name: string) => boolean,
 ): Pick<PagePlan, 'actions' | 'pages'> {
-  if (last === undefined || (last.leaving !== undefined && !wasChanged(pages, last))) return listOnce(pages);
+  if (last === undefined || (last.leaving !== undefined && !wereChangedByOthers(pages, last)))
+    return listClustersOnce(pages);
   const published = publishedPages(pages, last);
   return planPages(placementName, pages, joinGroups(groupsOfPages(published)), {
     isTaken,

@@ -3,7 +3,7 @@ import { MAX_CLUSTERS_PER_DECISION } from '../../model/kind/placement-decision.t
 import { type DecisionPage, type DesiredGroup, listedClusters, sameGroup } from '../pages/decision-page.ts';
 import type { DecisionRecord } from './decision-record.ts';
 import type { LastPublication } from './last-publication.ts';
-import { listOnce } from '../pages/list-once.ts';
+import { listClustersOnce } from '../pages/list-clusters-once.ts';
 import type { PublishState } from '../judge/publish-state.ts';
 import { recordedDecisions } from './recorded-groups.ts';
 
@@ -36,7 +36,7 @@ export function recordedPublication(input: {
   const isNew = (cluster: string): boolean => !clusters.has(cluster) && !arriving.has(cluster);
   if ([...standing].some(isNew)) return undefined;
   const taken = pagesOf(without(groups, standing), placement, pages);
-  return { pages: [...listOnce(pages).pages, ...taken], leaving: state.change?.removed ?? [] };
+  return { pages: [...listClustersOnce(pages).pages, ...taken], leaving: state.change?.removed ?? [] };
 }
 
 function publishedBeforeRestore(
@@ -46,7 +46,7 @@ function publishedBeforeRestore(
 ): LastPublication {
   const groups = recordedDecisions(record, placement);
   const clusters = new Set(listedClusters(groups));
-  const kept = listOnce(pages)
+  const kept = listClustersOnce(pages)
     .pages.map((page) => ({
       ...page,
       decisions: page.decisions.filter(({ clusterName }) => clusters.has(clusterName)),

@@ -1,4 +1,4 @@
-import { isHalfDone } from '../judge/change-under-way.ts';
+import { isUnfinished } from '../judge/change-under-way.ts';
 import { clusterChange } from '../judge/cluster-change.ts';
 import { type DesiredGroup, type ListedPage, publishedClusters } from '../pages/decision-page.ts';
 import type { DecisionRecord } from './decision-record.ts';
@@ -57,7 +57,7 @@ function madePublication(
 ): MadePublication | undefined {
   if (state?.change !== undefined) {
     const { atMs, released } = state.change;
-    const counts = released === undefined && !isHalfDone(state.change, publishedClusters(pages));
+    const counts = released === undefined && !isUnfinished(state.change, publishedClusters(pages));
     return { atMs, released, counts };
   }
   if (state?.pages !== pagesDigest(digest, groups)) return undefined;

@@ -10,6 +10,11 @@ export function untrackedResources(
   return previous.filter((resource) => !kept.has(resourceKey(resource)));
 }
 
+/** It was on the cluster once, and not only about to be created. */
+export function wasRecorded({ uid = '' }: AppliedResource): boolean {
+  return uid !== '';
+}
+
 /** Sorted by group, version, resource, namespace, name; each resource once (the first one wins). */
 export function sortedResources(resources: readonly AppliedResource[]): readonly AppliedResource[] {
   const byKey = new Map<string, AppliedResource>();

@@ -26,7 +26,7 @@ export type ExecutorChoice =
   | { readonly kind: 'unusable'; readonly problem: string };
 
 /** Reads `spec.executor`. A hub without OCM's admission also stores `{}` and subjects without a service account. */
-export function chosenExecutor(executor: ManifestWorkSpec['executor'] | null): ExecutorChoice {
+export function parseExecutor(executor: ManifestWorkSpec['executor'] | null): ExecutorChoice {
   if (executor === undefined || executor === null) return { kind: 'none' };
   const subject = executor.subject as Partial<typeof executor.subject> | undefined;
   if (subject?.type !== 'ServiceAccount')
@@ -38,7 +38,7 @@ export function chosenExecutor(executor: ManifestWorkSpec['executor'] | null): E
 }
 
 /** The user that the API server makes of the service account. */
-export function userOf({ namespace, name }: Executor): ImpersonatedUser {
+export function serviceAccountUser({ namespace, name }: Executor): ImpersonatedUser {
   return {
     name: `system:serviceaccount:${namespace}:${name}`,
     groups: ['system:serviceaccounts', 'system:authenticated', `system:serviceaccounts:${namespace}`],
@@ -47,7 +47,7 @@ export function userOf({ namespace, name }: Executor): ImpersonatedUser {
 
 /** Does a binding with this subject give its rights to the executor, by name or by group? */
 export function isSubject(subject: RbacSubject, executor: Executor): boolean {
-  const user = userOf(executor);
+  const user = serviceAccountUser(executor);
   switch (subject.kind) {
     case 'ServiceAccount':
       return subject.name === executor.name && subject.namespace === executor.namespace;

@@ -1,5 +1,5 @@
 import { findResults } from '../../jsonpath/find-results.ts';
-import { toGoJson } from '../../jsonpath/format-value.ts';
+import { toGoJson } from '../../jsonpath/go-json.ts';
 import { goTypeName, isInteger } from '../../jsonpath/json-float.ts';
 import { parseJsonPath } from '../../jsonpath/parse-template.ts';
 import type {

@@ -12,7 +12,7 @@ export function mergeManifestStatus(
   now: string,
 ): readonly ManifestCondition[] {
   return applied.map((manifest) => {
-    const known = findSame(before, manifest.resourceMeta);
+    const known = findManifestCondition(before, manifest.resourceMeta);
     if (known === undefined)
       return {
         ...manifest,
@@ -31,7 +31,7 @@ export function mergeManifestStatus(
   });
 }
 
-export function findSame(
+export function findManifestCondition(
   manifests: readonly ManifestCondition[],
   meta: ManifestResourceMeta,
 ): ManifestCondition | undefined {

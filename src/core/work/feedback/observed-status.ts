@@ -43,7 +43,7 @@ export type Observation =
  * The status after looking at the cluster: Available, feedback and rule conditions per manifest, then the work's own. Rules of
  * an object that went away keep their last result, so that a Job that removed itself stays complete.
  */
-export function statusAfterLook(
+export function observedStatus(
   before: ManifestWorkStatus,
   observations: readonly Observation[],
   moment: StatusMoment,

@@ -1,14 +1,14 @@
 import type { KindInfo } from '../../model/kinds.ts';
 import type { KubeObject, ObjectMeta } from '../../model/object-meta.ts';
 
-/** What the agent may report to the hub about an object. */
+/** An object without the fields that must not be reported to the hub. */
 export interface ReportableObject {
   readonly object: KubeObject;
-  /** Of a Secret: what is left out, for people. */
+  /** Message for users that names the fields which were left out of a Secret; undefined for other objects. */
   readonly withheld: string | undefined;
 }
 
-/** Fields of a Secret that hold none of its data. Everything else may: tools keep copies of whole objects in annotations. */
+/** Fields of a Secret that cannot hold its data. Annotations can: kubectl apply keeps a copy of the whole object in one. */
 const SECRET_FIELDS = ['apiVersion', 'kind', 'type', 'immutable'] as const;
 const SECRET_METADATA: readonly (keyof ObjectMeta)[] = [
   'name',
@@ -26,33 +26,33 @@ const SECRET_METADATA: readonly (keyof ObjectMeta)[] = [
 const WITHHELD = 'the data and the annotations of a Secret are not reported';
 
 /**
- * The part of an object that feedback and condition rules may read. A Secret's data never leaves its cluster: rules see its
- * type, names, labels and owners, and nothing to compare guesses with. The same holds for Secrets inside another object, such
- * as the manifests of a ManifestWork, whose annotations are left out then as well.
- * @param kind under which it was read; what the object says of itself counts as well
+ * The part of an object that feedback and condition rules may read. The data of a Secret never leaves its cluster: rules can read
+ * its type, names, labels and owners, and not even compare its data with a guess. Secrets inside another object, such as the
+ * manifests of a ManifestWork, are reduced in the same way; then the annotations of that object are left out, too.
+ * @param kind the resource that the object was read from; an object that declares kind Secret is also treated as a Secret
  */
 export function reportableObject(
   object: KubeObject,
   kind: Pick<KindInfo, 'group' | 'plural'>,
 ): ReportableObject {
   if ((kind.group === '' && kind.plural === 'secrets') || isSecret(object))
-    return { object: shownOfSecret(object) as unknown as KubeObject, withheld: WITHHELD };
-  const shown = withoutSecrets(object) as KubeObject;
-  if (shown === object) return { object, withheld: undefined };
-  const { annotations: _copies, ...metadata } = shown.metadata;
-  return { object: { ...shown, metadata }, withheld: undefined };
+    return { object: reportableSecret(object) as unknown as KubeObject, withheld: WITHHELD };
+  const reduced = withoutSecrets(object) as KubeObject;
+  if (reduced === object) return { object, withheld: undefined };
+  const { annotations: _annotations, ...metadata } = reduced.metadata;
+  return { object: { ...reduced, metadata }, withheld: undefined };
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The same value where there is no Secret in it. */
+/** The value with every Secret in it reduced; the same value when there is none. */
 function withoutSecrets(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {
     const items = value.map(withoutSecrets);
     return items.every((item, index) => item === value[index]) ? value : items;
   }
-  if (isSecret(value)) return shownOfSecret(value);
+  if (isSecret(value)) return reportableSecret(value);
   const entries = Object.entries(value).map(([key, item]) => [key, withoutSecrets(item)] as const);
   const isSame = entries.every(([key, item]) => item === (value as Fields)[key]);
   return isSame ? value : Object.fromEntries(entries);
@@ -67,7 +67,7 @@ function isSecret(value: object): boolean {
   );
 }
 
-function shownOfSecret(secret: object): Fields {
+function reportableSecret(secret: object): Fields {
   const { metadata } = secret as Fields;
   const isObject = typeof metadata === 'object' && metadata !== null;
   return { ...pick(secret, SECRET_FIELDS), metadata: isObject ? pick(metadata, SECRET_METADATA) : {} };

@@ -1,6 +1,6 @@
 import type { ManifestWork, ManifestWorkSpec } from '../../model/kind/manifest-work.ts';
 import { FIRST_BRIDGE_PART, planHandover } from './plan-handover.ts';
-import { childLabels, type ClusterWorks, renderChild } from './replica-set-child.ts';
+import { childLabels, type ClusterWorks, renderChildWork } from './replica-set-child.ts';
 import type { ReplicaSetInput, WorkAction } from './replica-set-plan.ts';
 
 interface ClusterPlan {
@@ -26,7 +26,7 @@ export function planCluster(
     if (current === undefined)
       return {
         type: 'create',
-        work: renderChild(input.replicaSet, { cluster, placement, part }, spec, input.now),
+        work: renderChildWork(input.replicaSet, { cluster, placement, part }, spec, input.now),
       };
     return { type: 'update', current, labels: childLabels(input.replicaSet, placement, part), spec };
   };

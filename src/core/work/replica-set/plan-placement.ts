@@ -5,7 +5,7 @@ import { decisionGroups } from '../../rollout/rollout-groups.ts';
 import type { ClusterRolloutStatus, RolloutGroup } from '../../rollout/rollout-plan.ts';
 import { combineProgress } from './combine-progress.ts';
 import { isHandingOver, planCluster } from './plan-cluster.ts';
-import { childLabels, type ClusterWorks, holdsSpecs } from './replica-set-child.ts';
+import { childLabels, type ClusterWorks, matchesSpecs } from './replica-set-child.ts';
 import type { PlacementOutcome, ReplicaSetInput, WorkAction } from './replica-set-plan.ts';
 import type { WorkProgress } from './work-rollout-status.ts';
 
@@ -68,7 +68,7 @@ function rollOut({ input, ref, existing, placement, groups, nothing }: Rollout):
     const wanted = input.specsFor(group.cluster);
     const works = [...group.works.values()];
     if (isHandingOver(group)) progress.set(group.cluster, halfway(combineProgress(works, input.rules)));
-    if (!wanted.ok || !holdsSpecs(group, wanted.specs)) continue;
+    if (!wanted.ok || !matchesSpecs(group, wanted.specs)) continue;
     upToDate.push(group);
     progress.set(group.cluster, combineProgress(works, input.rules));
   }

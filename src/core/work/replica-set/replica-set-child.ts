@@ -26,7 +26,7 @@ export function partOf(work: ManifestWork): number {
 }
 
 /** Every existing work is of this content, and there is one for each part and no more. */
-export function holdsSpecs({ works }: ClusterWorks, specs: readonly ManifestWorkSpec[]): boolean {
+export function matchesSpecs({ works }: ClusterWorks, specs: readonly ManifestWorkSpec[]): boolean {
   return (
     works.size === specs.length && specs.every((spec, part) => sameWorkSpec(works.get(part)?.spec, spec))
   );
@@ -60,7 +60,7 @@ export function childLabels(
 }
 
 /** @param now RFC 3339 */
-export function renderChild(
+export function renderChildWork(
   replicaSet: ManifestWorkReplicaSet,
   at: { readonly cluster: string; readonly placement: string; readonly part: number },
   spec: ManifestWorkSpec,

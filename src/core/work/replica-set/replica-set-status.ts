@@ -7,7 +7,9 @@ import type { ManifestWork } from '../../model/kind/manifest-work.ts';
 import type { Condition } from '../../model/object-meta.ts';
 import { findCondition, setCondition } from '../conditions/condition-list.ts';
 import type { PlacementOutcome, ReplicaSetPlan } from './replica-set-plan.ts';
+import { STATUS_RIVAL_TEXT } from './status-rivals.ts';
 import type { ClusterWorks } from './replica-set-child.ts';
+import { HELD_CONDITION } from '../../publish/approval/publish-annotations.ts';
 import { controlProblems } from './rollout-control.ts';
 
 /** Why nothing new starts, or why it is not the current template that is rolled out. */
@@ -34,6 +36,7 @@ export function replicaSetStatus(
     verified(plan.placements),
     rolledOut(plan.placements, hold, controlProblems(replicaSet)),
     failure === undefined ? applied(plan.placements, summary) : notWritten(failure),
+    ...resumed(replicaSet),
   ].reduce((list, condition) => setCondition(list, condition, now), replicaSet.status?.conditions ?? []);
   return {
     conditions,
@@ -44,6 +47,22 @@ export function replicaSetStatus(
       summary: summaries[index] ?? EMPTY,
     })),
   };
+}
+
+/** The conditions of a replica set whose works Berth leaves to another controller; the rest of the status is the other's. */
+export function yieldedConditions(replicaSet: ManifestWorkReplicaSet, now: string): readonly Condition[] {
+  const held = {
+    type: HELD_CONDITION,
+    status: 'True',
+    reason: 'SecondWriter',
+    message: STATUS_RIVAL_TEXT,
+  } as const;
+  return setCondition(replicaSet.status?.conditions ?? [], held, now);
+}
+
+function resumed({ status }: ManifestWorkReplicaSet): readonly Condition[] {
+  const isHeld = findCondition(status?.conditions, HELD_CONDITION)?.status === 'True';
+  return isHeld ? [{ type: HELD_CONDITION, status: 'False', reason: 'Resumed', message: '' }] : [];
 }
 
 const EMPTY: WorkSummary = {

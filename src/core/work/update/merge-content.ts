@@ -4,15 +4,15 @@ import { foldStringData } from './secret-data.ts';
 
 /** The object's content (everything but metadata) under the Update strategy. */
 export interface ContentPlan {
-  readonly content: Content;
+  readonly content: ObjectContent;
   /** The API server cannot change the object into this: delete and create it again. */
   readonly recreate?: boolean;
   /** If the API server refuses the change as invalid, delete and create it again. */
   readonly recreateWhenInvalid?: boolean;
 }
 
-export type Content = Readonly<Record<string, unknown>>;
-type ContentRule = (live: Content, manifest: Content, labels: LabelsOf) => ContentPlan;
+export type ObjectContent = Readonly<Record<string, unknown>>;
+type ContentRule = (live: ObjectContent, manifest: ObjectContent, labels: LabelsOf) => ContentPlan;
 
 interface LabelsOf {
   readonly manifest: Readonly<Record<string, string>>;
@@ -49,19 +49,19 @@ export function planContent(live: KubeObject, manifest: KubeObject): ContentPlan
   const group = slash === -1 ? '' : manifest.apiVersion.slice(0, slash);
   const key = `${group}/${manifest.kind}`;
   const rule = Object.hasOwn(RULES, key) ? RULES[key] : undefined;
-  const wanted = contentOf(manifest);
+  const wanted = objectContent(manifest);
   return rule === undefined
     ? { content: wanted }
-    : rule(contentOf(live), wanted, { manifest: manifest.metadata.labels ?? {} });
+    : rule(objectContent(live), wanted, { manifest: manifest.metadata.labels ?? {} });
 }
 
 /** Everything but metadata; a status in a manifest does not count, the main endpoint ignores it. */
-export function contentOf(object: KubeObject): Content {
+export function objectContent(object: KubeObject): ObjectContent {
   const { metadata: _metadata, status: _status, ...content } = object;
   return content;
 }
 
-function keepLive(live: Content): ContentPlan {
+function keepLive(live: ObjectContent): ContentPlan {
   return { content: live };
 }
 
@@ -70,7 +70,7 @@ function fields(...names: readonly string[]): ContentRule {
   return (live, manifest) => ({ content: withFields(live, manifest, names) });
 }
 
-function withFields(live: Content, manifest: Content, names: readonly string[]): Content {
+function withFields(live: ObjectContent, manifest: ObjectContent, names: readonly string[]): ObjectContent {
   const content: Record<string, unknown> = { ...live };
   for (const name of names) {
     if (manifest[name] === undefined) delete content[name];
@@ -81,23 +81,24 @@ function withFields(live: Content, manifest: Content, names: readonly string[]):
 
 const INJECTED_BUNDLE = 'ca-bundle.crt';
 
-function configMap(live: Content, manifest: Content, labels: LabelsOf): ContentPlan {
+function configMap(live: ObjectContent, manifest: ObjectContent, labels: LabelsOf): ContentPlan {
   const content = withFields(live, manifest, ['data', 'binaryData']);
   const injected = labels.manifest['config.openshift.io/inject-trusted-cabundle'] === 'true';
-  const bundle = (live['data'] as Content | undefined)?.[INJECTED_BUNDLE];
-  const data = content['data'] as Content | undefined;
+  const bundle = (live['data'] as ObjectContent | undefined)?.[INJECTED_BUNDLE];
+  const data = content['data'] as ObjectContent | undefined;
   if (!injected || bundle === undefined || data?.[INJECTED_BUNDLE] !== undefined) return { content };
   return { content: { ...content, data: { ...data, [INJECTED_BUNDLE]: bundle } } };
 }
 
-function secret(live: Content, manifest: Content): ContentPlan {
+function secret(live: ObjectContent, manifest: ObjectContent): ContentPlan {
   const folded = foldStringData(manifest);
   const liveType = live['type'] ?? 'Opaque';
   const type = folded['type'] ?? (liveType === TOKEN_SECRET ? TOKEN_SECRET : 'Opaque');
   if (type !== liveType) return { content: { ...folded, type }, recreate: true };
-  const ownKeys = folded['data'] as Content | undefined;
+  const ownKeys = folded['data'] as ObjectContent | undefined;
   // The token controller adds keys of its own.
-  const data = type === TOKEN_SECRET ? { ...(live['data'] as Content | undefined), ...ownKeys } : ownKeys;
+  const data =
+    type === TOKEN_SECRET ? { ...(live['data'] as ObjectContent | undefined), ...ownKeys } : ownKeys;
   const content: Record<string, unknown> = { ...live, type, data };
   if (data === undefined) delete content['data'];
   return { content, recreateWhenInvalid: true };
@@ -114,15 +115,15 @@ const ASSIGNED_SERVICE_FIELDS = [
   'healthCheckNodePort',
 ];
 
-function service(live: Content, manifest: Content): ContentPlan {
-  const liveSpec = (live['spec'] ?? {}) as Content;
-  const spec: Record<string, unknown> = { ...(manifest['spec'] as Content | undefined) };
+function service(live: ObjectContent, manifest: ObjectContent): ContentPlan {
+  const liveSpec = (live['spec'] ?? {}) as ObjectContent;
+  const spec: Record<string, unknown> = { ...(manifest['spec'] as ObjectContent | undefined) };
   for (const name of ASSIGNED_SERVICE_FIELDS)
     if (spec[name] === undefined && liveSpec[name] !== undefined) spec[name] = liveSpec[name];
   return { content: { ...live, spec } };
 }
 
-function clusterRole(live: Content, manifest: Content): ContentPlan {
+function clusterRole(live: ObjectContent, manifest: ObjectContent): ContentPlan {
   const aggregated = live['aggregationRule'] !== undefined && live['aggregationRule'] !== null;
   // The rules of an aggregated role are written by the control plane.
   const names = aggregated ? ['aggregationRule'] : ['aggregationRule', 'rules'];
@@ -134,7 +135,7 @@ interface Webhook {
   readonly clientConfig?: { readonly caBundle?: string };
 }
 
-function webhooks(live: Content, manifest: Content): ContentPlan {
+function webhooks(live: ObjectContent, manifest: ObjectContent): ContentPlan {
   const liveHooks = new Map(
     ((live['webhooks'] ?? []) as readonly Webhook[]).map((hook) => [hook.name, hook]),
   );
@@ -150,17 +151,17 @@ function webhooks(live: Content, manifest: Content): ContentPlan {
 /** Fields that no API server changes. */
 const FIXED_STORAGE_FIELDS = ['provisioner', 'parameters', 'reclaimPolicy', 'volumeBindingMode'];
 
-function storageClass(live: Content, manifest: Content): ContentPlan {
+function storageClass(live: ObjectContent, manifest: ObjectContent): ContentPlan {
   const other = FIXED_STORAGE_FIELDS.some(
     (field) => manifest[field] !== undefined && !jsonEqual(manifest[field], live[field]),
   );
   return { content: manifest, recreate: other, recreateWhenInvalid: true };
 }
 
-function recreatedSpec(live: Content, manifest: Content): ContentPlan {
+function recreatedSpec(live: ObjectContent, manifest: ObjectContent): ContentPlan {
   const unchanged = jsonEqual(live['spec'], {
-    ...(live['spec'] as Content),
-    ...(manifest['spec'] as Content),
+    ...(live['spec'] as ObjectContent),
+    ...(manifest['spec'] as ObjectContent),
   });
   return unchanged ? { content: live } : { content: manifest, recreateWhenInvalid: true };
 }

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../model/object-meta.ts';
 import { canonicalJson, jsonEqual } from '../../model/json-equal.ts';
-import { contentOf, planContent } from './merge-content.ts';
+import { objectContent, planContent } from './merge-content.ts';
 import { mergeMetadata, metadataToCreate, type Ownership } from './merge-metadata.ts';
 
 /** What the Update strategy does with an object that exists. */
@@ -28,7 +28,7 @@ export function planUpdate(
   if (plan.recreate === true)
     return { action: 'recreate', object: objectToCreate(manifest, ownership, digest) };
   const metadata = mergeMetadata(live.metadata, wanted.metadata, ownership);
-  if (sameMetadata(live, metadata) && jsonEqual(contentOf(live), plan.content)) return { action: 'none' };
+  if (sameMetadata(live, metadata) && jsonEqual(objectContent(live), plan.content)) return { action: 'none' };
   const object = { ...plan.content, apiVersion: manifest.apiVersion, kind: manifest.kind, metadata };
   return { action: 'update', object, recreateWhenInvalid: plan.recreateWhenInvalid ?? false };
 }

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../model/object-meta.ts';
-import { contentOf } from './merge-content.ts';
+import { objectContent } from './merge-content.ts';
 import { AGENT_MANAGER } from '../applied/agent-manager.ts';
 
 interface ManagedFields {
@@ -18,7 +18,7 @@ export function isUntouched(wanted: KubeObject, live: KubeObject): boolean {
   const entries = (live.metadata.managedFields ?? []) as readonly ManagedFields[];
   const ours = entries.some((entry) => entry.manager === AGENT_MANAGER && mainFields(entry).length > 0);
   const others = entries.some((entry) => entry.manager !== AGENT_MANAGER && mainFields(entry).length > 0);
-  return ours && !others && isWithin(contentOf(wanted), contentOf(live));
+  return ours && !others && isWithin(objectContent(wanted), objectContent(live));
 }
 
 function mainFields({ subresource = '', fieldsV1 = {} }: ManagedFields): readonly string[] {

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../json/json-value.ts';
-import { getOwn, isObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
+import { isObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
 import { badRequest, forbidden, invalid } from '../../wire/status-errors.ts';
 import type { AdmissionWrite } from '../../write/write-request.ts';
 import { invalidValue } from '../../schema/field-problems.ts';
@@ -70,8 +70,9 @@ function requireJoinRights(write: AdmissionWrite): void {
 }
 
 /**
- * The time of a taint is the server's: new and changed taints get it now, unchanged ones keep theirs. Sending another time is refused;
- * leaving out the time of an unchanged taint is not (a real hub refuses that too, so that a second `kubectl apply` fails there).
+ * The time of a taint is the server's: new and changed taints get it now, whatever a creation says. An update must send unchanged taints
+ * with their time, and all others without one.
+ * Source: open-cluster-management.io/ocm `pkg/registration/webhook/v1/managedcluster_mutating.go`, processTaints.
  */
 export function stampTaints(write: AdmissionWrite, now: string): JsonObject {
   const spec = objectAt(write.object, 'spec');
@@ -83,12 +84,10 @@ export function stampTaints(write: AdmissionWrite, now: string): JsonObject {
     const known = before.find((one) => one['key'] === taint['key']);
     const same =
       known !== undefined && known['value'] === taint['value'] && known['effect'] === taint['effect'];
-    const time = same ? (getOwn(known, 'timeAdded') ?? now) : now;
-    const sent = textAt(taint, 'timeAdded');
-    const echoed =
-      sent === '' || sent === time || (known !== undefined && sent === textAt(known, 'timeAdded'));
-    if (write.operation === 'UPDATE' && !echoed) refused.push(textAt(taint, 'key'));
-    return { ...taint, timeAdded: time };
+    if (write.operation === 'CREATE') return { ...taint, timeAdded: now };
+    const time = same ? textAt(known, 'timeAdded') : '';
+    if (textAt(taint, 'timeAdded') !== time) refused.push(textAt(taint, 'key'));
+    return same ? taint : { ...taint, timeAdded: now };
   });
   if (refused.length > 0)
     throw badRequest(`It is not allowed to set TimeAdded of Taint "${refused.join(',')}".`);

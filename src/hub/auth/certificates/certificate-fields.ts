@@ -1,4 +1,4 @@
-import { DER_TAG, readWithin } from './der.ts';
+import { DER_TAG, readNested } from './der.ts';
 
 /** The parts of a certificate that say who it is for, as they are in its bytes. */
 export interface CertificateFields {
@@ -13,9 +13,9 @@ export interface CertificateFields {
  * view of its own: neither the library that issues certificates nor the one that checks signatures had a part in it.
  */
 export function readCertificate(der: Buffer): CertificateFields | undefined {
-  const [body] = readWithin(der, DER_TAG.sequence) ?? [];
+  const [body] = readNested(der, DER_TAG.sequence) ?? [];
   const [version, serial, , issuer, validity, subject, key] =
-    body === undefined ? [] : (readWithin(body.whole, DER_TAG.sequence) ?? []);
+    body === undefined ? [] : (readNested(body.whole, DER_TAG.sequence) ?? []);
   if (version?.tag !== DER_TAG.context0 || serial?.tag !== DER_TAG.integer) return undefined;
   for (const part of [issuer, validity, subject, key]) if (part?.tag !== DER_TAG.sequence) return undefined;
   if (subject === undefined || key === undefined) return undefined;

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { verify } from 'node:crypto';
-import { DER_TAG, readDer, readWithin } from './der.ts';
+import { DER_TAG, readDer, readNested } from './der.ts';
 import type { KeyVerdict } from './key-policy.ts';
 import { judgeKey } from './key-policy.ts';
 
@@ -45,7 +45,7 @@ export function readCertificateRequest(pem: string): RequestReading {
   if (block === undefined)
     return malformed('PEM block type must be CERTIFICATE REQUEST, one block and nothing else');
   const [info, algorithm, signature, ...more] =
-    readWithin(Buffer.from(block, 'base64'), DER_TAG.sequence) ?? [];
+    readNested(Buffer.from(block, 'base64'), DER_TAG.sequence) ?? [];
   const [version, subject, key, attributes] = info === undefined ? [] : (readDer(info.content) ?? []);
   const shaped =
     info?.tag === DER_TAG.sequence &&

@@ -1,4 +1,4 @@
-import { DER_TAG, readDer, readWithin } from './der.ts';
+import { DER_TAG, readDer, readNested } from './der.ts';
 
 /** The user and groups that a client certificate represents. */
 export interface CertificateSubject {
@@ -75,7 +75,7 @@ interface Names {
 
 function readNames(nameDer: Buffer): Names | undefined {
   const names: Names = { commonNames: [], organizations: [] };
-  for (const rdn of readWithin(nameDer, DER_TAG.sequence) ?? [undefined]) {
+  for (const rdn of readNested(nameDer, DER_TAG.sequence) ?? [undefined]) {
     const attributes = rdn?.tag === DER_TAG.set ? readDer(rdn.content) : undefined;
     if (attributes === undefined) return undefined;
     for (const attribute of attributes) if (!readAttribute(attribute.whole, names)) return undefined;
@@ -85,7 +85,7 @@ function readNames(nameDer: Buffer): Names | undefined {
 
 /** False when the attribute is malformed, or one that matters cannot be read. */
 function readAttribute(der: Buffer, names: Names): boolean {
-  const [type, value, ...more] = readWithin(der, DER_TAG.sequence) ?? [];
+  const [type, value, ...more] = readNested(der, DER_TAG.sequence) ?? [];
   if (type?.tag !== DER_TAG.objectId || value === undefined || more.length > 0) return false;
   const id = type.content.toString('hex');
   if (id !== COMMON_NAME && id !== ORGANIZATION) return true;

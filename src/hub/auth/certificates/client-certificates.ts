@@ -1,24 +1,12 @@
 import { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
-import type { UserInfo } from '../../wire/user-info.ts';
 import { readCertificate } from './certificate-fields.ts';
 import { readSubject } from './certificate-subject.ts';
 import { BACKDATE_MS } from './certificate-validity.ts';
+import type { CertifiedUser, ForeignCertificates, Holder } from './foreign-certificates.ts';
 
 /** id-kp-clientAuth, RFC 5280 section 4.2.1.12. */
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
-
-/** The user that a certificate represents. */
-export interface CertifiedUser {
-  readonly user: UserInfo;
-  /** To the second. */
-  readonly issuedAtMs: number;
-}
-
-interface Holder extends CertifiedUser {
-  readonly notBeforeMs: number;
-  readonly notAfterMs: number;
-}
 
 /** The certificate that each connection has shown; null for none. */
 const shownCertificates = new WeakMap<object, X509Certificate | null>();
@@ -26,16 +14,21 @@ const shownCertificates = new WeakMap<object, X509Certificate | null>();
 /**
  * The user that a client certificate represents in one cluster. TLS proves that the client holds the key; whether the
  * certificate counts is decided here for each cluster by its own authority, because one connection may lead to several
- * clusters. Certificates are issued by the authority directly, so there are no chains to follow.
+ * clusters. Certificates are issued by an authority directly, so there are no chains to follow.
  */
 export class ClientCertificates {
   readonly #authorityPem: string;
+  readonly #foreign: ForeignCertificates | undefined;
   #authority: X509Certificate | undefined;
   readonly #holders = new WeakMap<X509Certificate, Holder | undefined>();
 
-  /** @param authorityPem the certificate of the cluster's authority */
-  constructor(authorityPem: string) {
+  /**
+   * @param authorityPem the certificate of the cluster's authority
+   * @param foreign certificates of other authorities that count here
+   */
+  constructor(authorityPem: string, foreign?: ForeignCertificates) {
     this.#authorityPem = authorityPem;
+    this.#foreign = foreign;
   }
 
   /** The user of the connection: CN is the name, every O a group. Undefined without a certificate that is good here and now. */
@@ -43,7 +36,7 @@ export class ClientCertificates {
     const shown = certificateOf(socket);
     if (shown === null) return undefined;
     if (!this.#holders.has(shown)) this.#holders.set(shown, this.#holderOf(shown));
-    const holder = this.#holders.get(shown);
+    const holder = this.#holders.get(shown) ?? this.#foreign?.holderOf(shown, nowMs);
     // Asked for each request: a connection may outlive its certificate.
     return holder !== undefined && holder.notBeforeMs <= nowMs && nowMs < holder.notAfterMs
       ? holder

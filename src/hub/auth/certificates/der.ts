@@ -46,7 +46,7 @@ export function readDer(bytes: Buffer): readonly DerElement[] | undefined {
 }
 
 /** The elements inside the one element of this tag that the bytes are; undefined when they are something else. */
-export function readWithin(bytes: Buffer, tag: number): readonly DerElement[] | undefined {
+export function readNested(bytes: Buffer, tag: number): readonly DerElement[] | undefined {
   const [only, ...others] = readDer(bytes) ?? [];
   return only?.tag === tag && others.length === 0 ? readDer(only.content) : undefined;
 }

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { createPublicKey } from 'node:crypto';
-import { DER_TAG, readDer, readWithin } from './der.ts';
+import { DER_TAG, readDer, readNested } from './der.ts';
 
 const RSA = '2a864886f70d010101';
 const EC = '2a8648ce3d0201';
@@ -37,7 +37,7 @@ export function judgeKey(publicKeyDer: Buffer): KeyVerdict {
 }
 
 function isOfKnownType(publicKeyDer: Buffer): boolean {
-  const [algorithm] = readWithin(publicKeyDer, DER_TAG.sequence) ?? [];
+  const [algorithm] = readNested(publicKeyDer, DER_TAG.sequence) ?? [];
   const [type, parameters] = algorithm === undefined ? [] : (readDer(algorithm.content) ?? []);
   const id = type?.content.toString('hex');
   if (id === EC)

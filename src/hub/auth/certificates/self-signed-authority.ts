@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { BACKDATE_MS } from './certificate-validity.ts';
 import type { PemPair } from './pem-pair.ts';
-import { DER_TAG, readWithin, writeDer } from './der.ts';
+import { DER_TAG, readNested, writeDer } from './der.ts';
 
 const LIFETIME_MS = 3650 * 86_400_000;
 /** RFC 5280, section 4.1.2.5: times from 2050 on are written with four digits for the year. */
@@ -54,7 +54,7 @@ export function serialNumber(): Buffer {
 
 /** RFC 5280, section 4.2.1.2, first method: what certificates name their issuer's key by. */
 function keyIdentifier(publicKeyDer: Buffer): Buffer {
-  const [, key] = readWithin(publicKeyDer, DER_TAG.sequence) ?? [];
+  const [, key] = readNested(publicKeyDer, DER_TAG.sequence) ?? [];
   const bits = key?.content.subarray(1) ?? Buffer.alloc(0);
   return extension('551d0e', false, writeDer(DER_TAG.octetString, createHash('sha1').update(bits).digest()));
 }

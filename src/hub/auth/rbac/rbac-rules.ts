@@ -60,7 +60,7 @@ function pathMatches(pattern: string, path: string): boolean {
 }
 
 /** Splits a rule into rules of one verb, group, resource and name each; what escalation prevention compares. */
-export function breakDown(rule: PolicyRule): readonly PolicyRule[] {
+export function splitRule(rule: PolicyRule): readonly PolicyRule[] {
   const single = { verbs: [], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: [] };
   const names = rule.resourceNames.length === 0 ? [undefined] : rule.resourceNames;
   const resources = rule.apiGroups.flatMap((group) =>

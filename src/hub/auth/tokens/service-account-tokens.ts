@@ -1,5 +1,6 @@
 import { createHash, createPublicKey, generateKeyPairSync, randomUUID } from 'node:crypto';
 import type * as Jose from 'jose';
+import type { GivenTokenKey } from './given-token-keys.ts';
 
 const ALGORITHM = 'ES256';
 /** No token that is asked for lives longer; those of legacy Secrets do. */
@@ -20,6 +21,15 @@ export interface VerifiedToken extends TokenSubject {
   readonly issuedAtMs: number;
 }
 
+export interface TokenOptions {
+  /** Tokens that live longer than a year are good, too. */
+  readonly longLived?: boolean;
+  /** Keys by which others sign tokens that are good here. */
+  readonly keys?: readonly GivenTokenKey[];
+  /** Issuers that tokens may name besides the cluster's own. */
+  readonly issuers?: readonly string[];
+}
+
 interface Signing {
   readonly jose: typeof Jose;
   readonly privateKey: Awaited<ReturnType<typeof Jose.importPKCS8>>;
@@ -37,14 +47,13 @@ export function createSigningKey(): string {
 export class ServiceAccountTokens {
   readonly issuer: string;
   readonly #keyPem: string;
-  readonly #longLived: boolean;
+  readonly #options: TokenOptions;
   #loaded: Promise<Signing> | undefined;
 
-  /** @param options `longLived`: tokens that live longer than a year are good, too */
-  constructor(issuer: string, keyPem: string, options: { readonly longLived?: boolean } = {}) {
+  constructor(issuer: string, keyPem: string, options: TokenOptions = {}) {
     this.issuer = issuer;
     this.#keyPem = keyPem;
-    this.#longLived = options.longLived === true;
+    this.#options = options;
   }
 
   /** Library and keys come with the first token: many hubs never see one, and a thousand members share a process. */
@@ -83,29 +92,38 @@ export class ServiceAccountTokens {
   ): Promise<VerifiedToken | undefined> {
     // A key that cannot be used is the hub's trouble, not the token's.
     const { jose, publicKey } = await this.#ready();
-    try {
-      const { payload } = await jose.jwtVerify(token, publicKey, {
-        algorithms: [ALGORITHM],
-        issuer: this.issuer,
-        audience: [...(audiences ?? [this.issuer])],
-        currentDate: new Date(nowMs),
-      });
-      const lifetimeSeconds = (payload.exp ?? Number.POSITIVE_INFINITY) - (payload.iat ?? 0);
-      if (lifetimeSeconds > LONGEST_LIFETIME_SECONDS && !this.#longLived) return undefined;
-      const claim = payload['kubernetes.io'] as Claim | undefined;
-      if (claim?.namespace === undefined || claim.serviceaccount?.name === undefined) return undefined;
-      return {
-        namespace: claim.namespace,
-        name: claim.serviceaccount.name,
-        uid: claim.serviceaccount.uid ?? '',
-        boundTo: boundObject(claim),
-        audiences: [payload.aud ?? []].flat(),
-        tokenId: payload.jti ?? '',
-        issuedAtMs: (payload.iat ?? 0) * 1000,
-      };
-    } catch {
-      return undefined;
+    const { keys = [], issuers: others = [] } = this.#options;
+    const issuers = [this.issuer, ...others];
+    const wanted = {
+      issuer: issuers,
+      audience: [...(audiences ?? issuers)],
+      currentDate: new Date(nowMs),
+    };
+    for (const { key, algorithms } of [{ key: publicKey, algorithms: [ALGORITHM] }, ...keys]) {
+      try {
+        const { payload } = await jose.jwtVerify(token, key, { ...wanted, algorithms: [...algorithms] });
+        return this.#verified(payload);
+      } catch {
+        // The next key may be the one.
+      }
     }
+    return undefined;
+  }
+
+  #verified(payload: Jose.JWTPayload): VerifiedToken | undefined {
+    const lifetimeSeconds = (payload.exp ?? Number.POSITIVE_INFINITY) - (payload.iat ?? 0);
+    if (lifetimeSeconds > LONGEST_LIFETIME_SECONDS && this.#options.longLived !== true) return undefined;
+    const claim = payload['kubernetes.io'] as Claim | undefined;
+    if (claim?.namespace === undefined || claim.serviceaccount?.name === undefined) return undefined;
+    return {
+      namespace: claim.namespace,
+      name: claim.serviceaccount.name,
+      uid: claim.serviceaccount.uid ?? '',
+      boundTo: boundObject(claim),
+      audiences: [payload.aud ?? []].flat(),
+      tokenId: payload.jti ?? '',
+      issuedAtMs: (payload.iat ?? 0) * 1000,
+    };
   }
 }
 

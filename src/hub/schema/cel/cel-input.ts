@@ -3,7 +3,7 @@ import { parseDuration, parseTimestamp } from '../../../core/cel/library/time.ts
 import type { JsonObject, JsonValue } from '../../json/json-value.ts';
 import { isObject } from '../../json/json-value.ts';
 import type { Schema } from '../schema.ts';
-import { spendOnKeys, spendWork } from '../../json/work-budget.ts';
+import { chargeKeys, chargeWork } from '../../json/work-budget.ts';
 import { celFieldName } from './cel-field-name.ts';
 
 /**
@@ -16,7 +16,7 @@ export function celInput(schema: Schema, value: JsonValue): unknown {
   if (typeof value === 'number') return schema.type === 'number' ? new CelDouble(value) : value;
   if (Array.isArray(value)) {
     const { items } = schema;
-    spendWork(value.length);
+    chargeWork(value.length);
     return items === undefined ? value : value.map((item) => celInput(items, item));
   }
   return isObject(value) ? fromObject(schema, value) : value;
@@ -25,7 +25,7 @@ export function celInput(schema: Schema, value: JsonValue): unknown {
 function fromObject(schema: Schema, object: JsonObject): Record<string, unknown> {
   const result: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
   const keys = Object.keys(object);
-  spendOnKeys(keys.length);
+  chargeKeys(keys.length);
   for (const key of keys) {
     const declared = schema.properties?.get(key);
     const known = declared ?? (schema.additional === true ? undefined : schema.additional);

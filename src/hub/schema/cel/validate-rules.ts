@@ -7,7 +7,7 @@ import type { CelCompilation } from '../../../core/cel/compile-cel.ts';
 import { CelOptional, lift } from '../../../core/cel/value/cel-value.ts';
 import { compileValidation } from '../../../core/cel/validation-cel.ts';
 import { itemElement } from '../field-shape.ts';
-import { spendWork } from '../../json/work-budget.ts';
+import { chargeWork } from '../../json/work-budget.ts';
 import type { FieldProblem } from '../../wire/status-errors.ts';
 import { celInput } from './cel-input.ts';
 import type { FieldPath } from '../field-path.ts';
@@ -133,7 +133,7 @@ function checkRule(rule: ValidationRule, place: Place, { problems, budget }: Run
 /** The cost limits of Kubernetes allow seconds for one object; the budget of the request ends it before. */
 function evaluated(...[budget, program, variables]: Parameters<typeof evaluateWithin>): BudgetedCelOutcome {
   const outcome = evaluateWithin(budget, program, variables);
-  spendWork(STEPS_PER_EVALUATION + Math.ceil(outcome.cost / COST_PER_STEP));
+  chargeWork(STEPS_PER_EVALUATION + Math.ceil(outcome.cost / COST_PER_STEP));
   return outcome;
 }
 

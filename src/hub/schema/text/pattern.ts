@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import { spendOnText, spendWork } from '../../json/work-budget.ts';
+import { chargeText, chargeWork } from '../../json/work-budget.ts';
 import { patternWeight } from './pattern-weight.ts';
 
 /** A compiled `pattern`: linear time, whatever its author wrote. */
@@ -23,14 +23,14 @@ export function compilePattern(pattern: string): Pattern | undefined {
   if (compiled.has(pattern)) return compiled.get(pattern);
   if (compiled.size >= CACHE_LIMIT) compiled.clear();
   const weight = patternWeight(pattern);
-  spendWork(weight * COMPILE_STEPS);
+  chargeWork(weight * COMPILE_STEPS);
   let result: Pattern | undefined;
   try {
     const expression = RE2JS.compile(pattern);
     result = {
       test(text) {
-        spendOnText(text.length, CHARACTERS_PER_STEP);
-        spendOnText(text.length * weight, MATCHES_PER_STEP);
+        chargeText(text.length, CHARACTERS_PER_STEP);
+        chargeText(text.length * weight, MATCHES_PER_STEP);
         return expression.test(text);
       },
     };

@@ -1,7 +1,9 @@
-import { spendOnText } from '../../json/work-budget.ts';
+import { parseRfc3339 } from '../../../core/model/rfc3339.ts';
+import { chargeText } from '../../json/work-budget.ts';
 
-const DATE_TIME =
-  /^\d{4}-(\d{2})-(\d{2})[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+/** Upper-case; whether day, hour, minute and second exist is checked by parseRfc3339. */
+const DATE_TIME = /^[\d:T-]+(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 const DURATION = /^[+-]?(\d+(\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)((\d+(\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h))*$|^0$/;
 const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
@@ -10,15 +12,17 @@ const HOSTNAME =
   /^[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(\.[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*\.?$/;
 const IPV4 = /^((25[0-5]|2[0-4]\d|1?\d?\d)(\.|$)){4}$/;
 
-/** Nothing longer is a date, a host name or a duration; the expressions for some of them recurse with the length of the text. */
+/** Limit on the characters of a value: no valid date, host name or duration is longer, and some of the expressions recurse once per character. */
 const MAX_LENGTH = 4_096;
+/** Formats whose valid values may be longer than MAX_LENGTH. */
 const UNBOUNDED_FORMATS: ReadonlySet<string> = new Set(['byte', 'uri']);
+/** Characters that a format check reads for one step of the work budget. */
 const CHARACTERS_PER_STEP = 16;
 
-/** Checks of the string formats the API server knows. Formats that are not in here are not checked there either. */
+/** One check for each string format that the API server checks. Like the API server, the hub ignores other formats. */
 const STRING_FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   'date-time': isDateTime,
-  date: (text) => /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text)),
+  date: (text) => DATE.test(text) && isDateTime(`${text}T00:00:00Z`),
   byte: (text) => text.length % 4 === 0 && BASE64.test(text),
   duration: (text) => DURATION.test(text),
   uuid: (text) => UUID.test(text),
@@ -29,18 +33,24 @@ const STRING_FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   uri: (text) => /^[a-zA-Z][a-zA-Z0-9+.-]*:/.test(text) || text.startsWith('/'),
 };
 
+/** Whether the text is a valid value of the format; any text is one of an unknown format. */
 export function matchesStringFormat(format: string, text: string): boolean {
   const check = Object.hasOwn(STRING_FORMATS, format) ? STRING_FORMATS[format] : undefined;
   if (check === undefined) return true;
-  spendOnText(text.length, CHARACTERS_PER_STEP);
+  chargeText(text.length, CHARACTERS_PER_STEP);
   return (text.length <= MAX_LENGTH || UNBOUNDED_FORMATS.has(format)) && check(text);
 }
 
-/** RFC 3339, as Go parses it. */
+/**
+ * A time of RFC 3339 with a day of the calendar and no leap second; `t` and `z` may be lower-case.
+ * Source: k8s.io/kube-openapi, pkg/validation/strfmt/time.go (IsDateTime), which also accepts offsets beyond 23:59.
+ */
 export function isDateTime(text: string): boolean {
-  return DATE_TIME.test(text) && !Number.isNaN(Date.parse(text.replace(/:60/, ':59')));
+  const upperCase = text.toUpperCase();
+  return DATE_TIME.test(upperCase) && parseRfc3339(upperCase) !== undefined;
 }
 
+/** Whether the number is in the range of the format; any number is in that of an unknown format. */
 export function matchesNumberFormat(format: string, value: number): boolean {
   if (format === 'int32') return value >= -(2 ** 31) && value < 2 ** 31;
   if (format === 'int64') return value >= -(2 ** 63) && value < 2 ** 63;

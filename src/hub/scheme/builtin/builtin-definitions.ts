@@ -1,6 +1,6 @@
 import type { ResourceDefinition, Subresources } from '../../schema/resource-definition.ts';
 import type { Schema } from '../../schema/schema.ts';
-import type { BuiltinResource } from './builtin-resources.ts';
+import type { BuiltinResource } from './builtin-resource.ts';
 import { BUILTIN_RESOURCES, SUBRESOURCE_KINDS, WORKLOAD_SCALE } from './builtin-resources.ts';
 import { builtinSchema } from './builtin-schemas.ts';
 
@@ -33,7 +33,7 @@ function definitionOf(row: BuiltinResource): ResourceDefinition {
   const subresources: Subresources = {
     status: row.status === true,
     ...(row.scale === true ? { scale: WORKLOAD_SCALE } : {}),
-    others: row.others ?? [],
+    others: row.subresources ?? [],
   };
   return {
     group: row.group,
@@ -41,9 +41,9 @@ function definitionOf(row: BuiltinResource): ResourceDefinition {
     singular,
     kind: row.kind,
     listKind: `${row.kind}List`,
-    shortNames: row.short ?? [],
+    shortNames: row.shortNames ?? [],
     categories: row.categories ?? [],
-    namespaced: row.cluster !== true,
+    namespaced: row.clusterScoped !== true,
     builtIn: true,
     verbs: row.review === true ? ['create'] : ALL_VERBS,
     storageKey: row.storageKey ?? (row.group === '' ? plural : `${plural}.${row.group}`),
@@ -54,7 +54,7 @@ function definitionOf(row: BuiltinResource): ResourceDefinition {
       schema: builtinSchema(schema),
       subresources,
       printerColumns: [],
-      selectableFields: row.selectable ?? [],
+      selectableFields: row.selectableFields ?? [],
     })),
   };
 }

@@ -1,39 +1,16 @@
 import type { OtherSubresource, ScalePaths } from '../../schema/resource-definition.ts';
-
-export interface BuiltinVersion {
-  readonly version: string;
-  /** Short definition name in kubernetes-schemas.json. */
-  readonly schema: string;
-}
-
-/** One row of the table of Kubernetes' own resources. Absent words have the usual value. */
-export interface BuiltinResource {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
-  /** Short definition name in kubernetes-schemas.json. */
-  readonly schema: string;
-  /** Versions besides the stored one; see to-version.ts for what differs. */
-  readonly alsoServed?: readonly BuiltinVersion[];
-  readonly plural?: string;
-  readonly short?: readonly string[];
-  readonly categories?: readonly string[];
-  readonly cluster?: true;
-  readonly status?: true;
-  readonly scale?: true;
-  readonly others?: readonly OtherSubresource[];
-  /** Answers a question instead of storing an object. */
-  readonly review?: true;
-  readonly selectable?: readonly string[];
-  /** Shares its objects with the resource of this storage key. */
-  readonly storageKey?: string;
-}
+import type { BuiltinResource } from './builtin-resource.ts';
 
 const CERTIFICATES = 'certificates.k8s.io';
 const RBAC = 'rbac.authorization.k8s.io';
 const ALL = ['all'] as const;
 
-const other = (name: string, group: string, kind: string, verbs: readonly string[]): OtherSubresource => ({
+const subresource = (
+  name: string,
+  group: string,
+  kind: string,
+  verbs: readonly string[],
+): OtherSubresource => ({
   name,
   kind: { group, version: 'v1', kind },
   verbs,
@@ -46,15 +23,25 @@ export const WORKLOAD_SCALE: ScalePaths = {
   labelSelectorPath: 'spec.selector',
 };
 
-const INVOLVED = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'];
+const OBJECT_REFERENCE_FIELDS = [
+  'kind',
+  'namespace',
+  'name',
+  'uid',
+  'apiVersion',
+  'resourceVersion',
+  'fieldPath',
+];
 
-const EVENT_FIELDS = [
-  ...INVOLVED.map((field) => `involvedObject.${field}`),
+/** Selectable fields of Event in the core group. */
+const CORE_EVENT_FIELDS = [
+  ...OBJECT_REFERENCE_FIELDS.map((field) => `involvedObject.${field}`),
   ...['reason', 'reportingComponent', 'source', 'type'],
 ];
 
-const NEW_EVENT_FIELDS = [
-  ...INVOLVED.map((field) => `regarding.${field}`),
+/** Selectable fields of Event in the group events.k8s.io. */
+const EVENTS_GROUP_FIELDS = [
+  ...OBJECT_REFERENCE_FIELDS.map((field) => `regarding.${field}`),
   ...['reason', 'reportingController', 'type'],
 ];
 
@@ -76,49 +63,49 @@ export const BUILTIN_RESOURCES: readonly BuiltinResource[] = [
     version: 'v1',
     kind: 'Namespace',
     schema: 'core.v1.Namespace',
-    short: ['ns'],
-    cluster: true,
+    shortNames: ['ns'],
+    clusterScoped: true,
     status: true,
-    others: [other('finalize', '', 'Namespace', ['update'])],
-    selectable: ['status.phase'],
+    subresources: [subresource('finalize', '', 'Namespace', ['update'])],
+    selectableFields: ['status.phase'],
   },
-  { group: '', version: 'v1', kind: 'ConfigMap', schema: 'core.v1.ConfigMap', short: ['cm'] },
-  { group: '', version: 'v1', kind: 'Secret', schema: 'core.v1.Secret', selectable: ['type'] },
+  { group: '', version: 'v1', kind: 'ConfigMap', schema: 'core.v1.ConfigMap', shortNames: ['cm'] },
+  { group: '', version: 'v1', kind: 'Secret', schema: 'core.v1.Secret', selectableFields: ['type'] },
   {
     group: '',
     version: 'v1',
     kind: 'ServiceAccount',
     schema: 'core.v1.ServiceAccount',
-    short: ['sa'],
-    others: [other('token', 'authentication.k8s.io', 'TokenRequest', ['create'])],
+    shortNames: ['sa'],
+    subresources: [subresource('token', 'authentication.k8s.io', 'TokenRequest', ['create'])],
   },
   {
     group: '',
     version: 'v1',
     kind: 'Event',
     schema: 'core.v1.Event',
-    short: ['ev'],
-    selectable: EVENT_FIELDS,
+    shortNames: ['ev'],
+    selectableFields: CORE_EVENT_FIELDS,
   },
   {
     group: '',
     version: 'v1',
     kind: 'Node',
     schema: 'core.v1.Node',
-    short: ['no'],
-    cluster: true,
+    shortNames: ['no'],
+    clusterScoped: true,
     status: true,
-    selectable: ['spec.unschedulable'],
+    selectableFields: ['spec.unschedulable'],
   },
   {
     group: '',
     version: 'v1',
     kind: 'Pod',
     schema: 'core.v1.Pod',
-    short: ['po'],
+    shortNames: ['po'],
     categories: ALL,
     status: true,
-    selectable: POD_FIELDS,
+    selectableFields: POD_FIELDS,
   },
   { group: '', version: 'v1', kind: 'PodTemplate', schema: 'core.v1.PodTemplate' },
   {
@@ -126,10 +113,10 @@ export const BUILTIN_RESOURCES: readonly BuiltinResource[] = [
     version: 'v1',
     kind: 'Service',
     schema: 'core.v1.Service',
-    short: ['svc'],
+    shortNames: ['svc'],
     categories: ALL,
     status: true,
-    selectable: ['spec.clusterIP', 'spec.type'],
+    selectableFields: ['spec.clusterIP', 'spec.type'],
   },
   {
     group: '',
@@ -137,15 +124,15 @@ export const BUILTIN_RESOURCES: readonly BuiltinResource[] = [
     kind: 'Endpoints',
     schema: 'core.v1.Endpoints',
     plural: 'endpoints',
-    short: ['ep'],
+    shortNames: ['ep'],
   },
   {
     group: '',
     version: 'v1',
     kind: 'PersistentVolume',
     schema: 'core.v1.PersistentVolume',
-    short: ['pv'],
-    cluster: true,
+    shortNames: ['pv'],
+    clusterScoped: true,
     status: true,
   },
   {
@@ -153,7 +140,7 @@ export const BUILTIN_RESOURCES: readonly BuiltinResource[] = [
     version: 'v1',
     kind: 'PersistentVolumeClaim',
     schema: 'core.v1.PersistentVolumeClaim',
-    short: ['pvc'],
+    shortNames: ['pvc'],
     status: true,
   },
   {
@@ -161,28 +148,28 @@ export const BUILTIN_RESOURCES: readonly BuiltinResource[] = [
     version: 'v1',
     kind: 'ReplicationController',
     schema: 'core.v1.ReplicationController',
-    short: ['rc'],
+    shortNames: ['rc'],
     categories: ALL,
     status: true,
-    selectable: ['status.replicas'],
+    selectableFields: ['status.replicas'],
   },
   {
     group: '',
     version: 'v1',
     kind: 'ResourceQuota',
     schema: 'core.v1.ResourceQuota',
-    short: ['quota'],
+    shortNames: ['quota'],
     status: true,
   },
-  { group: '', version: 'v1', kind: 'LimitRange', schema: 'core.v1.LimitRange', short: ['limits'] },
+  { group: '', version: 'v1', kind: 'LimitRange', schema: 'core.v1.LimitRange', shortNames: ['limits'] },
   {
     group: 'apiextensions.k8s.io',
     version: 'v1',
     kind: 'CustomResourceDefinition',
     schema: 'extensions:apiextensions.v1.CustomResourceDefinition',
-    short: ['crd', 'crds'],
+    shortNames: ['crd', 'crds'],
     categories: ['api-extensions'],
-    cluster: true,
+    clusterScoped: true,
     status: true,
   },
   {
@@ -191,15 +178,29 @@ export const BUILTIN_RESOURCES: readonly BuiltinResource[] = [
     kind: 'APIService',
     schema: 'aggregator:apiregistration.v1.APIService',
     categories: ['api-extensions'],
-    cluster: true,
+    clusterScoped: true,
     status: true,
+  },
+  {
+    group: 'admissionregistration.k8s.io',
+    version: 'v1',
+    kind: 'MutatingWebhookConfiguration',
+    schema: 'admissionregistration.v1.MutatingWebhookConfiguration',
+    clusterScoped: true,
+  },
+  {
+    group: 'admissionregistration.k8s.io',
+    version: 'v1',
+    kind: 'ValidatingWebhookConfiguration',
+    schema: 'admissionregistration.v1.ValidatingWebhookConfiguration',
+    clusterScoped: true,
   },
   {
     group: 'apps',
     version: 'v1',
     kind: 'Deployment',
     schema: 'apps.v1.Deployment',
-    short: ['deploy'],
+    shortNames: ['deploy'],
     categories: ALL,
     status: true,
     scale: true,
@@ -209,18 +210,18 @@ export const BUILTIN_RESOURCES: readonly BuiltinResource[] = [
     version: 'v1',
     kind: 'ReplicaSet',
     schema: 'apps.v1.ReplicaSet',
-    short: ['rs'],
+    shortNames: ['rs'],
     categories: ALL,
     status: true,
     scale: true,
-    selectable: ['status.replicas'],
+    selectableFields: ['status.replicas'],
   },
   {
     group: 'apps',
     version: 'v1',
     kind: 'StatefulSet',
     schema: 'apps.v1.StatefulSet',
-    short: ['sts'],
+    shortNames: ['sts'],
     categories: ALL,
     status: true,
     scale: true,
@@ -230,7 +231,7 @@ export const BUILTIN_RESOURCES: readonly BuiltinResource[] = [
     version: 'v1',
     kind: 'DaemonSet',
     schema: 'apps.v1.DaemonSet',
-    short: ['ds'],
+    shortNames: ['ds'],
     categories: ALL,
     status: true,
   },
@@ -240,7 +241,7 @@ export const BUILTIN_RESOURCES: readonly BuiltinResource[] = [
     version: 'v1',
     kind: 'TokenReview',
     schema: 'authentication.v1.TokenReview',
-    cluster: true,
+    clusterScoped: true,
     review: true,
   },
   {
@@ -248,7 +249,7 @@ export const BUILTIN_RESOURCES: readonly BuiltinResource[] = [
     version: 'v1',
     kind: 'SelfSubjectReview',
     schema: 'authentication.v1.SelfSubjectReview',
-    cluster: true,
+    clusterScoped: true,
     review: true,
   },
   {
@@ -256,7 +257,7 @@ export const BUILTIN_RESOURCES: readonly BuiltinResource[] = [
     version: 'v1',
     kind: 'SubjectAccessReview',
     schema: 'authorization.v1.SubjectAccessReview',
-    cluster: true,
+    clusterScoped: true,
     review: true,
   },
   {
@@ -264,7 +265,7 @@ export const BUILTIN_RESOURCES: readonly BuiltinResource[] = [
     version: 'v1',
     kind: 'SelfSubjectAccessReview',
     schema: 'authorization.v1.SelfSubjectAccessReview',
-    cluster: true,
+    clusterScoped: true,
     review: true,
   },
   {
@@ -272,7 +273,7 @@ export const BUILTIN_RESOURCES: readonly BuiltinResource[] = [
     version: 'v1',
     kind: 'SelfSubjectRulesReview',
     schema: 'authorization.v1.SelfSubjectRulesReview',
-    cluster: true,
+    clusterScoped: true,
     review: true,
   },
   {
@@ -288,7 +289,7 @@ export const BUILTIN_RESOURCES: readonly BuiltinResource[] = [
     kind: 'HorizontalPodAutoscaler',
     schema: 'autoscaling.v2.HorizontalPodAutoscaler',
     alsoServed: [{ version: 'v1', schema: 'autoscaling.v1.HorizontalPodAutoscaler' }],
-    short: ['hpa'],
+    shortNames: ['hpa'],
     categories: ALL,
     status: true,
   },
@@ -299,14 +300,14 @@ export const BUILTIN_RESOURCES: readonly BuiltinResource[] = [
     schema: 'batch.v1.Job',
     categories: ALL,
     status: true,
-    selectable: ['status.successful'],
+    selectableFields: ['status.successful'],
   },
   {
     group: 'batch',
     version: 'v1',
     kind: 'CronJob',
     schema: 'batch.v1.CronJob',
-    short: ['cj'],
+    shortNames: ['cj'],
     categories: ALL,
     status: true,
   },
@@ -315,11 +316,13 @@ export const BUILTIN_RESOURCES: readonly BuiltinResource[] = [
     version: 'v1',
     kind: 'CertificateSigningRequest',
     schema: 'certificates.v1.CertificateSigningRequest',
-    short: ['csr'],
-    cluster: true,
+    shortNames: ['csr'],
+    clusterScoped: true,
     status: true,
-    others: [other('approval', CERTIFICATES, 'CertificateSigningRequest', ['get', 'patch', 'update'])],
-    selectable: ['spec.signerName'],
+    subresources: [
+      subresource('approval', CERTIFICATES, 'CertificateSigningRequest', ['get', 'patch', 'update']),
+    ],
+    selectableFields: ['spec.signerName'],
   },
   { group: 'coordination.k8s.io', version: 'v1', kind: 'Lease', schema: 'coordination.v1.Lease' },
   { group: 'discovery.k8s.io', version: 'v1', kind: 'EndpointSlice', schema: 'discovery.v1.EndpointSlice' },
@@ -328,8 +331,8 @@ export const BUILTIN_RESOURCES: readonly BuiltinResource[] = [
     version: 'v1',
     kind: 'Event',
     schema: 'events.v1.Event',
-    short: ['ev'],
-    selectable: NEW_EVENT_FIELDS,
+    shortNames: ['ev'],
+    selectableFields: EVENTS_GROUP_FIELDS,
     storageKey: 'events',
   },
   {
@@ -338,7 +341,7 @@ export const BUILTIN_RESOURCES: readonly BuiltinResource[] = [
     kind: 'Ingress',
     schema: 'networking.v1.Ingress',
     plural: 'ingresses',
-    short: ['ing'],
+    shortNames: ['ing'],
     status: true,
   },
   {
@@ -347,7 +350,7 @@ export const BUILTIN_RESOURCES: readonly BuiltinResource[] = [
     kind: 'IngressClass',
     schema: 'networking.v1.IngressClass',
     plural: 'ingressclasses',
-    cluster: true,
+    clusterScoped: true,
   },
   {
     group: 'networking.k8s.io',
@@ -355,25 +358,25 @@ export const BUILTIN_RESOURCES: readonly BuiltinResource[] = [
     kind: 'NetworkPolicy',
     schema: 'networking.v1.NetworkPolicy',
     plural: 'networkpolicies',
-    short: ['netpol'],
+    shortNames: ['netpol'],
   },
   {
     group: 'policy',
     version: 'v1',
     kind: 'PodDisruptionBudget',
     schema: 'policy.v1.PodDisruptionBudget',
-    short: ['pdb'],
+    shortNames: ['pdb'],
     status: true,
   },
   { group: RBAC, version: 'v1', kind: 'Role', schema: 'rbac.v1.Role' },
-  { group: RBAC, version: 'v1', kind: 'ClusterRole', schema: 'rbac.v1.ClusterRole', cluster: true },
+  { group: RBAC, version: 'v1', kind: 'ClusterRole', schema: 'rbac.v1.ClusterRole', clusterScoped: true },
   { group: RBAC, version: 'v1', kind: 'RoleBinding', schema: 'rbac.v1.RoleBinding' },
   {
     group: RBAC,
     version: 'v1',
     kind: 'ClusterRoleBinding',
     schema: 'rbac.v1.ClusterRoleBinding',
-    cluster: true,
+    clusterScoped: true,
   },
   {
     group: 'scheduling.k8s.io',
@@ -381,8 +384,8 @@ export const BUILTIN_RESOURCES: readonly BuiltinResource[] = [
     kind: 'PriorityClass',
     schema: 'scheduling.v1.PriorityClass',
     plural: 'priorityclasses',
-    short: ['pc'],
-    cluster: true,
+    shortNames: ['pc'],
+    clusterScoped: true,
   },
   {
     group: 'storage.k8s.io',
@@ -390,20 +393,20 @@ export const BUILTIN_RESOURCES: readonly BuiltinResource[] = [
     kind: 'StorageClass',
     schema: 'storage.v1.StorageClass',
     plural: 'storageclasses',
-    short: ['sc'],
-    cluster: true,
+    shortNames: ['sc'],
+    clusterScoped: true,
   },
   {
     group: 'storage.k8s.io',
     version: 'v1',
     kind: 'VolumeAttachment',
     schema: 'storage.v1.VolumeAttachment',
-    cluster: true,
+    clusterScoped: true,
     status: true,
   },
 ];
 
-/** Kinds that are no resource of their own, only bodies of subresources. */
+/** Kinds that exist only as request and response bodies of subresources. */
 export const SUBRESOURCE_KINDS = [
   { group: 'autoscaling', version: 'v1', kind: 'Scale', schema: 'autoscaling.v1.Scale' },
   {

@@ -1,6 +1,6 @@
 import { BugError } from '../../../core/errors.ts';
 import type { JsonValue } from '../../json/json-value.ts';
-import type { PatchStrategy, Schema, SchemaType } from '../../schema/schema.ts';
+import type { HeldField, PatchStrategy, Schema, SchemaType } from '../../schema/schema.ts';
 import { ANY_VALUE } from '../../schema/schema.ts';
 import data from './kubernetes-schemas.json' with { type: 'json' };
 
@@ -8,6 +8,7 @@ import data from './kubernetes-schemas.json' with { type: 'json' };
  * kubernetes-schemas.json is written by scripts/kubernetes-facts.mjs. Per definition: field name (`!` at the end: required) -> type and flags.
  *   type   string, integer/int32, any ... | []T list | {}T map | name of another definition
  *   flags  atomic granular set map=KEYS (list or map type) · patch=STRATEGIES key=MERGEKEY (strategic merge) · default=JSON
+ *          pointer always omitzero (how Go holds the field, see HeldField)
  * The field '' describes the definition itself: atomic, type=T, format=F, oneOf=T,T.
  */
 const DEFINITIONS = data as Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -29,9 +30,24 @@ const FREE_FORM = new Set([
   'extensions:apiextensions.v1.JSONSchemaPropsOrStringArray',
 ]);
 
+const HELD: ReadonlyMap<string, HeldField> = new Map([
+  ['pointer', { pointer: true }],
+  ['always', { always: true }],
+  ['omitzero', { omitZero: true }],
+]);
+
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 const built = new Map<string, Schema>();
+const builtByLongName = new Map<string, Schema>();
+
+/**
+ * The definition itself, without what a field that refers to it adds. Undefined when it was not built yet or is none.
+ * @param name as in OpenAPI documents, e.g. `io.k8s.api.core.v1.Container`
+ */
+export function builtinSchemaNamed(name: string): Schema | undefined {
+  return builtByLongName.get(name);
+}
 
 /** The schema of a built-in definition, e.g. `core.v1.Pod`. One object per definition; cyclic where the type is. */
 export function builtinSchema(name: string): Schema {
@@ -41,16 +57,23 @@ export function builtinSchema(name: string): Schema {
   if (fields === undefined) throw new BugError('has no structure', { code: 'hub.scheme', subject: name });
   const schema: Mutable<Schema> = { name: longName(name), type: 'object' };
   built.set(name, schema);
+  builtByLongName.set(longName(name), schema);
   applyHead(schema, fields[''] ?? '', name);
   const properties = new Map<string, Schema>();
   const required: string[] = [];
+  const held = new Map<string, HeldField>();
   for (const [key, text] of Object.entries(fields)) {
     if (key === '') continue;
     const field = key.replace(/!$/, '');
     if (field !== key) required.push(field);
-    properties.set(field, parseField(text));
+    const words = text.split(' ');
+    const flags = words.slice(1).filter((word) => !HELD.has(word));
+    const holding = words.filter((word) => HELD.has(word)).map((word) => HELD.get(word));
+    if (holding.length > 0) held.set(field, Object.assign({}, ...holding) as HeldField);
+    const base = parseType(words[0] as string);
+    properties.set(field, flags.length === 0 ? base : withFlags(base, flags));
   }
-  if (properties.size > 0) schema.properties = properties;
+  if (properties.size > 0) Object.assign(schema, { properties, held });
   if (required.length > 0) schema.required = required;
   return schema;
 }
@@ -77,13 +100,8 @@ function applyHead(schema: Mutable<Schema>, head: string, name: string): void {
     schema.preserveUnknown = true;
     // JSON of any sort may be in a JSON value; a RawExtension holds an object.
     if (name.startsWith('extensions:')) schema.type = '';
+    else schema.mapType = 'atomic';
   }
-}
-
-function parseField(text: string): Schema {
-  const space = text.indexOf(' ');
-  const base = parseType(space < 0 ? text : text.slice(0, space));
-  return space < 0 ? base : withFlags(base, text.slice(space + 1).split(' '));
 }
 
 function parseType(text: string): Schema {

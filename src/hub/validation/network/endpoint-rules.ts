@@ -2,7 +2,7 @@ import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '../../schema/
 import { parseIp } from '../../../core/cel/library/ip-address.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, listAt, numberAt, objectAt, textAt, textsAt } from '../../json/json-value.ts';
-import { checkEndpointIp, checkIp, checkLegacyIp, parseLegacyIp } from '../values/ip-rules.ts';
+import { checkCanonicalIp, checkEndpointIp, checkLegacyIp, parseLegacyIp } from '../values/ip-rules.ts';
 import type { KindRules } from '../values/kind-rules.ts';
 import type { Place } from '../values/place.ts';
 import { checkPort, PROTOCOLS } from '../values/port-rules.ts';
@@ -105,7 +105,7 @@ function checkAddresses(endpoint: JsonObject, type: string, at: Place): void {
     else if (type === 'IPv4' && checkLegacyIp(address, place)) {
       if (parseLegacyIp(address)?.family !== 4) at.invalid(address, 'must be an IPv4 address');
       checkEndpointIp(address, place);
-    } else if (type === 'IPv6' && checkIp(address, place)) {
+    } else if (type === 'IPv6' && checkCanonicalIp(address, place)) {
       if (parseIp(address)?.family !== 6) at.invalid(address, 'must be an IPv6 address');
       checkEndpointIp(address, place);
     }

@@ -2,18 +2,25 @@ import type { IpAddress } from '../../../core/cel/library/ip-address.ts';
 import { formatIp, maskIp, parseIp, widthOf } from '../../../core/cel/library/ip-address.ts';
 import type { Place } from './place.ts';
 
-/** As an API server reads older fields: leading zeros do not count, an IPv4 address may be written as IPv6. */
+/**
+ * Reads an address as the API server reads the fields that are older than its strict validation: it ignores leading zeros of
+ * IPv4 octets, and reads an IPv4-mapped IPv6 address as the IPv4 address.
+ * Source: k8s.io/apimachinery, pkg/util/validation/ip.go (IsValidIPForLegacyField).
+ */
 export function parseLegacyIp(text: string): IpAddress | undefined {
   const plain = text.replace(/^::ffff:(?=[\d.]+$)/i, '');
   return parseIp(plain.includes(':') ? plain : plain.replace(/(^|\.)0+(?=\d)/g, '$1'));
 }
 
-/** A prefix like `10.0.0.0/8`; the address is masked. */
+/** A range of addresses like `10.0.0.0/8`. */
 export interface Cidr {
+  /** First address of the range: all bits after the prefix are 0. */
   readonly address: IpAddress;
+  /** Length of the prefix in bits. */
   readonly prefix: number;
 }
 
+/** Reads the address as `parseLegacyIp` does, and clears its bits after the prefix. */
 export function parseLegacyCidr(text: string): Cidr | undefined {
   const match = /^([^/]+)\/(\d{1,3})$/.exec(text);
   const address = match === null ? undefined : parseLegacyIp(match[1] as string);
@@ -28,35 +35,51 @@ export function isWithin(inner: Cidr, outer: Cidr): boolean {
   return maskIp(address, outer.prefix).bits === outer.address.bits;
 }
 
-/** Whether an IP address is there; reports when not. */
+const NO_IP = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
+
+/** Whether the text is an IP address that `parseLegacyIp` reads; reports a problem at the place when it is not. */
 export function checkLegacyIp(text: string, at: Place): boolean {
   if (parseLegacyIp(text) !== undefined) return true;
-  at.invalid(text, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)');
+  at.invalid(text, NO_IP);
   return false;
 }
 
+/** Whether the text is a CIDR that `parseLegacyCidr` reads; reports a problem at the place when it is not. */
 export function checkLegacyCidr(text: string, at: Place): boolean {
   if (parseLegacyCidr(text) !== undefined) return true;
   at.invalid(text, 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)');
   return false;
 }
 
-/** An address in its usual form. */
-export function checkIp(text: string, at: Place): boolean {
-  const ip = parseIp(text);
-  if (ip === undefined) return checkLegacyIp(text, at);
-  const usual = formatIp(ip);
-  if (usual !== text) at.invalid(text, `must be in canonical form (${JSON.stringify(usual)})`);
-  return usual === text;
+/**
+ * Whether the text is an IP address in canonical form, without leading zeros, and not IPv4-mapped; reports a problem at the
+ * place when it is not. Source: k8s.io/apimachinery, pkg/util/validation/ip.go (IsValidIP).
+ */
+export function checkCanonicalIp(text: string, at: Place): boolean {
+  const problem = canonicalIpProblem(text);
+  if (problem !== undefined) at.invalid(text, problem);
+  return problem === undefined;
 }
 
-const RANGES: readonly (readonly [cidrs: readonly string[], detail: string])[] = [
+function canonicalIpProblem(text: string): string | undefined {
+  const ip = parseIp(text);
+  if (ip !== undefined) {
+    const canonical = formatIp(ip);
+    return canonical === text ? undefined : `must be in canonical form (${JSON.stringify(canonical)})`;
+  }
+  if (parseLegacyIp(text) === undefined) return NO_IP;
+  return /(^|[.:])0\d/.test(text.replace(/^::ffff:/i, ''))
+    ? 'must not have leading 0s'
+    : 'must not be an IPv4-mapped IPv6 address';
+}
+
+const REFUSED_RANGES: readonly (readonly [cidrs: readonly string[], problem: string])[] = [
   [['127.0.0.0/8', '::1/128'], 'may not be in the loopback range (127.0.0.0/8, ::1/128)'],
   [['169.254.0.0/16', 'fe80::/10'], 'may not be in the link-local range (169.254.0.0/16, fe80::/10)'],
   [['224.0.0.0/24', 'ff02::/16'], 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)'],
 ];
 
-/** An address that traffic can be sent to. Source: pkg/apis/core/validation (ValidateEndpointIP). */
+/** Reports an address that no endpoint may have. Source: kubernetes, pkg/apis/core/validation (ValidateEndpointIP). */
 export function checkEndpointIp(text: string, at: Place): void {
   const ip = parseLegacyIp(text);
   if (ip === undefined) {
@@ -65,7 +88,7 @@ export function checkEndpointIp(text: string, at: Place): void {
   }
   if (ip.bits === 0n) at.invalid(text, `may not be unspecified (${text})`);
   const single: Cidr = { address: ip, prefix: widthOf(ip.family) };
-  for (const [cidrs, detail] of RANGES) {
-    if (cidrs.some((cidr) => isWithin(single, parseLegacyCidr(cidr) as Cidr))) at.invalid(text, detail);
+  for (const [cidrs, problem] of REFUSED_RANGES) {
+    if (cidrs.some((cidr) => isWithin(single, parseLegacyCidr(cidr) as Cidr))) at.invalid(text, problem);
   }
 }

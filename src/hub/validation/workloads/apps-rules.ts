@@ -241,7 +241,7 @@ export const CONTROLLER_REVISION_RULES: KindRules = {
   validate: (revision, at, old) => {
     at.at('revision').nonNegative(numberAt(revision, 'revision'));
     if (old !== undefined) at.at('data').fixed(getOwn(revision, 'data'), getOwn(old, 'data'));
-    else if (getOwn(revision, 'data') === undefined) at.at('data').required('data is mandatory');
+    else if ((getOwn(revision, 'data') ?? null) === null) at.at('data').required('data is mandatory');
   },
 };
 

@@ -1,28 +1,39 @@
 import type { ResourceRef } from '../../schema/resource-definition.ts';
+import { AUTOSCALER_STRATEGY } from './autoscaler-strategy.ts';
 import { CERTIFICATE_STRATEGY } from './certificate-strategy.ts';
 import { PRIORITY_CLASS_STRATEGY, STORAGE_CLASS_STRATEGY } from './class-strategies.ts';
 import { SECRET_STRATEGY } from './secret-strategy.ts';
 import { CRD_STRATEGY } from './crd-strategy.ts';
 import { JOB_STRATEGY } from './job-strategy.ts';
 import { NAMESPACE_STRATEGY } from './namespace-strategy.ts';
+import {
+  API_SERVICE_STRATEGY,
+  ENDPOINTS_STRATEGY,
+  ENDPOINT_SLICE_STRATEGY,
+  INGRESS_CLASS_STRATEGY,
+  NETWORK_POLICY_STRATEGY,
+  NODE_STRATEGY,
+} from './network-strategies.ts';
 import { BINDING_STRATEGY } from './rbac-strategy.ts';
 import { SERVICE_STRATEGY } from './service-strategy.ts';
+import { CLAIM_STRATEGY, LIMIT_RANGE_STRATEGY, VOLUME_STRATEGY } from './storage-strategies.ts';
 import type { Strategy } from './strategy.ts';
 import {
   CRON_JOB_STRATEGY,
   DAEMON_SET_STRATEGY,
   DEPLOYMENT_STRATEGY,
   POD_STRATEGY,
+  POD_TEMPLATE_STRATEGY,
   REPLICA_SET_STRATEGY,
   REPLICATION_CONTROLLER_STRATEGY,
   STATEFUL_SET_STRATEGY,
 } from './workload-strategies.ts';
+import { MUTATING_WEBHOOK_STRATEGY, VALIDATING_WEBHOOK_STRATEGY } from './webhook-configuration-strategy.ts';
 
 /** Custom resources have no code of their own, but all of them have a generation. */
 const CUSTOM: Strategy = { generation: true };
 const PLAIN: Strategy = {};
 const COUNTED: Strategy = { generation: true };
-const WITH_STATUS: Strategy = { keepsStatus: true };
 
 /** By `plural.group`. */
 const STRATEGIES: Readonly<Record<string, Strategy>> = {
@@ -30,7 +41,12 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   secrets: SECRET_STRATEGY,
   services: SERVICE_STRATEGY,
   pods: POD_STRATEGY,
-  nodes: WITH_STATUS,
+  nodes: NODE_STRATEGY,
+  endpoints: ENDPOINTS_STRATEGY,
+  limitranges: LIMIT_RANGE_STRATEGY,
+  persistentvolumeclaims: CLAIM_STRATEGY,
+  persistentvolumes: VOLUME_STRATEGY,
+  podtemplates: POD_TEMPLATE_STRATEGY,
   replicationcontrollers: REPLICATION_CONTROLLER_STRATEGY,
   'deployments.apps': DEPLOYMENT_STRATEGY,
   'replicasets.apps': REPLICA_SET_STRATEGY,
@@ -39,7 +55,9 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   'jobs.batch': JOB_STRATEGY,
   'cronjobs.batch': CRON_JOB_STRATEGY,
   'ingresses.networking.k8s.io': COUNTED,
-  'networkpolicies.networking.k8s.io': COUNTED,
+  'ingressclasses.networking.k8s.io': INGRESS_CLASS_STRATEGY,
+  'networkpolicies.networking.k8s.io': NETWORK_POLICY_STRATEGY,
+  'horizontalpodautoscalers.autoscaling': AUTOSCALER_STRATEGY,
   'poddisruptionbudgets.policy': COUNTED,
   'rolebindings.rbac.authorization.k8s.io': BINDING_STRATEGY,
   'clusterrolebindings.rbac.authorization.k8s.io': BINDING_STRATEGY,
@@ -47,7 +65,10 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   'customresourcedefinitions.apiextensions.k8s.io': CRD_STRATEGY,
   'priorityclasses.scheduling.k8s.io': PRIORITY_CLASS_STRATEGY,
   'storageclasses.storage.k8s.io': STORAGE_CLASS_STRATEGY,
-  'endpointslices.discovery.k8s.io': COUNTED,
+  'endpointslices.discovery.k8s.io': ENDPOINT_SLICE_STRATEGY,
+  'apiservices.apiregistration.k8s.io': API_SERVICE_STRATEGY,
+  'mutatingwebhookconfigurations.admissionregistration.k8s.io': MUTATING_WEBHOOK_STRATEGY,
+  'validatingwebhookconfigurations.admissionregistration.k8s.io': VALIDATING_WEBHOOK_STRATEGY,
 };
 
 export function strategyOf(ref: ResourceRef): Strategy {

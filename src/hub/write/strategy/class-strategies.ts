@@ -1,13 +1,14 @@
 import { forbiddenField, IMMUTABLE, invalidValue } from '../../schema/field-problems.ts';
 import type { JsonObject } from '../../json/json-value.ts';
-import { deepEqual, getOwn } from '../../json/json-value.ts';
+import { deepEqual, getOwn, objectAt } from '../../json/json-value.ts';
 import type { FieldProblem } from '../../wire/status-errors.ts';
 import type { Strategy } from './strategy.ts';
 
 /** Pods carry the number of their class: it cannot change behind them. */
 export const PRIORITY_CLASS_STRATEGY: Strategy = {
-  generation: true,
   fillIn: (object) => withDefaults(object, { preemptionPolicy: 'PreemptLowerPriority' }),
+  // Upstream never raises it.
+  onCreate: (object) => ({ ...object, metadata: { ...objectAt(object, 'metadata'), generation: 1 } }),
   validate: (object, old) => {
     if (old === undefined) return [];
     const problems: FieldProblem[] = [];

@@ -16,16 +16,23 @@ export const CRD_STRATEGY: Strategy = {
       listKind: textAt(names, 'listKind') || `${kind}List`,
       singular: textAt(names, 'singular') || kind.toLowerCase(),
     };
-    return { ...object, spec: { conversion: { strategy: 'None' }, ...spec, names: completed } };
+    const conversion = withServicePort(objectAt(spec, 'conversion') ?? { strategy: 'None' });
+    return { ...object, spec: { ...spec, conversion, names: completed } };
   },
   validate: (object, old) => [
     ...crdProblems(object, old),
     ...(old === undefined ? approvalProblems(object) : []),
   ],
-  warnings: (object) =>
-    textAt(objectAt(objectAt(object, 'spec'), 'conversion'), 'strategy') === 'Webhook'
-      ? [
-          'spec.conversion: this hub calls no conversion webhook, only the storage version can be read and written',
-        ]
-      : [],
 };
+
+/** The Service of a conversion webhook listens where TLS usually is. */
+function withServicePort(conversion: JsonObject): JsonObject {
+  const webhook = objectAt(conversion, 'webhook');
+  const clientConfig = objectAt(webhook, 'clientConfig');
+  const service = objectAt(clientConfig, 'service');
+  if (service === undefined || service['port'] !== undefined) return conversion;
+  return {
+    ...conversion,
+    webhook: { ...webhook, clientConfig: { ...clientConfig, service: { ...service, port: 443 } } },
+  };
+}

@@ -1,8 +1,7 @@
 import type { JsonObject } from '../../json/json-value.ts';
 import { isObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
-import { withTemplateDefaults } from './pod-defaults.ts';
+import { withLabelsOfTemplate, withTemplateDefaults } from './pod-defaults.ts';
 import type { Strategy } from './strategy.ts';
-import { JOB_COUNTS, withStatusCounts } from './workload-status.ts';
 
 const USUAL_BACKOFF = 6;
 const UNLIMITED_BACKOFF = 2 ** 31 - 1;
@@ -28,6 +27,11 @@ function withJobDefaults(object: JsonObject): JsonObject {
       }),
     ),
   };
+}
+
+/** What the Job in a CronJob gets before it is a Job. Source: pkg/apis/batch/v1 (SetObjectDefaults_CronJob). */
+export function withJobTemplateDefaults(spec: JsonObject): JsonObject {
+  return withTemplateDefaults(withConditionStatus(spec));
 }
 
 /** Defaults that depend on how failures are handled. Source: pkg/apis/batch/v1 (SetDefaults_Job). */
@@ -73,13 +77,19 @@ function withJobSelector(object: JsonObject): JsonObject {
   };
   const selector = objectAt(spec, 'selector');
   const matchLabels = { 'batch.kubernetes.io/controller-uid': uid, ...objectAt(selector, 'matchLabels') };
+  const metadataNow = { ...metadata };
+  const own = objectAt(metadata, 'labels');
+  // Upstream the labels of a Job that has none of its own are those of the template, as one map.
+  if (own !== undefined && own === objectAt(objectAt(template, 'metadata'), 'labels'))
+    metadataNow['labels'] = labels;
   const labelled = { ...template, metadata: { ...objectAt(template, 'metadata'), labels } };
   const selected = { ...spec, selector: { ...selector, matchLabels }, template: labelled };
-  return { ...object, spec: selected, status: {} };
+  return { ...object, metadata: metadataNow, spec: selected };
 }
 
 export const JOB_STRATEGY: Strategy = {
   generation: true,
-  fillIn: (object) => withStatusCounts(withJobDefaults(object), JOB_COUNTS),
+  fillIn: (object) => withLabelsOfTemplate(withJobDefaults(object)),
   onCreate: withJobSelector,
+  onReadBack: withLabelsOfTemplate,
 };

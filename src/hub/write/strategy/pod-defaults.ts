@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../../json/json-value.ts';
 import { isObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
+import { withClaimDefaults } from './storage-strategies.ts';
 
 /** Defaults of a pod's spec, as the API server fills them in. */
 export function withPodDefaults(spec: JsonObject, restartPolicy = 'Always'): JsonObject {
@@ -15,7 +16,7 @@ export function withPodDefaults(spec: JsonObject, restartPolicy = 'Always'): Jso
   if (result['dnsPolicy'] === '') result['dnsPolicy'] = 'ClusterFirst';
   if (result['restartPolicy'] === '') result['restartPolicy'] = restartPolicy;
   if (result['schedulerName'] === '') result['schedulerName'] = 'default-scheduler';
-  for (const field of ['containers', 'initContainers']) {
+  for (const field of ['containers', 'initContainers', 'ephemeralContainers']) {
     if (Array.isArray(spec[field])) result[field] = listAt(spec, field).map(withContainerDefaults);
   }
   if (Array.isArray(spec['volumes'])) result['volumes'] = listAt(spec, 'volumes').map(withVolumeDefaults);
@@ -66,6 +67,19 @@ export function withTemplateDefaults(spec: JsonObject, restartPolicy?: string): 
   return { ...spec, template: { ...template, spec: withPodDefaults(podSpec, restartPolicy) } };
 }
 
+/** Labels of the pod template in a workload's spec. */
+export function templateLabels(spec: JsonObject | undefined): JsonObject | undefined {
+  return objectAt(objectAt(objectAt(spec, 'template'), 'metadata'), 'labels');
+}
+
+/** A workload without labels has those of its template. */
+export function withLabelsOfTemplate(object: JsonObject): JsonObject {
+  const labels = templateLabels(objectAt(object, 'spec'));
+  const metadata = objectAt(object, 'metadata') ?? {};
+  const labelled = Object.keys(objectAt(metadata, 'labels') ?? {}).length > 0;
+  return labels === undefined || labelled ? object : { ...object, metadata: { ...metadata, labels } };
+}
+
 const LOG_PATH = '/dev/termination-log';
 
 function withContainerDefaults(container: JsonValue): JsonValue {
@@ -85,6 +99,8 @@ function withContainerDefaults(container: JsonValue): JsonValue {
     const found = objectAt(container, probe);
     if (found !== undefined) result[probe] = withProbeDefaults(found);
   }
+  const lifecycle = objectAt(container, 'lifecycle');
+  if (lifecycle !== undefined) result['lifecycle'] = withLifecycleDefaults(lifecycle);
   if (Array.isArray(container['env'])) result['env'] = listAt(container, 'env').map(withFieldVersion);
   return result;
 }
@@ -98,15 +114,26 @@ function pullPolicy(image: string): string {
 }
 
 function withProbeDefaults(probe: JsonObject): JsonObject {
-  const get = objectAt(probe, 'httpGet');
-  const result: JsonObject = {
+  return withRequestDefaults({
     failureThreshold: 3,
     periodSeconds: 10,
     successThreshold: 1,
     timeoutSeconds: 1,
     ...probe,
-  };
-  if (get !== undefined) result['httpGet'] = { path: '/', scheme: 'HTTP', ...get };
+  });
+}
+
+function withRequestDefaults(handler: JsonObject): JsonObject {
+  const get = objectAt(handler, 'httpGet');
+  return get === undefined ? handler : { ...handler, httpGet: { path: '/', scheme: 'HTTP', ...get } };
+}
+
+function withLifecycleDefaults(lifecycle: JsonObject): JsonObject {
+  const result: JsonObject = { ...lifecycle };
+  for (const moment of ['postStart', 'preStop']) {
+    const handler = objectAt(lifecycle, moment);
+    if (handler !== undefined) result[moment] = withRequestDefaults(handler);
+  }
   return result;
 }
 
@@ -120,6 +147,7 @@ function withFieldVersion(variable: JsonValue): JsonValue {
 
 const MODES = ['configMap', 'secret', 'downwardAPI', 'projected'];
 
+/** Source: pkg/apis/core/v1 (SetDefaults_Volume and those of its sources). */
 function withVolumeDefaults(volume: JsonValue): JsonValue {
   if (!isObject(volume)) return volume;
   const result: JsonObject = { ...volume };
@@ -127,16 +155,46 @@ function withVolumeDefaults(volume: JsonValue): JsonValue {
     const found = objectAt(volume, source);
     if (found !== undefined) result[source] = { defaultMode: 420, ...found };
   }
-  const projected = objectAt(result, 'projected');
+  const [labels, projected, host, image, claim] = [
+    objectAt(result, 'downwardAPI'),
+    objectAt(result, 'projected'),
+    objectAt(volume, 'hostPath'),
+    objectAt(volume, 'image'),
+    objectAt(objectAt(volume, 'ephemeral'), 'volumeClaimTemplate'),
+  ];
+  if (labels !== undefined) result['downwardAPI'] = withFieldVersions(labels);
   if (Array.isArray(projected?.['sources']))
-    result['projected'] = { ...projected, sources: listAt(projected, 'sources').map(withTokenLifetime) };
+    result['projected'] = { ...projected, sources: listAt(projected, 'sources').map(withSourceDefaults) };
+  if (host !== undefined) result['hostPath'] = { type: '', ...host };
+  if (image !== undefined) result['image'] = { pullPolicy: pullPolicy(textAt(image, 'reference')), ...image };
+  if (claim !== undefined)
+    result['ephemeral'] = {
+      ...objectAt(volume, 'ephemeral'),
+      volumeClaimTemplate: { ...claim, spec: withClaimDefaults(objectAt(claim, 'spec') ?? {}) },
+    };
   const hasSource = Object.entries(volume).some(([key, value]) => key !== 'name' && isObject(value));
   if (!hasSource) result['emptyDir'] = {};
   return result;
 }
 
-function withTokenLifetime(source: JsonValue): JsonValue {
-  const token = isObject(source) ? objectAt(source, 'serviceAccountToken') : undefined;
-  if (!isObject(source) || token === undefined) return source;
-  return { ...source, serviceAccountToken: { expirationSeconds: 3600, ...token } };
+function withSourceDefaults(source: JsonValue): JsonValue {
+  if (!isObject(source)) return source;
+  const token = objectAt(source, 'serviceAccountToken');
+  const labels = objectAt(source, 'downwardAPI');
+  return {
+    ...source,
+    ...(token !== undefined && { serviceAccountToken: { expirationSeconds: 3600, ...token } }),
+    ...(labels !== undefined && { downwardAPI: withFieldVersions(labels) }),
+  };
+}
+
+function withFieldVersions(labels: JsonObject): JsonObject {
+  if (!Array.isArray(labels['items'])) return labels;
+  const items = labels['items'].map((item) => {
+    const field = isObject(item) ? objectAt(item, 'fieldRef') : undefined;
+    return isObject(item) && field !== undefined
+      ? { ...item, fieldRef: { apiVersion: 'v1', ...field } }
+      : item;
+  });
+  return { ...labels, items };
 }

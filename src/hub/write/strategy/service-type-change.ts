@@ -1,13 +1,14 @@
 import type { JsonObject, JsonValue } from '../../json/json-value.ts';
 import { deepEqual, getOwn, isObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
 
+const TRAFFIC = 'externalTrafficPolicy';
+
 /** Fields that only some types of Services have, and the types that have them. */
 const DEPENDENT: readonly (readonly [types: readonly string[], fields: readonly string[]])[] = [
   [
     ['ClusterIP', 'NodePort', 'LoadBalancer'],
     ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'],
   ],
-  [['NodePort', 'LoadBalancer'], ['externalTrafficPolicy']],
   [['LoadBalancer'], ['allocateLoadBalancerNodePorts', 'loadBalancerClass', 'healthCheckNodePort']],
 ];
 
@@ -18,8 +19,12 @@ const DEPENDENT: readonly (readonly [types: readonly string[], fields: readonly 
 export function withoutOldType(service: JsonObject, old: JsonObject): JsonObject {
   const [spec, before] = [objectAt(service, 'spec'), objectAt(old, 'spec')];
   const [type, oldType] = [textAt(spec, 'type'), textAt(before, 'type')];
-  if (spec === undefined || before === undefined || type === oldType) return service;
+  if (spec === undefined || before === undefined) return service;
   const result: JsonObject = { ...spec };
+  const shut = isReachableFromOutside(before) && !isReachableFromOutside(spec);
+  if (shut && getOwn(spec, TRAFFIC) === getOwn(before, TRAFFIC)) delete result[TRAFFIC];
+  const kept = type === 'LoadBalancer' ? service : withoutBalancer(service);
+  if (type === oldType) return { ...kept, spec: result };
   for (const [types, fields] of DEPENDENT) {
     if (!types.includes(oldType) || types.includes(type)) continue;
     for (const field of fields)
@@ -28,7 +33,20 @@ export function withoutOldType(service: JsonObject, old: JsonObject): JsonObject
   const exposed = ['NodePort', 'LoadBalancer'];
   if (exposed.includes(oldType) && !exposed.includes(type) && keepsNodePorts(spec, before))
     result['ports'] = listAt(spec, 'ports').map(withoutNodePort);
-  return { ...service, spec: result };
+  return { ...kept, spec: result };
+}
+
+/** Whether traffic from outside of the cluster reaches it. Source: pkg/api/service (ExternallyAccessible). */
+export function isReachableFromOutside(spec: JsonObject): boolean {
+  const type = textAt(spec, 'type');
+  if (type === 'LoadBalancer' || type === 'NodePort') return true;
+  return type === 'ClusterIP' && listAt(spec, 'externalIPs').length > 0;
+}
+
+function withoutBalancer(service: JsonObject): JsonObject {
+  const status = objectAt(service, 'status');
+  if (listAt(objectAt(status, 'loadBalancer'), 'ingress').length === 0) return service;
+  return { ...service, status: { ...status, loadBalancer: {} } };
 }
 
 function keepsNodePorts(spec: JsonObject, old: JsonObject): boolean {

@@ -7,8 +7,10 @@ export interface Strategy {
   readonly fillIn?: (object: JsonObject, old: JsonObject | undefined, now: string) => JsonObject;
   /** Sets what the server decides on creation (nobody owns it). */
   readonly onCreate?: (object: JsonObject, now: string) => JsonObject;
+  /** What a server adds when it reads back what it stored: nobody owns it, and it was not validated. */
+  readonly onReadBack?: (object: JsonObject) => JsonObject;
   /** Puts back what an update through this endpoint may not change. */
-  readonly onUpdate?: (object: JsonObject, old: JsonObject, subresource: string) => JsonObject;
+  readonly onUpdate?: (object: JsonObject, old: JsonObject, subresource: string, now: string) => JsonObject;
   /** What else changes when the object is marked for deletion. */
   readonly onDelete?: (object: JsonObject) => JsonObject;
   readonly validate?: (object: JsonObject, old: JsonObject | undefined) => readonly FieldProblem[];

@@ -1,16 +1,16 @@
-import type { JsonObject } from '../../json/json-value.ts';
-import { objectAt } from '../../json/json-value.ts';
-import { withOwnPodDefaults, withPodDefaults, withTemplateDefaults } from './pod-defaults.ts';
-import type { Strategy } from './strategy.ts';
+import type { JsonObject, JsonValue } from '../../json/json-value.ts';
+import { deepEqual, isObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
+import { withJobTemplateDefaults } from './job-strategy.ts';
 import {
-  DAEMON_SET_COUNTS,
-  DEPLOYMENT_COUNTS,
-  REPLICA_SET_COUNTS,
-  STATEFUL_SET_COUNTS,
-  type StatusCounts,
-  statusWithCounts,
-  withStatusCounts,
-} from './workload-status.ts';
+  templateLabels,
+  withLabelsOfTemplate,
+  withOwnPodDefaults,
+  withPodDefaults,
+  withTemplateDefaults,
+} from './pod-defaults.ts';
+import { newPodStatus, withQualityOf } from './pod-status.ts';
+import { withClaimDefaults } from './storage-strategies.ts';
+import type { Strategy } from './strategy.ts';
 
 /*
  * Workloads are stored with the defaults an API server fills in, so that clients and hashes see what they see elsewhere. Nothing here
@@ -18,12 +18,8 @@ import {
  */
 type SpecDefaults = (spec: JsonObject) => JsonObject;
 
-function workload(counts: StatusCounts, defaults: SpecDefaults): Strategy {
-  return {
-    generation: true,
-    fillIn: (object) => withStatusCounts(withSpec(object, defaults), counts),
-    onCreate: (object) => ({ ...object, status: statusWithCounts({}, counts) }),
-  };
+function workload(defaults: SpecDefaults): Strategy {
+  return { generation: true, fillIn: (object) => withSpec(object, defaults) };
 }
 
 function withSpec(object: JsonObject, defaults: SpecDefaults): JsonObject {
@@ -33,7 +29,7 @@ function withSpec(object: JsonObject, defaults: SpecDefaults): JsonObject {
 
 const ROLLING = 'RollingUpdate';
 
-export const DEPLOYMENT_STRATEGY = workload(DEPLOYMENT_COUNTS, (spec) => {
+export const DEPLOYMENT_STRATEGY = workload((spec) => {
   const strategy: JsonObject = { type: ROLLING, ...objectAt(spec, 'strategy') };
   if (strategy['type'] === ROLLING) {
     strategy['rollingUpdate'] = {
@@ -46,20 +42,40 @@ export const DEPLOYMENT_STRATEGY = workload(DEPLOYMENT_COUNTS, (spec) => {
   return withTemplateDefaults({ ...defaults, ...spec, strategy });
 });
 
-export const REPLICA_SET_STRATEGY = workload(REPLICA_SET_COUNTS, (spec) =>
-  withTemplateDefaults({ replicas: 1, ...spec }),
-);
+export const REPLICA_SET_STRATEGY = workload((spec) => withTemplateDefaults({ replicas: 1, ...spec }));
 
-export const STATEFUL_SET_STRATEGY = workload(STATEFUL_SET_COUNTS, (spec) => {
-  const updateStrategy: JsonObject = { type: ROLLING, ...objectAt(spec, 'updateStrategy') };
-  if (updateStrategy['type'] === ROLLING) {
-    updateStrategy['rollingUpdate'] = { partition: 0, ...objectAt(updateStrategy, 'rollingUpdate') };
-  }
+/** Source: pkg/apis/apps/v1 (SetDefaults_StatefulSet, Convert_apps_StatefulSetSpec_To_v1_StatefulSetSpec). */
+export const STATEFUL_SET_STRATEGY = workload((spec) => {
+  const updateStrategy: JsonObject = { ...objectAt(spec, 'updateStrategy') };
+  const chosen = textAt(updateStrategy, 'type') !== '';
+  const rolling = objectAt(updateStrategy, 'rollingUpdate') ?? (chosen ? undefined : {});
+  updateStrategy['type'] ??= ROLLING;
+  if (updateStrategy['type'] === ROLLING && rolling !== undefined)
+    updateStrategy['rollingUpdate'] = { partition: 0, ...rolling };
+  const persistentVolumeClaimRetentionPolicy = {
+    whenDeleted: 'Retain',
+    whenScaled: 'Retain',
+    ...objectAt(spec, 'persistentVolumeClaimRetentionPolicy'),
+  };
   const defaults = { podManagementPolicy: 'OrderedReady', replicas: 1, revisionHistoryLimit: 10 };
-  return withTemplateDefaults({ ...defaults, ...spec, updateStrategy });
+  const filled: JsonObject = { ...defaults, ...spec, updateStrategy, persistentVolumeClaimRetentionPolicy };
+  if (Array.isArray(spec['volumeClaimTemplates']))
+    filled['volumeClaimTemplates'] = listAt(spec, 'volumeClaimTemplates').map(withTemplateOfClaim);
+  return withTemplateDefaults(filled);
 });
 
-export const DAEMON_SET_STRATEGY = workload(DAEMON_SET_COUNTS, (spec) => {
+function withTemplateOfClaim(template: JsonValue): JsonValue {
+  if (!isObject(template)) return template;
+  return {
+    ...template,
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    spec: withClaimDefaults(objectAt(template, 'spec') ?? {}),
+    status: { phase: 'Pending', ...objectAt(template, 'status') },
+  };
+}
+
+const DAEMON_SET_DEFAULTS: SpecDefaults = (spec) => {
   const updateStrategy: JsonObject = { type: ROLLING, ...objectAt(spec, 'updateStrategy') };
   if (updateStrategy['type'] === ROLLING) {
     updateStrategy['rollingUpdate'] = {
@@ -69,17 +85,41 @@ export const DAEMON_SET_STRATEGY = workload(DAEMON_SET_COUNTS, (spec) => {
     };
   }
   return withTemplateDefaults({ revisionHistoryLimit: 10, ...spec, updateStrategy });
-});
+};
 
-/** Without a selector, it finds its pods by the labels of their template. */
+const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
+
+/** An annotation counts the templates that it has had. Source: pkg/registry/apps/daemonset, pkg/apis/apps/v1 (conversion). */
+export const DAEMON_SET_STRATEGY: Strategy = {
+  generation: true,
+  fillIn: (object, old) => {
+    const filled = withSpec(object, DAEMON_SET_DEFAULTS);
+    const annotations = objectAt(objectAt(old, 'metadata'), 'annotations');
+    const before = old === undefined ? 0 : Number(textAt(annotations, TEMPLATE_GENERATION));
+    const templateOf = (one: JsonObject | undefined): JsonObject | undefined =>
+      objectAt(objectAt(one, 'spec'), 'template');
+    const same = deepEqual(templateOf(filled), templateOf(old));
+    const metadata = objectAt(filled, 'metadata') ?? {};
+    const generation = { [TEMPLATE_GENERATION]: String(same ? before : before + 1) };
+    return {
+      ...filled,
+      metadata: { ...metadata, annotations: { ...objectAt(metadata, 'annotations'), ...generation } },
+    };
+  },
+};
+
+/** Without a selector, it finds its pods by the labels of their template, and has those itself. Source: pkg/apis/core/v1 (SetDefaults_ReplicationController). */
 export const REPLICATION_CONTROLLER_STRATEGY: Strategy = {
   generation: true,
-  fillIn: (object) =>
-    withSpec(object, (spec) => {
-      const labels = objectAt(objectAt(objectAt(spec, 'template'), 'metadata'), 'labels');
+  fillIn: (object) => {
+    const filled = withSpec(object, (spec) => {
+      const labels = templateLabels(spec);
       const selects = Object.keys(objectAt(spec, 'selector') ?? {}).length > 0;
-      return labels === undefined || selects ? spec : { ...spec, selector: labels };
-    }),
+      const selector = labels === undefined || selects ? {} : { selector: labels };
+      return withTemplateDefaults({ replicas: 1, ...spec, ...selector });
+    });
+    return withLabelsOfTemplate(filled);
+  },
 };
 
 const CRON_JOB_DEFAULTS = {
@@ -91,8 +131,14 @@ const CRON_JOB_DEFAULTS = {
 
 export const CRON_JOB_STRATEGY: Strategy = {
   generation: true,
-  fillIn: (object) => withSpec(object, (spec) => ({ ...CRON_JOB_DEFAULTS, ...spec })),
-  onCreate: (object) => ({ ...object, status: {} }),
+  fillIn: (object) =>
+    withSpec(object, (spec) => {
+      const template = objectAt(spec, 'jobTemplate');
+      const jobSpec = objectAt(template, 'spec');
+      const filled = { ...CRON_JOB_DEFAULTS, ...spec };
+      if (jobSpec === undefined) return filled;
+      return { ...filled, jobTemplate: { ...template, spec: withJobTemplateDefaults(jobSpec) } };
+    }),
 };
 
 export const POD_STRATEGY: Strategy = {
@@ -101,5 +147,11 @@ export const POD_STRATEGY: Strategy = {
     const spec = objectAt(object, 'spec');
     return spec === undefined ? object : { ...object, spec: withOwnPodDefaults(withPodDefaults(spec)) };
   },
-  onCreate: (object) => ({ ...object, status: { phase: 'Pending', qosClass: 'BestEffort' } }),
+  onCreate: (object, now) => ({ ...object, status: newPodStatus(objectAt(object, 'spec') ?? {}, now) }),
+  onUpdate: (object, old) => withQualityOf(old, object),
+};
+
+export const POD_TEMPLATE_STRATEGY: Strategy = {
+  generation: true,
+  fillIn: (object) => withTemplateDefaults(object),
 };

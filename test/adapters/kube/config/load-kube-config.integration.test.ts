@@ -34,11 +34,38 @@ describe('the kubeconfig', () => {
     vi.stubEnv('USERPROFILE', undefined);
     vi.stubEnv('HOME', folder);
     vi.stubEnv('PATH', home);
+    vi.stubEnv('KUBERNETES_SERVICE_HOST', undefined);
     expect(() => loadKubeConfig({})).toThrow(
       expect.objectContaining({
         code: 'kubeconfig.invalid',
         hint: expect.stringContaining('--kubeconfig') as string,
-        message: expect.stringMatching(/^kubeconfig: is not there: KUBECONFIG is not set/) as string,
+        message: expect.stringMatching(
+          /^kubeconfig: was not found: KUBECONFIG is not set, ~\/\.kube\/config does not exist, and this process does not run in a pod/,
+        ) as string,
+      }) as Error,
+    );
+  });
+
+  it('that is an empty file is not reported as missing', () => {
+    const folder = path.join(home, 'empty', '.kube');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(path.join(folder, 'config'), '');
+    expect(() => loadKubeConfig({ env: { HOME: path.join(home, 'empty') } })).toThrow(
+      'kubeconfig: was not found: KUBECONFIG is not set, ~/.kube/config declares no cluster, and this process does not run in a pod',
+    );
+  });
+
+  it('of a pod without a mounted service account token says so', () => {
+    const env = { HOME: home, KUBERNETES_SERVICE_HOST: '10.96.0.1' };
+    const notMounted =
+      "the token of the pod's service account is not mounted (/var/run/secrets/kubernetes.io/serviceaccount/token)";
+    expect(() => loadKubeConfig({ env })).toThrow(
+      `kubeconfig: was not found: KUBECONFIG is not set, ~/.kube/config does not exist, and ${notMounted}`,
+    );
+    expect(() => loadKubeConfig({ env, inCluster: true })).toThrow(
+      expect.objectContaining({
+        message: `in-cluster configuration: cannot be used: ${notMounted}`,
+        hint: expect.stringContaining('automountServiceAccountToken') as string,
       }) as Error,
     );
   });
@@ -60,7 +87,7 @@ describe('the kubeconfig', () => {
   it('of a pod is asked for in a pod only', () => {
     vi.stubEnv('KUBERNETES_SERVICE_HOST', undefined);
     expect(() => loadKubeConfig({ inCluster: true })).toThrow(
-      'in-cluster configuration: cannot be read: KUBERNETES_SERVICE_HOST is not set: this is no pod',
+      'in-cluster configuration: cannot be read: KUBERNETES_SERVICE_HOST is not set: this process does not run in a pod',
     );
   });
 

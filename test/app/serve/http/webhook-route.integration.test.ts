@@ -8,7 +8,7 @@ import express from 'express';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SilentLogger } from '../../../fakes/silent-logger.ts';
 import type { GitRef } from '../../../../src/adapters/git/repository/git-repository.ts';
-import { mayMove } from '../../../../src/adapters/git/repository/git-ref.ts';
+import { mayAffectRef } from '../../../../src/adapters/git/repository/git-ref.ts';
 import type { ControllerHttpOptions } from '../../../../src/app/serve/http/controller-http-options.ts';
 import { webhookRoute } from '../../../../src/app/serve/http/webhook-route.ts';
 
@@ -21,7 +21,7 @@ describe('deliveries to /webhooks', () => {
   const secretFile = () => join(dir, 'secret');
   const loop = (name: keyof typeof URL_OF, ref: GitRef) => ({
     url: URL_OF[name],
-    concerns: (pushed: string) => mayMove(ref, pushed),
+    concerns: (pushed: string) => mayAffectRef(ref, pushed),
     fetch: () => void fetched.push(name),
   });
   beforeEach(async () => {

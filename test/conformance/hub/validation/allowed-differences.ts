@@ -41,12 +41,6 @@ export const ALLOWED_DIFFERENCES: readonly AllowedDifference[] = [
     why: 'Upstream names a LimitRange without a name with a UUID; every other kind is refused without a name.',
   },
   {
-    object: 'LimitRange/',
-    path: /^\/spec\/limits\/0$/,
-    differs: 'causes',
-    why: 'Upstream fills in default and defaultRequest from max and min first, and reports them as well.',
-  },
-  {
     object: 'Service/node-port',
     path: /nodePort$/,
     differs: 'answer',
@@ -93,13 +87,6 @@ export const ALLOWED_DIFFERENCES: readonly AllowedDifference[] = [
     path: /^\/metadata\/name$/,
     differs: 'causes',
     why: 'Upstream counts bytes in the name of this kind alone, and characters in all others.',
-  },
-  {
-    object: 'ReplicationController/',
-    verb: 'create',
-    path: /^\/spec\/template\/metadata\/labels/,
-    differs: 'causes',
-    why: 'Upstream copies the labels of the template into the metadata first, and reports them twice.',
   },
   {
     object: 'CertificateSigningRequest/',

@@ -16,7 +16,11 @@ export function editedObjects(): readonly JsonObject[] {
 }
 
 function objectsIn(folder: string): readonly JsonObject[] {
-  const url = new URL(folder, import.meta.url);
+  return objectsUnder(new URL(folder, import.meta.url));
+}
+
+/** The objects of all YAML files of a folder. */
+export function objectsUnder(url: URL): readonly JsonObject[] {
   return readdirSync(url)
     .sort()
     .flatMap((file) => loadAll(readFileSync(new URL(file, url), 'utf8')) as JsonObject[]);

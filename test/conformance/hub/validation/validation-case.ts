@@ -4,13 +4,13 @@ import type { JsonObject, JsonValue } from '../../../../src/hub/json/json-value.
 export type Edit = readonly [pointer: string] | readonly [pointer: string, value: JsonValue];
 
 /**
- * One write. `create` posts a good object with the edits; `update` and `status` put the stored object with the
- * edits, to the object itself and to its status.
+ * One write. `create` posts a good object with the edits, `apply` applies it where none is; `update` and `status` put
+ * the stored object with the edits, to the object itself and to its status.
  */
 export interface ValidationCase {
   /** `Kind/name` of a good object. */
   readonly object: string;
-  readonly verb: 'create' | 'update' | 'status';
+  readonly verb: 'create' | 'apply' | 'update' | 'status';
   readonly edits: readonly Edit[];
 }
 
@@ -40,7 +40,8 @@ function shortened(value: readonly JsonValue[]): string {
 
 /** A copy of the object with the edits. Objects on the way are made where they are missing; `-` appends to a list. */
 export function withEdits(object: JsonObject, edits: readonly Edit[]): JsonObject {
-  const copy = structuredClone(object);
+  // Parts may be shared: no edit shows in two places.
+  const copy = JSON.parse(JSON.stringify(object)) as JsonObject;
   for (const [pointer, ...value] of edits) applyEdit(copy, pointer, value);
   return copy;
 }

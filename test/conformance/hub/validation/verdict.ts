@@ -16,7 +16,7 @@ export function verdictOf(status: number, body: LooseJson): Verdict {
 }
 
 /** Of an API server, and of the tests. */
-const UID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\buid-\d+\b/g;
+export const UID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\buid-\d+\b/g;
 
 /**
  * An API server prints objects and lists as it holds them: with the field names of its own internal types, which no

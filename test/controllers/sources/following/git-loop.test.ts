@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TransientError } from '../../../../src/core/errors.ts';
-import type { Fleet } from '../../../../src/controllers/sources/manifests/fleet.ts';
-import type { FleetSource } from '../../../../src/controllers/sources/reading/fleet-source.ts';
-import type { FleetHappening } from '../../../../src/controllers/events/fleet-events.ts';
+import type { SourceContent } from '../../../../src/controllers/sources/manifests/source-content.ts';
+import type { GitSource } from '../../../../src/controllers/sources/reading/git-source.ts';
+import type { ControllerEventBody } from '../../../../src/controllers/events/controller-events.ts';
 import { GitLoop, type GitLoopOptions } from '../../../../src/controllers/sources/following/git-loop.ts';
 import type { HubSync } from '../../../../src/controllers/sources/following/hub-sync.ts';
 import type { SyncOptions } from '../../../../src/controllers/sources/members/sync-outcome.ts';
@@ -15,13 +15,13 @@ const POLL_MS = 60_000;
 const RESYNC_MS = 180_000;
 
 /** A source whose remote is a variable; what is counted is how often it is asked. */
-class ScriptedSource implements Pick<FleetSource, 'fetch' | 'last' | 'read'> {
+class ScriptedSource implements Pick<GitSource, 'fetch' | 'last' | 'read'> {
   asked = 0;
   tip = 'a';
   failure: Error | undefined;
   lastFollowed: string | undefined;
 
-  fetch: FleetSource['fetch'] = async ({ onAnswered } = {}) => {
+  fetch: GitSource['fetch'] = async ({ onAnswered } = {}) => {
     this.asked += 1;
     if (this.failure !== undefined) throw this.failure;
     onAnswered?.();
@@ -29,7 +29,7 @@ class ScriptedSource implements Pick<FleetSource, 'fetch' | 'last' | 'read'> {
   };
   last = async () => this.lastFollowed;
   settle = async (): Promise<void> => undefined;
-  read = async (commit?: string): Promise<Fleet> => {
+  read = async (commit?: string): Promise<SourceContent> => {
     const person = { name: 'Ada', email: '', timeMs: 0 };
     return {
       commit: {
@@ -56,13 +56,13 @@ describe('the loop of a source', () => {
   let loop: GitLoop;
   let stop: AbortController;
   let running: Promise<void>;
-  let happened: FleetHappening[];
+  let happened: ControllerEventBody[];
   beforeEach(() => {
     [clock, source, stop, happened] = [new FakeClock(), new ScriptedSource(), new AbortController(), []];
     options = {
       name: 'fleet',
       url: '/srv/fleet',
-      source: source as unknown as FleetSource,
+      source: source as unknown as GitSource,
       sync: undefined,
       clock,
       random: () => 0.5,
@@ -107,8 +107,8 @@ describe('the loop of a source', () => {
     const outcome = { applied: 0, unchanged: 0, pruned: 0, problems: [], pruneHeld: undefined, unlisted: [] };
     const sync = {
       isSettled: false,
-      claim: ({ commit }: Fleet) => void done.push(`claim ${commit?.id}`),
-      sync: async ({ commit }: Fleet) => {
+      claim: ({ commit }: SourceContent) => void done.push(`claim ${commit?.id}`),
+      sync: async ({ commit }: SourceContent) => {
         done.push(`sync ${commit?.id}`);
         return outcome;
       },
@@ -205,7 +205,7 @@ describe('the loop of a source', () => {
     const compared: (boolean | undefined)[] = [];
     const sync = {
       isSettled: false,
-      sync: async (_fleet: Fleet, { compare }: SyncOptions) => {
+      sync: async (_fleet: SourceContent, { compare }: SyncOptions) => {
         compared.push(compare);
         sync.isSettled = true;
         return { applied: 0, unchanged: 0, pruned: 0, problems: [], pruneHeld: undefined, unlisted: [] };
@@ -234,7 +234,7 @@ describe('the loop of a source', () => {
     const published = new Promise<void>((resolve) => (publish = resolve));
     const sync = {
       isSettled: false,
-      sync: async ({ commit }: Fleet) => {
+      sync: async ({ commit }: SourceContent) => {
         told.push(`follow ${commit?.id}`);
         return { applied: 0, unchanged: 0, pruned: 0, problems: [], pruneHeld: undefined, unlisted: [] };
       },
@@ -244,8 +244,8 @@ describe('the loop of a source', () => {
       emit: ({ kind }) => void told.push(kind),
       sync: sync as unknown as HubSync,
       tell: (event) => {
-        if (!('fleet' in event)) return;
-        const { commit, problems } = event.fleet;
+        if (!('content' in event)) return;
+        const { commit, problems } = event.content;
         told.push(`${event.kind} ${commit?.id} ${problems.length}`);
       },
       check: async () => [problem],
@@ -257,11 +257,11 @@ describe('the loop of a source', () => {
     running = loop.run(stop.signal);
     await clock.advance(POLL_MS);
     expect(told.splice(0)).toEqual(['read a 0', 'waits']);
-    expect(loop.status().fleet?.commit?.id).toBe('a');
+    expect(loop.status().content?.commit?.id).toBe('a');
     publish();
     await clock.advance(1);
     expect(told.splice(0)).toEqual(['commit-read', 'checked a 1', 'follow a', 'synced']);
-    expect(loop.status().fleet?.problems).toEqual([problem]);
+    expect(loop.status().content?.problems).toEqual([problem]);
     source.tip = 'b';
     await clock.advance(POLL_MS + 1);
     expect(told.splice(0)).toEqual(['read b 0', 'commit-read', 'checked b 1', 'follow b', 'synced']);
@@ -291,7 +291,7 @@ describe('the loop of a source', () => {
     let failing = false;
     const sync = {
       isSettled: true,
-      sync: async (_fleet: Fleet, { compare }: SyncOptions) => {
+      sync: async (_fleet: SourceContent, { compare }: SyncOptions) => {
         compared.push(compare);
         if (failing) throw new TransientError('busy', { code: 'kube.busy', subject: 'hub' });
         return { applied: 0, unchanged: 0, pruned: 0, problems: [], pruneHeld: undefined, unlisted: [] };

@@ -3,7 +3,7 @@ import { CONFIG_MAP } from '../../../../src/core/model/kinds.ts';
 import type { ObjectKey } from '../../../../src/core/ports.ts';
 import type { SourceObject } from '../../../../src/core/model/source-object.ts';
 import { SourceClaims } from '../../../../src/controllers/sources/progress/source-claims.ts';
-import { FreshLooks } from '../../../../src/controllers/sources/progress/fresh-looks.ts';
+import { FreshFetches } from '../../../../src/controllers/sources/progress/fresh-fetches.ts';
 import { FakeClock } from '../../../fakes/fake-clock.ts';
 import { yaml } from '../../../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../../../app/serve/served-fleet.ts';
@@ -118,7 +118,7 @@ describe('objects that move to a source which has not looked at its remote since
       ['first', 'second'].map((name) => ({ name, force: false })),
     );
     const look = (...names: string[]): void => {
-      claims.looks.begins('second');
+      claims.fetches.begins('second');
       claims.claim('second', said(...names), () => false);
     };
     const deletions: string[] = [];
@@ -148,52 +148,52 @@ describe('objects that move to a source which has not looked at its remote since
   });
 });
 
-describe('FreshLooks', () => {
+describe('FreshFetches', () => {
   const asking = () => {
     const clock = new FakeClock();
-    const looks = new FreshLooks(clock, ['a', 'b', 'c']);
+    const fetches = new FreshFetches(clock, ['a', 'b', 'c']);
     const woken: string[] = [];
-    looks.onWanted((source) => void woken.push(source));
-    return { clock, looks, woken };
+    fetches.onWanted((source) => void woken.push(source));
+    return { clock, fetches, woken };
   };
-  const look = (looks: FreshLooks, source: string): void => {
-    looks.begins(source);
-    looks.ends(source);
+  const look = (fetches: FreshFetches, source: string): void => {
+    fetches.begins(source);
+    fetches.ends(source);
   };
 
   it('counts what began after the question, of every other source', () => {
-    const { looks, woken } = asking();
-    look(looks, 'b');
-    looks.begins('c');
-    expect(looks.areFresh('a', 'x')).toBe(false);
-    looks.ends('c');
-    look(looks, 'b');
-    expect(looks.areFresh('a', 'x')).toBe(false);
-    look(looks, 'c');
-    expect(looks.areFresh('a', 'x')).toBe(true);
+    const { fetches, woken } = asking();
+    look(fetches, 'b');
+    fetches.begins('c');
+    expect(fetches.areFresh('a', 'x')).toBe(false);
+    fetches.ends('c');
+    look(fetches, 'b');
+    expect(fetches.areFresh('a', 'x')).toBe(false);
+    look(fetches, 'c');
+    expect(fetches.areFresh('a', 'x')).toBe(true);
     expect(woken).toEqual(['b', 'c', 'a']);
-    look(looks, 'c');
+    look(fetches, 'c');
     expect(woken).toHaveLength(3);
   });
 
   it('asks anew about other deletions, and about the same ones when there were none in between', () => {
-    const { looks, woken } = asking();
+    const { fetches, woken } = asking();
     for (const about of ['x', 'y', '', 'y']) {
-      expect(looks.areFresh('a', about)).toBe(about === '');
-      look(looks, 'b');
-      look(looks, 'c');
-      expect(looks.areFresh('a', about)).toBe(true);
+      expect(fetches.areFresh('a', about)).toBe(about === '');
+      look(fetches, 'b');
+      look(fetches, 'c');
+      expect(fetches.areFresh('a', about)).toBe(true);
     }
     expect(woken).toEqual(['x', 'y', 'y again'].flatMap(() => ['b', 'c', 'a']));
   });
 
   it('waits half a minute at most, and not at all where nobody else is', async () => {
-    const { clock, looks } = asking();
-    expect(looks.areFresh('a', 'x')).toBe(false);
+    const { clock, fetches } = asking();
+    expect(fetches.areFresh('a', 'x')).toBe(false);
     await clock.advance(29_999);
-    expect(looks.areFresh('a', 'x')).toBe(false);
+    expect(fetches.areFresh('a', 'x')).toBe(false);
     await clock.advance(1);
-    expect(looks.areFresh('a', 'x')).toBe(true);
-    expect(new FreshLooks(clock, ['a']).areFresh('a', 'x')).toBe(true);
+    expect(fetches.areFresh('a', 'x')).toBe(true);
+    expect(new FreshFetches(clock, ['a']).areFresh('a', 'x')).toBe(true);
   });
 });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { FleetController } from '../../../../src/app/serve/serve-fleet.ts';
+import type { RunningController } from '../../../../src/app/serve/serve-controller.ts';
 import { SourceClaims } from '../../../../src/controllers/sources/progress/source-claims.ts';
 import { CONFIG_MAP } from '../../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
@@ -26,7 +26,7 @@ const claimed = (object: KubeObject, file: string): SourceObject => ({
 describe('an object of another controller on the same hub', () => {
   let fleet: ServedFleet;
   let otherData: string;
-  let first: FleetController;
+  let first: RunningController;
   beforeEach(async () => {
     fleet = await ServedFleet.create();
     otherData = mkdtempSync(join(tmpdir(), 'berth-other-'));

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ServeFleetOptions } from '../../../../src/app/settings/serve-options.ts';
+import type { ServeOptions } from '../../../../src/app/settings/serve-options.ts';
 import { SilentLogger } from '../../../fakes/silent-logger.ts';
 import { withoutGit } from '../../../fakes/without-git.ts';
 import { type GitServer, serveHttp } from '../../../adapters/git/git-servers.ts';
@@ -23,7 +23,7 @@ describe('berth serve where no git program exists', () => {
     server = undefined;
   });
 
-  const serve = (over: Partial<ServeFleetOptions> = {}) => fleet.serve({ env: withoutGit(), log, ...over });
+  const serve = (over: Partial<ServeOptions> = {}) => fleet.serve({ env: withoutGit(), log, ...over });
   const decided = async (clusters: number) =>
     fleet.until(async () => ((await fleet.decisions('web')).length === clusters ? clusters : undefined));
   const warnings = () => log.entries.filter(({ level, message }) => level === 'warn' && /git/.test(message));
@@ -60,7 +60,7 @@ describe('berth serve where no git program exists', () => {
     expect(warnings()).toHaveLength(2);
   });
 
-  it.each<[string, ServeFleetOptions['sources'][number]]>([
+  it.each<[string, ServeOptions['sources'][number]]>([
     ['a signature policy', { url: '/repo', signatures: { allowedSignersFile: '/signers' } }],
     ['ssh', { url: 'git@git.invalid:team/fleet.git' }],
   ])('does not start with %s, and says what to do', async (_what, source) => {

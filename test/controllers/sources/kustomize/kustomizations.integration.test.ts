@@ -2,9 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { GitProgramRepository } from '../../../../src/adapters/git/program/git-program-repository.ts';
-import type { Fleet } from '../../../../src/controllers/sources/manifests/fleet.ts';
-import { FleetReader } from '../../../../src/controllers/sources/reading/fleet-reader.ts';
-import { readFleetFolder } from '../../../../src/controllers/sources/reading/read-fleet-folder.ts';
+import type { SourceContent } from '../../../../src/controllers/sources/manifests/source-content.ts';
+import { SourceReader } from '../../../../src/controllers/sources/reading/source-reader.ts';
+import { readSourceFolder } from '../../../../src/controllers/sources/reading/read-source-folder.ts';
 import { eachWithRepository } from '../../../adapters/git/each-with-repository.ts';
 import { type GitFixture, tempDir } from '../../../adapters/git/git-fixture.ts';
 import type { FixtureFile } from '../../../adapters/git/git-fixture.ts';
@@ -12,8 +12,8 @@ import { hasKubectl } from '../../../e2e/kubectl-program.ts';
 
 const configMap = (name: string) =>
   `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata: {v: "1"}\n`;
-const names = (fleet: Fleet) =>
-  fleet.objects.map(({ object, location }) => `${object.metadata.name} ${location.file}`).sort();
+const names = (content: SourceContent) =>
+  content.objects.map(({ object, location }) => `${object.metadata.name} ${location.file}`).sort();
 const found = hasKubectl();
 
 const FILES: Record<string, FixtureFile> = {
@@ -32,12 +32,12 @@ describe('kustomizations and charts', () => {
     files: Record<string, FixtureFile>,
     paths?: string[],
     ambient: Record<string, string | undefined> = process.env,
-  ) => new FleetReader(repository, { ambient, paths }).read(fixture.commit(files));
+  ) => new SourceReader(repository, { ambient, paths }).read(fixture.commit(files));
 
   it.runIf(found)('renders what no other kustomization builds on, and nothing twice', async () => {
-    const fleet = await read(FILES);
-    expect(fleet.problems).toEqual([]);
-    expect(names(fleet)).toEqual([
+    const content = await read(FILES);
+    expect(content.problems).toEqual([]);
+    expect(names(content)).toEqual([
       'dev-a dev/kustomization.yaml',
       'plain plain.yaml',
       'prod-a prod/kustomization.yaml',
@@ -46,10 +46,11 @@ describe('kustomizations and charts', () => {
   });
 
   it.runIf(found)('renders again only when something that goes into it changes', async () => {
-    const reader = new FleetReader(repository, { ambient: process.env });
+    const reader = new SourceReader(repository, { ambient: process.env });
     const first = await reader.read(fixture.commit(FILES));
     const second = await reader.read(fixture.commit({ 'plain.yaml': configMap('other') }));
-    const find = (fleet: Fleet) => fleet.objects.find(({ object }) => object.metadata.name === 'prod-a');
+    const find = (content: SourceContent) =>
+      content.objects.find(({ object }) => object.metadata.name === 'prod-a');
     expect(find(second)).toBe(find(first));
     const third = await reader.read(fixture.commit({ 'base/a.yaml': configMap('b') }));
     expect(names(third)).toContain('prod-b prod/kustomization.yaml');
@@ -61,18 +62,16 @@ describe('kustomizations and charts', () => {
       mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
       writeFileSync(path.join(folder, file), text as string);
     }
-    expect((await readFleetFolder(folder)).objects.map(({ object }) => object.metadata.name).sort()).toEqual([
-      'dev-a',
-      'plain',
-      'prod-a',
-    ]);
+    expect((await readSourceFolder(folder)).objects.map(({ object }) => object.metadata.name).sort()).toEqual(
+      ['dev-a', 'plain', 'prod-a'],
+    );
   });
 
   it('says what is missing when there is no kubectl, and goes on', async () => {
-    const fleet = await read(FILES, undefined, { PATH: '/nonexistent' });
-    expect(names(fleet)).toEqual(['plain plain.yaml']);
-    expect(fleet.complete).toBe(false);
-    expect(fleet.problems.map(({ code, location }) => `${code} ${location?.file}`)).toEqual([
+    const content = await read(FILES, undefined, { PATH: '/nonexistent' });
+    expect(names(content)).toEqual(['plain plain.yaml']);
+    expect(content.complete).toBe(false);
+    expect(content.problems.map(({ code, location }) => `${code} ${location?.file}`)).toEqual([
       'source.kustomize-missing dev/kustomization.yaml',
       'source.kustomize-missing prod/kustomization.yaml',
     ]);
@@ -87,8 +86,8 @@ describe('kustomizations and charts', () => {
     ['a remote base in short', 'resources: ["github.com/example/base"]\n', 'source.kustomize-reference'],
     ['a path out of the repository', 'resources: [../../../etc/passwd]\n', 'source.kustomize-reference'],
   ])('never fetches or reads %s', async (_name, text, code) => {
-    const fleet = await read({ 'k/kustomization.yaml': text });
-    expect(fleet.problems).toMatchObject([{ code, location: { file: 'k/kustomization.yaml' } }]);
+    const content = await read({ 'k/kustomization.yaml': text });
+    expect(content.problems).toMatchObject([{ code, location: { file: 'k/kustomization.yaml' } }]);
     const nested = await read({ 'top/kustomization.yaml': 'resources: [../k]\n' });
     expect(nested.problems).toMatchObject([{ code, location: { file: 'top/kustomization.yaml' } }]);
   });
@@ -104,11 +103,11 @@ describe('kustomizations and charts', () => {
       { 'k/kustomization.yaml': 'helmCharts: [{name: x, repo: "https://example.com"}]\n' },
     ],
   ])('passes on what kustomize says about %s', async (_name, files) => {
-    const fleet = await read(files);
-    expect(fleet.problems).toMatchObject([
+    const content = await read(files);
+    expect(content.problems).toMatchObject([
       { code: 'source.kustomize', location: { file: 'k/kustomization.yaml' } },
     ]);
-    expect(fleet.problems[0]?.message).not.toContain('berth-kustomize-');
+    expect(content.problems[0]?.message).not.toContain('berth-kustomize-');
   });
 
   it('refuses Helm charts, and leaves them out when told to', async () => {
@@ -117,9 +116,9 @@ describe('kustomizations and charts', () => {
       'chart/templates/a.yaml': '{{ if }}',
       'ok.yaml': configMap('ok'),
     };
-    const fleet = await read(files);
-    expect(names(fleet)).toEqual(['ok ok.yaml']);
-    expect(fleet.problems).toMatchObject([
+    const content = await read(files);
+    expect(names(content)).toEqual(['ok ok.yaml']);
+    expect(content.problems).toMatchObject([
       { code: 'source.helm-chart', hint: expect.stringContaining('"!chart"') },
     ]);
     expect((await read({}, ['!chart'])).problems).toEqual([]);

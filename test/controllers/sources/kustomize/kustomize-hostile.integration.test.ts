@@ -3,17 +3,17 @@ import { symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { GitProgramRepository } from '../../../../src/adapters/git/program/git-program-repository.ts';
-import type { Fleet } from '../../../../src/controllers/sources/manifests/fleet.ts';
-import { FleetReader } from '../../../../src/controllers/sources/reading/fleet-reader.ts';
+import type { SourceContent } from '../../../../src/controllers/sources/manifests/source-content.ts';
+import { SourceReader } from '../../../../src/controllers/sources/reading/source-reader.ts';
 import { eachWithRepository } from '../../../adapters/git/each-with-repository.ts';
 import { type GitFixture, tempDir } from '../../../adapters/git/git-fixture.ts';
 import type { FixtureFile } from '../../../adapters/git/git-fixture.ts';
 import { hasKubectl } from '../../../e2e/kubectl-program.ts';
 
 const configMap = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\n`;
-const names = (fleet: Fleet) => fleet.objects.map(({ object }) => object.metadata.name).sort();
-const problems = (fleet: Fleet) =>
-  fleet.problems.map(({ code, location }) => `${code} ${location?.file}`).sort();
+const names = (content: SourceContent) => content.objects.map(({ object }) => object.metadata.name).sort();
+const problems = (content: SourceContent) =>
+  content.problems.map(({ code, location }) => `${code} ${location?.file}`).sort();
 const found = hasKubectl();
 
 class CountingRepository extends GitProgramRepository {
@@ -31,10 +31,10 @@ describe('kustomizations that are wrong or hostile', () => {
   let repository: CountingRepository;
   eachWithRepository(CountingRepository, (given) => ({ fixture, repository } = given));
   const read = (files: Record<string, FixtureFile>, paths?: string[]) =>
-    new FleetReader(repository, { ambient: process.env, paths }).read(fixture.commit(files));
+    new SourceReader(repository, { ambient: process.env, paths }).read(fixture.commit(files));
 
   it.runIf(found)('are told when they build on themselves, in a circle of any length', async () => {
-    const fleet = await read({
+    const content = await read({
       'ok.yaml': configMap('ok'),
       'self/kustomization.yaml': 'resources: [a.yaml, .]\n',
       'self/a.yaml': configMap('a'),
@@ -42,12 +42,12 @@ describe('kustomizations that are wrong or hostile', () => {
       'y/kustomization.yaml': 'resources: [../z]\n',
       'z/kustomization.yaml': 'resources: [../x]\n',
     });
-    expect(fleet.complete).toBe(false);
-    expect(problems(fleet)).toEqual([
+    expect(content.complete).toBe(false);
+    expect(problems(content)).toEqual([
       'source.kustomize self/kustomization.yaml',
       'source.kustomize x/kustomization.yaml',
     ]);
-    expect(fleet.problems.every(({ message }) => message.includes('cycle detected'))).toBe(true);
+    expect(content.problems.every(({ message }) => message.includes('cycle detected'))).toBe(true);
   });
 
   it.runIf(found)('do not take away what others ask for by building on it', async () => {
@@ -72,43 +72,43 @@ describe('kustomizations that are wrong or hostile', () => {
     ['no fields at all', '- ../base\n'],
     ['a single text', '../base\n'],
   ])('do not bring what they build on by itself: %s', async (_name, text) => {
-    const fleet = await read({
+    const content = await read({
       'base/kustomization.yaml': 'resources: [a.yaml]\n',
       'base/a.yaml': configMap('a'),
       'prod/kustomization.yaml': text,
     });
-    expect(names(fleet)).toEqual([]);
-    expect(fleet.complete).toBe(false);
-    expect(problems(fleet)).toEqual(['source.kustomize prod/kustomization.yaml']);
+    expect(names(content)).toEqual([]);
+    expect(content.complete).toBe(false);
+    expect(problems(content)).toEqual(['source.kustomize prod/kustomization.yaml']);
   });
 
   it.runIf(found)('leave alone what they name and do not build on', async () => {
-    const fleet = await read({
+    const content = await read({
       'base/kustomization.yaml': 'resources: [a.yaml]\n',
       'base/a.yaml': configMap('a'),
       'kustomization.yaml': 'namespace: base\ncommonAnnotations: {see: base}\nresources: [b.yaml]\n',
       'b.yaml': configMap('b'),
     });
-    expect(names(fleet)).toEqual(['a', 'b']);
-    expect(fleet.complete).toBe(true);
+    expect(names(content)).toEqual(['a', 'b']);
+    expect(content.complete).toBe(true);
   });
 
   it('are refused where they are links', async () => {
-    const fleet = await read({
+    const content = await read({
       'k/kustomization.yaml': { symlink: '../other/kustomization.yaml' },
       'l/kustomization.yaml': 'resources: [link.yaml]\n',
       'l/link.yaml': { symlink: '../ok.yaml' },
       'ok.yaml': configMap('ok'),
     });
-    expect(names(fleet)).toEqual(['ok']);
-    expect(fleet.problems).toMatchObject([
+    expect(names(content)).toEqual(['ok']);
+    expect(content.problems).toMatchObject([
       { code: 'source.symlink', location: { file: 'k/kustomization.yaml' } },
       { code: 'source.kustomize-reference', hint: expect.stringContaining('symbolic link') as string },
     ]);
   });
 
   it.runIf(found)('harm only themselves with names that no disk takes', async () => {
-    const fleet = await read({
+    const content = await read({
       'k/kustomization.yaml': 'resources: [a.yaml]\n',
       'k/a.yaml': configMap('a'),
       [`k/${'x'.repeat(300)}`]: 'x',
@@ -116,36 +116,36 @@ describe('kustomizations that are wrong or hostile', () => {
       'other/kustomization.yaml': 'resources: [a.yaml]\n',
       'other/a.yaml': configMap('other'),
     });
-    expect(names(fleet)).toEqual(['ok', 'other']);
-    expect(problems(fleet)).toEqual(['source.kustomize k/kustomization.yaml']);
-    expect(fleet.problems[0]?.message).toMatch(/k\/xxx.*ENAMETOOLONG/);
+    expect(names(content)).toEqual(['ok', 'other']);
+    expect(problems(content)).toEqual(['source.kustomize k/kustomization.yaml']);
+    expect(content.problems[0]?.message).toMatch(/k\/xxx.*ENAMETOOLONG/);
   });
 
   it('are refused when their files are too much for any memory', async () => {
     const large = Buffer.alloc(8 * 1024 * 1024);
     const files: Record<string, FixtureFile> = { 'k/kustomization.yaml': 'resources: [a.yaml]\n' };
     for (let at = 0; at < 40; at++) files[`k/${at}.bin`] = large;
-    const fleet = await read({ ...files, 'k/a.yaml': configMap('a') });
-    expect(fleet.problems[0]?.message).toMatch(/over more than 67108864 bytes/);
+    const content = await read({ ...files, 'k/a.yaml': configMap('a') });
+    expect(content.problems[0]?.message).toMatch(/over more than 67108864 bytes/);
     expect(repository.bytes).toBeLessThan(160 * 1024 * 1024);
   });
 
   it('are refused when they are a chain that nobody follows to its end', async () => {
     const files: Record<string, FixtureFile> = { 'ok.yaml': configMap('ok') };
     for (let at = 0; at < 12_000; at++) files[`k${at}/kustomization.yaml`] = `resources: [../k${at + 1}]\n`;
-    const fleet = await read(files);
-    expect(names(fleet)).toEqual(['ok']);
-    expect(problems(fleet)).toEqual(['source.kustomize k0/kustomization.yaml']);
+    const content = await read(files);
+    expect(names(content)).toEqual(['ok']);
+    expect(problems(content)).toEqual(['source.kustomize k0/kustomization.yaml']);
   });
 
   it.runIf(found)('are told which files kustomize was not given', async () => {
-    const fleet = await read({
+    const content = await read({
       'k/kustomization.yaml': 'resources: [a.yaml]\nconfigMapGenerator: [{name: c, files: [big, link]}]\n',
       'k/a.yaml': configMap('a'),
       'k/big': Buffer.alloc(8 * 1024 * 1024 + 1),
       'k/link': { symlink: 'a.yaml' },
     });
-    expect(fleet.problems).toMatchObject([
+    expect(content.problems).toMatchObject([
       {
         code: 'source.kustomize',
         hint: 'kustomize was not given k/big (too large), k/link (got a symbolic link, expected a file)',
@@ -161,11 +161,11 @@ describe('kustomizations that are wrong or hostile', () => {
           .fill(`*a${at - 1}`)
           .join(',')}]`,
       );
-    const fleet = await read({
+    const content = await read({
       'k/kustomization.yaml': 'resources: [a.yaml]\n',
       'k/a.yaml': lines.join('\n'),
     });
-    expect(fleet.problems.map(({ message }) => message)).toEqual([
+    expect(content.problems.map(({ message }) => message)).toEqual([
       'kustomize failed: it took more memory than 2147483648 bytes',
     ]);
   });
@@ -173,7 +173,7 @@ describe('kustomizations that are wrong or hostile', () => {
   it.runIf(found)('are rendered once kubectl is there', async () => {
     const bin = tempDir();
     const ambient = { PATH: bin };
-    const reader = new FleetReader(repository, { ambient });
+    const reader = new SourceReader(repository, { ambient });
     const commit = fixture.commit({
       'k/kustomization.yaml': 'resources: [a.yaml]\n',
       'k/a.yaml': configMap('a'),

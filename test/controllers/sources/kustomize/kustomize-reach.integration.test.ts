@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GitProgramRepository } from '../../../../src/adapters/git/program/git-program-repository.ts';
-import { FleetReader } from '../../../../src/controllers/sources/reading/fleet-reader.ts';
+import { SourceReader } from '../../../../src/controllers/sources/reading/source-reader.ts';
 import { eachWithRepository } from '../../../adapters/git/each-with-repository.ts';
 import { type GitFixture, tempDir } from '../../../adapters/git/git-fixture.ts';
 import type { FixtureFile } from '../../../adapters/git/git-fixture.ts';
@@ -31,7 +31,7 @@ describe.runIf(found)('what a kustomization may reach', () => {
   });
   afterEach(() => new Promise((resolve) => server.close(resolve)));
   const read = (files: Record<string, FixtureFile>) =>
-    new FleetReader(repository, { ambient: process.env }).read(
+    new SourceReader(repository, { ambient: process.env }).read(
       fixture.commit({ 'k/a.yaml': CONFIG_MAP, ...files }),
     );
   const patcher = () =>
@@ -151,13 +151,13 @@ describe.runIf(found)('what a kustomization may reach', () => {
       file,
       name === 'UTF-16' ? Buffer.from(text, 'utf16le') : text,
     ]);
-    const fleet = await read(Object.fromEntries(encoded) as Record<string, FixtureFile>);
+    const content = await read(Object.fromEntries(encoded) as Record<string, FixtureFile>);
     expect(asked).toEqual([]);
-    expect(fleet.problems).toMatchObject([{ code, location: { file: 'k/kustomization.yaml' } }]);
+    expect(content.problems).toMatchObject([{ code, location: { file: 'k/kustomization.yaml' } }]);
   });
 
   it('addresses where nothing opens them are texts as any other', async () => {
-    const fleet = await read({
+    const content = await read({
       'k/kustomization.yaml': [
         'resources: [a.yaml]',
         `commonAnnotations: {docs: "${address}"}`,
@@ -170,8 +170,8 @@ describe.runIf(found)('what a kustomization may reach', () => {
       'k/labels.yaml':
         'apiVersion: builtin\nkind: LabelTransformer\nmetadata: {name: l}\nlabels: {team: a}\nfieldSpecs: [{path: metadata/labels, create: true}]\n',
     });
-    expect(fleet.problems).toEqual([]);
-    expect(fleet.objects.map(({ object }) => object.metadata.labels)).toContainEqual({ team: 'a' });
+    expect(content.problems).toEqual([]);
+    expect(content.objects.map(({ object }) => object.metadata.labels)).toContainEqual({ team: 'a' });
     expect(asked).toEqual([]);
   });
 
@@ -180,9 +180,9 @@ describe.runIf(found)('what a kustomization may reach', () => {
     writeFileSync(path.join(outside, 'kustomization.yaml'), 'resources: [a.yaml]\n');
     writeFileSync(path.join(outside, 'a.yaml'), CONFIG_MAP.replace('name: a', 'name: outside'));
     const way = path.join('../../../../../..', outside);
-    const fleet = await read({ 'k/kustomization.yaml': `re\u017fources: [a.yaml, ${way}]\n` });
-    expect(fleet.objects).toEqual([]);
-    expect(fleet.problems).toMatchObject([{ code: REFERENCE }]);
+    const content = await read({ 'k/kustomization.yaml': `re\u017fources: [a.yaml, ${way}]\n` });
+    expect(content.objects).toEqual([]);
+    expect(content.problems).toMatchObject([{ code: REFERENCE }]);
   });
 
   it('no git configuration of the repository, which could make git write anywhere', async () => {

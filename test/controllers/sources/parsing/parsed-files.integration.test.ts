@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GitProgramRepository } from '../../../../src/adapters/git/program/git-program-repository.ts';
 import type { GitRepository } from '../../../../src/adapters/git/repository/git-repository.ts';
 import { createLogger } from '../../../../src/adapters/log/pino-logger.ts';
-import { FleetReader } from '../../../../src/controllers/sources/reading/fleet-reader.ts';
+import { SourceReader } from '../../../../src/controllers/sources/reading/source-reader.ts';
 import { ParsedCache } from '../../../../src/controllers/sources/parsing/parsed-cache.ts';
 import {
   decodeParsedFile,
@@ -75,7 +75,7 @@ describe('the cache of parsed files', () => {
       },
     });
     const cache = new ParsedCache({ dir, log: silent });
-    const { textOf: _textOf, ...fleet } = await new FleetReader(counting, { cache }).read(commit);
+    const { textOf: _textOf, ...fleet } = await new SourceReader(counting, { cache }).read(commit);
     await cache.close();
     return { fleet, blobs };
   };

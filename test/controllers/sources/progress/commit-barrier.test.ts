@@ -37,6 +37,22 @@ describe('CommitBarrier', () => {
     expect(unread.isHalf).toBe(false);
   });
 
+  it('waits for a source that will read what another one read, until it did or did not', () => {
+    begin();
+    barrier.expect('other');
+    barrier.expect('observed');
+    expect(barrier.isHalf).toBe(true);
+    barrier.stopExpecting('other');
+    barrier.stopExpecting('other');
+    expect([barrier.isHalf, told]).toEqual([false, 2]);
+    barrier.expect('other');
+    read('other');
+    barrier.stopExpecting('other');
+    expect(barrier.isHalf).toBe(true);
+    whole('other');
+    expect([barrier.isHalf, told]).toEqual([false, 3]);
+  });
+
   it('knows of no commit while another process writes, and begins anew when this one takes over', () => {
     barrier.standBy();
     begin();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GitProgramRepository } from '../../../../src/adapters/git/program/git-program-repository.ts';
-import { DEFAULT_MANIFEST_LIMITS } from '../../../../src/controllers/sources/manifests/fleet.ts';
+import { DEFAULT_MANIFEST_LIMITS } from '../../../../src/controllers/sources/manifests/source-content.ts';
 import { lastGoodReadings } from '../../../../src/controllers/sources/reading/last-good.ts';
 import { eachWithRepository } from '../../../adapters/git/each-with-repository.ts';
 import type { GitFixture } from '../../../adapters/git/git-fixture.ts';

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { CLUSTER_SET_LABEL } from '../../../../src/core/model/kind/managed-cluster.ts';
 import type { ManagedClusterSet } from '../../../../src/core/model/kind/managed-cluster-set.ts';
-import type { World } from '../../../../src/core/snapshot/world.ts';
-import { worldOf } from '../worlds.ts';
+import type { Snapshot } from '../../../../src/core/snapshot/snapshot.ts';
+import { snapshotOf } from '../snapshots.ts';
 import { passing } from './passing.ts';
 
 const API = 'cluster.open-cluster-management.io/v1beta2';
 type Selector = NonNullable<ManagedClusterSet['spec']>['clusterSelector'];
 
 /** `in-prod` has the label of the set `prod`, `eu` a label of its own, `gone` is `in-prod` but being deleted. */
-const CLUSTERS = worldOf({
+const CLUSTERS = snapshotOf({
   clusters: [
     { name: 'eu', labels: { region: 'eu' } },
     { name: 'gone', labels: { [CLUSTER_SET_LABEL]: 'prod' } },
@@ -29,9 +29,9 @@ interface Given {
   readonly clusterSets?: readonly string[];
 }
 
-function worldWith({ sets, bound, clusterSets }: Given): World {
+function snapshotWith({ sets, bound, clusterSets }: Given): Snapshot {
   return {
-    ...worldOf({ clusters: [], spec: clusterSets === undefined ? {} : { clusterSets } }),
+    ...snapshotOf({ clusters: [], spec: clusterSets === undefined ? {} : { clusterSets } }),
     clusters: CLUSTERS,
     clusterSets: Object.entries(sets).map(([name, clusterSelector]) => ({
       apiVersion: API,
@@ -97,6 +97,6 @@ describe('the filter of cluster sets', () => {
     },
   ])('$name', ({ given, want }) => {
     // A cluster that leaves its sets is given up: what was decided before makes no difference.
-    expect(passing(worldWith(given), 'eligibility')).toEqual({ new: want, decided: want });
+    expect(passing(snapshotWith(given), 'eligibility')).toEqual({ new: want, decided: want });
   });
 });

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { CompiledPlacement } from '../../../../src/core/placement/index/scheduling-index.ts';
 import { feasibleClusters, isFeasible } from '../../../../src/core/placement/filter/feasible.ts';
 import { compileCel } from '../../../../src/core/placement/filter/cel-hook.ts';
-import { indexWorld } from '../../../../src/core/placement/index/index-world.ts';
+import { indexSnapshot } from '../../../../src/core/placement/index/index-snapshot.ts';
 import { hasBit, makeBitset, putBit } from '../../../../src/core/snapshot/bitset.ts';
-import { worldOf } from '../worlds.ts';
+import { snapshotOf } from '../snapshots.ts';
 
 /** 40 clusters, so that the last word of a bitset is not full; every third is in the EU, every fourth tainted. */
 const NAMES = Array.from({ length: 40 }, (_, at) => `c${String(at).padStart(2, '0')}`);
-const WORLD = worldOf({
+const SNAPSHOT = snapshotOf({
   clusters: NAMES.map((name, at) => ({
     name,
     labels: at % 3 === 0 ? { region: 'eu' } : {},
@@ -18,9 +18,9 @@ const WORLD = worldOf({
 });
 
 function compiled(): CompiledPlacement {
-  const [placement] = WORLD.placements;
-  if (placement === undefined) throw new Error('the world has no placement');
-  return indexWorld(WORLD, compileCel).compile(placement);
+  const [placement] = SNAPSHOT.placements;
+  if (placement === undefined) throw new Error('the snapshot has no placement');
+  return indexSnapshot(SNAPSHOT, compileCel).compile(placement);
 }
 
 describe('feasible clusters', () => {

@@ -1,18 +1,19 @@
 import { compileCel } from '../../../../src/core/placement/filter/cel-hook.ts';
 import type { FilterClasses } from '../../../../src/core/placement/filter/registry.ts';
-import { indexWorld } from '../../../../src/core/placement/index/index-world.ts';
+import { indexSnapshot } from '../../../../src/core/placement/index/index-snapshot.ts';
 import { type Bitset, hasBit } from '../../../../src/core/snapshot/bitset.ts';
-import type { World } from '../../../../src/core/snapshot/world.ts';
+import type { Snapshot } from '../../../../src/core/snapshot/snapshot.ts';
 
-/** Names of the clusters that one filter lets pass for the first placement of a world. */
+/** Names of the clusters that one filter lets pass for the first placement of a snapshot. */
 export function passing(
-  world: World,
+  snapshot: Snapshot,
   filter: keyof FilterClasses,
 ): { readonly new: string; readonly decided: string } {
-  const index = indexWorld(world, compileCel);
-  const [placement] = world.placements;
-  if (placement === undefined) throw new Error('the world has no placement');
+  const index = indexSnapshot(snapshot, compileCel);
+  const [placement] = snapshot.placements;
+  if (placement === undefined) throw new Error('the snapshot has no placement');
   const { passNew, passDecided } = index.compile(placement)[filter];
-  const names = (bits: Bitset): string => index.fleet.names.filter((_, at) => hasBit(bits, at)).join(' ');
+  const names = (bits: Bitset): string =>
+    index.clusterIndex.names.filter((_, at) => hasBit(bits, at)).join(' ');
   return { new: names(passNew), decided: names(passDecided) };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ClusterPredicate } from '../../../../src/core/model/kind/placement.ts';
-import { worldOf } from '../worlds.ts';
+import { snapshotOf } from '../snapshots.ts';
 import { passing } from './passing.ts';
 
 const CLUSTERS = [
@@ -69,7 +69,7 @@ describe('the filter of predicates', () => {
       want: '',
     },
   ])('$name', ({ given, want }) => {
-    const world = worldOf({ clusters: CLUSTERS, spec: { predicates: given } });
-    expect(passing(world, 'predicate')).toEqual({ new: want, decided: want });
+    const snapshot = snapshotOf({ clusters: CLUSTERS, spec: { predicates: given } });
+    expect(passing(snapshot, 'predicate')).toEqual({ new: want, decided: want });
   });
 });

@@ -11,7 +11,7 @@ import {
 } from '../../../../src/core/placement/filter/taint-rules.ts';
 import { TolerationClass } from '../../../../src/core/placement/filter/toleration-class.ts';
 import { bitsToArray } from '../../../../src/core/snapshot/bitset.ts';
-import { Fleet } from '../../../../src/core/snapshot/fleet.ts';
+import { ClusterIndex } from '../../../../src/core/snapshot/cluster-index.ts';
 
 const ADDED = '2026-03-01T12:00:00Z';
 const taint = (over: Partial<Taint> = {}): Taint => ({
@@ -126,7 +126,7 @@ describe('TolerationClass', () => {
     metadata: { name },
     spec: { taints },
   });
-  const fleet = new Fleet(
+  const clusterIndex = new ClusterIndex(
     [
       cluster('a'),
       cluster('b', taint()),
@@ -138,34 +138,34 @@ describe('TolerationClass', () => {
   );
   const members = ({ passNew, passDecided, avoided }: TolerationClass) =>
     [passNew, passDecided, avoided].map((bits) =>
-      [...bitsToArray(bits)].map((number) => fleet.names[number]).join(''),
+      [...bitsToArray(bits)].map((number) => clusterIndex.names[number]).join(''),
     );
 
   it('tells apart new and decided clusters, and those to avoid', () => {
-    expect(members(new TolerationClass([], fleet, at(ADDED)))).toEqual(['ad', 'acd', 'd']);
+    expect(members(new TolerationClass([], clusterIndex, at(ADDED)))).toEqual(['ad', 'acd', 'd']);
   });
 
   it('judges again when the clock reaches an end, not before, and then says which clusters changed', () => {
-    const timed = new TolerationClass([forAMinute], fleet, at(ADDED));
+    const timed = new TolerationClass([forAMinute], clusterIndex, at(ADDED));
     expect(members(timed)).toEqual(['abcde', 'abcde', '']);
     expect([...timed.timedClusters]).toEqual([1, 2, 3, 4]);
-    expect(timed.advance(fleet, at('2026-03-01T12:00:59Z'))).toEqual([]);
-    expect(timed.advance(fleet, at('2026-03-01T12:01:00Z'))).toEqual([1, 2, 3]);
+    expect(timed.advance(clusterIndex, at('2026-03-01T12:00:59Z'))).toEqual([]);
+    expect(timed.advance(clusterIndex, at('2026-03-01T12:01:00Z'))).toEqual([1, 2, 3]);
     expect(members(timed)).toEqual(['ade', 'acde', 'd']);
-    expect(timed.advance(fleet, at('2026-03-01T12:01:29Z'))).toEqual([]);
-    expect(timed.advance(fleet, at('2026-03-01T12:01:30Z'))).toEqual([4]);
-    expect(timed.advance(fleet, at('2026-03-02T00:00:00Z'))).toEqual([]);
+    expect(timed.advance(clusterIndex, at('2026-03-01T12:01:29Z'))).toEqual([]);
+    expect(timed.advance(clusterIndex, at('2026-03-01T12:01:30Z'))).toEqual([4]);
+    expect(timed.advance(clusterIndex, at('2026-03-02T00:00:00Z'))).toEqual([]);
   });
 
   it('forgets that a cluster is timed when its taint changes', () => {
-    const timed = new TolerationClass([forAMinute], fleet, at(ADDED));
+    const timed = new TolerationClass([forAMinute], clusterIndex, at(ADDED));
     expect(timed.refresh(1, [taint({ key: 'disk' })], at(ADDED))).toBe(true);
     expect(timed.timedClusters.has(1)).toBe(false);
     expect(timed.refresh(1, [taint({ key: 'disk' })], at(ADDED))).toBe(false);
   });
 
   it('reports the first toleration that is wrong', () => {
-    expect(new TolerationClass([forAMinute, {}], fleet, at(ADDED)).problem).toMatch(/key is empty/);
-    expect(new TolerationClass([forAMinute], fleet, at(ADDED)).problem).toBeUndefined();
+    expect(new TolerationClass([forAMinute, {}], clusterIndex, at(ADDED)).problem).toMatch(/key is empty/);
+    expect(new TolerationClass([forAMinute], clusterIndex, at(ADDED)).problem).toBeUndefined();
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Taint } from '../../../../src/core/model/kind/managed-cluster.ts';
 import type { Toleration } from '../../../../src/core/model/kind/placement.ts';
-import { worldOf } from '../worlds.ts';
+import { snapshotOf } from '../snapshots.ts';
 import { passing } from './passing.ts';
 
-/** An hour before the worlds' noon. */
+/** An hour before the snapshots' noon. */
 const ELEVEN = '2026-03-01T11:00:00Z';
 const taint = (effect: Taint['effect'], key = 'gpu'): Taint => ({
   key,
@@ -72,7 +72,7 @@ describe('the filter of taints', () => {
       decided: 'free if-new prefer',
     },
   ])('$name', ({ given, new: wantNew, decided }) => {
-    const world = worldOf({ clusters: CLUSTERS, spec: { tolerations: given } });
-    expect(passing(world, 'tolerations')).toEqual({ new: wantNew, decided });
+    const snapshot = snapshotOf({ clusters: CLUSTERS, spec: { tolerations: given } });
+    expect(passing(snapshot, 'tolerations')).toEqual({ new: wantNew, decided });
   });
 });

@@ -7,7 +7,7 @@ import {
   resourceAllocatableMemory,
 } from '../../../../src/core/placement/prioritize/resource-allocatable.ts';
 import { steady } from '../../../../src/core/placement/prioritize/steady.ts';
-import { NOON } from '../worlds.ts';
+import { NOON } from '../snapshots.ts';
 import type { ScoreSketch } from './score-input.ts';
 import { scoresOf } from './score-input.ts';
 

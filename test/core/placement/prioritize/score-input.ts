@@ -1,10 +1,10 @@
 import type { AddOnPlacementScore } from '../../../../src/core/model/kind/addon-placement-score.ts';
 import { parseRfc3339 } from '../../../../src/core/model/rfc3339.ts';
 import type { Prioritizer, ScoreInput } from '../../../../src/core/placement/prioritize/prioritizer.ts';
-import { NO_RANGE } from '../../../../src/core/placement/prioritize/prioritizer.ts';
+import { EMPTY_RANGE } from '../../../../src/core/placement/prioritize/prioritizer.ts';
 import { makeBitset, putBit } from '../../../../src/core/snapshot/bitset.ts';
 import type { Bitset } from '../../../../src/core/snapshot/bitset.ts';
-import { NOON } from '../worlds.ts';
+import { NOON } from '../snapshots.ts';
 
 /** What the prioritizer under test reads, by cluster number; the rest is empty. */
 export interface ScoreSketch {
@@ -41,6 +41,6 @@ export function scoresOf(prioritizer: Prioritizer, sketch: ScoreSketch) {
     now: parseRfc3339(NOON) ?? { seconds: 0, nanos: 0 },
   };
   const scores = new Float64Array(input.clusters.length);
-  const expired = prioritizer.score(input, scores, prioritizer.measure?.(input) ?? NO_RANGE);
+  const expired = prioritizer.score(input, scores, prioritizer.measure?.(input) ?? EMPTY_RANGE);
   return { scores: [...scores], expired };
 }

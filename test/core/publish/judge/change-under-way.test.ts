@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import {
-  beforeChange,
-  changeTo,
+  clustersBeforeChange,
+  continueChange,
   earlierRemovals,
-  removalsWith,
+  countedRemovals,
 } from '../../../../src/core/publish/judge/change-under-way.ts';
 import type { ChangeUnderWay, PublishState } from '../../../../src/core/publish/judge/publish-state.ts';
 
@@ -28,17 +28,22 @@ describe('a change that was cut short', () => {
     { name: 'done, and nobody noted it', published: ['c', 'd'], counts: 3, before: ['c', 'd'] },
   ])('$name: $counts removed so far, and from $before', ({ published, counts, before }) => {
     const state = stateOf();
-    expect(countOf(removalsWith(state, published))).toBe(counts);
-    expect([...beforeChange(change, published)].sort()).toEqual(before);
+    expect(countOf(countedRemovals(state, published))).toBe(counts);
+    expect([...clustersBeforeChange(change, published)].sort()).toEqual(before);
     // Whoever goes on makes the rest of the same change.
-    const { added, removed } = changeTo(['c', 'd'], { state, published, atMs: AT_MS, released: undefined });
+    const { added, removed } = continueChange(['c', 'd'], {
+      state,
+      published,
+      atMs: AT_MS,
+      released: undefined,
+    });
     if (before.includes('a')) expect({ added, removed }).toEqual({ added: ['d'], removed: ['a', 'b'] });
     else expect({ added, removed }).toEqual({ added: [], removed: [] });
   });
 
   it('costs nothing when a release lets it through', () => {
     const state = stateOf({ removals: [], change: { ...change, released: RELEASE } });
-    expect(removalsWith(state, ['c', 'd'])).toEqual([]);
+    expect(countedRemovals(state, ['c', 'd'])).toEqual([]);
   });
 
   it.each([

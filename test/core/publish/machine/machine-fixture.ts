@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
-import type { Placement } from '../../../../src/core/model/kind/placement.ts';
+import { type Placement, SCHEDULING_DISABLE_ANNOTATION } from '../../../../src/core/model/kind/placement.ts';
 import type { ScheduleResult } from '../../../../src/core/placement/result/schedule-result.ts';
 import type { PlacementAction } from '../../../../src/core/publish/machine/state/placement-action.ts';
 import type { PlacementEvent } from '../../../../src/core/publish/machine/state/placement-event.ts';
-import type { Facts } from '../../../../src/core/publish/machine/state/placement-facts.ts';
+import type { PassFacts } from '../../../../src/core/publish/machine/state/placement-facts.ts';
 import {
   INITIAL_STATE,
   type PlacementState,
@@ -72,7 +72,9 @@ export function pageOf(
 }
 
 /** What a look reads where nothing is unusual: any change may be published. */
-export function factsOf(over: Partial<Facts> & { readonly clusters?: readonly string[] } = {}): Facts {
+export function factsOf(
+  over: Partial<PassFacts> & { readonly clusters?: readonly string[] } = {},
+): PassFacts {
   const { clusters = [], ...rest } = over;
   const placement = rest.placement ?? webPlacement();
   const pages = rest.pages ?? [];
@@ -87,10 +89,11 @@ export function factsOf(over: Partial<Facts> & { readonly clusters?: readonly st
     inventoryProblem: undefined,
     worksProblem: undefined,
     plans: [],
+    isOfSource: false,
     isHubRestored: false,
     digest,
     seenPage: (name) => pages.find(({ metadata }) => metadata.name === name),
-    worldAge: () => 'whole',
+    snapshotAge: () => 'whole',
     wasDecidedKnowing: () => true,
     isReady: () => true,
     lostBecause: () => [],
@@ -159,6 +162,12 @@ export function answerTo(action: PlacementAction, version: string): PlacementEve
     }
     case 'persist':
       return { kind: 'persisted' };
+    case 'mark-placement': {
+      const { metadata } = action.placement;
+      const annotations = { ...metadata.annotations, [SCHEDULING_DISABLE_ANNOTATION]: 'true' };
+      const after = { ...action.placement, metadata: { ...metadata, annotations, resourceVersion: version } };
+      return { kind: 'placement-marked', after: after as unknown as KubeObject };
+    }
     case 'yield':
       return { kind: 'resumed' };
     case 'record':

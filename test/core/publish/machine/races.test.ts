@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { PlacementAction } from '../../../../src/core/publish/machine/state/placement-action.ts';
 import type { PlacementEvent } from '../../../../src/core/publish/machine/state/placement-event.ts';
 import type { PlacementState } from '../../../../src/core/publish/machine/state/placement-state.ts';
-import type { Facts } from '../../../../src/core/publish/machine/state/placement-facts.ts';
+import type { PassFacts } from '../../../../src/core/publish/machine/state/placement-facts.ts';
 import {
   digest,
   factsOf,
@@ -158,7 +158,7 @@ const RACES: readonly {
     given: writing.state,
     events: [failed('pages'), next({ clusters: ['c2', 'c3'] })],
     want: ['read-pages'],
-    state: { isUnsure: true, suspects: [] },
+    state: { isUncertain: true, suspects: [] },
   },
   {
     name: 'a write of unknown outcome: its page gets another version before anything is planned',
@@ -175,11 +175,11 @@ const RACES: readonly {
     ).state,
     events: [failed('pages', true)],
     want: ['end failed'],
-    state: { suspects: ['web-decision-1'], isUnsure: true },
+    state: { suspects: ['web-decision-1'], isUncertain: true },
   },
   {
     name: 'the look before the commit is whole waits, and the commit ends the wait',
-    given: run([next({ clusters: ['c1'], worldAge: () => 'half' })], published).state,
+    given: run([next({ clusters: ['c1'], snapshotAge: () => 'half' })], published).state,
     events: [{ kind: 'commit-whole' }],
     want: ['look-again'],
     state: { waitsForCommit: false },
@@ -193,14 +193,14 @@ const RACES: readonly {
   {
     name: 'half of a commit moves nothing',
     given: published,
-    events: [next({ clusters: ['c1'], worldAge: () => 'half' })],
+    events: [next({ clusters: ['c1'], snapshotAge: () => 'half' })],
     want: ['settled c1,c2', 'end, again after 2000'],
     state: { waitsForCommit: true },
   },
   {
     name: 'more of the commit came since it was decided: it is decided again',
     given: published,
-    events: [next({ clusters: ['c1'], worldAge: () => 'overtaken' })],
+    events: [next({ clusters: ['c1'], snapshotAge: () => 'overtaken' })],
     want: ['decide again inputs', 'settled c1,c2', 'end, again after 2000'],
   },
   {
@@ -282,7 +282,7 @@ describe('what others change while the first result waits', () => {
       want: 'write web-decision-1 c1,c2',
     },
   ])('$name', ({ pages, want }) => {
-    const waiting = { clusters: ['c1'], worldAge: (): ReturnType<Facts['worldAge']> => 'half' };
+    const waiting = { clusters: ['c1'], snapshotAge: (): ReturnType<PassFacts['snapshotAge']> => 'half' };
     const { state } = wholePass(look({ ...waiting, pages: [PAGE], remembered: REMEMBERED }));
     expect(wholePass(look({ ...waiting, pages, remembered: REMEMBERED }), state).lines).toContain(want);
   });

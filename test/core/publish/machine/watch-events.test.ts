@@ -129,15 +129,20 @@ describe('what the watch shows during the writes', () => {
 });
 
 describe('another controller that writes the same pages', () => {
-  const rivals = (events: readonly PlacementEvent[], nowMs = NOW) =>
-    rivalPlacements([[WEB, run(events).state]], nowMs);
+  /** Between the events of others Berth writes a page. */
+  const rivals = (events: readonly PlacementEvent[], nowMs = NOW, writes = true) => {
+    let state: PlacementState = INITIAL_STATE;
+    for (const event of events) ({ state } = run([event], { ...state, wroteSinceRival: writes }));
+    return rivalPlacements([[WEB, state]], nowMs);
+  };
   const thrice = [page(V1, V2), page(V2, V3), page(V3, undefined)];
 
   it.each([
-    { name: 'is named after three writes', events: thrice, want: [WEB] },
+    { name: 'is named after three rounds', events: thrice, want: [WEB] },
     { name: 'is not named after two', events: thrice.slice(1), want: [] },
     { name: 'is not named later', events: thrice, nowMs: NOW + 600_000, want: [] },
-    { name: 'is not a creation', events: [...thrice.slice(1), page(undefined, V1)], want: [] },
+    { name: 'creates pages, too', events: [...thrice.slice(1), page(undefined, V1)], want: [WEB] },
+    { name: 'is not one whose writes Berth did not answer', events: thrice, writes: false, want: [] },
     {
       name: 'is the one that leads, while this process stands by',
       events: thrice.map((event) => ({ ...event, isLeader: false }) as PlacementEvent),
@@ -153,8 +158,12 @@ describe('another controller that writes the same pages', () => {
       events: [...thrice, placement('1', undefined, true)],
       want: [],
     },
-    { name: 'is named during a pass, too', events: [create, ...thrice, failed], want: [WEB] },
-  ])('$name', ({ events, nowMs = NOW, want }) => {
-    expect(rivals(events, nowMs)).toEqual(want);
+  ])('$name', ({ events, nowMs = NOW, writes, want }) => {
+    expect(rivals(events, nowMs, writes)).toEqual(want);
+  });
+
+  it('is not noted after a pass whose own write has no answer: the change may be that write', () => {
+    const { state } = run([create, page(V1, V2), failed], { ...INITIAL_STATE, wroteSinceRival: true });
+    expect([state.isUncertain, state.rivalRoundsAtMs]).toEqual([true, []]);
   });
 });

@@ -4,6 +4,7 @@ import {
   compactRecord,
   planRecordData,
   recordsOf,
+  selectNewRecords,
 } from '../../../../src/core/publish/record/compact-record.ts';
 import type { DecisionRecord } from '../../../../src/core/publish/record/decision-record.ts';
 
@@ -90,5 +91,28 @@ describe('compact records', () => {
     };
     expect(recordsOf(data)).toEqual([record(1)]);
     expect(planRecordData(data, [])).toEqual({ note: null, '20260101': null });
+  });
+
+  describe('found after a restart', () => {
+    const present = after({}, planRecordData({}, [{ ...record(1), clusters: 3 }]));
+    const found = { ...record(2), clusters: 3, afterRestart: true as const };
+    it.each<{ readonly name: string; readonly record: CompactRecord; readonly isNew: boolean }>([
+      { name: 'that the hub has', record: found, isNew: false },
+      { name: 'of another change', record: { ...found, removed: { count: 1, names: ['c2'] } }, isNew: true },
+      { name: 'of another number of clusters', record: { ...found, clusters: 4 }, isNew: true },
+      { name: 'of another placement', record: { ...found, placement: 'team-a/api' }, isNew: true },
+      {
+        name: 'without a past, of what the hub has',
+        record: { ...found, added: { count: 3, names: [] }, removed: { count: 0, names: [] } },
+        isNew: false,
+      },
+      {
+        name: 'by the process that published it',
+        record: { ...found, afterRestart: undefined },
+        isNew: true,
+      },
+    ])('one $name is new: $isNew', ({ record: fresh, isNew }) => {
+      expect(selectNewRecords(present, [fresh])).toEqual(isNew ? [fresh] : []);
+    });
   });
 });

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { DecisionPage } from '../../../../src/core/publish/pages/decision-page.ts';
 import {
   type LastPublication,
-  planToStay,
+  planToRestore,
   publishedPages,
-  wasChanged,
+  wereChangedByOthers,
 } from '../../../../src/core/publish/record/last-publication.ts';
 
 const decisions = (names: string) =>
@@ -118,7 +118,7 @@ describe('what is published, and how it is put back', () => {
     },
   ])('$name', ({ pages, remembered, published, writes }) => {
     expect(clusters(publishedPages(pages, remembered))).toBe(published);
-    const plan = planToStay('web', pages, remembered, nobody);
+    const plan = planToRestore('web', pages, remembered, nobody);
     const shown = plan.actions.map((action) => {
       const number = action.page.replace('web-decision-', '');
       if (action.kind === 'write')
@@ -134,7 +134,7 @@ describe('what is published, and how it is put back', () => {
   });
 
   it('takes another name where the page’s own one is an object of others by now', () => {
-    const plan = planToStay('web', [], last(undefined, 'a'), (name) => name === 'web-decision-1');
+    const plan = planToRestore('web', [], last(undefined, 'a'), (name) => name === 'web-decision-1');
     expect(plan.pages.map(({ name }) => name)).toEqual(['web-decision-2']);
   });
 
@@ -142,7 +142,7 @@ describe('what is published, and how it is put back', () => {
     const names = (from: number) => Array.from({ length: 100 }, (_, i) => `c${from + i}`).join(' ');
     const group = { name: '', index: 0 };
     const all = [page(1, names(100)), page(2, names(200)), page(3, 'c300')].map((one) => ({ ...one, group }));
-    const { pages, actions } = planToStay('web', all.slice(1), { pages: all, leaving: undefined }, nobody);
+    const { pages, actions } = planToRestore('web', all.slice(1), { pages: all, leaving: undefined }, nobody);
     expect(pages).toEqual(all.map(({ name, decisions: listed }) => ({ name, group, decisions: listed })));
     expect(actions.map(({ kind, page: name }) => `${kind} ${name}`)).toEqual([
       'create web-decision-1',
@@ -182,5 +182,5 @@ it.each([
     want: true,
   },
 ])('did others change what the pages list? $name', ({ pages, remembered, want }) => {
-  expect(wasChanged(pages, remembered)).toBe(want);
+  expect(wereChangedByOthers(pages, remembered)).toBe(want);
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Placement } from '../../../../src/core/model/kind/placement.ts';
 import { type DecisionPage, listedClusters } from '../../../../src/core/publish/pages/decision-page.ts';
 import type { ChangeUnderWay, PublishState } from '../../../../src/core/publish/judge/publish-state.ts';
-import { planToStay } from '../../../../src/core/publish/record/last-publication.ts';
+import { planToRestore } from '../../../../src/core/publish/record/last-publication.ts';
 import { recordedPublication as recorded } from '../../../../src/core/publish/record/recorded-publication.ts';
 import { decisionRecord } from '../../../fakes/decision-record.ts';
 
@@ -145,7 +145,7 @@ describe('what the controller before published, by its last record', () => {
     { name: 'the hub is empty', pages: [] },
   ])('is put back on the pages that it was on: $name', ({ pages }) => {
     const known = recordedPublication({ record, state: state(), placement: placement(3), pages });
-    const stay = planToStay('web', pages, known, () => false);
+    const stay = planToRestore('web', pages, known, () => false);
     const listed = stay.pages.map(({ name, decisions }) => [
       name,
       decisions

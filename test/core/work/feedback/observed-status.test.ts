@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ManifestWorkStatus } from '../../../../src/core/model/kind/manifest-work.ts';
-import { type Observation, statusAfterLook } from '../../../../src/core/work/feedback/observed-status.ts';
+import { type Observation, observedStatus } from '../../../../src/core/work/feedback/observed-status.ts';
 
 const BEFORE = '2026-06-01T00:00:00Z';
 const NOW = '2026-06-01T00:01:00Z';
@@ -42,7 +42,7 @@ const denied = (asksFeedback: boolean): Observation => ({
 
 describe('the status of an object that the executor may not get', () => {
   const look = (before: ManifestWorkStatus, observation: Observation) =>
-    statusAfterLook(before, [observation], { generation: 2, now: NOW });
+    observedStatus(before, [observation], { generation: 2, now: NOW });
 
   it('keeps no value and no message of before, but the result of rules that still stand', () => {
     const after = look(reported, denied(true));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PolicyRule } from '../../../../src/hub/auth/rbac/rbac-rules.ts';
 import {
-  breakDown,
+  splitRule,
   readRules,
   ruleAllows,
   ruleAllowsPath,
@@ -86,9 +86,9 @@ describe('a rule about paths', () => {
   });
 });
 
-describe('breakDown', () => {
+describe('splitRule', () => {
   it('makes one rule of each verb, group, resource and name', () => {
-    const broken = breakDown(
+    const broken = splitRule(
       rule({
         verbs: ['get', 'list'],
         apiGroups: ['', 'apps'],
@@ -103,7 +103,7 @@ describe('breakDown', () => {
   });
 
   it('makes one rule of each verb and path', () => {
-    const broken = breakDown(
+    const broken = splitRule(
       rule({ verbs: ['get', 'post'], apiGroups: [], resources: [], nonResourceURLs: ['/a', '/b'] }),
     );
     expect(broken.map(({ verbs, nonResourceURLs }) => `${verbs.join()} ${nonResourceURLs.join()}`)).toEqual([
@@ -117,7 +117,7 @@ describe('breakDown', () => {
   });
 
   it('keeps that a rule is about every name', () => {
-    expect(breakDown(rule())).toEqual([rule()]);
+    expect(splitRule(rule())).toEqual([rule()]);
   });
 });
 

@@ -46,8 +46,8 @@ describe('the numbers in a status', () => {
     {
       path: `${APPS}/statefulsets`,
       body: WORKLOAD,
-      sent: { replicas: 0, readyReplicas: 0, currentReplicas: 1 },
-      kept: { replicas: 0, availableReplicas: 0, currentReplicas: 1 },
+      sent: { replicas: 1, readyReplicas: 0, currentReplicas: 1 },
+      kept: { replicas: 1, availableReplicas: 0, currentReplicas: 1 },
     },
     { path: JOBS, body: job(), sent: { active: 0, ready: 0, failed: 1 }, kept: { ready: 0, failed: 1 } },
   ])('that are 0 are left out of $path where Kubernetes does', ({ path, body, sent, kept }) => {

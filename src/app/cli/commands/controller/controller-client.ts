@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { errorText, InputError, TransientError } from '../../../../core/errors.ts';
-import { isLoopbackHost } from '../../../../adapters/http/loopback-host.ts';
+import { isLoopbackHost } from '../../../../runtime/loopback-host.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 
 /** Flags of commands that ask a running controller. */

@@ -59,7 +59,7 @@ export interface ElectionSettings {
  *
  * @throws InputError for flags that cannot be used
  */
-export function electionOf(
+export function electionSettings(
   flags: ElectionFlags,
   duties: {
     readonly embedded: boolean;

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { parseRemovalBudget } from '../../../../core/publish/judge/removal-budget.ts';
 import { WEBHOOK_PROVIDERS, type WebhookProvider } from '../../../../adapters/scm/webhook-event.ts';
-import { type ServeFleetOptions, type ServeHttpOptions } from '../../../settings/serve-options.ts';
+import { type ServeOptions, type ServeHttpOptions } from '../../../settings/serve-options.ts';
 import { type ServeSource, sourceNameOf } from '../../../../controllers/sources/progress/source-options.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
@@ -9,7 +9,7 @@ import { durationOrNone, oneOf, positiveDuration } from '../../flags/option-valu
 import { packageVersion } from '../package-version.ts';
 import { type SourceFlags, sourcesOfFlags } from './source-flags.ts';
 import type { SourceContext } from '../../../settings/serve-source.ts';
-import { addElectionFlags, type ElectionFlags, electionOf } from './election-flags.ts';
+import { addElectionFlags, type ElectionFlags, electionSettings } from './election-flags.ts';
 import { connectHub, stopOnSignalOrLoss } from './elected-hub.ts';
 import { addHubFlags, type HubFlags } from '../../flags/hub-flags.ts';
 import { wrongOption, wrongValue } from '../../flags/wrong-option.ts';
@@ -35,6 +35,9 @@ interface ServeFlags extends HubFlags, SourceFlags, ElectionFlags {
   readonly logLevel: string;
   readonly printRbac: boolean;
 }
+
+const KIND_HELP =
+  'also apply objects of this kind, beside those of OCM and namespaces; /KIND for the core group, * for all';
 
 const EXAMPLES = `
 Exit codes: 0 stopped by a signal, 1 wrong flags or settings, or not stopped after 8 s, 3 another process took the Lease
@@ -79,6 +82,7 @@ export const serveCommand: CliCommand = {
         'berth',
       )
       .option('--force', 'take fields that other managers own', false)
+      .option('--kind <group/kind...>', KIND_HELP, [])
       .option(
         '--embedded',
         'the hub is an embedded one: recorded status is read from Git, namespaces are created',
@@ -146,17 +150,17 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
     ...(flags.listen === undefined ? {} : { http: httpOptions(flags.listen, flags) }),
   };
   const sourcesIn = await readSources(io, flags, sync);
-  const election = electionOf(flags, { ...settings, ...sourcesIn });
+  const election = electionSettings(flags, { ...settings, ...sourcesIn });
   const level = oneOf('--log-level', flags.logLevel, ['debug', 'info', 'warn', 'error'] as const);
   const { systemClock: clock } = await import('../../../../adapters/clock/system-clock.ts');
   const { createLogger } = await import('../../../../adapters/log/pino-logger.ts');
-  const { serveFleet } = await import('../../../serve/serve-fleet.ts');
+  const { serveController } = await import('../../../serve/serve-controller.ts');
   const { logEvent } = await import('../../../serve/log-event.ts');
   const log = createLogger({ level, stream: io.stderr });
   const hub = await connectHub(io, flags, { election, clock, log });
   const { api, elector } = hub;
   const sources = sourcesIn.open({ api, dataDir: settings.dataDir, nowMs: () => clock.now() });
-  const options: ServeFleetOptions = {
+  const options: ServeOptions = {
     ...settings,
     sources,
     api,
@@ -167,7 +171,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
     engineVersion: await packageVersion(),
     env: io.env,
   };
-  const fleet = await serveFleet(options);
+  const fleet = await serveController(options);
   // After everything that has to know of a take-over has subscribed.
   elector?.start();
   const isLost = stopOnSignalOrLoss(io.signal, elector, () => void fleet.close());
@@ -200,7 +204,7 @@ async function printRbac(
   const names = given.length === 0 ? [sourceNameOf({})] : given.map(sourceNameOf);
   const syncs = config === undefined ? [modes.sync] : sources.map(({ sync = modes.sync }) => sync);
   const duties = { applies: syncs.includes('apply'), schedule: modes.schedule, works, embedded };
-  const lease = electionOf(flags, { ...duties, names })?.lease;
+  const lease = electionSettings(flags, { ...duties, names })?.lease;
   io.stdout.write(renderControllerRbac({ ...duties, lease, secrets: secretsOf(sources) }));
   return 0;
 }

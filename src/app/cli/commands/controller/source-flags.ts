@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { GitAuth } from '../../../../adapters/git/repository/git-auth.ts';
 import type { GitRef } from '../../../../adapters/git/repository/git-repository.ts';
 import type { ServeSource } from '../../../../controllers/sources/progress/source-options.ts';
+import { LISTED_KIND } from '../../../../core/sync/applied/applied-kinds.ts';
 import { wrongValue } from '../../flags/wrong-option.ts';
 
 /** The flags that say all about a source, for those who have one, or several of one kind. */
@@ -13,6 +14,7 @@ export interface SourceFlags {
   readonly gitSshKey?: string;
   readonly gitKnownHosts?: string;
   readonly force: boolean;
+  readonly kind: readonly string[];
 }
 
 export function sourcesOfFlags(
@@ -20,6 +22,8 @@ export function sourcesOfFlags(
   sync: ServeSource['sync'],
   cwd: string,
 ): readonly ServeSource[] {
+  for (const kind of flags.kind)
+    if (!LISTED_KIND.test(kind)) throw wrongValue('--kind', kind, 'GROUP/KIND, /KIND, GROUP/* or *');
   return (flags.repo ?? []).map((repo) => {
     const named = /^([a-z0-9][-a-z0-9]*)=(.+)$/.exec(repo);
     return {
@@ -30,6 +34,7 @@ export function sourcesOfFlags(
       auth: authOf(flags),
       sync,
       force: flags.force,
+      kinds: flags.kind,
     };
   });
 }

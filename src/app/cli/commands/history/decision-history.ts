@@ -5,7 +5,7 @@ import { CONFIG_MAP } from '../../../../core/model/kinds.ts';
 import type { CompactRecord } from '../../../../core/publish/record/compact-record.ts';
 import type { DecisionRecord } from '../../../../core/publish/record/decision-record.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
-import { asksHub, type HubFlags, withHub } from '../../flags/hub-flags.ts';
+import { isHubRequested, type HubFlags, withHub } from '../../flags/hub-flags.ts';
 
 export interface HistoryFlags extends HubFlags {
   readonly hub: boolean;
@@ -13,7 +13,7 @@ export interface HistoryFlags extends HubFlags {
 }
 
 /** A record as the data directory keeps it, or the compact one of a hub: only the first has the decision's text. */
-export type AnyRecord = DecisionRecord | CompactRecord;
+export type HistoryRecord = DecisionRecord | CompactRecord;
 
 export function historyDir({ data }: { readonly data: string }): string {
   return join(data, 'history');
@@ -24,8 +24,8 @@ export async function readRecords(
   io: CliIo,
   flags: HistoryFlags,
   namespace: string | undefined,
-): Promise<readonly AnyRecord[]> {
-  if (asksHub(flags)) return readHubRecords(io, flags, namespace);
+): Promise<readonly HistoryRecord[]> {
+  if (isHubRequested(flags)) return readHubRecords(io, flags, namespace);
   if (!existsSync(historyDir(flags)))
     throw new InputError('holds no history', {
       code: 'history.data',

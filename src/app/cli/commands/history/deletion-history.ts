@@ -3,7 +3,7 @@ import { printable } from '../../../../core/model/printable.ts';
 import type { DeletionRecord } from '../../../../core/sync/deletion-record.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { type HistoryFlags, historyDir } from './decision-history.ts';
-import { asksHub } from '../../flags/hub-flags.ts';
+import { isHubRequested } from '../../flags/hub-flags.ts';
 import { type OutputFormat, renderDocument } from '../../../terminal/output-format.ts';
 import { renderTextTable } from '../../../terminal/text-table.ts';
 import { wrongOption } from '../../flags/wrong-option.ts';
@@ -17,7 +17,7 @@ export interface DeletionFlags extends HistoryFlags {
 
 /** Lists what the sync deleted from the hub, newest last. */
 export async function listDeletions(io: CliIo, flags: DeletionFlags): Promise<ExitCode> {
-  if (asksHub(flags))
+  if (isHubRequested(flags))
     throw wrongOption(
       '--deletions',
       'reads the data directory only, expected no --hub, --kubeconfig or --context',
@@ -30,7 +30,7 @@ export async function listDeletions(io: CliIo, flags: DeletionFlags): Promise<Ex
 
 /** What the history of a placement says below its records; '' when no object of its name was deleted. */
 export async function deletionsBelow(flags: HistoryFlags, placement: string): Promise<string> {
-  const found = asksHub(flags) ? [] : await deletionsOf(flags, placement);
+  const found = isHubRequested(flags) ? [] : await deletionsOf(flags, placement);
   return found.length === 0 ? '' : `\nDeleted from the hub:\n${renderDeletions(found)}`;
 }
 

@@ -5,7 +5,7 @@ import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags } from '../../flags/hub-flags.ts';
 import { wrongValue } from '../../flags/wrong-option.ts';
 import {
-  type AnyRecord,
+  type HistoryRecord,
   type HistoryFlags as RecordFlags,
   historyDir,
   readRecords,
@@ -82,7 +82,7 @@ async function runHistory(io: CliIo, placement: string | undefined, flags: Histo
 }
 
 function tableOf(
-  records: readonly AnyRecord[],
+  records: readonly HistoryRecord[],
   moves: ReadonlyMap<string, DecisionChanges> | undefined,
 ): string {
   return renderTextTable(
@@ -113,11 +113,11 @@ const HEADINGS = [
 
 async function movesOf(
   flags: HistoryFlags,
-  all: readonly AnyRecord[],
-  shown: readonly AnyRecord[],
+  all: readonly HistoryRecord[],
+  shown: readonly HistoryRecord[],
 ): Promise<ReadonlyMap<string, DecisionChanges>> {
-  const { movesOfRecords } = await import('../../../../controllers/explanations/record-moves.ts');
-  return movesOfRecords(historyDir(flags), all, shown);
+  const { explainRecordMoves } = await import('../../../../controllers/explanations/explain-record-moves.ts');
+  return explainRecordMoves(historyDir(flags), all, shown);
 }
 
 const MAX_CAUSES = 5;
@@ -148,11 +148,11 @@ function namespaceOf(placement: string): string {
 }
 
 /** Of a record that was made after a restart, the commit is the last one that had been read then. */
-function commitText({ commit, afterRestart }: AnyRecord): string {
+function commitText({ commit, afterRestart }: HistoryRecord): string {
   return `${commit?.id.slice(0, 8) ?? '-'}${afterRestart === true ? ' (found at a restart)' : ''}`;
 }
 
-function row(record: AnyRecord): readonly string[] {
+function row(record: HistoryRecord): readonly string[] {
   return [
     record.hash,
     record.publishedAt,

@@ -5,11 +5,11 @@ import { printableLines } from '../../../../core/model/printable.ts';
 import { utf8LengthBytes } from '../../../../core/model/utf8-length.ts';
 import { decidedText } from '../../../../core/publish/record/decision-record.ts';
 import type { CompactRecord } from '../../../../core/publish/record/compact-record.ts';
-import type { World } from '../../../../core/snapshot/world.ts';
+import type { Snapshot } from '../../../../core/snapshot/snapshot.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
-import { type AnyRecord, type HistoryFlags, historyDir, readRecords } from './decision-history.ts';
-import { addHubFlags, asksHub, withHub } from '../../flags/hub-flags.ts';
+import { type HistoryRecord, type HistoryFlags, historyDir, readRecords } from './decision-history.ts';
+import { addHubFlags, isHubRequested, withHub } from '../../flags/hub-flags.ts';
 import { packageVersion } from '../package-version.ts';
 
 const EXAMPLES = `
@@ -61,8 +61,8 @@ async function runReplay(io: CliIo, hash: string, flags: ReplayFlags): Promise<E
         hint: 'berth history lists them',
       },
     );
-  const { world, from } = await inputsOf(io, flags, record, all);
-  const result = [...startEngine()(world)].find(
+  const { snapshot, from } = await inputsOf(io, flags, record, all);
+  const result = [...startEngine()(snapshot)].find(
     (candidate) => namespacedName(candidate.placement.metadata) === record.placement,
   );
   const again = result === undefined ? 'nothing' : decidedText(result);
@@ -91,7 +91,7 @@ async function runReplay(io: CliIo, hash: string, flags: ReplayFlags): Promise<E
 }
 
 interface Inputs {
-  readonly world: World;
+  readonly snapshot: Snapshot;
   /** What to say of them; '' for the recorded ones. */
   readonly from: string;
 }
@@ -100,27 +100,29 @@ interface Inputs {
 async function inputsOf(
   io: CliIo,
   flags: ReplayFlags,
-  record: AnyRecord,
-  all: readonly AnyRecord[],
+  record: HistoryRecord,
+  all: readonly HistoryRecord[],
 ): Promise<Inputs> {
   const { HistoryReader } = await import('../../../../adapters/store/history-reader.ts');
   try {
-    return { world: await new HistoryReader(historyDir(flags)).readWorld(record.inputs), from: '' };
+    return { snapshot: await new HistoryReader(historyDir(flags)).readSnapshot(record.inputs), from: '' };
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
-    if (flags.repo === undefined || !asksHub(flags)) throw inputsMissing(flags, record, error);
+    if (flags.repo === undefined || !isHubRequested(flags)) throw inputsMissing(flags, record, error);
   }
-  const { rebuildWorld } = await import('../../../../controllers/explanations/rebuild-world.ts');
+  const { rebuildSnapshot } = await import('../../../../controllers/explanations/rebuild-snapshot.ts');
   const records = all.filter((one): one is CompactRecord => 'decidedSha256' in one);
   const compact = records.find(({ hash }) => hash === record.hash);
   if (compact === undefined) throw inputsMissing(flags, record, undefined);
   const repo = flags.repo;
-  const world = await withHub(io, flags, (hub) => rebuildWorld({ record: compact, records, hub, repo }, io));
+  const snapshot = await withHub(io, flags, (hub) =>
+    rebuildSnapshot({ record: compact, records, hub, repo }, io),
+  );
   const commit = record.commit?.id.slice(0, 12) ?? '';
-  return { world, from: `, from inputs rebuilt from commit ${commit} and the hub as it is now` };
+  return { snapshot, from: `, from inputs rebuilt from commit ${commit} and the hub as it is now` };
 }
 
-function inputsMissing(flags: ReplayFlags, record: AnyRecord, cause: unknown): InputError {
+function inputsMissing(flags: ReplayFlags, record: HistoryRecord, cause: unknown): InputError {
   return new InputError(
     `its inputs (${record.inputs}) are not in ${historyDir(flags)}, or not any more, or are damaged`,
     {

@@ -1,3 +1,5 @@
+import type { Command } from 'commander';
+import type { GivenFiles } from '../../../../hub/hub-options.ts';
 import { wrongValue } from '../../flags/wrong-option.ts';
 
 /** Each member has a store of its own and five watches of its simulated workloads in this process: a thousand take about a gigabyte. */
@@ -31,4 +33,55 @@ export function parseMembers(text: string): readonly string[] {
 export function parseConnections(flag: string, text: string): number {
   if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
   throw wrongValue(flag, text, 'a number of connections from 1 to 9999999');
+}
+
+/** Flags of kube-apiserver that installers and test environments set. */
+export interface GivenFileFlags {
+  readonly clientCaFile?: string;
+  readonly tlsCertFile?: string;
+  readonly tlsPrivateKeyFile?: string;
+  readonly serviceAccountKeyFile: readonly string[];
+  readonly serviceAccountIssuer: readonly string[];
+  readonly tokenAuthFile?: string;
+}
+
+export function givenFileOptions(run: Command): Command {
+  const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+  return run
+    .option(
+      '--client-ca-file <file>',
+      'authorities (PEM) whose client certificates are good on the hub as well',
+    )
+    .option(
+      '--tls-cert-file <file>',
+      'certificate (PEM, chain included) to serve with, instead of one of its own',
+    )
+    .option('--tls-private-key-file <file>', 'key (PEM) of --tls-cert-file')
+    .option(
+      '--service-account-key-file <file>',
+      'key (PEM) by which others sign ServiceAccount tokens; may be repeated',
+      collect,
+      [],
+    )
+    .option('--service-account-issuer <issuer>', 'issuer that such tokens name; may be repeated', collect, [])
+    .option(
+      '--token-auth-file <file>',
+      'static tokens (CSV: token,user,uid,"group1,group2"), read at the start',
+    );
+}
+
+/** @throws InputError when one of the two serving files is missing */
+export function givenFiles(flags: GivenFileFlags): GivenFiles {
+  const { tlsCertFile: certificate, tlsPrivateKeyFile: key } = flags;
+  if (certificate === undefined && key !== undefined)
+    throw wrongValue('--tls-private-key-file', key, '--tls-cert-file as well');
+  if (certificate !== undefined && key === undefined)
+    throw wrongValue('--tls-cert-file', certificate, '--tls-private-key-file as well');
+  return {
+    clientCa: flags.clientCaFile,
+    serving: certificate === undefined || key === undefined ? undefined : { certificate, key },
+    tokenKeys: flags.serviceAccountKeyFile,
+    tokenIssuers: flags.serviceAccountIssuer,
+    tokens: flags.tokenAuthFile,
+  };
 }

@@ -1,22 +1,25 @@
 import type { Command } from 'commander';
 import type { Logger } from '../../../../core/ports.ts';
 import type { RunningHub } from '../../../../hub/hub-options.ts';
-import { isLoopbackHost } from '../../../../adapters/http/loopback-host.ts';
+import { isLoopbackHost } from '../../../../runtime/loopback-host.ts';
 import type { RunningMembers } from '../../../../agent/simulation/start-members.ts';
 import type { CliCommand, RunAction } from '../cli-command.ts';
 import { oneOf } from '../../flags/option-values.ts';
 import { wrongValue } from '../../flags/wrong-option.ts';
 import { backupCommand, checkCommand, compactCommand, restoreCommand } from './hub-maintenance.ts';
-import { parseConnections, parseListen, parseMembers } from './hub-flags.ts';
+import type { GivenFileFlags } from './hub-flags.ts';
+import { givenFileOptions, givenFiles, parseConnections, parseListen, parseMembers } from './hub-flags.ts';
 import { revokeCommand } from './hub-revoke.ts';
 
-interface RunFlags {
+interface RunFlags extends GivenFileFlags {
   readonly data: string;
   readonly listen: string;
   readonly members: string;
   readonly agents: boolean;
   readonly legacyTokenSecrets: boolean;
   readonly allowWorksWithoutExecutor: boolean;
+  readonly controllers: boolean;
+  readonly ocmAdmission: boolean;
   readonly audit: string;
   readonly maxConnections: string;
   readonly maxConnectionsPerAddress: string;
@@ -59,7 +62,7 @@ export const hubCommand: CliCommand = {
 };
 
 function runOptions(run: Command): Command {
-  return run
+  return givenFileOptions(run)
     .requiredOption('--data <dir>', 'data directory; created when missing')
     .option('--listen <host:port>', 'address; default loopback, port 0 takes a free one', '127.0.0.1:6443')
     .option(
@@ -77,6 +80,14 @@ function runOptions(run: Command): Command {
       '--allow-works-without-executor',
       'every user who may write ManifestWorks may leave their executor out, as on an OCM hub; otherwise that takes execute-as',
       false,
+    )
+    .option(
+      '--no-controllers',
+      'an API server alone: no garbage collection, no end of namespaces, no certificates for approved requests',
+    )
+    .option(
+      '--no-ocm-admission',
+      "leave clusters, sets, bindings and works to OCM's own webhooks, which must be installed",
     )
     .option('--audit <level>', 'audit log in the data directory: off, writes, all', 'writes')
     .option('--max-connections <n>', 'connections that may be open, 50 KB each', '16000')
@@ -113,8 +124,11 @@ function registerRun(hub: Command, run: RunAction): void {
           members,
           admission: hubAdmission({
             withoutExecutor: flags.allowWorksWithoutExecutor ? 'anyone' : 'restricted',
+            ocm: flags.ocmAdmission,
           }),
           legacyTokenSecrets: flags.legacyTokenSecrets,
+          controllers: flags.controllers,
+          given: givenFiles(flags),
           audit: parseAudit(flags.audit),
           connections,
           log,

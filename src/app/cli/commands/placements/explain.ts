@@ -4,8 +4,8 @@ import { InputError } from '../../../../core/errors.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
-import { addHubFlags, asksHub, type HubFlags, withHub } from '../../flags/hub-flags.ts';
-import type { PlacementRef } from '../../../../core/explain/world/world-change.ts';
+import { addHubFlags, isHubRequested, type HubFlags, withHub } from '../../flags/hub-flags.ts';
+import type { PlacementRef } from '../../../../core/explain/snapshot/snapshot-change.ts';
 import type { OfflineExplanation } from '../../../../controllers/explanations/explain-offline.ts';
 
 interface ExplainOptions extends HubFlags {
@@ -89,7 +89,7 @@ function refuseContradictions(options: ExplainOptions): void {
   };
   if (options.since !== undefined && options.cluster !== undefined)
     refuse('--since', 'is about a whole placement, leave --cluster out');
-  const wantsHub = asksHub(options);
+  const wantsHub = isHubRequested(options);
   for (const option of ['ref', 'since', 'case'] as const)
     if (wantsHub && options[option] !== undefined)
       refuse(`--${option}`, 'a hub has no revisions and no cases');
@@ -111,12 +111,13 @@ async function explained(io: CliIo, ref: PlacementRef, options: ExplainOptions):
     const { record, cluster } = options;
     return explainRecord(ref, { data: path.resolve(io.cwd, options.data), record, cluster });
   }
-  const { explainInWorld, explainOffline } = await import(
+  const { explainInSnapshot, explainOffline } = await import(
     '../../../../controllers/explanations/explain-offline.ts'
   );
-  if (!asksHub(options)) return explainOffline(ref, options, { cwd: io.cwd, env: io.env, signal: io.signal });
-  const { readHubWorld } = await import('../../../../controllers/explanations/hub-world.ts');
+  if (!isHubRequested(options))
+    return explainOffline(ref, options, { cwd: io.cwd, env: io.env, signal: io.signal });
+  const { readHubSnapshot } = await import('../../../../controllers/explanations/hub-snapshot.ts');
   const now = options.now ?? new Date().toISOString();
-  const world = await withHub(io, options, (hub) => readHubWorld(hub, now, ref));
-  return { ...explainInWorld(world, ref, { cluster: options.cluster }), problems: [] };
+  const snapshot = await withHub(io, options, (hub) => readHubSnapshot(hub, now, ref));
+  return { ...explainInSnapshot(snapshot, ref, { cluster: options.cluster }), problems: [] };
 }

@@ -69,13 +69,13 @@ type Answer =
 
 /** One bad line never stops the others. The engine is loaded when it is needed. */
 async function loadAnswerLine(): Promise<(line: string, number: number) => Answer> {
-  const { readCase } = await import('../../../../controllers/explanations/simulation-case.ts');
-  const { simulateWorld } = await import('../../../../core/placement/case/render-case.ts');
+  const { parseSimulationCase } = await import('../../../../controllers/explanations/simulation-case.ts');
+  const { simulateSnapshot } = await import('../../../../core/placement/case/render-case.ts');
   return (line, number) => {
-    const read = readCase(line);
+    const read = parseSimulationCase(line);
     if (!read.ok) return { name: null, error: `line ${number}: ${read.error}` };
     try {
-      return { name: read.name, results: simulateWorld(read.world) };
+      return { name: read.name, results: simulateSnapshot(read.snapshot) };
     } catch (error) {
       return { name: null, error: `line ${number}: ${errorText(error)}` };
     }

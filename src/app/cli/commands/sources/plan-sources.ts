@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { sha256 } from '../../../../runtime/sha256.ts';
 import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../../../core/sync/apply-set.ts';
-import type { SourceFleet } from '../../../../core/preview/merge-fleets.ts';
+import type { SourceDeclaration } from '../../../../core/preview/merge-sources.ts';
 import type { PlanRevisionsInput } from '../../../../controllers/previews/plan-revisions.ts';
 import type { SourceSettings } from '../../../settings/source-settings.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
-import { asksHub } from '../../flags/hub-flags.ts';
+import { isHubRequested } from '../../flags/hub-flags.ts';
 import { checkSettingsFlags, type SettingsFlags, withFetchContext } from './settings-sources.ts';
 
 interface PlanSourceFlags extends SettingsFlags {
@@ -26,15 +26,15 @@ export async function planSources(
   checkSettingsFlags(flags);
   if (flags.config === undefined) return { sources: [{ ...plannedAs(ONLY_SOURCE, 0), paths: flags.path }] };
   const { readSettings } = await import('../../../settings/read-settings.ts');
-  const { chooseSources } = await import('../../../settings/choose-sources.ts');
+  const { selectSources } = await import('../../../settings/select-sources.ts');
   const all = await readSettings(resolve(io.cwd, flags.config));
-  const chosen = chooseSources(all, flags.source, 'only');
-  const others = asksHub(flags) ? [] : all.filter((source) => !chosen.includes(source));
+  const chosen = selectSources(all, flags.source, 'only');
+  const others = isHubRequested(flags) ? [] : all.filter((source) => !chosen.includes(source));
   const setOf = ({ name }: SourceSettings): string => applySetId(sha256, parentOfSource(name));
   const budgets = new Map(all.map((source) => [setOf(source), source.removalBudget]));
   return {
     sources: chosen.map((source) => ({
-      ...plannedAs(source, all.indexOf(source)),
+      ...plannedAs(withKinds(source), all.indexOf(source)),
       paths: source.paths ?? [],
     })),
     others: await fetchOthers(io, flags, others, (source) => {
@@ -50,27 +50,42 @@ async function fetchOthers(
   flags: PlanSourceFlags,
   others: readonly SourceSettings[],
   rankOf: (source: SourceSettings) => number,
-): Promise<readonly SourceFleet[]> {
+): Promise<readonly SourceDeclaration[]> {
   if (others.length === 0) return [];
-  const { withFetchedFleet } = await import('../../../settings/fetch-fleet.ts');
+  const { withFetchedSource } = await import('../../../settings/fetch-source.ts');
   return withFetchContext(io, flags, others, async (context) => {
-    const fleets: SourceFleet[] = [];
+    const fleets: SourceDeclaration[] = [];
     for (const source of others) {
-      const planned = plannedAs(source, rankOf(source));
-      fleets.push(await withFetchedFleet(source, context, async ({ objects }) => ({ ...planned, objects })));
+      const planned = plannedAs(withKinds(source), rankOf(source));
+      fleets.push(await withFetchedSource(source, context, async ({ objects }) => ({ ...planned, objects })));
     }
     return fleets;
   });
 }
 
-type PlannedAs = Pick<SourceSettings, 'name' | 'removalBudget' | 'deletionWindow' | 'allowEmpty' | 'sync'>;
+type PlannedAs = Pick<
+  SourceSettings,
+  'name' | 'removalBudget' | 'deletionWindow' | 'allowEmpty' | 'sync' | 'kinds'
+>;
+
+/** A source of a settings file that lists no kinds applies none beside the usual ones; another tool that applies it decides itself. */
+function withKinds(source: SourceSettings): SourceSettings {
+  return { ...source, kinds: source.sync === 'observe' ? ['*'] : (source.kinds ?? []) };
+}
 
 /** Without a settings file there is one source, as in `berth serve --repo`. */
 const ONLY_SOURCE: PlannedAs = { name: 'fleet' };
 
 function plannedAs(
-  { name, removalBudget: budget, deletionWindow: deletionWindowMs, allowEmpty = false, sync }: PlannedAs,
+  {
+    name,
+    removalBudget: budget,
+    deletionWindow: deletionWindowMs,
+    allowEmpty = false,
+    sync,
+    kinds,
+  }: PlannedAs,
   rank: number,
-): Omit<SourceFleet, 'objects'> {
-  return { name, rank, budget, deletionWindowMs, allowEmpty, applies: sync !== 'observe' };
+): Omit<SourceDeclaration, 'objects'> {
+  return { name, rank, budget, deletionWindowMs, allowEmpty, kinds, applies: sync !== 'observe' };
 }

@@ -5,9 +5,9 @@ import type { PlanRevisionsInput } from '../../../../controllers/previews/plan-r
 import type { KubeApi } from '../../../../core/ports.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
-import { addHubFlags, asksHub, withHub } from '../../flags/hub-flags.ts';
-import { type Progress, progressOn } from '../../../terminal/progress.ts';
-import { addSettingsFlags, collect, type SettingsFlags } from './settings-sources.ts';
+import { addHubFlags, isHubRequested, withHub } from '../../flags/hub-flags.ts';
+import { type Progress, makeProgress } from '../../../terminal/progress.ts';
+import { addSettingsFlags, collectValues, type SettingsFlags } from './settings-sources.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
 
 interface PlanOptions extends SettingsFlags {
@@ -33,7 +33,7 @@ export const planCommand: CliCommand = {
       .option(
         '--path <glob>',
         'only manifests that match, `!` in front leaves out; may be repeated',
-        collect,
+        collectValues,
         [],
       )
       .option('--from-merge-base', 'show the head alone, from where it branched off', false)
@@ -62,7 +62,7 @@ Examples:
 
 async function plan(io: CliIo, options: PlanOptions): Promise<ExitCode> {
   const { planRevisions } = await import('../../../../controllers/previews/plan-revisions.ts');
-  const progress = progressOn(io);
+  const progress = makeProgress(io);
   const { planSources } = await import('./plan-sources.ts');
   const sources = await planSources(io, options, progress.tell).finally(progress.done);
   const names = sources.sources.map(({ name }) => name);
@@ -78,7 +78,7 @@ async function plan(io: CliIo, options: PlanOptions): Promise<ExitCode> {
       ambient: io.env,
       tell: progress.tell,
     });
-  const result = await (asksHub(options)
+  const result = await (isHubRequested(options)
     ? withHub(io, options, async (api) => planOn(await readHub(api, options, names, progress)))
     : planOn({})
   ).finally(progress.done);
@@ -102,12 +102,12 @@ async function readHub(
   sources: readonly string[],
   progress: Progress,
 ): Promise<HubPart> {
-  const { readHubWorld } = await import('../../../../controllers/explanations/hub-world.ts');
-  const { readHubMemory } = await import('../../../../controllers/previews/hub-memory.ts');
+  const { readHubSnapshot } = await import('../../../../controllers/explanations/hub-snapshot.ts');
+  const { readRecordedHubState } = await import('../../../../controllers/previews/recorded-hub-state.ts');
   progress.tell('reading the hub');
   return {
-    hub: await readHubWorld(hubApi, options.now ?? new Date().toISOString()),
-    hubMemory: await readHubMemory(hubApi, sources),
+    hub: await readHubSnapshot(hubApi, options.now ?? new Date().toISOString()),
+    hubMemory: await readRecordedHubState(hubApi, sources),
     hubApi,
   };
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { KubeApi } from '../../../../core/ports.ts';
-import type { FetchContext } from '../../../settings/fetch-fleet.ts';
+import type { FetchContext } from '../../../settings/fetch-source.ts';
 import type { SourceSettings } from '../../../settings/source-settings.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import { type HubFlags, withHub } from '../../flags/hub-flags.ts';
@@ -31,7 +31,7 @@ export function checkSettingsFlags({ config, source, path }: SettingsFlags): voi
 export function addSettingsFlags(command: Command): Command {
   return command
     .option('--config <file>', 'settings file of berth serve: paths, budgets and the other sources')
-    .option('--source <name>', 'source of the settings file; may be repeated', collect, [])
+    .option('--source <name>', 'source of the settings file; may be repeated', collectValues, [])
     .option(
       '--data <dir>',
       'keep what is fetched of sources here for the next time (default: nothing is kept)',
@@ -39,7 +39,7 @@ export function addSettingsFlags(command: Command): Command {
 }
 
 /** A repeatable option. */
-export function collect(value: string, before: readonly string[]): readonly string[] {
+export function collectValues(value: string, before: readonly string[]): readonly string[] {
   return [...before, value];
 }
 

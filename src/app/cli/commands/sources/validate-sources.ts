@@ -2,12 +2,14 @@ import { resolve } from 'node:path';
 import { BerthError } from '../../../../core/errors.ts';
 import { printableLines } from '../../../../core/model/printable.ts';
 import type { Problem } from '../../../../core/model/problem.ts';
+import { checkAppliedKinds } from '../../../../core/sources/check-applied-kinds.ts';
 import { checkKinds } from '../../../../core/sources/check-kinds.ts';
-import { checkFleet } from '../../../../controllers/sources/manifests/check-fleet.ts';
-import type { Fleet } from '../../../../controllers/sources/manifests/fleet.ts';
+import type { SourceFinding } from '../../../../core/sources/source-finding.ts';
+import { checkContent } from '../../../../controllers/sources/manifests/check-content.ts';
+import type { SourceContent } from '../../../../controllers/sources/manifests/source-content.ts';
 import { requireManifests } from '../../../../controllers/sources/manifests/require-manifests.ts';
-import { chooseSources } from '../../../settings/choose-sources.ts';
-import { type FetchContext, withFetchedFleet } from '../../../settings/fetch-fleet.ts';
+import { selectSources } from '../../../settings/select-sources.ts';
+import { type FetchContext, withFetchedSource } from '../../../settings/fetch-source.ts';
 import { readSettings } from '../../../settings/read-settings.ts';
 import type { SourceSettings } from '../../../settings/source-settings.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
@@ -15,6 +17,7 @@ import { servedKinds } from './expected-kinds.ts';
 import { type OutputFormat, renderDocument } from '../../../terminal/output-format.ts';
 import { countProblems, renderProblems } from '../../../terminal/problem-report.ts';
 import { type SettingsFlags, withFetchContext } from './settings-sources.ts';
+import { checkUndeclaredFields, withFieldErrors } from './undeclared-fields.ts';
 import { writePainted } from '../../../terminal/terminal-output.ts';
 
 interface ValidatedSource {
@@ -37,10 +40,17 @@ export async function validateSources(
   },
 ): Promise<ExitCode> {
   const settings = await readSettings(resolve(io.cwd, options.config));
-  const chosen = chooseSources(settings, options.source, 'all');
+  const chosen = selectSources(settings, options.source, 'all');
   const servedIn = servedKinds(options.expectKind);
-  const check = (fleet: Fleet): Promise<readonly Problem[]> =>
-    checkFleet(fleet, undefined, (objects) => checkKinds(objects, servedIn(objects)));
+  const check = async (content: SourceContent, source: SourceSettings): Promise<readonly Problem[]> => {
+    const kinds = source.sync === 'observe' ? ['*'] : (source.kinds ?? []);
+    const checkMore = (objects: SourceContent['objects']): readonly SourceFinding[] => [
+      ...checkKinds(objects, servedIn(objects)),
+      ...checkUndeclaredFields(objects),
+      ...checkAppliedKinds(objects, kinds),
+    ];
+    return withFieldErrors(await checkContent(content, undefined, checkMore));
+  };
   const sources = await withFetchContext(io, options, chosen, async (context) => {
     const checked: ValidatedSource[] = [];
     for (const source of chosen) checked.push(await validateSource(source, context, check));
@@ -57,18 +67,18 @@ export async function validateSources(
 async function validateSource(
   source: SourceSettings,
   context: FetchContext,
-  check: (fleet: Fleet) => Promise<readonly Problem[]>,
+  check: (content: SourceContent, source: SourceSettings) => Promise<readonly Problem[]>,
 ): Promise<ValidatedSource> {
   const { name } = source;
   try {
-    return await withFetchedFleet(source, context, async (fleet) => {
-      requireManifests([fleet], `source ${name}`, source.paths ?? []);
+    return await withFetchedSource(source, context, async (content) => {
+      requireManifests([content], `source ${name}`, source.paths ?? []);
       return {
         name,
-        commit: fleet.commit?.id,
-        files: fleet.files,
-        objects: fleet.objects.length,
-        problems: await check(fleet),
+        commit: content.commit?.id,
+        files: content.files,
+        objects: content.objects.length,
+        problems: await check(content, source),
       };
     });
   } catch (error) {

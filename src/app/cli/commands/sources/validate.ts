@@ -1,10 +1,16 @@
 import path from 'node:path';
 import type { Problem } from '../../../../core/model/problem.ts';
+import type { SourceFinding } from '../../../../core/sources/source-finding.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags } from '../../flags/hub-flags.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
-import { addSettingsFlags, checkSettingsFlags, collect, type SettingsFlags } from './settings-sources.ts';
+import {
+  addSettingsFlags,
+  checkSettingsFlags,
+  collectValues,
+  type SettingsFlags,
+} from './settings-sources.ts';
 import { writePainted } from '../../../terminal/terminal-output.ts';
 import { wrongOption } from '../../flags/wrong-option.ts';
 
@@ -23,12 +29,17 @@ export const validateCommand: CliCommand = {
         '[folder]',
         'folder of manifests, or one file; without it the sources of --config are fetched',
       )
-      .option('--path <glob>', 'only what matches, `!` in front leaves out; may be repeated', collect, [])
+      .option(
+        '--path <glob>',
+        'only what matches, `!` in front leaves out; may be repeated',
+        collectValues,
+        [],
+      )
       .option('--strict', 'warnings count as errors', false)
       .option(
         '--expect-kind <group/kind>',
         'a kind that the hub serves though nothing here defines it; may be repeated',
-        collect,
+        collectValues,
         [],
       )
       .addOption(outputOption());
@@ -62,39 +73,47 @@ async function validate(io: CliIo, folder: string | undefined, options: Validate
 }
 
 async function validateFolder(io: CliIo, folder: string, options: ValidateOptions): Promise<ExitCode> {
-  const { readFleetFolder } = await import('../../../../controllers/sources/reading/read-fleet-folder.ts');
-  const { checkFleet } = await import('../../../../controllers/sources/manifests/check-fleet.ts');
+  const { readSourceFolder } = await import('../../../../controllers/sources/reading/read-source-folder.ts');
+  const { checkContent } = await import('../../../../controllers/sources/manifests/check-content.ts');
   const { requireManifests } = await import('../../../../controllers/sources/manifests/require-manifests.ts');
-  const paths = await pathsOf(io, options);
-  const fleet = await readFleetFolder(path.resolve(io.cwd, folder), {
+  const { paths, kinds } = await sourceOf(io, options);
+  const content = await readSourceFolder(path.resolve(io.cwd, folder), {
     paths,
     signal: io.signal,
     cwd: io.cwd,
   });
-  requireManifests([fleet], folder, paths);
+  requireManifests([content], folder, paths);
   const { checkKinds } = await import('../../../../core/sources/check-kinds.ts');
+  const { checkAppliedKinds } = await import('../../../../core/sources/check-applied-kinds.ts');
   const { servedKinds } = await import('./expected-kinds.ts');
   const servedIn = servedKinds(options.expectKind);
-  const problems = await checkFleet(fleet, undefined, (objects) => checkKinds(objects, servedIn(objects)));
+  const { checkUndeclaredFields, withFieldErrors } = await import('./undeclared-fields.ts');
+  const checkMore = (objects: typeof content.objects): readonly SourceFinding[] => [
+    ...checkKinds(objects, servedIn(objects)),
+    ...checkUndeclaredFields(objects),
+    ...checkAppliedKinds(objects, kinds),
+  ];
+  const problems = withFieldErrors(await checkContent(content, undefined, checkMore));
   const failed = problems.some(({ severity }) => severity === 'error' || options.strict);
-  const summary = { valid: !failed, files: fleet.files, objects: fleet.objects.length, problems };
-  if (options.output === 'table') await writeTable(io, problems, fleet);
+  const summary = { valid: !failed, files: content.files, objects: content.objects.length, problems };
+  if (options.output === 'table') await writeTable(io, problems, content);
   else io.stdout.write(await renderDocument(summary, options.output));
   return failed ? 1 : 0;
 }
 
-async function pathsOf(
+/** What is read of the folder, and the kinds that its source lists, where that is known. */
+async function sourceOf(
   io: CliIo,
   { config, source, path: globs }: ValidateOptions,
-): Promise<readonly string[]> {
-  if (config === undefined) return globs;
+): Promise<{ readonly paths: readonly string[]; readonly kinds?: readonly string[] }> {
+  if (config === undefined) return { paths: globs };
   const { readSettings } = await import('../../../settings/read-settings.ts');
-  const { chooseSources } = await import('../../../settings/choose-sources.ts');
-  const chosen = chooseSources(await readSettings(path.resolve(io.cwd, config)), source, 'only');
+  const { selectSources } = await import('../../../settings/select-sources.ts');
+  const chosen = selectSources(await readSettings(path.resolve(io.cwd, config)), source, 'only');
   const [only, second] = chosen;
   if (second !== undefined)
     throw wrongOption('--source', 'got several, expected one: a folder is checked as one source');
-  return only?.paths ?? [];
+  return { paths: only?.paths ?? [], kinds: only?.sync === 'observe' ? ['*'] : (only?.kinds ?? []) };
 }
 
 async function writeTable(

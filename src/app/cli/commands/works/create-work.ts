@@ -100,16 +100,16 @@ async function readManifests(
   io: CliIo,
   paths: readonly string[],
 ): Promise<readonly KubeObject[] | undefined> {
-  const { readFleetFolder } = await import('../../../../controllers/sources/reading/read-fleet-folder.ts');
+  const { readSourceFolder } = await import('../../../../controllers/sources/reading/read-source-folder.ts');
   const { default: path } = await import('node:path');
   const fleets = [];
   const { requireManifests } = await import('../../../../controllers/sources/manifests/require-manifests.ts');
   for (const file of paths) {
-    const fleet = await readFleetFolder(path.resolve(io.cwd, file));
-    requireManifests([fleet], file, []);
-    fleets.push(fleet);
+    const content = await readSourceFolder(path.resolve(io.cwd, file));
+    requireManifests([content], file, []);
+    fleets.push(content);
   }
-  const problems = fleets.flatMap((fleet) => fleet.problems);
+  const problems = fleets.flatMap((content) => content.problems);
   io.stderr.write(renderProblems(problems, false));
   return problems.some(({ severity }) => severity === 'error')
     ? undefined

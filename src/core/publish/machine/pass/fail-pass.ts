@@ -1,14 +1,14 @@
-import { leavingOf, rememberedUnderWay } from './change-record.ts';
+import { leavingClusters, stateUnderWay } from './publication-in-progress.ts';
 import { endPass } from './end-pass.ts';
 import { finishWhenAnswered } from './finish-pass.ts';
 import type { PlacementEvent } from '../state/placement-event.ts';
-import type { Writing } from '../state/placement-state.ts';
-import type { PassingState, Step } from '../state/step-result.ts';
+import type { WritingStage } from '../state/placement-state.ts';
+import type { PassingState, StepResult } from '../state/step-result.ts';
 
 type Failed = Extract<PlacementEvent, { kind: 'failed' }>;
 
 /** An action of the pass failed: the pass ends, and the next one reads the uncertain state again. */
-export function passFailed(state: PassingState, failed: Failed, nowMs: number): Step {
+export function onPassFailed(state: PassingState, failed: Failed, nowMs: number): StepResult {
   const { error } = failed;
   const { stage } = state.pass;
   if (stage.kind === 'writing') return writeFailed(state, stage.writing, failed, nowMs);
@@ -26,20 +26,20 @@ export function passFailed(state: PassingState, failed: Failed, nowMs: number): 
 /** It is not known which of the writes succeeded. */
 function writeFailed(
   state: PassingState,
-  writing: Writing,
+  writing: WritingStage,
   { error, mayArrive }: Failed,
   nowMs: number,
-): Step {
+): StepResult {
   const { pass, suspects } = state;
   const page = writing.actions[writing.at]?.page ?? '';
   const isNew = mayArrive && !suspects.includes(page);
-  const unsure = { ...state, isUnsure: true, suspects: isNew ? [...suspects, page] : suspects };
+  const unsure = { ...state, isUncertain: true, suspects: isNew ? [...suspects, page] : suspects };
   const end = { kind: 'failed', error } as const;
-  const { site, purpose } = writing;
+  const { passPages, purpose } = writing;
   if (purpose.kind !== 'publish') return endPass(unsure, end);
-  const making = { pass, site, purpose, remembered: state.remembered, nowMs };
-  const remembered = rememberedUnderWay(making);
+  const making = { pass, passPages, purpose, remembered: state.remembered, nowMs };
+  const remembered = stateUnderWay(making);
   const { uid } = pass.placement.metadata;
-  const last = { uid, pages: site.published, leaving: leavingOf(making) };
+  const last = { uid, pages: passPages.published, leaving: leavingClusters(making) };
   return endPass({ ...unsure, remembered, last }, end, [{ kind: 'remember', state: remembered }]);
 }

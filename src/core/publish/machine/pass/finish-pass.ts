@@ -1,48 +1,51 @@
 import type { Condition, KubeObject } from '../../../model/object-meta.ts';
 import type { PlacementStatus } from '../../../model/kind/placement.ts';
 import type { Publication } from '../../judge/decide-publication.ts';
-import { heldCondition, type Hold, withReasons } from '../../judge/judge-result.ts';
+import { heldCondition, type Hold, addHoldReasons } from '../../judge/judge-result.ts';
 import type { PlanOutcome } from '../../approval/pending-plans.ts';
 import { planPlacementStatus } from '../../pages/placement-status.ts';
 import type { SettledPage } from '../../pages/plan-pages.ts';
 import { HELD_CONDITION } from '../../approval/publish-annotations.ts';
-import { settlementOf } from './change-record.ts';
+import { computeSettlement } from './publication-in-progress.ts';
 import { endPass } from './end-pass.ts';
-import { changeName, whenShown, withWrite } from '../state/own-writes.ts';
+import { changeKey, afterShown, recordWrite } from '../state/own-writes.ts';
 import type { PlacementAction } from '../state/placement-action.ts';
 import type { PlacementEvent } from '../state/placement-event.ts';
-import type { Finishing, Pass, Purpose, Site } from '../state/placement-state.ts';
+import type { FinishingStage, Pass, PassPurpose, PassPages } from '../state/placement-state.ts';
 import { statusTime } from '../state/status-time.ts';
-import { after, atStage, DONE, type PassingState, type Step } from '../state/step-result.ts';
+import { prependActions, withStage, DONE, type PassingState, type StepResult } from '../state/step-result.ts';
 
 /**
  * All pages are written: one status patch, and the record. The status is sent first, so that the hub works on it while the record is made.
  */
 export function finishPass(
   state: PassingState,
-  { site, purpose }: { readonly site: Site; readonly purpose: Exclude<Purpose, { kind: 'wait' }> },
+  {
+    passPages,
+    purpose,
+  }: { readonly passPages: PassPages; readonly purpose: Exclude<PassPurpose, { kind: 'wait' }> },
   nowMs: number,
-): Step {
+): StepResult {
   const { facts, placement } = state.pass;
   const { wanted } = purpose;
   const settled = purpose.kind === 'publish' ? purpose.plan.pages : purpose.pages;
-  const hold = wanted.hold && withReasons(wanted.hold, facts.lostBecause);
+  const hold = wanted.hold && addHoldReasons(wanted.hold, facts.lostBecause);
   const status = statusOf(state.pass, settled, hold, nowMs);
   const actions: PlacementAction[] = plansJudged(state.pass, wanted);
   if (status !== undefined) actions.push({ kind: 'patch-status', placement, status });
   if (purpose.kind === 'publish') actions.push({ kind: 'yield' });
-  const finishing: Finishing = {
+  const finishing: FinishingStage = {
     settled,
     hold,
     againAfterMs: wanted.againAfterMs,
     isPatching: status !== undefined,
-    record: purpose.kind === 'publish' ? { kind: 'open', site, purpose } : { kind: 'none' },
+    record: purpose.kind === 'publish' ? { kind: 'open', passPages, purpose } : { kind: 'none' },
   };
-  return after(actions, finishWhenAnswered(state, finishing));
+  return prependActions(actions, finishWhenAnswered(state, finishing));
 }
 
 /** The status patch was answered. */
-export function statusWritten(
+export function onStatusWritten(
   state: PassingState,
   { after: object, seen }: Extract<PlacementEvent, { kind: 'status-written' }>,
 ): PassingState {
@@ -50,36 +53,46 @@ export function statusWritten(
   const change = { before: pass.placement as unknown as KubeObject, after: object };
   return {
     ...state,
-    status: whenShown(withWrite(state.status, change), seen),
-    pass: { ...pass, made: [...pass.made, changeName('', change)] },
+    status: afterShown(recordWrite(state.status, change), seen),
+    pass: { ...pass, made: [...pass.made, changeKey('', change)] },
   };
 }
 
 /** The status write was sent: stores the state for the next judgement and makes the record. */
-export function settlePublication(state: PassingState, finishing: Finishing, nowMs: number): Step {
+export function settlePublication(state: PassingState, finishing: FinishingStage, nowMs: number): StepResult {
   if (finishing.record.kind !== 'open') return { state, actions: [] };
-  const { site, purpose } = finishing.record;
-  const settlement = settlementOf({ pass: state.pass, site, purpose, remembered: state.remembered, nowMs });
+  const { passPages, purpose } = finishing.record;
+  const settlement = computeSettlement({
+    pass: state.pass,
+    passPages,
+    purpose,
+    remembered: state.remembered,
+    nowMs,
+  });
   switch (settlement.kind) {
     case 'same':
       return finishWhenAnswered(state, { ...finishing, record: { kind: 'none' } });
     case 'remember': {
       const { next: remembered } = settlement;
       const step = finishWhenAnswered({ ...state, remembered }, { ...finishing, record: { kind: 'none' } });
-      return after([{ kind: 'remember', state: remembered }], step);
+      return prependActions([{ kind: 'remember', state: remembered }], step);
     }
     case 'record': {
       const { done } = settlement;
       const scoresWrittenAtMs = purpose.plan.scoresOnly ? nowMs : state.scoresWrittenAtMs;
       const record = { kind: 'under-way', done } as const;
       const step = finishWhenAnswered({ ...state, scoresWrittenAtMs }, { ...finishing, record });
-      return after([{ kind: 'record', entry: done.entry }], step);
+      return prependActions([{ kind: 'record', entry: done.entry }], step);
     }
   }
 }
 
 /** The record is made. */
-export function publicationRecorded(state: PassingState, finishing: Finishing, hash: string): Step {
+export function onPublicationRecorded(
+  state: PassingState,
+  finishing: FinishingStage,
+  hash: string,
+): StepResult {
   if (finishing.record.kind !== 'under-way') return { state, actions: [] };
   const { entry, clusters, writes, next } = finishing.record.done;
   const remembered = { ...next, record: hash };
@@ -88,20 +101,20 @@ export function publicationRecorded(state: PassingState, finishing: Finishing, h
     { kind: 'tell-published', entry, clusters, writes, record: hash },
   ];
   const step = finishWhenAnswered({ ...state, remembered }, { ...finishing, record: { kind: 'none' } });
-  return after(actions, step);
+  return prependActions(actions, step);
 }
 
 /** Waits for outstanding answers, or ends the pass. */
-export function finishWhenAnswered(state: PassingState, finishing: Finishing): Step {
+export function finishWhenAnswered(state: PassingState, finishing: FinishingStage): StepResult {
   const { isPatching, record, failure, hold, settled, againAfterMs } = finishing;
   if (isPatching || record.kind !== 'none')
-    return { state: atStage(state, { kind: 'finishing', finishing }), actions: [] };
+    return { state: withStage(state, { kind: 'finishing', finishing }), actions: [] };
   if (failure !== undefined) return endPass(state, { kind: 'failed', error: failure.error });
   const text = hold === undefined ? undefined : `${hold.reason} ${hold.token}`;
-  const isNews = hold !== undefined && text !== state.toldHold;
+  const isNews = hold !== undefined && text !== state.reportedHold;
   const told: readonly PlacementAction[] = isNews ? [{ kind: 'tell-held', hold }] : [];
   return endPass(
-    { ...state, toldHold: text },
+    { ...state, reportedHold: text },
     againAfterMs === undefined ? DONE : { kind: 'requeue', afterMs: Math.max(1, againAfterMs) },
     [...told, { kind: 'settled', pages: settled }],
   );

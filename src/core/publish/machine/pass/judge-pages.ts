@@ -4,24 +4,24 @@ import type { Publication } from '../../judge/decide-publication.ts';
 import { type DecisionPage, decisionPageOf, publishedClusters } from '../../pages/decision-page.ts';
 import {
   type LastPublication,
-  planToStay,
+  planToRestore,
   publishedPages,
-  wasChanged,
+  wereChangedByOthers,
 } from '../../record/last-publication.ts';
-import { listOnce } from '../../pages/list-once.ts';
+import { listClustersOnce } from '../../pages/list-clusters-once.ts';
 import { isPlanWaiting } from '../../approval/pending-plans.ts';
 import { planPages } from '../../pages/plan-pages.ts';
 import { recordedPublication } from '../../record/recorded-publication.ts';
 import { pagesDigest } from '../../record/recorded-groups.ts';
 import { unrecordedPublication } from '../../record/unrecorded-publication.ts';
-import { rememberedUnderWay, scoreWaitMs } from './change-record.ts';
-import { decideNow } from './decide-now.ts';
-import { disturbed, isDisturbed } from '../state/disturbance.ts';
+import { stateUnderWay, scoreWaitMs } from './publication-in-progress.ts';
+import { decideFromFacts } from './decide-from-facts.ts';
+import { extendDisturbance, isDisturbed } from '../state/disturbance.ts';
 import { endPass } from './end-pass.ts';
-import { readThrough } from '../state/own-writes.ts';
+import { latestVersion } from '../state/own-writes.ts';
 import type { PlacementAction } from '../state/placement-action.ts';
-import type { Purpose, Site, Writing } from '../state/placement-state.ts';
-import { after, atStage, type PassingState, type Step } from '../state/step-result.ts';
+import type { PassPurpose, PassPages, WritingStage } from '../state/placement-state.ts';
+import { prependActions, withStage, type PassingState, type StepResult } from '../state/step-result.ts';
 import { writePages } from './write-pages.ts';
 
 /** The next try comes sooner when the commit is complete; this is for commits that never are. */
@@ -32,49 +32,49 @@ const REMAINS_RETRY_MS = 1_000;
 const PLAN_RETRY_MS = 500;
 
 /** The pages are known: records publications of a killed process, judges the result, and starts to write. */
-export function judgePages(before: PassingState, objects: readonly KubeObject[], nowMs: number): Step {
+export function judgePages(before: PassingState, objects: readonly KubeObject[], nowMs: number): StepResult {
   const { facts, placement, result } = before.pass;
   const pages = objects.map((object) => decisionPageOf(object, placement.metadata.uid));
   const last = lastPublication(before, placement, pages);
-  const isChanged = wasChanged(pages, last);
-  const site = { objects, pages, last, published: publishedPages(pages, last), isChanged };
-  const disturbance = isChanged ? disturbed(before.disturbance, nowMs) : before.disturbance;
+  const isChanged = wereChangedByOthers(pages, last);
+  const passPages = { objects, pages, last, published: publishedPages(pages, last), isChanged };
+  const disturbance = isChanged ? extendDisturbance(before.disturbance, nowMs) : before.disturbance;
   const known = last === undefined ? before.last : { uid: placement.metadata.uid, ...last };
   const state = { ...before, last: known, disturbance };
-  if (mustRead(state, site, nowMs))
-    return { state: atStage(state, { kind: 'reading' }), actions: [{ kind: 'read-pages', placement }] };
-  if (state.isCompared || facts.inventoryProblem !== undefined) return judgeResultOn(state, site, nowMs);
+  if (mustRead(state, passPages, nowMs))
+    return { state: withStage(state, { kind: 'reading' }), actions: [{ kind: 'read-pages', placement }] };
+  if (state.isCompared || facts.inventoryProblem !== undefined) return judgeResultOn(state, passPages, nowMs);
   const compared = { ...state, isCompared: true };
   const { newest, oldestAtMs, areReadable } = facts.records;
   const past = { newest, oldestAtMs, state: state.remembered, digest: facts.digest };
-  const found = areReadable ? unrecordedPublication(site.published, past) : undefined;
+  const found = areReadable ? unrecordedPublication(passPages.published, past) : undefined;
   const dropped: readonly PlacementAction[] = newest === undefined ? [] : [{ kind: 'drop-record' }];
-  if (found === undefined) return after(dropped, judgeResultOn(compared, site, nowMs));
+  if (found === undefined) return prependActions(dropped, judgeResultOn(compared, passPages, nowMs));
   const { made, ...published } = found;
   const { released, atMs, counts = false } = made ?? {};
   const entry = { placement: facts.key, result, ...published, released, found: { atMs, counts } };
   return {
-    state: atStage(compared, { kind: 'recording-found', site, entry }),
+    state: withStage(compared, { kind: 'recording-found', passPages, entry }),
     actions: [...dropped, { kind: 'record', entry }],
   };
 }
 
 /** Nothing changes: what is there stays. If the last publication is unknown, the watch alone is not enough. */
-function mustRead(state: PassingState, site: Site, nowMs: number): boolean {
+function mustRead(state: PassingState, passPages: PassPages, nowMs: number): boolean {
   const { facts, placement, result, isRead } = state.pass;
-  const { published } = site;
-  if (isRead || site.last !== undefined || site.pages.length === 0) return false;
-  const wanted = decideNow(facts, { placement, result, published, state }, nowMs);
-  return wanted.groups === undefined || tooEarly(state, site, wanted, nowMs).waitMs > 0;
+  const { published } = passPages;
+  if (isRead || passPages.last !== undefined || passPages.pages.length === 0) return false;
+  const wanted = decideFromFacts(facts, { placement, result, published, state }, nowMs);
+  return wanted.groups === undefined || tooEarly(state, passPages, wanted, nowMs).waitMs > 0;
 }
 
 /** The publication of the process before this one has its record. */
-export function foundRecorded(
+export function onFoundRecorded(
   before: PassingState,
-  { site, entry }: Extract<PassingState['pass']['stage'], { kind: 'recording-found' }>,
+  { passPages, entry }: Extract<PassingState['pass']['stage'], { kind: 'recording-found' }>,
   record: string,
   nowMs: number,
-): Step {
+): StepResult {
   const { digest } = before.pass.facts;
   const remembered = before.remembered && {
     ...before.remembered,
@@ -85,50 +85,53 @@ export function foundRecorded(
     ...(remembered === undefined ? [] : [{ kind: 'remember', state: remembered } as const]),
     { kind: 'tell-found', record },
   ];
-  return after(actions, judgeResultOn({ ...before, remembered }, site, nowMs));
+  return prependActions(actions, judgeResultOn({ ...before, remembered }, passPages, nowMs));
 }
 
-function judgeResultOn(state: PassingState, site: Site, nowMs: number): Step {
+function judgeResultOn(state: PassingState, passPages: PassPages, nowMs: number): StepResult {
   const { facts, placement, result } = state.pass;
-  const { published, isChanged } = site;
-  const wanted = decideNow(facts, { placement, result, published, state }, nowMs);
-  const early = tooEarly(state, site, wanted, nowMs);
+  const { published, isChanged } = passPages;
+  const wanted = decideFromFacts(facts, { placement, result, published, state }, nowMs);
+  const early = tooEarly(state, passPages, wanted, nowMs);
   if (early.waitMs > 0) {
     if (isChanged)
-      return after(early.actions, stay(early.state, site, { kind: 'wait', afterMs: early.waitMs }, nowMs));
+      return prependActions(
+        early.actions,
+        stay(early.state, passPages, { kind: 'wait', afterMs: early.waitMs }, nowMs),
+      );
     const settled: PlacementAction = { kind: 'settled', pages: published };
     return endPass(early.state, { kind: 'requeue', afterMs: early.waitMs }, [...early.actions, settled]);
   }
-  if (wanted.groups === undefined) return stay(early.state, site, { kind: 'stay', wanted }, nowMs);
+  if (wanted.groups === undefined) return stay(early.state, passPages, { kind: 'stay', wanted }, nowMs);
   const hints = {
-    isTaken: (page: string) => isTaken(state, site, page),
+    isTaken: (page: string) => isTaken(state, passPages, page),
     before: isChanged ? published : undefined,
   };
-  const plan = planPages(placement.metadata.name, site.pages, wanted.groups, hints);
+  const plan = planPages(placement.metadata.name, passPages.pages, wanted.groups, hints);
   const waitMs = scoreWaitMs(early.state, state.pass, plan, nowMs);
   if (waitMs > 0) return endPass(early.state, { kind: 'requeue', afterMs: waitMs });
-  return publish(early.state, site, { kind: 'publish', wanted, plan }, nowMs);
+  return publish(early.state, passPages, { kind: 'publish', wanted, plan }, nowMs);
 }
 
 function publish(
   state: PassingState,
-  site: Site,
-  purpose: Extract<Purpose, { kind: 'publish' }>,
+  passPages: PassPages,
+  purpose: Extract<PassPurpose, { kind: 'publish' }>,
   nowMs: number,
-): Step {
+): StepResult {
   const { actions } = purpose.plan;
-  const writing = writingOf(site, purpose, actions);
+  const writing = writingOf(passPages, purpose, actions);
   if (actions.length === 0 || purpose.wanted.removed.length === 0) return writePages(state, writing, nowMs);
   // What a change takes away is on the disk before it is taken.
-  const remembered = rememberedUnderWay({
+  const remembered = stateUnderWay({
     pass: state.pass,
-    site,
+    passPages,
     purpose,
     remembered: state.remembered,
     nowMs,
   });
   return {
-    state: atStage({ ...state, remembered }, { kind: 'persisting', writing }),
+    state: withStage({ ...state, remembered }, { kind: 'persisting', writing }),
     actions: [{ kind: 'persist', state: remembered }],
   };
 }
@@ -136,28 +139,36 @@ function publish(
 /** No new result: what is published stays, or is restored where others changed it. */
 function stay(
   state: PassingState,
-  site: Site,
-  why: Omit<Extract<Purpose, { kind: 'wait' }>, 'pages'> | Omit<Extract<Purpose, { kind: 'stay' }>, 'pages'>,
+  passPages: PassPages,
+  why:
+    | Omit<Extract<PassPurpose, { kind: 'wait' }>, 'pages'>
+    | Omit<Extract<PassPurpose, { kind: 'stay' }>, 'pages'>,
   nowMs: number,
-): Step {
+): StepResult {
   const { name } = state.pass.placement.metadata;
-  const plan = planToStay(name, site.pages, site.last, (page) => isTaken(state, site, page));
+  const plan = planToRestore(name, passPages.pages, passPages.last, (page) =>
+    isTaken(state, passPages, page),
+  );
   const told: readonly PlacementAction[] =
-    site.last !== undefined && plan.actions.length > 0
+    passPages.last !== undefined && plan.actions.length > 0
       ? [{ kind: 'tell-restored', pages: [...new Set(plan.actions.map(({ page }) => page))] }]
       : [];
-  const writing = writingOf(site, { ...why, pages: plan.pages }, plan.actions);
-  return after(told, writePages(state, writing, nowMs));
+  const writing = writingOf(passPages, { ...why, pages: plan.pages }, plan.actions);
+  return prependActions(told, writePages(state, writing, nowMs));
 }
 
-function writingOf(site: Site, purpose: Purpose, actions: Writing['actions']): Writing {
-  const objects = new Map(site.objects.map((page) => [page.metadata.name, page]));
-  return { site, purpose, actions, at: 0, objects };
+function writingOf(
+  passPages: PassPages,
+  purpose: PassPurpose,
+  actions: WritingStage['actions'],
+): WritingStage {
+  const objects = new Map(passPages.objects.map((page) => [page.metadata.name, page]));
+  return { passPages, purpose, actions, at: 0, objects };
 }
 
 /** Is this the name of a page that is not the placement's? */
-function isTaken(state: PassingState, { pages }: Site, name: string): boolean {
-  const object = readThrough(state.pages.get(name), state.pass.facts.seenPage(name));
+function isTaken(state: PassingState, { pages }: PassPages, name: string): boolean {
+  const object = latestVersion(state.pages.get(name), state.pass.facts.seenPage(name));
   return object !== undefined && !pages.some((own) => own.name === name);
 }
 
@@ -189,7 +200,7 @@ function lastPublication(
 function asFound(pages: readonly DecisionPage[]): LastPublication | undefined {
   const isClear = pages.length > 0 && pages.every(({ group, owned }) => owned && group !== undefined);
   if (!isClear) return undefined;
-  const once = listOnce(pages);
+  const once = listClustersOnce(pages);
   return once.actions.length === 0 ? { pages: once.pages, leaving: undefined } : undefined;
 }
 
@@ -201,12 +212,12 @@ interface Early {
 }
 
 /** How long the result has to wait before anything may come of it. */
-function tooEarly(state: PassingState, { published }: Site, wanted: Publication, nowMs: number): Early {
+function tooEarly(state: PassingState, { published }: PassPages, wanted: Publication, nowMs: number): Early {
   const { facts } = state.pass;
   const moves = movesClusters(wanted);
   // Also where nothing is published yet: a set or a binding that leaves with the commit is there until its end.
   if (moves) {
-    const age = facts.worldAge();
+    const age = facts.snapshotAge();
     const waitMs = HALF_COMMIT_RETRY_MS;
     if (age === 'half') return { state: { ...state, waitsForCommit: true }, actions: [], waitMs };
     if (age === 'overtaken') return { state, actions: [{ kind: 'decide-again', cause: 'inputs' }], waitMs };

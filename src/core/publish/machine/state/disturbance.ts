@@ -9,7 +9,7 @@ const MAX_WAIT_MS = 10_000;
  */
 
 /** After others changed which clusters the pages list. */
-export function disturbed(earlier: Disturbance | undefined, nowMs: number): Disturbance {
+export function extendDisturbance(earlier: Disturbance | undefined, nowMs: number): Disturbance {
   return { firstMs: stillRunning(earlier, nowMs)?.firstMs ?? nowMs, lastMs: nowMs };
 }
 

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../../model/object-meta.ts';
-import type { SeenChange } from './placement-event.ts';
+import type { WatchedChange } from './placement-event.ts';
 import type { OwnWrite } from './placement-state.ts';
 
 /*
@@ -14,7 +14,7 @@ function versionOf(object: KubeObject | undefined): string {
 }
 
 /** The newest known version: the last write, or what the watch shows if that is newer. */
-export function readThrough(
+export function latestVersion(
   write: OwnWrite | undefined,
   seen: KubeObject | undefined,
 ): KubeObject | undefined {
@@ -22,7 +22,7 @@ export function readThrough(
 }
 
 /** The state after a write that turned `before` into `after`; undefined where the object is absent. */
-export function withWrite(earlier: OwnWrite | undefined, change: SeenChange): OwnWrite | undefined {
+export function recordWrite(earlier: OwnWrite | undefined, change: WatchedChange): OwnWrite | undefined {
   const version = versionOf(change.before);
   if (version === versionOf(change.after)) return earlier;
   return {
@@ -37,7 +37,7 @@ export function withWrite(earlier: OwnWrite | undefined, change: SeenChange): Ow
  * restored from a backup.
  * @returns undefined when something newer than the write is there
  */
-export function whenShown(write: OwnWrite | undefined, seen: KubeObject | undefined): OwnWrite | undefined {
+export function afterShown(write: OwnWrite | undefined, seen: KubeObject | undefined): OwnWrite | undefined {
   const version = versionOf(seen);
   if (write === undefined || write.older.includes(version)) return write;
   if (version !== write.version) return undefined;
@@ -46,18 +46,18 @@ export function whenShown(write: OwnWrite | undefined, seen: KubeObject | undefi
 }
 
 /** Whether the watch still shows a version before the write. */
-export function isBehind(write: OwnWrite): boolean {
+export function isWatchBehind(write: OwnWrite): boolean {
   return write.older.length > 0;
 }
 
 /** Whether this is the result of the write or an older version, and so nothing new. */
-export function isOwn(write: OwnWrite | undefined, seen: KubeObject | undefined): boolean {
+export function isOwnWrite(write: OwnWrite | undefined, seen: KubeObject | undefined): boolean {
   if (write === undefined) return false;
   const version = versionOf(seen);
   return write.older.includes(version) || write.version === version;
 }
 
 /** Names what a change made of an object: the same for a write and for the watch event that shows it. */
-export function changeName(name: string, { before, after }: SeenChange): string {
+export function changeKey(name: string, { before, after }: WatchedChange): string {
   return after === undefined ? `${name} deleted ${versionOf(before)}` : `${name} ${versionOf(after)}`;
 }

@@ -12,7 +12,7 @@ export type PassEnd =
   | { readonly kind: 'requeue'; readonly afterMs: number }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-/** An action for the caller. The actions of a step start in order; the first seven are answered by an event. */
+/** An action for the caller. The actions of a step start in order; the first eight are answered by an event. */
 export type PlacementAction =
   /** List the pages on the hub. */
   | { readonly kind: 'read-pages'; readonly placement: Placement }
@@ -27,6 +27,8 @@ export type PlacementAction =
     }
   /** On the version of `placement`. */
   | { readonly kind: 'patch-status'; readonly placement: Placement; readonly status: PlacementStatus }
+  /** Set the annotations that make the placement Berth's and keep OCM's scheduler away. */
+  | { readonly kind: 'mark-placement'; readonly placement: Placement }
   /** Store the state, and answer when it would survive the process. */
   | { readonly kind: 'persist'; readonly state: PublishState }
   /** Yield, so that earlier requests are sent. */

@@ -1,8 +1,8 @@
 import type { KubeObject } from '../../../model/object-meta.ts';
-import type { Facts } from './placement-facts.ts';
+import type { PassFacts } from './placement-facts.ts';
 
 /** A change that the watch showed; `before` and `after` are both there for a modification. */
-export interface SeenChange {
+export interface WatchedChange {
   readonly before: KubeObject | undefined;
   readonly after: KubeObject | undefined;
 }
@@ -13,7 +13,7 @@ export type PlacementEvent =
    * Starts a pass: there is a new result, pages were changed, an approval was read, or a wait is over. The cause does
    * not matter, because a pass reads all facts again. Sent only while no pass is in progress.
    */
-  | { readonly kind: 'look'; readonly facts: Facts }
+  | { readonly kind: 'look'; readonly facts: PassFacts }
   /** The watch no longer shows the placement. Sent only while no pass is in progress; it is a pass of its own. */
   | { readonly kind: 'gone' }
   /** Answer to `read-pages`: the pages on the hub, and those that the watch shows at that time. */
@@ -32,6 +32,8 @@ export type PlacementEvent =
     }
   /** Answer to `patch-status`. */
   | { readonly kind: 'status-written'; readonly after: KubeObject; readonly seen: KubeObject | undefined }
+  /** Answer to `mark-placement`. */
+  | { readonly kind: 'placement-marked'; readonly after: KubeObject }
   /** Answer to `persist`, also where the disk refused it. */
   | { readonly kind: 'persisted' }
   /** Answer to `yield`. */
@@ -41,14 +43,14 @@ export type PlacementEvent =
   /** An action failed. `of`: what it was. `mayArrive`: the write may still be carried out. */
   | {
       readonly kind: 'failed';
-      readonly of: 'pages' | 'status' | 'record';
+      readonly of: 'pages' | 'status' | 'mark' | 'record';
       readonly error: unknown;
       readonly mayArrive: boolean;
     }
   /** The watch showed a change of one of the placement's pages. */
   | {
       readonly kind: 'page-changed';
-      readonly change: SeenChange;
+      readonly change: WatchedChange;
       /** This process leads. */
       readonly isLeader: boolean;
       /** The watch shows the placement. */
@@ -57,7 +59,7 @@ export type PlacementEvent =
   /** The watch showed a change of the placement. `isInput`: may decisions depend on it? Asked only of changes by others. */
   | {
       readonly kind: 'placement-changed';
-      readonly change: SeenChange;
+      readonly change: WatchedChange;
       readonly isInput: () => boolean;
     }
   /** The commit that was on its way is wholly on the hub. */
@@ -77,5 +79,5 @@ export interface SeenAtRestore {
   /** Newest resource version of the restored hub. */
   readonly hubVersion: string;
   /** Undefined where the placement is gone. */
-  readonly seen: Pick<Facts, 'key' | 'placement' | 'pages' | 'seenPage'> | undefined;
+  readonly seen: Pick<PassFacts, 'key' | 'placement' | 'pages' | 'seenPage'> | undefined;
 }

@@ -18,16 +18,16 @@ export interface PastRecords {
 }
 
 /**
- * `whole`: the world shows the hub at one commit. `half`: between two commits. `overtaken`: between two commits, of
+ * `whole`: the snapshot shows the hub at one commit. `half`: between two commits. `overtaken`: between two commits, of
  * which the second is complete now.
  */
-export type WorldAge = 'whole' | 'half' | 'overtaken';
+export type SnapshotAge = 'whole' | 'half' | 'overtaken';
 
 /**
  * The inputs of a pass besides the placement's state, read again for each pass. Some are functions because their
  * answers are expensive and rarely needed.
  */
-export interface Facts {
+export interface PassFacts {
   /** `namespace/name` */
   readonly key: string;
   /** As the watch shows it. */
@@ -46,14 +46,16 @@ export interface Facts {
   readonly worksProblem: string | undefined;
   /** Plans that commits were approved with, as far as they are about this placement. */
   readonly plans: readonly PendingPlan[];
+  /** A source that another tool applies (`sync: observe`) declares the placement. */
+  readonly isOfSource: boolean;
   /** The hub was restored from a backup: it may show an older state than what was published last. */
   readonly isHubRestored: boolean;
   readonly digest: Digest;
   /** The PlacementDecision of this name in the namespace, with any owner, as the watch shows it. */
   readonly seenPage: (name: string) => KubeObject | undefined;
-  /** Of the world that the result was decided from. */
-  readonly worldAge: () => WorldAge;
-  /** Did the world that the result was decided from list all these clusters as the placement's? */
+  /** Of the snapshot that the result was decided from. */
+  readonly snapshotAge: () => SnapshotAge;
+  /** Did the snapshot that the result was decided from list all these clusters as the placement's? */
   readonly wasDecidedKnowing: (clusters: readonly string[]) => boolean;
   /** Does the work of the placement run on the cluster (Available or Healthy)? */
   readonly isReady: (cluster: string) => boolean;

@@ -8,7 +8,7 @@ import type { LastPublication } from '../../record/last-publication.ts';
 import type { PageAction, PagePlan, SettledPage } from '../../pages/plan-pages.ts';
 import type { PublishState } from '../../judge/publish-state.ts';
 import type { PublishedDecision } from '../../pages/published-decision.ts';
-import type { Facts } from './placement-facts.ts';
+import type { PassFacts } from './placement-facts.ts';
 
 /** The last write of the controller to one object. */
 export interface OwnWrite {
@@ -37,14 +37,14 @@ export interface BeforeRestore {
 
 /** A change that the watch showed during a pass. Whether it is our own is known when the writes are answered. */
 export interface EarlyChange {
-  /** See `changeName`. */
+  /** See `changeKey`. */
   readonly change: string;
   /** When it was shown, where it counts as the write of a rival if it is not the controller's own. */
   readonly rivalAtMs: number | undefined;
 }
 
 /** The pages that a pass writes to, as they are on the hub and as they are judged. */
-export interface Site {
+export interface PassPages {
   readonly objects: readonly KubeObject[];
   readonly pages: readonly DecisionPage[];
   readonly last: LastPublication | undefined;
@@ -54,7 +54,7 @@ export interface Site {
 }
 
 /** What the writes of a pass are for. */
-export type Purpose =
+export type PassPurpose =
   /** The pages get a new decision. */
   | { readonly kind: 'publish'; readonly wanted: Publication; readonly plan: PagePlan }
   /** The pages stay, or are restored where others changed them. */
@@ -62,9 +62,9 @@ export type Purpose =
   /** The same, and it is too early to judge the result. */
   | { readonly kind: 'wait'; readonly afterMs: number; readonly pages: readonly SettledPage[] };
 
-export interface Writing {
-  readonly site: Site;
-  readonly purpose: Purpose;
+export interface WritingStage {
+  readonly passPages: PassPages;
+  readonly purpose: PassPurpose;
   /** In this order, one after the other. */
   readonly actions: readonly PageAction[];
   /** Index of the action that is under way. */
@@ -74,7 +74,7 @@ export interface Writing {
 }
 
 /** What remains after the writes. */
-export interface Finishing {
+export interface FinishingStage {
   readonly settled: readonly SettledPage[];
   readonly hold: Hold | undefined;
   readonly againAfterMs: number | undefined;
@@ -85,8 +85,8 @@ export interface Finishing {
     /** It begins when the status patch is on its way. */
     | {
         readonly kind: 'open';
-        readonly site: Site;
-        readonly purpose: Extract<Purpose, { kind: 'publish' }>;
+        readonly passPages: PassPages;
+        readonly purpose: Extract<PassPurpose, { kind: 'publish' }>;
       }
     | { readonly kind: 'under-way'; readonly done: DonePublication };
   /** The status patch or the record failed. */
@@ -103,7 +103,7 @@ export interface DonePublication {
 }
 
 /** The stage of a pass: each but the last waits for one answer. */
-export type Stage =
+export type PassStage =
   /** The pages are read from the hub, since it is not known how far earlier writes got. */
   | { readonly kind: 'reading' }
   /** The version of `left[0]` is being changed, so that an earlier write to it cannot arrive late. */
@@ -113,26 +113,30 @@ export type Stage =
       readonly left: readonly KubeObject[];
     }
   /** A publication of the process before this one gets its record. */
-  | { readonly kind: 'recording-found'; readonly site: Site; readonly entry: PublishedDecision }
+  | { readonly kind: 'recording-found'; readonly passPages: PassPages; readonly entry: PublishedDecision }
   /** What the change takes away is being written to the disk. */
-  | { readonly kind: 'persisting'; readonly writing: Writing }
-  | { readonly kind: 'writing'; readonly writing: Writing }
+  | { readonly kind: 'persisting'; readonly writing: WritingStage }
+  | { readonly kind: 'writing'; readonly writing: WritingStage }
   /** The hold of a placement that others schedule from now on is being taken from its status. */
   | { readonly kind: 'leaving' }
+  /** Other schedulers are being told to leave the placement. */
+  | { readonly kind: 'marking' }
+  /** The status is being told that another controller writes the pages, and that Berth stopped. */
+  | { readonly kind: 'yielding' }
   /** The status patch and the record are under way at the same time. */
-  | { readonly kind: 'finishing'; readonly finishing: Finishing };
+  | { readonly kind: 'finishing'; readonly finishing: FinishingStage };
 
 /** One look at a placement, from the facts to the last answer. */
 export interface Pass {
-  readonly facts: Facts;
+  readonly facts: PassFacts;
   /** With the status that the controller wrote last. */
   readonly placement: Placement;
   readonly result: ScheduleResult;
-  readonly stage: Stage;
+  readonly stage: PassStage;
   /** Its pages were read from the hub, and not taken from the watch. */
   readonly isRead: boolean;
   readonly early: readonly EarlyChange[];
-  /** What the writes of this pass made of their objects, see `changeName`. */
+  /** What the writes of this pass made of their objects, see `changeKey`. */
   readonly made: readonly string[];
 }
 
@@ -147,20 +151,27 @@ export interface PlacementState {
   /** Own writes to the status of the placement. */
   readonly status: OwnWrite | undefined;
   /** A write failed, so that pages are read from the hub before anything is planned. */
-  readonly isUnsure: boolean;
+  readonly isUncertain: boolean;
   /** Pages to which a write of unknown outcome may still arrive. */
   readonly suspects: readonly string[];
   readonly disturbance: Disturbance | undefined;
   /** Pages of a placement that others schedule: their versions, and since when they have those. */
-  readonly ofOthers: { readonly versions: string; readonly sinceMs: number } | undefined;
+  readonly otherSchedulerPages: { readonly versions: string; readonly sinceMs: number } | undefined;
   /** Reason and token of the hold that was reported last. */
-  readonly toldHold: string | undefined;
+  readonly reportedHold: string | undefined;
   readonly scoresWrittenAtMs: number | undefined;
   /** The pages were compared with the records of the process before this one. */
   readonly isCompared: boolean;
   readonly beforeRestore: BeforeRestore | undefined;
-  /** When others changed pages while this process led: the last times, in milliseconds since the epoch. */
-  readonly rivalWritesAtMs: readonly number[];
+  /**
+   * When others changed pages while this process led: the last rounds, in milliseconds since the epoch. A round is all
+   * that they change between two writes of Berth.
+   */
+  readonly rivalRoundsAtMs: readonly number[];
+  /** This process wrote a page, and after the last round of others again. */
+  readonly wroteSinceRival: boolean;
+  /** Berth tried to mark the placement for other schedulers to leave. */
+  readonly wasMarked: boolean;
   /** A result waits until the commit is wholly on the hub. */
   readonly waitsForCommit: boolean;
   /** Undefined: no pass is under way. */
@@ -172,15 +183,17 @@ export const INITIAL_STATE: PlacementState = {
   remembered: undefined,
   pages: new Map(),
   status: undefined,
-  isUnsure: false,
+  isUncertain: false,
   suspects: [],
   disturbance: undefined,
-  ofOthers: undefined,
-  toldHold: undefined,
+  otherSchedulerPages: undefined,
+  reportedHold: undefined,
   scoresWrittenAtMs: undefined,
   isCompared: false,
   beforeRestore: undefined,
-  rivalWritesAtMs: [],
+  rivalRoundsAtMs: [],
+  wroteSinceRival: false,
+  wasMarked: false,
   waitsForCommit: false,
   pass: undefined,
 };

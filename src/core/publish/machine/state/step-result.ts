@@ -1,8 +1,8 @@
 import type { PassEnd, PlacementAction } from './placement-action.ts';
-import type { Pass, PlacementState, Stage } from './placement-state.ts';
+import type { Pass, PlacementState, PassStage } from './placement-state.ts';
 
 /** The state after an event, and the actions to apply. */
-export interface Step {
+export interface StepResult {
   readonly state: PlacementState;
   readonly actions: readonly PlacementAction[];
 }
@@ -10,12 +10,15 @@ export interface Step {
 /** A state in which a pass is under way. */
 export type PassingState = PlacementState & { readonly pass: Pass };
 
-export function atStage(state: PassingState, stage: Stage): PassingState {
+export function withStage(state: PassingState, stage: PassStage): PassingState {
   return { ...state, pass: { ...state.pass, stage } };
 }
 
 /** The step, after other actions. */
-export function after(actions: readonly PlacementAction[], { state, actions: next }: Step): Step {
+export function prependActions(
+  actions: readonly PlacementAction[],
+  { state, actions: next }: StepResult,
+): StepResult {
   return actions.length === 0 ? { state, actions: next } : { state, actions: [...actions, ...next] };
 }
 

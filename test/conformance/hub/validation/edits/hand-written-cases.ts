@@ -2,6 +2,7 @@ import type { Edit, ValidationCase } from '../validation-case.ts';
 import { EMBEDDED_CASES } from './embedded.ts';
 import { OTHER_EDITS } from './other-edits.ts';
 import { SERVICE_EDITS } from './service-edits.ts';
+import { STATUS_EDITS } from './status-edits.ts';
 import { WORKLOAD_EDITS } from './workload-edits.ts';
 
 /** Every change on creation and on update. */
@@ -22,4 +23,5 @@ export const HAND_WRITTEN_CASES: readonly ValidationCase[] = [
   ...casesOf(SERVICE_EDITS),
   ...casesOf(WORKLOAD_EDITS),
   ...casesOf(OTHER_EDITS),
+  ...STATUS_EDITS,
 ];

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../../../src/core/model/object-meta.ts';
 import {
-  changeName,
-  isBehind,
-  isOwn,
-  readThrough,
-  whenShown,
-  withWrite,
+  changeKey,
+  isWatchBehind,
+  isOwnWrite,
+  latestVersion,
+  afterShown,
+  recordWrite,
 } from '../../../../../src/core/publish/machine/state/own-writes.ts';
 
 const at = (resourceVersion: string): KubeObject => ({
@@ -19,9 +19,9 @@ const change = (before: string | undefined, after: string | undefined) => ({
   after: after === undefined ? undefined : at(after),
 });
 /** Version 1 was seen, and 2 and then 3 were written. */
-const twice = withWrite(withWrite(undefined, change('1', '2')), change('2', '3'));
-const deleted = withWrite(undefined, change('1', undefined));
-const created = withWrite(undefined, change(undefined, '1'));
+const twice = recordWrite(recordWrite(undefined, change('1', '2')), change('2', '3'));
+const deleted = recordWrite(undefined, change('1', undefined));
+const created = recordWrite(undefined, change(undefined, '1'));
 
 describe('own writes', () => {
   it.each([
@@ -36,26 +36,26 @@ describe('own writes', () => {
     { name: 'an object that it never wrote', write: undefined, seen: '4', want: '4', own: false },
   ])('reads its own writes when the watch shows $name', ({ write, seen, want, own }) => {
     const object = seen === undefined ? undefined : at(seen);
-    expect(readThrough(write, object)?.metadata.resourceVersion).toBe(want);
-    expect(isOwn(write, object)).toBe(own);
+    expect(latestVersion(write, object)?.metadata.resourceVersion).toBe(want);
+    expect(isOwnWrite(write, object)).toBe(own);
   });
 
   it('takes an older version for news once the watch showed the write: the hub was restored from a backup', () => {
-    const shown = whenShown(twice, at('3'));
-    expect(shown && isBehind(shown)).toBe(false);
-    expect(isOwn(shown, at('3'))).toBe(true);
-    expect(isOwn(shown, at('2'))).toBe(false);
-    expect(readThrough(shown, at('1'))).toEqual(at('1'));
+    const shown = afterShown(twice, at('3'));
+    expect(shown && isWatchBehind(shown)).toBe(false);
+    expect(isOwnWrite(shown, at('3'))).toBe(true);
+    expect(isOwnWrite(shown, at('2'))).toBe(false);
+    expect(latestVersion(shown, at('1'))).toEqual(at('1'));
   });
 
   it('forgets a write that others have written after, and waits for one that the watch does not show', () => {
-    expect(whenShown(twice, at('4'))).toBeUndefined();
-    expect(whenShown(twice, at('2'))).toBe(twice);
-    expect(twice && isBehind(twice)).toBe(true);
+    expect(afterShown(twice, at('4'))).toBeUndefined();
+    expect(afterShown(twice, at('2'))).toBe(twice);
+    expect(twice && isWatchBehind(twice)).toBe(true);
   });
 
   it('does not keep a write that changed nothing', () => {
-    expect(withWrite(undefined, change('1', '1'))).toBeUndefined();
+    expect(recordWrite(undefined, change('1', '1'))).toBeUndefined();
   });
 
   it.each([
@@ -65,6 +65,6 @@ describe('own writes', () => {
     [change('1', undefined), change('2', undefined), false],
     [change('1', undefined), change(undefined, '1'), false],
   ])('names a change by what it made of the object', (write, seen, isSame) => {
-    expect(changeName('a', write) === changeName('a', seen)).toBe(isSame);
+    expect(changeKey('a', write) === changeKey('a', seen)).toBe(isSame);
   });
 });

@@ -1,0 +1,38 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/**
+ * Keeps room for new connections: when there are too many, the oldest that has no request under way is closed. So connections that
+ * send nothing, or their headers one by one, never keep others out.
+ */
+export function closeIdleConnections(server: Server, maxConnections: number): void {
+  /** The oldest first. Under TLS a request knows another socket than the listener: both have the same address. */
+  const waiting = new Map<string, Socket>();
+  server.on('connection', (socket: Socket) => {
+    const key = addressOf(socket);
+    if (waiting.size >= maxConnections) closeOldest(waiting);
+    waiting.set(key, socket);
+    socket.once('close', () => waiting.delete(key));
+  });
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const key = addressOf(request.socket);
+    const socket = waiting.get(key);
+    waiting.delete(key);
+    response.once('close', () => {
+      if (socket !== undefined && !socket.destroyed) waiting.set(key, socket);
+    });
+  });
+  // Requests that are under way are counted here: what is beyond is closed at once.
+  server.maxConnections = 2 * maxConnections;
+}
+
+function closeOldest(waiting: Map<string, Socket>): void {
+  const [oldest] = waiting;
+  if (oldest === undefined) return;
+  waiting.delete(oldest[0]);
+  oldest[1].destroy();
+}
+
+function addressOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress ?? ''} ${remotePort ?? ''}`;
+}

@@ -1,0 +1,20 @@
+import { ConflictError } from '../../core/errors.ts';
+import type { KindInfo } from '../../core/model/kinds.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import type { KubeApi, WriteOptions } from '../../core/ports.ts';
+
+/** Creates an object unless one of its name is there; losing a race against somebody else is fine. Throws what the API throws. */
+export async function createIfAbsent(
+  api: KubeApi,
+  kind: KindInfo,
+  object: KubeObject,
+  options?: WriteOptions,
+): Promise<void> {
+  const { namespace = '', name } = object.metadata;
+  if ((await api.get(kind, { namespace, name })) !== undefined) return;
+  try {
+    await api.create(kind, object, options);
+  } catch (error) {
+    if (!(error instanceof ConflictError)) throw error;
+  }
+}

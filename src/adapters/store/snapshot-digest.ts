@@ -1,0 +1,120 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import { canonicalJson } from '../../core/model/json-equal.ts';
+import { sha256 } from '../../runtime/sha256.ts';
+
+/** Lists of a snapshot, in the order of the manifest. */
+export const SNAPSHOT_LISTS = [
+  'placements',
+  'clusters',
+  'clusterSets',
+  'bindings',
+  'decisions',
+  'scores',
+] as const;
+export type SnapshotList = (typeof SNAPSHOT_LISTS)[number];
+
+/** Objects are kept in this many pieces per list: one changed object rewrites one piece. */
+const PIECES = 16;
+
+interface SnapshotObject {
+  readonly metadata: { readonly namespace?: string | undefined; readonly name: string };
+}
+
+/** One piece of one list: its hash covers its content. */
+export interface SnapshotPiece {
+  readonly hash: string;
+  readonly objects: readonly SnapshotObject[];
+}
+
+/** The hash of a snapshot and what it is made of. */
+export interface SnapshotDigest {
+  readonly hash: string;
+  readonly now: string;
+  /** Keys of the placements that are scheduled before the others; these, and all other lists, are in the order of their keys. */
+  readonly first: readonly string[];
+  /** See `Snapshot.held`. */
+  readonly held: Snapshot['held'];
+  /** Objects within a piece are in the order of their keys. */
+  readonly pieces: Readonly<Record<SnapshotList, readonly SnapshotPiece[]>>;
+}
+
+/** Objects keep their identity while they do not change, so their digests are remembered. */
+const objectDigests = new WeakMap<object, string>();
+const pieceNumbers = new Map<string, number>();
+
+/** @param snapshot listed in the order of keys; some placements may be listed before the others, in that order too */
+export function digestSnapshot(snapshot: Snapshot): SnapshotDigest {
+  const first = aheadOfOrder(snapshot.placements);
+  const pieces = Object.fromEntries(
+    SNAPSHOT_LISTS.map((list) => [list, piecesOf(snapshot[list], list === 'placements' ? first : [])]),
+  ) as unknown as SnapshotDigest['pieces'];
+  const hashes = SNAPSHOT_LISTS.map((list) => pieces[list].map((piece) => piece.hash));
+  const { now, held } = snapshot;
+  const parts = held === undefined ? (first.length === 0 ? [] : [first]) : [first, sortedHeld(held)];
+  return { hash: sha256(JSON.stringify([now, hashes, ...parts])).slice(0, 32), now, first, held, pieces };
+}
+
+function sortedHeld(held: NonNullable<Snapshot['held']>): readonly (readonly [string, readonly string[]])[] {
+  return Object.entries(held).sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** A millisecond's worth. */
+const AT_ONCE = 32;
+
+/**
+ * Digests the objects of a snapshot ahead of its first record, a few at a time. Left to that record, 10,000 objects hold up everything
+ * else for a third of a second.
+ */
+export async function warmSnapshotDigest(snapshot: Snapshot, signal: AbortSignal): Promise<void> {
+  let digested = 0;
+  for (const list of SNAPSHOT_LISTS)
+    for (const object of snapshot[list]) {
+      digestOf(object);
+      pieceOf(snapshotObjectKey(object));
+      if (++digested % AT_ONCE > 0) continue;
+      await nextTurn();
+      if (signal.aborted) return;
+    }
+}
+
+/** `namespace/name`; snapshots are ordered by it. */
+export function snapshotObjectKey({ metadata }: SnapshotObject): string {
+  return `${metadata.namespace ?? ''}/${metadata.name}`;
+}
+
+function aheadOfOrder(placements: readonly SnapshotObject[]): readonly string[] {
+  let others = Math.max(0, placements.length - 1);
+  const keyAt = (at: number): string => snapshotObjectKey(placements[at] as SnapshotObject);
+  while (others > 0 && keyAt(others - 1) < keyAt(others)) others--;
+  return placements.slice(0, others).map(snapshotObjectKey);
+}
+
+function piecesOf(objects: readonly SnapshotObject[], first: readonly string[]): readonly SnapshotPiece[] {
+  const buckets = Array.from({ length: PIECES }, (): SnapshotObject[] => []);
+  for (const object of objects) buckets[pieceOf(snapshotObjectKey(object))]?.push(object);
+  // Listed first or not: the same objects are the same piece.
+  for (const piece of new Set(first.map(pieceOf)))
+    buckets[piece]?.sort((a, b) => (snapshotObjectKey(a) < snapshotObjectKey(b) ? -1 : 1));
+  return buckets.map((bucket) => ({
+    hash: sha256(bucket.map(digestOf).join('\n')).slice(0, 32),
+    objects: bucket,
+  }));
+}
+
+function digestOf(object: SnapshotObject): string {
+  let known = objectDigests.get(object);
+  if (known === undefined) objectDigests.set(object, (known = sha256(canonicalJson(object))));
+  return known;
+}
+
+function pieceOf(key: string): number {
+  let number = pieceNumbers.get(key);
+  if (number === undefined) {
+    number = Number.parseInt(sha256(key).slice(0, 4), 16) % PIECES;
+    // Names come and go forever; the table must not.
+    if (pieceNumbers.size > 200_000) pieceNumbers.clear();
+    pieceNumbers.set(key, number);
+  }
+  return number;
+}

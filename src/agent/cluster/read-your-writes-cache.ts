@@ -1,0 +1,60 @@
+import type { ObjectStore } from '../../adapters/kube/cache/object-store.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+
+interface OwnWrite {
+  /** Versions older than the write: while the store shows one of them, it is behind. */
+  readonly overtaken: Set<string | undefined>;
+  readonly object: KubeObject | undefined;
+}
+
+/** A read-your-writes view of a watched store: after a write the answer counts until the watch has caught up. */
+export class ReadYourWritesCache {
+  readonly #store: ObjectStore;
+  readonly #writes = new Map<string, OwnWrite>();
+  /** The version of each of our last writes. */
+  readonly #made = new Map<string, string>();
+
+  constructor(store: ObjectStore) {
+    this.#store = store;
+    store.onChange(({ key, after }) => {
+      if (after === undefined) this.#made.delete(key);
+    });
+  }
+
+  get(key: string): KubeObject | undefined {
+    const seen = this.#store.get(key);
+    const write = this.#writes.get(key);
+    if (write === undefined) return seen;
+    if (write.overtaken.has(seen?.metadata.resourceVersion)) return write.object;
+    this.#writes.delete(key);
+    return seen;
+  }
+
+  /** @param object as the server answered; undefined: it is gone */
+  wrote(key: string, object: KubeObject | undefined): void {
+    const seen = this.#store.get(key)?.metadata.resourceVersion;
+    const version = object?.metadata.resourceVersion;
+    const before = this.#writes.get(key);
+    if (version === undefined) this.#made.delete(key);
+    else this.#made.set(key, version);
+    if (version !== undefined && version === seen) {
+      this.#writes.delete(key);
+      return;
+    }
+    const overtaken = before?.overtaken ?? new Set<string | undefined>();
+    overtaken.add(seen);
+    if (before?.object !== undefined) overtaken.add(before.object.metadata.resourceVersion);
+    this.#writes.set(key, { overtaken, object });
+  }
+
+  /** Whether our own last write made this version. Then its event is not new. */
+  isOwn(key: string, object: KubeObject | undefined): boolean {
+    return object !== undefined && this.#made.get(key) === object.metadata.resourceVersion;
+  }
+
+  /** Drops our own write: after a conflict only the watch counts. */
+  forget(key: string): void {
+    this.#writes.delete(key);
+    this.#made.delete(key);
+  }
+}

@@ -1,0 +1,110 @@
+import { errorText } from '../../core/errors.ts';
+import type {
+  ManifestCondition,
+  ManifestResourceMeta,
+  ManifestWorkSpec,
+} from '../../core/model/kind/manifest-work.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import { evaluateConditionRules } from '../../core/work/conditions/condition-rules.ts';
+import { aggregateErrorTexts, type Feedback, readFeedback } from '../../core/work/feedback/feedback.ts';
+import { RESERVED_CONDITIONS } from '../../core/work/manifests/validate-work.ts';
+import { resolveManifestConfig } from '../../core/work/manifests/manifest-config.ts';
+import type { Observation } from '../../core/work/feedback/observed-status.ts';
+import { type ReportableObject, reportableObject } from '../../core/work/feedback/reportable-object.ts';
+import type { AgentSettings } from '../options/agent-options.ts';
+import type { LiveObjects } from '../cluster/live-objects.ts';
+import { objectAddress, type ReadAccess } from '../executor/review-read-access.ts';
+
+export interface ObserveRequest {
+  readonly settings: AgentSettings;
+  readonly live: LiveObjects;
+  readonly spec: ManifestWorkSpec;
+  readonly entries: readonly ManifestCondition[];
+  /** Objects that were read or written just now, by ordinal. */
+  readonly known: ReadonlyMap<number, KubeObject>;
+  /** One answer for each entry. */
+  readonly access: readonly ReadAccess[];
+}
+
+/**
+ * Observes the object of every entry of a work's status: whether it exists, and the results of its feedback and
+ * condition rules.
+ */
+export async function observeObjects(request: ObserveRequest): Promise<readonly Observation[]> {
+  const observations: Observation[] = [];
+  for (const [index, { resourceMeta }] of request.entries.entries()) {
+    const access = request.access[index] ?? { kind: 'failed', problem: 'rights are not known' };
+    observations.push(await lookAt(request, resourceMeta, access));
+  }
+  return observations;
+}
+
+async function lookAt(
+  { settings, live, spec, known }: ObserveRequest,
+  meta: ManifestResourceMeta,
+  access: ReadAccess,
+): Promise<Observation> {
+  const watched = objectAddress(meta);
+  if (watched === undefined) return { kind: 'incomplete' };
+  const { group, plural: resource } = watched.kind;
+  const config = resolveManifestConfig(spec.manifestConfigs ?? [], { group, resource, ...watched.key });
+  const rules = (config.conditionRules ?? []).filter((rule) => !RESERVED_CONDITIONS.has(rule.condition));
+  const ruleTypes = rules.map((rule) => rule.condition);
+  if (access.kind === 'failed') return { kind: 'failed', problem: access.problem, ruleTypes };
+  if (access.kind === 'denied')
+    return {
+      kind: 'denied',
+      problem: access.problem,
+      ruleTypes,
+      asksFeedback: config.feedbackRules.length > 0,
+    };
+  let object: KubeObject | undefined;
+  try {
+    object = live.isWatched(watched)
+      ? await live.get(watched)
+      : (known.get(meta.ordinal) ?? (await live.get(watched)));
+  } catch (error) {
+    return { kind: 'failed', problem: errorText(error), ruleTypes };
+  }
+  if (object === undefined) return { kind: 'absent', ruleTypes };
+  if (rules.length + config.feedbackRules.length === 0)
+    return { kind: 'present', feedback: undefined, rules: [] };
+  const shown = reportableObject(object, watched.kind);
+  return {
+    kind: 'present',
+    feedback: feedbackOf(shown, config.feedbackRules, settings),
+    rules: evaluateConditionRules(shown.object, rules),
+  };
+}
+
+function feedbackOf(
+  { object, withheld }: ReportableObject,
+  rules: Parameters<typeof readFeedback>[1],
+  settings: AgentSettings,
+): Extract<Observation, { kind: 'present' }>['feedback'] {
+  if (rules.length === 0) return undefined;
+  const { values, errors } = readFeedback(object, rules, settings.feedback);
+  const texts = errors.map((error) => error.text);
+  if (withheld !== undefined) texts.push(...missingTexts(rules, { values, errors }, withheld));
+  const names = new Set<string>();
+  // The API server refuses a status with two values of one name, and with it everything else there is to say.
+  const distinct = values.filter(({ name }) => {
+    if (!names.has(name)) return names.add(name);
+    texts.push(`the feedback name ${name} is used more than once, the first value is reported`);
+    return false;
+  });
+  return { values: distinct, problem: aggregateErrorTexts(texts) };
+}
+
+/** Paths that lead to nothing: of an object that is reported in part, that needs a word. It does not depend on what is withheld. */
+function missingTexts(
+  rules: Parameters<typeof readFeedback>[1],
+  { values, errors }: Feedback,
+  withheld: string,
+): readonly string[] {
+  const answered = new Set([...values, ...errors].map(({ name }) => name));
+  return rules
+    .flatMap(({ type, jsonPaths = [] }) => (type === 'JSONPaths' ? jsonPaths : []))
+    .filter(({ name }) => !answered.has(name))
+    .map(({ name }) => `there is no value for ${name}: ${withheld}`);
+}

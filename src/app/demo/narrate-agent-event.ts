@@ -1,0 +1,30 @@
+import type { AgentEvent } from '../../agent/options/agent-options.ts';
+import type { Narrator } from './narrator.ts';
+
+/** What an agent did on its cluster, in words. */
+export function narrateAgentEvent(narrator: Narrator, event: AgentEvent): void {
+  const on = `${event.cluster}: work ${event.work}`;
+  switch (event.kind) {
+    case 'applied':
+      narrator.tell('agent', `${on} applied, ${event.objects} objects`);
+      return;
+    case 'failed':
+      narrator.tell('agent', `${on} failed: ${event.problem}`);
+      return;
+    case 'corrected':
+      narrator.tell('agent', `${on}: ${event.object} was changed by someone else; corrected`);
+      return;
+    case 'feedback':
+      for (const [object, values] of Object.entries(event.values)) {
+        const texts = Object.entries(values).map(([name, value]) => `${name}=${value}`);
+        if (texts.length > 0) narrator.tell('agent', `${on}: ${object} reports ${texts.join(' ')}`);
+      }
+      return;
+    case 'deleted':
+      narrator.tell('agent', `${on} deleted, its objects with it`);
+      return;
+    case 'evicted':
+      narrator.tell('agent', `${on} evicted: its hub no longer has it`);
+      return;
+  }
+}

@@ -1,0 +1,82 @@
+import { errorText } from '../../core/errors.ts';
+import { formatLocation } from '../../core/model/source-location.ts';
+import type { ControllerEvent } from '../../controllers/events/controller-events.ts';
+import type { Narrator } from './narrator.ts';
+import { narrateDecision } from './narrate-decision.ts';
+
+/** What the controller did, in words. */
+export function narrateControllerEvent(narrator: Narrator, event: ControllerEvent): void {
+  switch (event.kind) {
+    case 'commit-read':
+      tellCommit(narrator, event);
+      return;
+    case 'synced':
+      narrator.tell(
+        'git',
+        `hub follows Git: ${count(event.applied, 'object')} written, ${event.unchanged} as they were, ${event.pruned} removed`,
+      );
+      return;
+    case 'deleted':
+      narrator.tell('git', `${event.record.object} left Git and was deleted from the hub`);
+      return;
+    case 'hub-restored':
+      narrator.tell('hub', `the hub was ${event.how}: it is compared with Git before anything is decided`);
+      return;
+    case 'sync-problem':
+      narrator.tell(
+        'problem',
+        `${event.object}: ${event.message}${event.location === undefined ? '' : ` (${event.location})`}`,
+      );
+      return;
+    case 'published':
+      narrator.tell(
+        'publish',
+        `${event.placement}: PlacementDecisions say ${listOf(event.clusters)}${changeText(event.added, event.removed)}`,
+      );
+      return;
+    case 'held':
+      narrator.tell('problem', `${event.placement} is held: ${event.message}`);
+      return;
+    case 'work-written':
+      narrator.tell(
+        'work',
+        `${event.replicaSet}: ManifestWork ${event.cluster}/${event.work} ${event.action}`,
+      );
+      return;
+    case 'error':
+      narrator.tell('problem', `${event.where}: ${errorText(event.error)}`);
+      return;
+    case 'decided':
+      narrateDecision(narrator, event);
+      return;
+    case 'ready':
+      return;
+  }
+}
+
+function tellCommit(narrator: Narrator, event: Extract<ControllerEvent, { kind: 'commit-read' }>): void {
+  const { commit, files, objects, problems } = event;
+  const what =
+    commit === undefined
+      ? 'working tree'
+      : `${commit.id.slice(0, 8)} "${commit.subject}" by ${commit.author.name}`;
+  narrator.tell('commit', `${what}: ${count(files, 'file')}, ${count(objects, 'object')}`);
+  for (const { severity, location, message } of problems)
+    narrator.tell(
+      'problem',
+      `${severity}: ${location === undefined ? '' : `${formatLocation(location)}: `}${message}`,
+    );
+}
+
+function changeText(added: readonly string[], removed: readonly string[]): string {
+  const signs = [...added.map((name) => `+${name}`), ...removed.map((name) => `-${name}`)];
+  return signs.length === 0 ? '' : `  (${signs.join(' ')})`;
+}
+
+function listOf(clusters: readonly string[]): string {
+  return clusters.length === 0 ? 'no cluster' : clusters.join(', ');
+}
+
+function count(n: number, noun: string): string {
+  return `${n} ${noun}${n === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,27 @@
+import { decideInSnapshot } from '../../core/explain/verdict/decide-in-snapshot.ts';
+import { explainPlacement } from '../../core/explain/explain-placement.ts';
+import type { ControllerEvent } from '../../controllers/events/controller-events.ts';
+import type { Narrator } from './narrator.ts';
+
+/** A decision that changed something, with the reason why each cluster was chosen or refused. */
+export function narrateDecision(
+  narrator: Narrator,
+  event: Extract<ControllerEvent, { kind: 'decided' }>,
+): void {
+  const { placement, added, removed, snapshot } = event;
+  if (added.length === 0 && removed.length === 0) return;
+  const [namespace = '', name = ''] = placement.split('/');
+  const decision = decideInSnapshot(snapshot, { namespace, name });
+  if (decision === undefined) return;
+  const { summary, selected, refusals } = explainPlacement(decision.snapshot, decision.decided);
+  narrator.tell('decide', `${placement}: ${summary}`);
+  for (const { cluster, score } of selected) {
+    const parts = score.parts.map(
+      ({ prioritizer, score: points, weight }) => `${prioritizer} ${points}×${weight}`,
+    );
+    narrator.detail(
+      `+ ${cluster}: rank ${score.rank} of ${score.of} with ${score.total} points (${parts.join(', ')})`,
+    );
+  }
+  for (const { clusters, text } of refusals) narrator.detail(`- ${clusters.join(', ')}: ${text}`);
+}

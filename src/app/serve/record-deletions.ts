@@ -1,0 +1,27 @@
+import type { ControllerState } from './controller-state.ts';
+import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
+import type { ServeOptions } from '../settings/serve-options.ts';
+import type { SourceDependencies } from './open-sources.ts';
+
+/** Records what the sources deleted, for people and for a hub that is restored from a backup. */
+export function recordDeletions(
+  { log }: ServeOptions,
+  emit: (happening: ControllerEventBody) => void,
+  { deletions }: ControllerState,
+): Pick<SourceDependencies, 'onDeleted' | 'readDeleted'> {
+  return {
+    onDeleted: (record) => {
+      emit({ kind: 'deleted', record });
+      deletions.append(record);
+    },
+    readDeleted: async (source) => {
+      try {
+        const records = await deletions.read();
+        return records.flatMap(({ source: by, uid }) => (by === source && uid !== undefined ? [uid] : []));
+      } catch (error) {
+        log.warn('recorded deletions cannot be read, so what a backup brings back counts', { error });
+        return [];
+      }
+    },
+  };
+}

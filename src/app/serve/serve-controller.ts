@@ -1,0 +1,299 @@
+import type { ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
+import { warmSnapshotDigest } from '../../adapters/store/snapshot-digest.ts';
+import { sha256 } from '../../runtime/sha256.ts';
+import { ConflictError } from '../../core/errors.ts';
+import type { Clock } from '../../core/ports.ts';
+import { tightenDirectory } from '../../runtime/files/tighten-directory.ts';
+import { SOLE_LEADER } from '../../runtime/leader-election/leadership.ts';
+import { sleep } from '../../runtime/sleep.ts';
+import { Supervisor } from '../../runtime/supervisor.ts';
+import {
+  startWorkControllers,
+  type WorkControllers,
+} from '../../controllers/works/start-work-controllers.ts';
+import { ArrivingCommits } from '../../controllers/sources/progress/arriving-commits.ts';
+import { type ControllerState, isControllerData, openControllerState } from './controller-state.ts';
+import { ControllerMetrics } from './http/controller-metrics.ts';
+import { type ControllerHttp, serveHttp } from './http/controller-http.ts';
+import { DecisionRecorder } from '../../controllers/publication/decision-recorder.ts';
+import { EventStream } from './http/event-stream.ts';
+import type { ControllerEvent, ControllerEventBody } from '../../controllers/events/controller-events.ts';
+import { followSources } from './follow-sources.ts';
+import { HubContinuity, type HubContinuityOptions } from '../../controllers/inventory/hub-continuity.ts';
+import { HubInventory } from '../../controllers/inventory/hub-inventory.ts';
+import type { Subscribers } from '../../runtime/subscribers.ts';
+import { ObservedPlacements } from '../../controllers/sources/progress/observed-placements.ts';
+import type { SourceEvent } from '../../controllers/sources/progress/source-events.ts';
+import { CommitBarrier } from '../../controllers/sources/progress/commit-barrier.ts';
+import { openSources } from './open-sources.ts';
+import { PublishPipeline } from '../../controllers/publication/publish-pipeline.ts';
+import { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
+import { recordDeletions } from './record-deletions.ts';
+import { PreparedLeadership } from '../../controllers/leadership/prepared-leadership.ts';
+import { Readiness } from './http/readiness.ts';
+import { serveCache } from './serve-cache.ts';
+import { type ServeOptions } from '../settings/serve-options.ts';
+import { sourceNameOf } from '../../controllers/sources/progress/source-options.ts';
+import { Standby } from './standby.ts';
+import { SourceLedger } from '../../controllers/sources/progress/source-ledger.ts';
+import { UpstreamDecisions } from '../../controllers/publication/upstream-decisions.ts';
+
+/**
+ * What is published comes before what may have to be corrected: at a start both want the whole process, and a client that waits for
+ * it to be ready waits for the first. Where the hub delays the first publication, sources are followed after this time anyway.
+ */
+const MAX_FIRST_PUBLICATION_MS = 10_000;
+
+export interface RunningController {
+  /** Events from now on; each reader gets its own sequence. */
+  readonly events: AsyncIterable<ControllerEvent>;
+  /** Where HTTP is served; undefined without it. */
+  readonly url: string | undefined;
+  /** Resolves when everything has been read (or could not be) and published once, or when closed. */
+  whenReady(): Promise<void>;
+  /** Fetch the sources now. */
+  reconcile(): void;
+  close(): Promise<void>;
+  /** Ends threads that `close` waits for. The caller closes the client of the hub. */
+  cutOff(): void;
+}
+
+/** Runs the controller until `close`. InputError for options that cannot work; everything later is an event and a retry. */
+export async function serveController(given: ServeOptions): Promise<RunningController> {
+  const { clock, random, log } = given;
+  const supervisor = new Supervisor({ clock, random, log });
+  const events = new EventStream(clock);
+  const metrics = new ControllerMetrics();
+  const emit = (happening: ControllerEventBody): void => {
+    events.emit(happening);
+    metrics.saw({ atMs: clock.now(), ...happening });
+  };
+  const look = async (): Promise<number> => (await continuity?.look()) ?? 0;
+  const readPublished = (signal: AbortSignal): Promise<void> => inventory.readPublished(signal);
+  const prepared =
+    given.leadership && new PreparedLeadership({ inner: given.leadership, look, readPublished, clock, log });
+  const [options, leadership] = [{ ...given, leadership: prepared }, prepared ?? SOLE_LEADER];
+  await tightenDirectory(options.dataDir, isControllerData, log);
+  const state = openControllerState(options);
+  const continuity = continuityOf(options, state, {
+    positions: () => cache.reflectors.map(({ position }) => position),
+    onBreak: (how, now) => {
+      emit({ kind: 'hub-restored', how });
+      barrier.hubChanged();
+      if (decider instanceof PublishPipeline) decider.hubChanged(how, now);
+      loops.forEach(({ loop }) => loop.hubChanged(how));
+    },
+  });
+  const isHubRestored = (): boolean => continuity?.wasRestored === true;
+  const cache = serveCache(options, emit, look);
+  const inventory = new HubInventory({ ...options, cache, decides: decidedPlacements(options) });
+  const ledger = new SourceLedger(sha256, state.commits, options);
+  const publishedPlacements = new PublishedPlacements();
+  const barrier = barrierOf(options, inventory);
+  const arriving = new ArrivingCommits();
+  const followed = followSources({ options, arriving, approvals: state.approvals, ledger, barrier });
+  const parts = { options, barrier, inventory, publishedPlacements, emit, metrics };
+  const decider = await openDecider({ ...parts, state, ledger, arriving, followed, isHubRestored });
+  const readiness = new Readiness(inventory, publishedPlacements, ledger.firstReads, leadership);
+  const whenFirstPublished = firstPublication(decider, clock);
+  const kept = recordDeletions(options, emit, state);
+  const loops = await openSources(options, { ...kept, emit, events: followed, barrier, whenFirstPublished });
+  let works: WorkControllers | undefined;
+  const http = await serveHttp({
+    ...{ options, inventory, publishedPlacements, metrics, decider, readiness, leadership },
+    loops: loops.map(({ loop }) => loop),
+    warnings: () => [...inventory.warnings(), ...decider.warnings(), ...(works?.warnings() ?? [])],
+  });
+
+  supervisor.start('data directory', (signal) => state.keep(signal));
+  const standby = prepared && new Standby({ ...parts, leadership, clock, state, isHubRestored });
+  for (const part of [standby, prepared, cache, decider]) part?.start(supervisor);
+  for (const { start } of loops) start(supervisor);
+  if (options.works !== false) works = startWorks({ ...parts, cache });
+  const ready = becomeReady(
+    { decider, standby, publishedPlacements, readiness, http, emit },
+    supervisor.signal,
+  );
+  if (decider instanceof PublishPipeline) supervisor.start('digests', digestsOf(inventory, ready));
+  return {
+    events,
+    url: http?.url,
+    whenReady: () => ready,
+    reconcile: () => loops.forEach(({ loop }) => loop.reconcile()),
+    close: async () => {
+      await http?.close();
+      await Promise.all([works?.close(), supervisor.close()]);
+      continuity?.note();
+      await Promise.all([...loops.map(({ close }) => close()), state.close()]);
+      events.close();
+    },
+    cutOff: () => loops.forEach(({ cutOff }) => cutOff()),
+  };
+}
+
+/** On an embedded hub nobody else schedules. */
+function decidedPlacements({ embedded }: Pick<ServeOptions, 'embedded'>): 'own' | 'all' {
+  return embedded === true ? 'all' : 'own';
+}
+
+function observedPlacements(
+  { sources }: Pick<ServeOptions, 'sources'>,
+  events: Subscribers<SourceEvent>,
+): ObservedPlacements {
+  const observed = new ObservedPlacements(sources.filter(({ sync }) => sync === 'observe').map(sourceNameOf));
+  events.subscribe((event) => observed.take(event));
+  return observed;
+}
+
+function digestsOf(inventory: HubInventory, ready: Promise<void>) {
+  return async (signal: AbortSignal): Promise<void> => {
+    await ready;
+    await warmSnapshotDigest(inventory.snapshot(), signal);
+  };
+}
+
+/** Undefined where no source is applied: then there is nothing to compare the hub with. */
+function continuityOf(
+  { api, sources }: ServeOptions,
+  { hubPositions: memory }: ControllerState,
+  watches: Pick<HubContinuityOptions, 'positions' | 'onBreak'>,
+): HubContinuity | undefined {
+  if (sources.every(({ sync }) => sync === 'observe')) return undefined;
+  return new HubContinuity({ api, memory, ...watches });
+}
+
+function barrierOf({ clock, sources }: ServeOptions, { inputs }: HubInventory): CommitBarrier {
+  return new CommitBarrier(
+    clock,
+    new Map(inputs.map(({ kind, store }) => [kind.kind, store])),
+    sources.filter(({ sync }) => sync !== 'observe').map(sourceNameOf),
+  );
+}
+
+function firstPublication(decider: PublishPipeline | UpstreamDecisions, clock: Clock) {
+  return (signal: AbortSignal): Promise<void> =>
+    Promise.race([decider.whenSettled(signal), sleep(clock, MAX_FIRST_PUBLICATION_MS, signal)]);
+}
+
+/** Reports when everything is ready, unless it was stopped first. */
+async function becomeReady(
+  parts: {
+    readonly decider: PublishPipeline | UpstreamDecisions;
+    readonly standby: Standby | undefined;
+    readonly publishedPlacements: PublishedPlacements;
+    readonly readiness: Readiness;
+    readonly http: ControllerHttp | undefined;
+    readonly emit: (happening: ControllerEventBody) => void;
+  },
+  signal: AbortSignal,
+): Promise<void> {
+  const { decider, standby, publishedPlacements, readiness, http, emit } = parts;
+  const sourcesRead = readiness.whenSourcesRead(signal);
+  await decider.whenSettled(signal);
+  await standby?.whenSettled(signal);
+  // The plugin endpoint answers from here on: a forge that is down takes nothing with it.
+  if (!signal.aborted) publishedPlacements.markComplete();
+  await sourcesRead;
+  if (signal.aborted) return;
+  emit({ kind: 'ready' });
+  http?.prepare();
+}
+
+/** Starts what decides: our engine with the publisher, or a reader of the decisions of OCM's controller. */
+async function openDecider(parts: {
+  readonly options: ServeOptions;
+  readonly barrier: CommitBarrier;
+  readonly inventory: HubInventory;
+  readonly publishedPlacements: PublishedPlacements;
+  readonly emit: (happening: ControllerEventBody) => void;
+  readonly metrics: ControllerMetrics;
+  readonly state: ControllerState;
+  readonly ledger: SourceLedger;
+  readonly arriving: ArrivingCommits;
+  readonly followed: Subscribers<SourceEvent>;
+  readonly isHubRestored: () => boolean;
+}): Promise<PublishPipeline | UpstreamDecisions> {
+  const {
+    options,
+    barrier,
+    inventory,
+    publishedPlacements,
+    emit,
+    metrics,
+    state,
+    ledger,
+    arriving,
+    followed,
+    isHubRestored,
+  } = parts;
+  const { api, clock, random, log, engineVersion } = options;
+  if (options.schedule === 'upstream')
+    return new UpstreamDecisions({ inventory, publishedPlacements, clock });
+  const recorder = new DecisionRecorder({
+    clock,
+    engineVersion,
+    commitBehind: (placement) => ledger.commitBehind(placement),
+    inventoryRevision: () =>
+      inventory.reflectors.reduce((sum, reflector) => sum + reflector.store.revision, 0),
+    append: (record, snapshot, text) => {
+      state.history.append(record, snapshot, text);
+      state.hubRecords?.append(record);
+    },
+  });
+  return new PublishPipeline({
+    api,
+    clock,
+    random,
+    log,
+    inventory,
+    publishedPlacements,
+    emit,
+    publicationJournal: state.publicationJournal,
+    journal: state.journal,
+    recall: async (placement) => state.recordedPublications?.recall(placement),
+    approvals: state.approvals,
+    barrier,
+    observed: observedPlacements(options, followed),
+    recorder,
+    previousRecords: state.previousRecords,
+    isHubRestored,
+    budgetOf: (placement) => ledger.budgetOf(placement),
+    decide: await engineOf(options),
+    isFollowing: () => arriving.areAny,
+    leadership: options.leadership,
+    onPass: (tookMs) => metrics.scheduled(tookMs),
+  });
+}
+
+async function engineOf(options: ServeOptions): Promise<NonNullable<ServeOptions['decide']>> {
+  if (options.decide !== undefined) return options.decide;
+  const { startEngine } = await import('../../controllers/scheduling/placement-engine.ts');
+  return startEngine();
+}
+
+function startWorks(parts: {
+  readonly options: ServeOptions;
+  readonly emit: (happening: ControllerEventBody) => void;
+  readonly barrier: CommitBarrier;
+  readonly cache: ObjectCache;
+}): WorkControllers {
+  const { options, emit, barrier, cache } = parts;
+  const { api, clock, log, random, leadership } = options;
+  return startWorkControllers({
+    mayBegin: async (signal) => {
+      await leadership?.whenHeld(signal);
+      // On half of a commit a replica set may follow a placement that the rest of it deletes.
+      await barrier.whenWhole(signal);
+    },
+    hub: api,
+    cache,
+    clock,
+    log,
+    random,
+    onWrite: ({ kind, ...written }) => emit({ kind: 'work-written', action: kind, ...written }),
+    onError: (key, error) => {
+      // Somebody was faster; it is read and decided again at once.
+      if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `replica set ${key}`, error });
+    },
+  });
+}

@@ -1,0 +1,79 @@
+import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import type { CommitInfo } from '../../adapters/git/repository/git-repository.ts';
+import type { Problem } from '../../core/model/problem.ts';
+import type { HoldReason } from '../../core/publish/judge/judge-result.ts';
+import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
+import type { HubBreak } from '../../core/sync/hub-position.ts';
+import type { ScheduleResult } from '../../core/placement/result/schedule-result.ts';
+
+/** An event of the controller, in the order of occurrence. `atMs`: milliseconds since the epoch. */
+export type ControllerEvent = { readonly atMs: number } & ControllerEventBody;
+
+export type ControllerEventBody =
+  | {
+      readonly kind: 'commit-read';
+      readonly source: string;
+      readonly commit: CommitInfo | undefined;
+      readonly objects: number;
+      readonly files: number;
+      readonly problems: readonly Problem[];
+    }
+  | {
+      readonly kind: 'synced';
+      readonly source: string;
+      readonly applied: number;
+      readonly pruned: number;
+      readonly unchanged: number;
+      /** The release that approved deletions beyond the budget, and who released. */
+      readonly released?: { readonly token: string; readonly by: string } | undefined;
+    }
+  /** An object left Git, and the hub. */
+  | { readonly kind: 'deleted'; readonly record: DeletionRecord }
+  | {
+      readonly kind: 'sync-problem';
+      readonly source: string;
+      readonly object: string;
+      readonly message: string;
+      readonly location?: string | undefined;
+    }
+  | {
+      readonly kind: 'decided';
+      /** `namespace/name` */
+      readonly placement: string;
+      readonly result: ScheduleResult;
+      /** What the decision was made from, for readers of the reasons. */
+      readonly snapshot: Snapshot;
+      readonly added: readonly string[];
+      readonly removed: readonly string[];
+    }
+  | {
+      readonly kind: 'published';
+      readonly placement: string;
+      readonly clusters: readonly string[];
+      readonly added: readonly string[];
+      readonly removed: readonly string[];
+      readonly writes: number;
+      /** Identifies the record: `berth replay RECORD`. */
+      readonly record: string;
+    }
+  | {
+      readonly kind: 'held';
+      readonly placement: string;
+      readonly reason: HoldReason;
+      readonly message: string;
+      readonly token: string;
+    }
+  | {
+      readonly kind: 'work-written';
+      readonly action: 'created' | 'updated' | 'deleted';
+      readonly replicaSet: string;
+      readonly cluster: string;
+      readonly work: string;
+      readonly reason?: string | undefined;
+    }
+  /** The hub was restored to an older state, or replaced: it is compared with Git before anything is decided. */
+  | { readonly kind: 'hub-restored'; readonly how: HubBreak }
+  /** Logged where it was met: this event is for people who watch. */
+  | { readonly kind: 'error'; readonly where: string; readonly error: unknown }
+  /** Every source was read, or could not be, and every placement was looked at once, by this process or the one that leads. */
+  | { readonly kind: 'ready' };

@@ -1,0 +1,60 @@
+import { HistoryReader } from '../../adapters/store/history-reader.ts';
+import { InputError } from '../../core/errors.ts';
+import { decideInSnapshot } from '../../core/explain/verdict/decide-in-snapshot.ts';
+import { decisionChanges } from '../../core/explain/decision-changes.ts';
+import type { DecisionChanges } from '../../core/explain/verdict/explanation.ts';
+import type { DecisionRecord } from '../../core/publish/record/decision-record.ts';
+import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+
+type RecordRef = Pick<DecisionRecord, 'hash' | 'placement' | 'inputs'>;
+
+/**
+ * Explains why clusters were added and removed by records, and which objects caused it, by deciding again from the
+ * inputs of a record and of the one before it. A record is omitted if one of the inputs is not stored; the first of a
+ * placement has no moves.
+ * @param all oldest first; `shown` are some of them
+ * @returns by hash
+ */
+export async function explainRecordMoves(
+  historyDir: string,
+  all: readonly RecordRef[],
+  shown: readonly RecordRef[],
+): Promise<ReadonlyMap<string, DecisionChanges>> {
+  const reader = new HistoryReader(historyDir);
+  // Snapshots are large, and neighbouring records share them.
+  let last: { readonly inputs: string; readonly snapshot: Snapshot } | undefined;
+  const readSnapshot = async (inputs: string): Promise<Snapshot> => {
+    if (last?.inputs !== inputs) last = { inputs, snapshot: await reader.readSnapshot(inputs) };
+    return last.snapshot;
+  };
+  const moves = new Map<string, DecisionChanges>();
+  for (const record of shown) {
+    const own = all.filter(({ placement }) => placement === record.placement);
+    const previous = own[own.findIndex(({ hash }) => hash === record.hash) - 1];
+    if (previous === undefined) continue;
+    try {
+      const before = await readSnapshot(previous.inputs);
+      const changes = changesOf(record.placement, before, await readSnapshot(record.inputs));
+      if (changes !== undefined) moves.set(record.hash, changes);
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+    }
+  }
+  return moves;
+}
+
+function changesOf(
+  placement: string,
+  snapshotBefore: Snapshot,
+  present: Snapshot,
+): DecisionChanges | undefined {
+  const [namespace = '', name = ''] = placement.split('/');
+  const ref = { namespace, name };
+  const decision = decideInSnapshot(present, ref);
+  if (decision === undefined) return undefined;
+  const earlier = decideInSnapshot(snapshotBefore, ref);
+  const before = earlier?.decided.result.selected ?? [];
+  // As they were when it was decided: with the new decisions of the placements before it.
+  const decisions = earlier?.snapshot.decisions ?? snapshotBefore.decisions;
+  return decisionChanges({ ...decision, before, snapshotBefore: { ...snapshotBefore, decisions } });
+}

@@ -1,0 +1,52 @@
+import type { AddOnPlacementScore } from '../../core/model/kind/addon-placement-score.ts';
+import {
+  ADDON_PLACEMENT_SCORE,
+  type KindInfo,
+  MANAGED_CLUSTER,
+  MANAGED_CLUSTER_SET,
+  MANAGED_CLUSTER_SET_BINDING,
+  PLACEMENT,
+  PLACEMENT_DECISION,
+} from '../../core/model/kinds.ts';
+import type {
+  ManagedClusterSet,
+  ManagedClusterSetBinding,
+} from '../../core/model/kind/managed-cluster-set.ts';
+import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
+import type { PlacementDecision } from '../../core/model/kind/placement-decision.ts';
+import type { Placement } from '../../core/model/kind/placement.ts';
+import type { KubeApi } from '../../core/ports.ts';
+import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import type { PlacementRef } from '../../core/explain/snapshot/snapshot-change.ts';
+import { withSchedulingEnabled } from '../inventory/hub-inventory.ts';
+
+/**
+ * Reads the snapshot of a hub once. With `only`, just that placement is decided, against the published decisions of all
+ * others. A kind that cannot be read is an error, never an empty list.
+ */
+export async function readHubSnapshot(hub: KubeApi, now: string, only?: PlacementRef): Promise<Snapshot> {
+  const list = async <T>(kind: KindInfo): Promise<readonly T[]> =>
+    (await hub.list(kind)).items as unknown as readonly T[];
+  const [placements, clusters, clusterSets, bindings, decisions, scores] = await Promise.all([
+    only === undefined ? list<Placement>(PLACEMENT) : readOne(hub, only),
+    list<ManagedCluster>(MANAGED_CLUSTER),
+    list<ManagedClusterSet>(MANAGED_CLUSTER_SET),
+    list<ManagedClusterSetBinding>(MANAGED_CLUSTER_SET_BINDING),
+    list<PlacementDecision>(PLACEMENT_DECISION),
+    list<AddOnPlacementScore>(ADDON_PLACEMENT_SCORE),
+  ]);
+  return {
+    now,
+    placements: placements.map(withSchedulingEnabled),
+    clusters,
+    clusterSets,
+    bindings,
+    decisions,
+    scores,
+  };
+}
+
+async function readOne(hub: KubeApi, ref: PlacementRef): Promise<readonly Placement[]> {
+  const found = await hub.get(PLACEMENT, ref);
+  return found === undefined ? [] : [found as unknown as Placement];
+}

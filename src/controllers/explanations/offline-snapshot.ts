@@ -1,0 +1,78 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { InputError } from '../../core/errors.ts';
+import type { Problem } from '../../core/model/problem.ts';
+import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
+import type { SourceContent } from '../sources/manifests/source-content.ts';
+import { readCaseSnapshot } from './read-case-snapshot.ts';
+
+export interface OfflineSource {
+  /** Folder or file of manifests. */
+  readonly from: string;
+  /** Read this revision of the repository that `from` is in, instead of the files on disk. */
+  readonly ref?: string | undefined;
+  /** A file of cases as `berth simulate` reads them; then `from` is not looked at. */
+  readonly caseFile?: string | undefined;
+  readonly caseName?: string | undefined;
+  /** RFC 3339; a case has its own. */
+  readonly now: string;
+}
+
+export interface CommandContext {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly signal: AbortSignal;
+}
+
+export interface OfflineSnapshot {
+  readonly snapshot: Snapshot;
+  /** Of reading: objects with errors are not in the snapshot. */
+  readonly problems: readonly Problem[];
+}
+
+/** Reads a snapshot without a hub: from a folder, a commit, or a recorded case. */
+export async function readOfflineSnapshot(
+  source: OfflineSource,
+  around: CommandContext,
+): Promise<OfflineSnapshot> {
+  if (source.caseFile !== undefined) {
+    const file = path.resolve(around.cwd, source.caseFile);
+    const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+      throw new InputError('cannot be read', {
+        code: 'case.not-found',
+        subject: source.caseFile ?? '',
+        cause,
+      });
+    });
+    return {
+      snapshot: readCaseSnapshot(text, { file: source.caseFile, name: source.caseName }),
+      problems: [],
+    };
+  }
+  const content =
+    source.ref === undefined ? await readFolder(source.from, around) : await readRevision(source, around);
+  return { snapshot: snapshotOfObjects(content.objects, { now: source.now }), problems: content.problems };
+}
+
+async function readFolder(folder: string, { cwd, signal }: CommandContext): Promise<SourceContent> {
+  const { readSourceFolder } = await import('../sources/reading/read-source-folder.ts');
+  return readSourceFolder(path.resolve(cwd, folder), { signal, cwd });
+}
+
+async function readRevision(
+  { from, ref = 'HEAD' }: OfflineSource,
+  { cwd, env }: CommandContext,
+): Promise<SourceContent> {
+  const { findGitDir } = await import('../sources/reading/find-git-dir.ts');
+  const { SourceReader } = await import('../sources/reading/source-reader.ts');
+  const { openRepository } = await import('../../adapters/git/open-repository.ts');
+  const { gitDir, below } = await findGitDir(path.resolve(cwd, from));
+  const { repository } = await openRepository({ gitDir, ambient: env });
+  try {
+    const paths = below === '' ? [] : [`${below}/**`];
+    return await new SourceReader(repository, { paths }).read(await repository.resolveRevision(ref));
+  } finally {
+    await repository.close();
+  }
+}

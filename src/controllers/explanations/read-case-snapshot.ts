@@ -1,0 +1,42 @@
+import { errorText, InputError } from '../../core/errors.ts';
+import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import type { ParsedCase } from './simulation-case.ts';
+import { checkSimulationCase } from './simulation-case.ts';
+
+/**
+ * A snapshot from JSON Lines of cases, bare or under `"case"` as in recorded answers: the one of that name, else the first.
+ * InputError names the line.
+ */
+export function readCaseSnapshot(
+  text: string,
+  from: { readonly file: string; readonly name?: string | undefined },
+): Snapshot {
+  const names: string[] = [];
+  for (const [index, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue;
+    const found = parseLine(line);
+    if (!found.ok)
+      throw new InputError(found.error, {
+        code: 'case.syntax',
+        subject: 'Case',
+        location: { file: from.file, line: index + 1, column: 1 },
+      });
+    if (from.name === undefined || found.name === from.name) return found.snapshot;
+    names.push(found.name);
+  }
+  const known = names.slice(0, 5).join(', ');
+  const problem =
+    names.length === 0 ? 'holds no case' : `has no case ${JSON.stringify(from.name)}, it has ${known}`;
+  throw new InputError(problem, { code: 'case.not-found', subject: from.file });
+}
+
+function parseLine(line: string): ParsedCase {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch (error) {
+    return { ok: false, error: `not JSON (${errorText(error)}), expected one case object per line` };
+  }
+  const isWrapped = typeof value === 'object' && value !== null && Object.hasOwn(value, 'case');
+  return checkSimulationCase(isWrapped ? (value as { readonly case: unknown }).case : value);
+}

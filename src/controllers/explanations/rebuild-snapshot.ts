@@ -1,0 +1,63 @@
+import { InputError } from '../../core/errors.ts';
+import { recordedClusters, withRecordedClusters } from '../../core/explain/snapshot/recorded-decisions.ts';
+import type { KubeApi } from '../../core/ports.ts';
+import { overlaySnapshot } from '../../core/preview/overlay-snapshot.ts';
+import type { CompactRecord } from '../../core/publish/record/compact-record.ts';
+import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import { readHubSnapshot } from './hub-snapshot.ts';
+import { readOfflineSnapshot, type CommandContext } from './offline-snapshot.ts';
+
+export interface RebuildInput {
+  readonly record: CompactRecord;
+  /** All that the hub keeps, oldest first. */
+  readonly records: readonly CompactRecord[];
+  readonly hub: KubeApi;
+  /** A clone that has the record's commit, or a folder in it. */
+  readonly repo: string;
+}
+
+/**
+ * Rebuilds the inputs of a decision: the record's commit over the current hub, without the objects of later commits,
+ * and with what was published before. Status of clusters and scores are the current ones; the digest shows whether
+ * the decision is the same. InputError where Git or the records do not reach back that far.
+ */
+export async function rebuildSnapshot(input: RebuildInput, around: CommandContext): Promise<Snapshot> {
+  const { record, records, hub } = input;
+  const subject = `record ${record.hash}`;
+  if (record.commit === null)
+    throw new InputError('names no commit, so its inputs cannot be rebuilt', {
+      code: 'history.commit',
+      subject,
+    });
+  const latest = records.findLast(({ commit }) => commit !== null)?.commit ?? record.commit;
+  const now = record.publishedAt;
+  const readGit = async (ref: string): Promise<Snapshot> =>
+    (await readOfflineSnapshot({ from: input.repo, ref, now }, around)).snapshot;
+  const [then, present] = [await readGit(record.commit.id), await readGit(latest.id)];
+  const live = await readHubSnapshot(hub, now);
+  const [namespace = '', name = ''] = record.placement.split('/');
+  const published = recordedClusters(live, { namespace, name });
+  const before = publishedBefore(record, records, published);
+  return withRecordedClusters(overlaySnapshot(live, then, present), { namespace, name }, before);
+}
+
+/** Goes back from what is published now through the records. */
+function publishedBefore(
+  record: CompactRecord,
+  records: readonly CompactRecord[],
+  published: readonly string[],
+): readonly string[] {
+  const own = records.filter(({ placement }) => placement === record.placement);
+  const back = own.slice(own.findIndex(({ hash }) => hash === record.hash)).reverse();
+  const clusters = new Set(published);
+  for (const { hash, added, removed } of back) {
+    if (added.names.length < added.count || removed.names.length < removed.count)
+      throw new InputError(
+        'moved more clusters than it names, so that what was published before it is unknown',
+        { code: 'history.moves', subject: `record ${hash}` },
+      );
+    for (const cluster of added.names) clusters.delete(cluster);
+    for (const cluster of removed.names) clusters.add(cluster);
+  }
+  return [...clusters].sort();
+}

@@ -1,0 +1,119 @@
+import { sha256 } from '../../runtime/sha256.ts';
+import type { Placement } from '../../core/model/kind/placement.ts';
+import { namespacedName } from '../../core/model/object-ref.ts';
+import { PublishedClusters } from '../../core/placement/prior/published-clusters.ts';
+import { scheduleAll } from '../../core/placement/schedule-all.ts';
+import { scheduleEach } from '../../core/placement/schedule-each.ts';
+import { makePlan } from '../../core/preview/make-plan.ts';
+import { overlaySnapshot } from '../../core/preview/overlay-snapshot.ts';
+import { snapshotWithout } from '../../core/preview/snapshot-without.ts';
+import type { JudgedDeletions } from '../../core/preview/judged-deletions.ts';
+import { hubOnlyObjects } from '../../core/preview/hub-only-objects.ts';
+import type { SourceObject } from '../../core/model/source-object.ts';
+import type { Plan, PlanEnd } from '../../core/preview/plan.ts';
+import type { PlanSide } from '../../core/preview/plan-input.ts';
+import { PlanJudge } from '../../core/preview/plan-judge.ts';
+import type { CompactRecord } from '../../core/publish/record/compact-record.ts';
+import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
+import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import { publishedResults } from '../../core/transition/published-results.ts';
+import { completeTransition, type TransitionOptions } from '../../core/transition/transition.ts';
+import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
+import { makeMoveExplainer } from '../../core/preview/explain-moves.ts';
+
+interface PlannedFleet {
+  readonly objects: readonly SourceObject[];
+}
+
+export interface ContentPlanInput {
+  readonly base: { readonly fleet: PlannedFleet; readonly end: PlanEnd };
+  readonly head: { readonly fleet: PlannedFleet; readonly end: PlanEnd };
+  /** RFC 3339: when the merge happens. */
+  readonly now: string;
+  /** Works on the hub; absent: they are unknown. */
+  readonly works?: PlanSide['works'];
+  /** What happens to the deletions of the merge. Absent: what leaves Git leaves the hub. */
+  readonly deletions?: readonly Pick<JudgedDeletions, 'members' | 'stays' | 'goes'>[] | undefined;
+  /** What a hub holds: clusters, scores and published decisions are its, and Git's objects are laid over it. */
+  readonly hub?: Snapshot | undefined;
+  /**
+   * What was published of a placement (`namespace/name`) before, oldest first: its releases do not count again, and what was removed a
+   * moment ago counts toward its budget. Absent: nothing is known.
+   */
+  readonly recordsOf?: ((placement: string) => readonly CompactRecord[]) | undefined;
+  /** How much a change may remove from a placement that does not say so itself. Absent: the default. */
+  readonly budgetOf?: ((placement: Placement) => RemovalBudget | undefined) | undefined;
+}
+
+/** The plan between two fleets, with the same engine, holds and explanations as after the merge. */
+export function planContents(input: ContentPlanInput): Plan {
+  const { base, head, now: present, hub, recordsOf, budgetOf, deletions = [] } = input;
+  const found = hubOnlyObjects(base.fleet.objects, head.fleet.objects, deletions);
+  const baseSnapshot = snapshotOfObjects(base.fleet.objects, { now: present });
+  const headSnapshot = snapshotOfObjects([...head.fleet.objects, ...found.staying], { now: present });
+  const decisions = hub?.decisions ?? publishedBefore(baseSnapshot);
+  const { clusters: published } = new PublishedClusters().read(decisions);
+  const judge = new PlanJudge({
+    base: { objects: base.fleet.objects, placements: baseSnapshot.placements },
+    head: { objects: head.fleet.objects, placements: headSnapshot.placements, commit: head.end.commit },
+    live: hub?.placements ?? [],
+    published,
+    recordsOf: recordsOf ?? (() => []),
+    budgetOf: budgetOf ?? (() => undefined),
+    now: present,
+    digest: sha256,
+  });
+  const laidOver = {
+    ...(hub === undefined ? baseSnapshot : overlaySnapshot(hub, baseSnapshot, undefined)),
+    now: present,
+    decisions,
+  };
+  const applied = snapshotOfObjects([...base.fleet.objects, ...found.returning], { now: present });
+  const lasting = snapshotWithout(laidOver, found.gone);
+  const merged = hub === undefined ? headSnapshot : overlaySnapshot(lasting, headSnapshot, applied);
+  const before: PlanSide = {
+    end: base.end,
+    objects: base.fleet.objects,
+    standing: [...base.fleet.objects, ...found.left],
+    published: publishedOf(laidOver),
+    works: input.works,
+    snapshot: laidOver,
+    results: publishedResults(scheduleAll(laidOver), decisions),
+  };
+  const after = completeTransition(
+    { decide: scheduleEach, outcomeOf: (key, result) => judge.outcomeOf(key, result) },
+    { ...merged, now: present, decisions },
+  );
+  const side: PlanSide = {
+    end: head.end,
+    objects: head.fleet.objects,
+    standing: [...head.fleet.objects, ...found.staying, ...found.remaining],
+    published: publishedOf(after.snapshot),
+    snapshot: after.snapshot,
+    results: [...after.results.values()],
+  };
+  const plan = makePlan(before, side, {
+    explain: makeMoveExplainer(before, (key) => after.decidedIn.get(key) ?? after.snapshot),
+    token: (key, from, to) => judge.token(key, from, to),
+    judge: (key, from, result, definitionChanged) => judge.hold(key, from, result, definitionChanged),
+  });
+  if (hub !== undefined || baseSnapshot.decisions.length > 0 || baseSnapshot.placements.length === 0)
+    return plan;
+  return { ...plan, notEvaluated: [...plan.notEvaluated, NOTHING_RECORDED] };
+}
+
+const NOTHING_RECORDED = 'No PlacementDecisions are recorded: what the base decides counts as published now.';
+
+/** What is published before the change: as recorded, else what the base decides for itself. */
+export function publishedBefore(snapshot: Snapshot): Snapshot['decisions'] {
+  if (snapshot.decisions.length > 0) return snapshot.decisions;
+  const outcomeOf: TransitionOptions['outcomeOf'] = (_key, { selected }) => selected;
+  return completeTransition({ decide: scheduleEach, outcomeOf }, snapshot).snapshot.decisions;
+}
+
+/** Of each placement that exists. */
+function publishedOf({ placements, decisions }: Snapshot): ReadonlyMap<string, readonly string[]> {
+  const { clusters } = new PublishedClusters().read(decisions);
+  const keys = placements.map(({ metadata }) => namespacedName(metadata));
+  return new Map(keys.map((key) => [key, [...new Set(clusters.get(key))]]));
+}

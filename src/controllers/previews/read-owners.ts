@@ -1,0 +1,40 @@
+import { sha256 } from '../../runtime/sha256.ts';
+import { BerthError } from '../../core/errors.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import { objectIdentity, refOf } from '../../core/model/object-ref.ts';
+import type { KubeApi } from '../../core/ports.ts';
+import { contestedObjects, type OwnerOf, type SourceDeclaration } from '../../core/preview/merge-sources.ts';
+import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../core/sync/apply-set.ts';
+
+/**
+ * The sources that own objects on the hub which more than one source declares: the controller leaves such an object to its owner.
+ * @param commits what each source declares at each of the commits
+ * @returns by identity; of an object that cannot be read the owner is unknown
+ */
+export async function readOwners(
+  api: KubeApi,
+  ...commits: readonly (readonly SourceDeclaration[])[]
+): Promise<OwnerOf> {
+  const sources = commits.flat();
+  const names = new Map(sources.map(({ name }) => [applySetId(sha256, parentOfSource(name)), name]));
+  const owners = new Map<string, string>();
+  for (const object of commits.flatMap(contestedObjects)) {
+    const set = (await readObject(api, object))?.metadata.labels?.[APPLY_SET_PART_OF_LABEL];
+    const owner = names.get(set ?? '');
+    if (owner !== undefined) owners.set(objectIdentity(refOf(object)), owner);
+  }
+  return (identity) => owners.get(identity);
+}
+
+async function readObject(api: KubeApi, object: KubeObject): Promise<KubeObject | undefined> {
+  try {
+    const kind = await api.resolve(object.apiVersion, object.kind);
+    const { name, namespace } = object.metadata;
+    return (
+      kind && (await api.get(kind, { name, namespace: kind.namespaced ? (namespace ?? 'default') : '' }))
+    );
+  } catch (error) {
+    if (error instanceof BerthError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,64 @@
+import { BerthError, errorText } from '../../core/errors.ts';
+import { CONFIG_MAP } from '../../core/model/kinds.ts';
+import type { KubeApi } from '../../core/ports.ts';
+import { type CompactRecord, RECORDS_LABEL, recordsOf } from '../../core/publish/record/compact-record.ts';
+import { parentOfSource } from '../../core/sync/apply-set.ts';
+import { dataOf } from '../publication/hub-records.ts';
+
+/** Why something is not known. */
+interface Unknown {
+  readonly problem: string;
+}
+
+/** What the hub remembers of a source's deletions and their releases: annotations of its ApplySet's parent. */
+export type RecordedDeletions = { readonly annotations: Readonly<Record<string, string>> } | Unknown;
+
+/**
+ * What controllers recorded on the hub about earlier deletions and releases. If it cannot be read, the plan is made
+ * without it.
+ */
+export interface RecordedHubState {
+  /** By the name of the source. */
+  readonly deletions: ReadonlyMap<string, RecordedDeletions>;
+  /** By placement (`namespace/name`), oldest first: what was published and released, as far as it is still among the records. */
+  readonly records: { readonly of: ReadonlyMap<string, readonly CompactRecord[]> } | Unknown;
+}
+
+export async function readRecordedHubState(
+  hub: KubeApi,
+  sources: readonly string[],
+): Promise<RecordedHubState> {
+  const deletions = sources.map(
+    async (source): Promise<readonly [string, RecordedDeletions]> => [
+      source,
+      await known(async () => {
+        const parent = await hub.get(CONFIG_MAP, parentOfSource(source));
+        return { annotations: parent?.metadata.annotations ?? {} };
+      }),
+    ],
+  );
+  return {
+    deletions: new Map(await Promise.all(deletions)),
+    records: await known(async () => ({ of: await recordsByPlacement(hub) })),
+  };
+}
+
+async function recordsByPlacement(hub: KubeApi): Promise<ReadonlyMap<string, readonly CompactRecord[]>> {
+  const records = new Map<string, CompactRecord[]>();
+  const { items } = await hub.list(CONFIG_MAP, { labelSelector: RECORDS_LABEL });
+  for (const record of items.flatMap((item) => recordsOf(dataOf(item)))) {
+    const known = records.get(record.placement);
+    if (known === undefined) records.set(record.placement, [record]);
+    else known.push(record);
+  }
+  return records;
+}
+
+async function known<T>(read: () => Promise<T>): Promise<T | Unknown> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof BerthError)) throw error;
+    return { problem: errorText(error) };
+  }
+}

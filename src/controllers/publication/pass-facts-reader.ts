@@ -1,0 +1,87 @@
+import { sha256 } from '../../runtime/sha256.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import type { Placement } from '../../core/model/kind/placement.ts';
+import type { ScheduleResult } from '../../core/placement/result/schedule-result.ts';
+import type { PassFacts } from '../../core/publish/machine/state/placement-facts.ts';
+import type { SeenAtRestore } from '../../core/publish/machine/state/placement-event.ts';
+import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
+import type { HubInventory } from '../inventory/hub-inventory.ts';
+import type { DecisionSnapshots } from './decision-snapshots.ts';
+import type { DecisionView } from './decision-view.ts';
+import type { PreviousRecords } from './previous-records.ts';
+import type { PlanApprovals } from './plan-approvals.ts';
+import type { PublicationJournal } from './publication-journal.ts';
+import { areWorksReady } from './work-readiness.ts';
+
+export interface PassFactsOptions {
+  readonly inventory: HubInventory;
+  readonly view: DecisionView;
+  readonly publicationJournal: PublicationJournal;
+  readonly previousRecords: PreviousRecords;
+  readonly snapshots: DecisionSnapshots;
+  readonly budgetOf: (placement: Placement) => RemovalBudget;
+  readonly approvals: Pick<PlanApprovals, 'pendingFor'>;
+  readonly isHubRestored: () => boolean;
+  /** A source that another tool applies declares the placement. @param key `namespace/name` */
+  readonly isOfSource: (key: string) => boolean;
+}
+
+/** Reads the inputs of a pass over a placement. */
+export class PassFactsReader {
+  readonly #options: PassFactsOptions;
+
+  constructor(options: PassFactsOptions) {
+    this.#options = options;
+  }
+
+  /** As the watch shows it; undefined when it is gone. @param key `namespace/name` */
+  placement(key: string): Placement | undefined {
+    return this.#options.inventory.placements.store.get(key) as Placement | undefined;
+  }
+
+  /** @param result the newest one; undefined while the placement was not scheduled */
+  of(key: string, placement: Placement, result: ScheduleResult | undefined): PassFacts {
+    const { inventory, publicationJournal, previousRecords, snapshots, budgetOf, approvals, isHubRestored } =
+      this.#options;
+    return {
+      ...this.pagesSeen(key),
+      placement,
+      result,
+      remembered: publicationJournal.get(key),
+      records: previousRecords.of(key),
+      budget: budgetOf(placement),
+      inventoryProblem: inventory.problemFor(placement),
+      worksProblem: inventory.worksProblem(),
+      plans: approvals.pendingFor(key),
+      isHubRestored: isHubRestored(),
+      isOfSource: this.#options.isOfSource(key),
+      digest: sha256,
+      snapshotAge: () => (result === undefined ? 'whole' : snapshots.ageOf(result)),
+      wasDecidedKnowing: (clusters) =>
+        result === undefined || snapshots.listedClusters(key, result, clusters),
+      isReady: (cluster) => areWorksReady(inventory.worksOf(key, cluster)),
+      lostBecause: (clusters) => (result === undefined ? [] : snapshots.lostBecause(result, clusters)),
+    };
+  }
+
+  /** As the watch shows them. */
+  pages(key: string): readonly KubeObject[] {
+    return this.#options.view.pagesOf(key);
+  }
+
+  /** A PlacementDecision in the namespace of the placement, as the watch shows it. */
+  page(key: string, name: string): KubeObject | undefined {
+    return this.#options.view.page(`${key.slice(0, key.indexOf('/'))}/${name}`);
+  }
+
+  /** The state of the placement that is visible when the hub was restored. */
+  atRestore(key: string): SeenAtRestore['seen'] {
+    const placement = this.placement(key);
+    return placement && { ...this.pagesSeen(key), placement };
+  }
+
+  /** The part of the facts that is about pages. */
+  pagesSeen(key: string): Pick<PassFacts, 'key' | 'pages' | 'seenPage'> {
+    return { key, pages: this.pages(key), seenPage: (name) => this.page(key, name) };
+  }
+}

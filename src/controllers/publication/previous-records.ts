@@ -1,0 +1,58 @@
+import type { Logger } from '../../core/ports.ts';
+import type { DecisionRecord } from '../../core/publish/record/decision-record.ts';
+import type { PastRecords } from '../../core/publish/machine/state/placement-facts.ts';
+
+/** Records of the previous process, until the placements have been compared with them. */
+export class PreviousRecords {
+  readonly #newest = new Map<string, DecisionRecord>();
+  readonly #log: Logger;
+  #oldestAtMs = -Infinity;
+  #areReadable = true;
+  #isForgotten = false;
+  readonly #loading: Promise<void>;
+
+  /** @param records oldest first */
+  constructor(records: Promise<readonly DecisionRecord[]>, log: Logger) {
+    this.#log = log;
+    this.#loading = this.#load(records);
+  }
+
+  /** Resolves when the records were read, or could not be; no placement is to be looked at before. */
+  whenLoaded(): Promise<void> {
+    return this.#loading;
+  }
+
+  /** Another process has published since, so these records do not describe the hub. */
+  forget(): void {
+    this.#isForgotten = true;
+    this.#newest.clear();
+  }
+
+  /** @param placement `namespace/name` */
+  of(placement: string): PastRecords {
+    const [newest, oldestAtMs, areReadable] = [
+      this.#newest.get(placement),
+      this.#oldestAtMs,
+      this.#areReadable,
+    ];
+    return { newest, oldestAtMs, areReadable };
+  }
+
+  /** The placement was compared with its record. */
+  drop(placement: string): void {
+    this.#newest.delete(placement);
+  }
+
+  async #load(loading: Promise<readonly DecisionRecord[]>): Promise<void> {
+    try {
+      const records = await loading;
+      if (this.#isForgotten) return;
+      for (const record of records) this.#newest.set(record.placement, record);
+      const [oldest] = records;
+      if (oldest !== undefined) this.#oldestAtMs = Date.parse(oldest.publishedAt);
+    } catch (error) {
+      this.#areReadable = false;
+      this.#log.warn('records not read, so earlier publications are not recorded', { error });
+    }
+  }
+}

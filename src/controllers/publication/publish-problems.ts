@@ -1,0 +1,27 @@
+import { ConflictError, errorText } from '../../core/errors.ts';
+
+/** More of them are counted. */
+const MAX_NAMED = 10;
+
+/** Placements whose decision could not be written, until it is. */
+export class PublishProblems {
+  readonly #failed = new Map<string, string>();
+
+  /** A lost race is no problem: the placement is read and written again at once. */
+  failed(placement: string, error: unknown): void {
+    if (!(error instanceof ConflictError)) this.#failed.set(placement, errorText(error));
+  }
+
+  succeeded(placement: string): void {
+    this.#failed.delete(placement);
+  }
+
+  warnings(): readonly string[] {
+    const named = [...this.#failed].sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, MAX_NAMED);
+    const more = this.#failed.size - named.length;
+    return [
+      ...named.map(([placement, text]) => `the decision of placement ${placement} is not published: ${text}`),
+      ...(more > 0 ? [`the decisions of ${more} more placements are not published`] : []),
+    ];
+  }
+}

@@ -1,0 +1,81 @@
+import { InputError } from '../../core/errors.ts';
+import { CONFIG_MAP } from '../../core/model/kinds.ts';
+import { namespacedName } from '../../core/model/object-ref.ts';
+import type { Placement } from '../../core/model/kind/placement.ts';
+import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
+import { type CompactRecord, RECORDS_NAME, recordsOf } from '../../core/publish/record/compact-record.ts';
+import { specHash } from '../../core/publish/judge/decide-publication.ts';
+import type { Digest } from '../../core/publish/approval/plan-token.ts';
+import { stateFromRecords } from '../../core/publish/record/state-from-records.ts';
+import { dataOf } from './hub-records.ts';
+import type { PublicationJournal } from './publication-journal.ts';
+
+export interface RecordedPastOptions {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly digest: Digest;
+  readonly publicationJournal: PublicationJournal;
+}
+
+/**
+ * Reads from the records on the hub what another process published before this one took over: its removals count
+ * toward the budgets, and its used releases stay used. Read once for each namespace, before its first placement is
+ * published.
+ */
+export class RecordedPublications {
+  readonly #options: RecordedPastOptions;
+  readonly #records = new Map<string, Promise<ReadonlyMap<string, readonly CompactRecord[]>>>();
+  readonly #recalled = new Set<string>();
+  #isAsked = false;
+
+  constructor(options: RecordedPastOptions) {
+    this.#options = options;
+  }
+
+  /** From now on `recall` reads the unknown state of placements. */
+  begin(): void {
+    this.#isAsked = true;
+  }
+
+  /** @throws TransientError; an InputError (no right to read records) is logged, and nothing is recalled */
+  async recall(placement: Placement): Promise<void> {
+    const key = namespacedName(placement.metadata);
+    if (!this.#isAsked || this.#recalled.has(key)) return;
+    const records = await this.#recordsIn(placement.metadata.namespace ?? '');
+    this.#recalled.add(key);
+    const { publicationJournal, digest, clock } = this.#options;
+    if (publicationJournal.get(key) !== undefined) return;
+    const state = stateFromRecords(records.get(key) ?? [], {
+      specHash: specHash(digest, placement),
+      nowMs: clock.now(),
+      createdAt: placement.metadata.creationTimestamp,
+    });
+    if (state !== undefined) publicationJournal.set(key, state);
+  }
+
+  #recordsIn(namespace: string): Promise<ReadonlyMap<string, readonly CompactRecord[]>> {
+    let reading = this.#records.get(namespace);
+    if (reading === undefined) {
+      reading = this.#read(namespace);
+      this.#records.set(namespace, reading);
+      reading.catch(() => this.#records.delete(namespace));
+    }
+    return reading;
+  }
+
+  async #read(namespace: string): Promise<ReadonlyMap<string, readonly CompactRecord[]>> {
+    const { api, log } = this.#options;
+    try {
+      const object = await api.get(CONFIG_MAP, { namespace, name: RECORDS_NAME });
+      const records = new Map<string, CompactRecord[]>();
+      for (const record of recordsOf(dataOf(object)))
+        records.set(record.placement, [...(records.get(record.placement) ?? []), record]);
+      return records;
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      log.warn('records not read, so earlier removals do not count', { namespace, error });
+      return new Map();
+    }
+  }
+}

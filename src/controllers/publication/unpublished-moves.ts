@@ -1,0 +1,57 @@
+import { namespacedName } from '../../core/model/object-ref.ts';
+import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import type { MovedPlacement, Transition } from '../../core/transition/transition.ts';
+import { withPublishedClusters } from '../../core/transition/with-published-clusters.ts';
+
+/**
+ * What transitions moved and the hub does not show yet. A hub may take longer to write a thousand pages than the next commit takes to
+ * arrive: the next transition starts from what will be published, not from the part of it that happens to be written.
+ */
+export class UnpublishedMoves {
+  /** By `namespace/name` of the placement. */
+  readonly #moves = new Map<string, MovedPlacement>();
+  #waiting: { readonly start: Snapshot; readonly moved: Transition['moved'] } | undefined;
+
+  /** A transition ended that started from half of a commit, as far as it is known: perhaps nothing of it is published. */
+  wait({ moved }: Pick<Transition, 'moved'>, start: Snapshot): void {
+    this.#waiting = { start, moved };
+  }
+
+  /** The snapshot in which a transition started was not half of a commit after all. */
+  whole(start: Snapshot): void {
+    if (this.#waiting?.start === start) this.begin(this.#waiting);
+  }
+
+  /**
+   * A transition ended, and what it moved is about to be published.
+   * @returns all moves under way, each from what is published to what will be
+   */
+  begin({ moved }: Pick<Transition, 'moved'>): ReadonlyMap<string, MovedPlacement> {
+    this.#waiting = undefined;
+    for (const [key, move] of moved) {
+      const { uid, before } = this.#moves.get(key) ?? move;
+      this.#moves.set(key, { ...move, before: uid === move.uid ? before : move.before });
+    }
+    return this.#moves;
+  }
+
+  /** The placement is published, or will not be for now. */
+  end(key: string): void {
+    this.#moves.delete(key);
+  }
+
+  clear(): void {
+    this.#moves.clear();
+  }
+
+  /** The snapshot in which all moves are published. @param snapshot as the hub is now */
+  snapshotAfter(snapshot: Snapshot): Snapshot {
+    if (this.#moves.size === 0) return snapshot;
+    const outcomes = new Map<string, readonly string[]>();
+    for (const { metadata } of snapshot.placements) {
+      const move = this.#moves.get(namespacedName(metadata));
+      if (move !== undefined && move.uid === metadata.uid) outcomes.set(namespacedName(metadata), move.after);
+    }
+    return withPublishedClusters(snapshot, outcomes);
+  }
+}

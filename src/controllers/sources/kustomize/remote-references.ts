@@ -1,0 +1,59 @@
+import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
+import type { Problem } from '../../../core/model/problem.ts';
+import { parseKustomization, scanConfiguration } from './kustomization-text.ts';
+import type { KustomizationText } from './kustomization-text.ts';
+import { resolveEntry } from './kustomize-tree.ts';
+import { refusedFile } from '../manifests/read-content.ts';
+import { folderOf, isKustomization } from '../manifests/special-folders.ts';
+
+/** @param why what is known of the path it names */
+export function missingReference(file: string, text: string, why?: Problem): ParsedFile {
+  return refusedFile(file, {
+    code: 'source.kustomize-reference',
+    message: `got ${JSON.stringify(text)}, expected a file or folder of this repository`,
+    hint:
+      why === undefined
+        ? 'remote bases are not fetched: commit a copy'
+        : `${why.location?.file ?? text} is refused: ${why.message}`,
+  });
+}
+
+/**
+ * Refuses everything that would make kustomize open an address, in any kustomization that it might read: it fetches
+ * every file that it is to open and that begins with http, patches and generators' files too.
+ * @param inputs the paths of the files that it is given; @param files their contents
+ */
+export function findRemoteReferences(
+  file: string,
+  inputs: readonly string[],
+  files: ReadonlyMap<string, Buffer>,
+): ParsedFile | undefined {
+  const unreadable = (at: string, why: string): ParsedFile =>
+    refusedFile(file, { code: 'source.kustomize', message: `${at} cannot be read: ${why}` });
+  const problemOf = (at: string, reaching: Reaching): ParsedFile | undefined => {
+    if (reaching.remote !== undefined) return missingReference(file, reaching.remote);
+    return reaching.unreadable === undefined ? undefined : unreadable(at, reaching.unreadable);
+  };
+  for (const at of inputs) {
+    if (!isKustomization(at)) continue;
+    const content = files.get(at);
+    if (content === undefined) return unreadable(at, 'it is too large, or the repository does not hold it');
+    const text = parseKustomization(content);
+    const problem = problemOf(at, text);
+    if (problem !== undefined) return problem;
+    for (const entry of text.configurations) {
+      const configuration = files.get(resolveEntry(folderOf(at), entry));
+      if (configuration === undefined)
+        return refusedFile(file, {
+          code: 'source.kustomize-reference',
+          message: `got ${JSON.stringify(entry)} to configure a generator, transformer or validator, expected a file of the kustomization's folder`,
+          hint: 'what a folder is rendered to could name any address: commit the configuration as a file',
+        });
+      const hidden = problemOf(at, scanConfiguration(configuration));
+      if (hidden !== undefined) return hidden;
+    }
+  }
+  return undefined;
+}
+
+type Reaching = Pick<KustomizationText, 'remote' | 'unreadable'>;

@@ -1,0 +1,76 @@
+import { makeFieldLocator } from '../../../adapters/yaml/locate-fields.ts';
+import type { ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
+import { formatFieldPath } from '../../../core/model/field-path.ts';
+import { formatRef, refOf } from '../../../core/model/object-ref.ts';
+import type { Problem } from '../../../core/model/problem.ts';
+import type { SourceLocation } from '../../../core/model/source-location.ts';
+import { SourceChecker } from '../../../core/sources/source-checker.ts';
+import type { SourceFinding } from '../../../core/sources/source-finding.ts';
+import type { SourceContent } from './source-content.ts';
+
+/**
+ * Problems of reading and semantic problems, by file and line, each with its own line and column.
+ * @param checker one that checked the previous fleet: unchanged objects are then not checked again
+ * @param checkMore what else the objects are checked for
+ */
+export async function checkContent(
+  content: SourceContent,
+  checker = new SourceChecker(),
+  checkMore: (objects: SourceContent['objects']) => readonly SourceFinding[] = () => [],
+): Promise<readonly Problem[]> {
+  const locate = fieldFinder(content);
+  const problems: Problem[] = [...content.problems];
+  for (const finding of [...checker.check(content.objects), ...checkMore(content.objects)]) {
+    const { severity, code, message, hint, source, path } = finding;
+    const location = atCommit(await locate(finding), content.commit?.id);
+    const object = formatRef(refOf(source.object));
+    const text = path.length === 0 ? message : `${formatFieldPath(path)}: ${message}`;
+    problems.push({
+      severity,
+      code,
+      message: text,
+      location,
+      object,
+      ...(hint === undefined ? {} : { hint }),
+    });
+  }
+  return problems.sort(byPlace);
+}
+
+/** Reads and indexes a file again only when something in it has to be pointed at, and only the first time. */
+function fieldFinder(content: SourceContent): (finding: SourceFinding) => Promise<SourceLocation> {
+  const locators = new Map<string, ReturnType<typeof makeFieldLocator> | undefined>();
+  return async ({ source, path }) => {
+    const { object, location, place } = source as ParsedManifest;
+    const known = knownPlaces.get(object)?.get(formatFieldPath(path));
+    if (known !== undefined) return { ...location, ...known };
+    const key = `${location.commit ?? ''}:${location.file}`;
+    if (!locators.has(key)) {
+      const text = await content.textOf(location.file, location.commit);
+      locators.set(key, text === undefined ? undefined : makeFieldLocator(text));
+    }
+    const locator = locators.get(key);
+    if (locator === undefined) return location;
+    const found = locator(place, path);
+    if (!knownPlaces.has(object)) knownPlaces.set(object, new Map());
+    knownPlaces.get(object)?.set(formatFieldPath(path), found);
+    return { ...location, ...found };
+  };
+}
+
+/** Of each object's fields: an object that is the same is from a file that is the same. */
+const knownPlaces = new WeakMap<object, Map<string, Pick<SourceLocation, 'line' | 'column'>>>();
+
+/** Objects of the fleet's own commit do not repeat it; a problem that is shown alone does. */
+function atCommit(location: SourceLocation, commit: string | undefined): SourceLocation {
+  return commit === undefined || location.commit !== undefined ? location : { ...location, commit };
+}
+
+function byPlace(a: Problem, b: Problem): number {
+  const left = a.location;
+  const right = b.location;
+  if (left === undefined || right === undefined)
+    return (left === undefined ? 1 : 0) - (right === undefined ? 1 : 0);
+  if (left.file !== right.file) return left.file < right.file ? -1 : 1;
+  return left.line - right.line || left.column - right.column;
+}

@@ -1,0 +1,56 @@
+import { canonicalJson } from '../../../core/model/json-equal.ts';
+import type { SourceEvent } from './source-events.ts';
+import { type ServeSource, sourceNameOf } from './source-options.ts';
+
+export interface SharedCommitsOptions {
+  /** The source is about to read the commit that another source read; it should fetch now. */
+  readonly onExpected: (source: string) => void;
+  /** It looked, and did not read another commit. */
+  readonly onMissed: (source: string) => void;
+}
+
+/**
+ * Sources that follow the same ref of the same repository: one push changes all of them, and each reads the commit by itself. From when
+ * the first one read it until the last one did, the hub shows half of the commit.
+ */
+export class SharedCommits {
+  readonly #options: SharedCommitsOptions;
+  /** By source, the others that follow the same ref. */
+  readonly #others = new Map<string, readonly string[]>();
+  /** By source, the commit that it read last. */
+  readonly #read = new Map<string, string>();
+  /** Sources that are expected to read a commit, and whether they began to look since. */
+  readonly #expected = new Map<string, { hasBegun: boolean }>();
+
+  constructor(sources: readonly ServeSource[], options: SharedCommitsOptions) {
+    this.#options = options;
+    const refOf = ({ url, ref }: ServeSource): string => canonicalJson({ url, ref: ref ?? null });
+    for (const source of sources) {
+      const same = sources.filter((other) => other !== source && refOf(other) === refOf(source));
+      this.#others.set(sourceNameOf(source), same.map(sourceNameOf));
+    }
+  }
+
+  take(event: SourceEvent): void {
+    const { kind, source } = event;
+    if (kind === 'read') this.#take(source, event.content.commit?.id);
+    const expected = this.#expected.get(source);
+    if (expected === undefined) return;
+    if (kind === 'fetching') expected.hasBegun = true;
+    else if ((kind === 'followed' || kind === 'failed') && expected.hasBegun) {
+      this.#expected.delete(source);
+      this.#options.onMissed(source);
+    }
+  }
+
+  #take(source: string, commit: string | undefined): void {
+    if (commit === undefined) return;
+    this.#read.set(source, commit);
+    this.#expected.delete(source);
+    for (const other of this.#others.get(source) ?? []) {
+      if (this.#read.get(other) === commit || this.#expected.has(other)) continue;
+      this.#expected.set(other, { hasBegun: false });
+      this.#options.onExpected(other);
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import { countedMembers, isPruned, possibleIdentities } from '../../../core/sync/plan-prune.ts';
+import { noteMembersBefore } from '../../../core/sync/prune-memory.ts';
+import { pruneInputOf, pruneMemoryOf, type PruneParts, type PruneState } from './prune-state.ts';
+import type { SyncInput } from '../members/sync-outcome.ts';
+
+/**
+ * The number of members before the source adds objects beside deletions. The budget is a share of it in every later
+ * pass, also in the next process. To be computed before the first apply; undefined: there are no deletions, or no
+ * additions.
+ */
+export async function recordMemberCount(
+  parts: Omit<PruneParts, 'limit'>,
+  objects: SyncInput['objects'],
+  found: Pick<PruneState, 'members' | 'areAll' | 'others' | 'parent'>,
+): Promise<number | undefined> {
+  const { claims, source, registry } = parts;
+  const { members, areAll } = found;
+  const memory = pruneMemoryOf(parts, found);
+  if (memory.membersBefore !== undefined || !areAll) return memory.membersBefore;
+  const known = pruneInputOf(parts, objects, memory, found);
+  const leaves = ([identity, object]: readonly [string, KubeObject]): boolean =>
+    claims.hasReleased(source, identity) && !known.movesOn(identity) && isPruned(object);
+  if (![...members].some(leaves)) return undefined;
+  const comes = ({ object }: SyncInput['objects'][number]): boolean =>
+    !possibleIdentities(object).some((identity) => members.has(identity));
+  if (!objects.some(comes)) return undefined;
+  const count = countedMembers(known).length;
+  await registry.annotate(noteMembersBefore(count));
+  return count;
+}

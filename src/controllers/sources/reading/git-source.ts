@@ -1,0 +1,139 @@
+import path from 'node:path';
+import type { MirrorOptions } from '../../../adapters/git/mirror/mirror-options.ts';
+import { openMirror } from '../../../adapters/git/open-mirror.ts';
+import { SignatureVerifier } from '../../../adapters/git/program/commit-signature.ts';
+import type { SignaturePolicy } from '../../../adapters/git/program/commit-signature.ts';
+import { InputError, TransientError } from '../../../core/errors.ts';
+import { checkGitRef } from '../../../adapters/git/repository/git-ref.ts';
+import type { FetchOptions, GitMirror, GitRef } from '../../../adapters/git/repository/git-repository.ts';
+import type { SourceContent } from '../manifests/source-content.ts';
+import type { ParsePool } from '../parsing/parse-pool.ts';
+import type { ParsedCache } from '../parsing/parsed-cache.ts';
+import { SourceReader } from './source-reader.ts';
+import type { LastCompleteStore } from './source-reader-options.ts';
+import { LastFollowed } from './last-followed.ts';
+import { MirrorDamage } from './mirror-damage.ts';
+import { MirrorMaintenance } from './mirror-maintenance.ts';
+
+export interface GitSourceOptions extends MirrorOptions {
+  /** Absent: the remote's default branch. */
+  readonly ref?: GitRef | undefined;
+  readonly paths?: readonly string[] | undefined;
+  /** Only what these keys signed is taken; another commit is an InputError of `fetch` and changes nothing. */
+  readonly signatures?: SignaturePolicy | undefined;
+  readonly cache?: ParsedCache | undefined;
+  readonly pool?: ParsePool | undefined;
+}
+
+/** One Git source, kept open; each commit is read as the difference to the one before. */
+export interface GitSource {
+  readonly repository: GitMirror;
+  /** There is no git program; see `openMirror`. */
+  readonly inProcess: boolean;
+  /** Asks the remote. `moved`: the ref points to another commit than at the fetch before (true the first time). */
+  fetch(options?: FetchOptions): Promise<{ readonly commit: string; readonly moved: boolean }>;
+  /**
+   * The commit that was followed last, also before a restart if the settings are the same; undefined when there is
+   * none.
+   */
+  last(): Promise<string | undefined>;
+  /** Reads a commit, the one fetched last when none is named. A broken file keeps its last good objects. */
+  read(commit?: string): Promise<SourceContent>;
+  /**
+   * Deferred work after a commit was followed: stores for the next start what was read, and starts maintenance of the
+   * mirror.
+   */
+  settle(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens a source without touching the network. InputError for a bad URL, ref or glob, and for what needs a git program that is not there. */
+export async function openGitSource(options: GitSourceOptions): Promise<GitSource> {
+  const ref = checkGitRef(options.ref ?? { type: 'head' });
+  const verifier =
+    options.signatures === undefined ? undefined : new SignatureVerifier(options.signatures, options.ambient);
+  const { repository, inProcess } = await openMirror(options, verifier !== undefined);
+  const reader = new SourceReader(repository, {
+    paths: options.paths,
+    keepLastGood: true,
+    ambient: options.ambient,
+    cache: options.cache,
+    pool: options.pool,
+    lastComplete: lastCompleteIn(repository),
+  });
+  const { url, signatures, mirrorDir } = options;
+  const followed = new LastFollowed(path.join(mirrorDir, 'berth-followed'), [url, ref, signatures]);
+  let [accepted, lastRead]: (string | undefined)[] = [];
+  const damage = new MirrorDamage(mirrorDir);
+  const tidying = new MirrorMaintenance(() => repository.tidy());
+  return {
+    repository,
+    inProcess,
+    async fetch(fetchOptions) {
+      const madeAgain = repository.timesRecreated;
+      const commit = await repository.fetch(ref, { ...fetchOptions, refetchAll: damage.isFound });
+      const isNew = repository.timesRecreated !== madeAgain;
+      // What was noted in the mirror before is there no more.
+      if (isNew || damage.isFound) accepted = undefined;
+      if (isNew) for (const memory of [followed, reader]) memory.forgetNoted();
+      damage.fetched(commit);
+      if (verifier !== undefined && commit !== accepted) {
+        await verifier.check(options.mirrorDir, commit, await repository.tagOf(ref));
+        await repository.pin('verified', commit);
+      }
+      const moved = commit !== accepted;
+      accepted = commit;
+      return { commit, moved };
+    },
+    async last() {
+      const id = lastRead ?? (await followed.load());
+      if (id === undefined) return undefined;
+      return repository.resolve({ type: 'commit', id }).catch(() => undefined);
+    },
+    async read(commit) {
+      const id = commit ?? accepted ?? (await lastAccepted(repository, options, ref));
+      const content = await damage.watch(id, id === accepted, () => reader.read(id));
+      lastRead = id;
+      return content;
+    },
+    async settle() {
+      if (lastRead !== undefined) await followed.store(lastRead);
+      await reader.settle();
+      tidying.begin();
+    },
+    async close() {
+      await reader
+        .settle()
+        .finally(() => tidying.end())
+        .finally(() => repository.close());
+      await options.cache?.close();
+      await verifier?.close();
+    },
+  };
+}
+
+/** Without a fetch in this process the mirror still knows what the last one brought, and what of it was accepted. */
+async function lastAccepted(
+  repository: GitMirror,
+  { url, signatures }: GitSourceOptions,
+  ref: GitRef,
+): Promise<string> {
+  const known =
+    signatures === undefined ? await repository.resolve(ref) : await repository.pinned('verified');
+  if (known !== undefined) return known;
+  throw new InputError('holds no commit that passed the signature policy', {
+    code: 'git.signature',
+    subject: `Git repository ${url}`,
+  });
+}
+
+function lastCompleteIn(repository: GitMirror): LastCompleteStore {
+  return {
+    load: () => repository.pinned('complete'),
+    // On a full disk an older commit stays remembered, by which objects are kept rather than lost: no reason to stop reading.
+    store: (commit) =>
+      repository.pin('complete', commit).catch((error: unknown) => {
+        if (!(error instanceof TransientError)) throw error;
+      }),
+  };
+}

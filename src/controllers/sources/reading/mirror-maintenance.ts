@@ -1,0 +1,24 @@
+/** Maintains a mirror in the background: repacking takes seconds, and git allows fetches meanwhile. */
+export class MirrorMaintenance {
+  readonly #tidy: () => Promise<void>;
+  #running: Promise<unknown> | undefined;
+  #failed: { readonly error: unknown } | undefined;
+
+  constructor(tidy: () => Promise<void>) {
+    this.#tidy = tidy;
+  }
+
+  /** Does nothing while it is under way. @throws what went wrong the last time, once */
+  begin(): void {
+    const failed = this.#failed;
+    this.#failed = undefined;
+    this.#running ??= this.#tidy()
+      .catch((error: unknown) => (this.#failed = { error }))
+      .finally(() => (this.#running = undefined));
+    if (failed !== undefined) throw failed.error;
+  }
+
+  async end(): Promise<void> {
+    await this.#running;
+  }
+}

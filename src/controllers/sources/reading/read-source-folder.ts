@@ -1,0 +1,143 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { InputError } from '../../../core/errors.ts';
+import type { Problem } from '../../../core/model/problem.ts';
+import type { TreeEntry } from '../../../adapters/git/repository/git-repository.ts';
+import { assembleObjects, fileReading } from '../manifests/assemble-objects.ts';
+import type { FileReading } from '../manifests/assemble-objects.ts';
+import { DEFAULT_MANIFEST_LIMITS } from '../manifests/source-content.ts';
+import type { SourceContent } from '../manifests/source-content.ts';
+import { KustomizeRenderer } from '../kustomize/kustomizations.ts';
+import { manifestSelector, selectManifests } from '../manifests/manifest-selection.ts';
+import type { ManifestSelector } from '../manifests/manifest-selection.ts';
+import { findSpecialFolders } from '../manifests/special-folders.ts';
+import { problemsByFile, splitSafeEntries } from '../../../adapters/git/repository/tree-safety.ts';
+import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
+import { hasErrors, readContent, tooLargeFile } from '../manifests/read-content.ts';
+
+export interface FolderOptions {
+  /** Globs relative to the folder. */
+  readonly paths?: readonly string[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Locations are shown relative to it; absent: the process's. */
+  readonly cwd?: string | undefined;
+  /** Where kubectl is found, for kustomizations; absent: the process's environment. */
+  readonly ambient?: Readonly<Record<string, string | undefined>> | undefined;
+}
+
+/**
+ * Reads the manifests of a folder (or of one file) as they are on disk, without Git. Locations name files relative to the
+ * current directory when they are below it. InputError `source.not-found` when there is nothing at `root`.
+ */
+export async function readSourceFolder(root: string, options: FolderOptions = {}): Promise<SourceContent> {
+  const info = await stat(root).catch((cause: unknown) => {
+    throw new InputError('cannot be read, expected a folder or file', {
+      code: 'source.not-found',
+      subject: root,
+      cause,
+    });
+  });
+  const single = info.isFile();
+  const folder = single ? path.dirname(root) : root;
+  const entries = single ? [{ path: path.basename(root), mode: '100644', id: '' }] : await listFolder(folder);
+  const selector = single ? { covers: () => true } : manifestSelector(options.paths ?? []);
+  const shown = (file: string): string => shownPath(path.join(folder, file), options.cwd ?? process.cwd());
+  const special = findSpecialFolders(single ? [] : entries.filter((entry) => selector.covers(entry.path)));
+  const { files, problems: refusals } = selectManifests(
+    entries.filter((entry) => !special.isInside(entry.path)),
+    selector,
+  );
+  const problems: Problem[] = [...refusals, ...special.problems].map((problem) =>
+    withShownFile(problem, shown),
+  );
+  const readings: FileReading[] = [];
+  for (const file of files) {
+    options.signal?.throwIfAborted();
+    readings.push(fileReading(await readOne(path.join(folder, file.path), shown(file.path))));
+  }
+  if (special.kustomizations.size > 0) {
+    const rendered = await renderFolder(folder, entries, selector, options.ambient ?? process.env);
+    for (const parsed of rendered.values()) readings.push(fileReading(withShownFiles(parsed, shown)));
+  }
+  const assembled = assembleObjects(readings, single ? undefined : shown('x').slice(0, -1));
+  return {
+    objects: assembled.objects,
+    problems: [...problems, ...assembled.problems],
+    files: files.length,
+    complete:
+      assembled.complete &&
+      !problems.some(({ severity }) => severity === 'error') &&
+      !readings.some(({ parsed }) => hasErrors(parsed)),
+    textOf: (file) => readFile(path.resolve(options.cwd ?? '', file), 'utf8').catch(() => undefined),
+  };
+}
+
+function renderFolder(
+  folder: string,
+  entries: readonly TreeEntry[],
+  selector: ManifestSelector,
+  ambient: NonNullable<FolderOptions['ambient']>,
+): Promise<ReadonlyMap<string, ParsedFile>> {
+  const { files, problems } = splitSafeEntries(entries);
+  return new KustomizeRenderer().render({
+    kustomizations: findSpecialFolders(entries).kustomizations,
+    isWanted: (file) => selector.covers(file),
+    versions: new Map(files.map((file) => [file.path, ''])),
+    refused: problemsByFile(problems),
+    read: async (paths) => {
+      const contents = new Map<string, Buffer>();
+      for (const file of paths) {
+        const place = path.join(folder, file);
+        const { size } = await stat(place);
+        if (size <= DEFAULT_MANIFEST_LIMITS.maxFileBytes) contents.set(file, await readFile(place));
+      }
+      return contents;
+    },
+    ambient,
+  });
+}
+
+function withShownFiles(parsed: ParsedFile, shown: (file: string) => string): ParsedFile {
+  return {
+    manifests: parsed.manifests.map((manifest) => ({
+      ...manifest,
+      location: { ...manifest.location, file: shown(manifest.location.file) },
+    })),
+    problems: parsed.problems.map((problem) => withShownFile(problem, shown)),
+  };
+}
+
+async function readOne(file: string, shown: string) {
+  const { size } = await stat(file);
+  const { maxFileBytes } = DEFAULT_MANIFEST_LIMITS;
+  return size > maxFileBytes
+    ? tooLargeFile(shown, size, maxFileBytes)
+    : readContent(shown, await readFile(file));
+}
+
+/** All leaves below a folder in path order; links are listed, never followed. `.git` is left out. */
+async function listFolder(folder: string): Promise<TreeEntry[]> {
+  const entries: TreeEntry[] = [];
+  const walk = async (below: string): Promise<void> => {
+    const names = await readdir(path.join(folder, below), { withFileTypes: true });
+    for (const entry of names) {
+      const place = below === '' ? entry.name : `${below}/${entry.name}`;
+      if (entry.isDirectory()) {
+        if (entry.name !== '.git' && entry.name !== 'node_modules') await walk(place);
+      } else if (entry.isSymbolicLink()) entries.push({ path: place, mode: '120000', id: '' });
+      else if (entry.isFile()) entries.push({ path: place, mode: '100644', id: '' });
+    }
+  };
+  await walk('');
+  return entries.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+function shownPath(file: string, cwd: string): string {
+  const relative = path.relative(cwd, path.resolve(file));
+  return relative.startsWith('..') ? file : relative;
+}
+
+function withShownFile(problem: Problem, shown: (file: string) => string): Problem {
+  if (problem.location === undefined) return problem;
+  return { ...problem, location: { ...problem.location, file: shown(problem.location.file) } };
+}

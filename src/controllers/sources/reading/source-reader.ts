@@ -1,0 +1,314 @@
+import type {
+  CommitInfo,
+  GitRepository,
+  TreeChange,
+  TreeEntry,
+} from '../../../adapters/git/repository/git-repository.ts';
+import { NOT_AN_OBJECT } from '../../../adapters/yaml/manifest-check.ts';
+import type { ParsedFile, ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
+import type { Problem } from '../../../core/model/problem.ts';
+import { assembleObjects, fileReading, type FileReading, objectKey } from '../manifests/assemble-objects.ts';
+import { type FileVersionReading, readFiles } from './file-readings.ts';
+import {
+  problemsByFile,
+  splitSafeEntries,
+  type TreeFile,
+} from '../../../adapters/git/repository/tree-safety.ts';
+import {
+  type CommitListing,
+  type ManifestSelection,
+  listCommit,
+  listNextCommit,
+  atCommit,
+} from '../manifests/commit-listing.ts';
+import { fewChangedFiles, replaceObjects } from '../manifests/few-changes.ts';
+import {
+  DEFAULT_MANIFEST_LIMITS,
+  type SourceContent,
+  type ManifestLimits,
+} from '../manifests/source-content.ts';
+import { KustomizeRenderer } from '../kustomize/kustomizations.ts';
+import { findSpecialFolders } from '../manifests/special-folders.ts';
+import { lastDeclaredObjects, lastGoodReadings, locatedAtCommit } from './last-good.ts';
+import { escalateHidingDocuments } from '../manifests/hiding-documents.ts';
+import {
+  escalateHidingPlaces,
+  manifestSelector,
+  type ManifestSelector,
+} from '../manifests/manifest-selection.ts';
+import type { SourceReaderOptions } from './source-reader-options.ts';
+import { hasErrors } from '../manifests/read-content.ts';
+
+/** What is remembered of the commit that was read last, so that the next one costs only its difference. */
+interface Memory extends CommitListing {
+  readonly readings: Map<string, FileVersionReading>;
+  /** When nothing was to be reported and no file is put together from others: then a few files can be replaced in it. */
+  readonly plain: SourceContent | undefined;
+}
+
+/** Reads the content of one repository's commits, each from its difference to the previous one. */
+export class SourceReader {
+  readonly #repository: GitRepository;
+  readonly #selector: ManifestSelector;
+  readonly #limits: ManifestLimits;
+  readonly #keepLastGood: boolean;
+  readonly #options: SourceReaderOptions;
+  readonly #ambient: Readonly<Record<string, string | undefined>>;
+  readonly #kustomize = new KustomizeRenderer();
+  #memory: Memory | undefined;
+  /** The last commit in which every file could be read. */
+  #lastComplete: SourceContent | undefined;
+  /** The last complete commit, while it is not remembered for the next start. */
+  #unsettled: string | undefined;
+
+  constructor(repository: GitRepository, options: SourceReaderOptions = {}) {
+    this.#repository = repository;
+    this.#options = options;
+    this.#selector = manifestSelector(options.paths ?? []);
+    this.#limits = options.limits ?? DEFAULT_MANIFEST_LIMITS;
+    this.#keepLastGood = options.keepLastGood ?? false;
+    this.#ambient = options.ambient ?? {};
+  }
+
+  /** Reads a commit by its full id. Throws when the repository cannot be read; what files hold never throws. */
+  async read(commit: string): Promise<SourceContent> {
+    const info = await this.#repository.commit(commit);
+    const before = this.#memory;
+    // After a rewritten history the previous commit may be gone: then everything is listed, as the first time.
+    const changes =
+      before === undefined || before.commit === commit
+        ? undefined
+        : await this.#repository.diffTrees(before.commit, commit).catch(() => undefined);
+    if (before?.plain !== undefined && changes !== undefined) {
+      const content = await this.#readFew(info, { ...before, plain: before.plain }, changes);
+      if (content !== undefined) return content;
+    }
+    const listing = await this.#listing(commit, changes);
+    const { entries, selection } = listing;
+    const readings = new Map<string, FileVersionReading>();
+    const unread: TreeFile[] = [];
+    const kustomizations = new Set(selection.kustomizations.values());
+    for (const path of selection.paths) {
+      if (kustomizations.has(path)) continue;
+      const id = entries.get(path)?.id ?? '';
+      const reading = before?.readings.get(path);
+      if (reading?.id === id && !isMissing(reading)) readings.set(path, reading);
+      else unread.push({ path, id });
+    }
+    await this.#readFiles(unread, readings);
+    if (unread.length > 0) this.#settleCache(readings);
+    if (kustomizations.size > 0)
+      for (const [path, parsed] of await this.#renderKustomizations(entries))
+        readings.set(path, { id: '', ...fileReading(parsed) });
+    this.#memory = { ...listing, readings, plain: undefined };
+    const content = await this.#assemble(info, selection, readings);
+    const isPlain = content.complete && content.problems.length === 0 && kustomizations.size === 0;
+    this.#memory = { ...listing, readings, plain: isPlain ? content : undefined };
+    return content;
+  }
+
+  /** Remembers for the next start what was read last, where that could wait. */
+  async settle(): Promise<void> {
+    const commit = this.#unsettled;
+    if (commit === undefined) return;
+    await this.#options.lastComplete?.store(commit);
+    if (this.#unsettled === commit) this.#unsettled = undefined;
+  }
+
+  /** The mirror lost its pins: the next `settle` pins the last complete commit again. */
+  forgetNoted(): void {
+    this.#unsettled ??= this.#lastComplete?.commit?.id;
+  }
+
+  /** A commit that changed a few files in content alone; undefined: it is to be read as any other. */
+  async #readFew(
+    info: CommitInfo,
+    before: Memory & { readonly plain: SourceContent },
+    changes: readonly TreeChange[],
+  ): Promise<SourceContent | undefined> {
+    const files = fewChangedFiles(before, changes);
+    if (files === undefined) return undefined;
+    const fresh = new Map<string, FileVersionReading>();
+    await this.#readFiles(files, fresh);
+    const objects = replaceObjects(before.plain.objects, before.readings, fresh);
+    if (objects === undefined) return undefined;
+    for (const { path, entry } of changes) if (entry !== undefined) before.entries.set(path, entry);
+    for (const [path, reading] of fresh) before.readings.set(path, reading);
+    this.#settleCache(before.readings);
+    const textOf: SourceContent['textOf'] = (file, commit) => this.#textOf(file, commit ?? info.id);
+    const fleet = { ...before.plain, commit: info, objects, textOf };
+    this.#memory = { ...before, commit: info.id, plain: fleet };
+    this.#lastComplete = fleet;
+    // The same names as before: the commit that is remembered serves a restart as well for a moment.
+    this.#unsettled = info.id;
+    return fleet;
+  }
+
+  async #readFiles(files: readonly TreeFile[], into: Map<string, FileVersionReading>): Promise<void> {
+    const { cache, pool } = this.#options;
+    const tools = { limits: this.#limits, cache, pool };
+    await readFiles(this.#repository, files, tools, (path, reading) => into.set(path, reading));
+  }
+
+  #settleCache(readings: Memory['readings']): void {
+    this.#options.cache?.settle(() => new Set([...readings.values()].map(({ id }) => id)));
+  }
+
+  #listing(
+    commit: string,
+    changes: readonly TreeChange[] | undefined,
+  ): Promise<CommitListing> | CommitListing {
+    const before = this.#memory;
+    const rules = { selector: this.#selector, limits: this.#limits };
+    if (before?.commit === commit) return before;
+    if (before === undefined || changes === undefined) return listCommit(this.#repository, commit, rules);
+    return listNextCommit(before, commit, { ...rules, changes });
+  }
+
+  async #assemble(
+    info: CommitInfo,
+    selection: ManifestSelection,
+    readings: ReadonlyMap<string, FileVersionReading>,
+  ): Promise<SourceContent> {
+    const inOrder: FileReading[] = [];
+    const good = await this.#lastGood(info.id, readings);
+    let complete = !selection.problems.some(({ severity }) => severity === 'error');
+    for (const path of selection.paths) {
+      const reading = readings.get(path);
+      if (reading === undefined) continue;
+      const broken = hasErrors(reading.parsed);
+      complete &&= !broken;
+      inOrder.push(good.get(path) ?? reading);
+    }
+    const { objects, problems: found, complete: filled } = assembleObjects(inOrder, '');
+    const problems = await this.#documentsInThePlaceOfObjects(found, objects, info.id);
+    complete &&= problems === found;
+    const refusals = await this.#linksInThePlaceOfFiles(selection.problems, info.id);
+    complete &&= filled && refusals === selection.problems;
+    const content: SourceContent = {
+      commit: info,
+      objects: complete || !this.#keepLastGood ? objects : await this.#withVanished(objects, info.id),
+      problems: [...refusals, ...problems.map((problem) => atCommit(problem, info.id))],
+      files: selection.paths.length,
+      complete,
+      textOf: (file, commit) => this.#textOf(file, commit ?? info.id),
+    };
+    if (complete) {
+      this.#lastComplete = content;
+      this.#unsettled = info.id;
+      await this.settle();
+    }
+    return content;
+  }
+
+  /** For each broken file what it held when it was whole last, with its problems of now. */
+  async #lastGood(
+    commit: string,
+    readings: ReadonlyMap<string, FileVersionReading>,
+  ): Promise<ReadonlyMap<string, FileReading>> {
+    const broken = [...readings].filter(([, { id, parsed }]) => id !== '' && hasErrors(parsed));
+    if (!this.#keepLastGood || broken.length === 0) return new Map();
+    const paths = broken.map(([path]) => path);
+    const found = await lastGoodReadings(this.#repository, { paths, commit, limits: this.#limits });
+    return new Map(
+      broken.flatMap(([path, { parsed }]) => {
+        const good = found.get(path);
+        if (good === undefined) return [];
+        const manifests = good.parsed.manifests.map((manifest) => locatedAtCommit(manifest, good.commit));
+        return [[path, fileReading({ manifests, problems: parsed.problems })] as const];
+      }),
+    );
+  }
+
+  /** While a file cannot be read, an object that is nowhere to be found may be in it: it stays as it was declared last. */
+  async #withVanished(
+    objects: readonly ParsedManifest[],
+    commitId: string,
+  ): Promise<readonly ParsedManifest[]> {
+    this.#lastComplete ??= await this.#readLastComplete(commitId);
+    const present = new Set(objects.map(objectKey));
+    const { objects: before = [], commit } = this.#lastComplete ?? {};
+    const vanished = before
+      .filter((object) => !present.has(objectKey(object)))
+      .map((object) => locatedAtCommit(object, commit?.id ?? ''));
+    const last = { objects: vanished, commit: commitId, limits: this.#limits };
+    return vanished.length === 0
+      ? objects
+      : [...objects, ...(await lastDeclaredObjects(this.#repository, last))];
+  }
+
+  /** A link or submodule where a folder of manifests was holds them still, only that they cannot be read: an error like a broken file. */
+  async #linksInThePlaceOfFiles(problems: readonly Problem[], commitId: string): Promise<readonly Problem[]> {
+    if (!this.#keepLastGood || !problems.some(({ severity }) => severity === 'warning')) return problems;
+    this.#lastComplete ??= await this.#readLastComplete(commitId);
+    const files = (this.#lastComplete?.objects ?? []).map(({ location }) => location.file);
+    return escalateHidingPlaces(problems, files);
+  }
+
+  /** A document without kind and apiVersion may be an object that its file declared before: then it is an error like a broken file. */
+  async #documentsInThePlaceOfObjects(
+    problems: readonly Problem[],
+    objects: readonly ParsedManifest[],
+    commitId: string,
+  ): Promise<readonly Problem[]> {
+    if (!this.#keepLastGood || !problems.some(({ code }) => code === NOT_AN_OBJECT)) return problems;
+    this.#lastComplete ??= await this.#readLastComplete(commitId);
+    return escalateHidingDocuments(problems, objects, this.#lastComplete?.objects ?? []);
+  }
+
+  /** After a restart the previous fleet is read again, from the commit that was remembered. */
+  async #readLastComplete(current: string): Promise<SourceContent | undefined> {
+    const commit = await this.#options.lastComplete?.load();
+    if (commit === undefined || commit === current) return undefined;
+    const { paths, limits, ambient } = this.#options;
+    return new SourceReader(this.#repository, { paths, limits, ambient }).read(commit);
+  }
+
+  #renderKustomizations(entries: ReadonlyMap<string, TreeEntry>): Promise<ReadonlyMap<string, ParsedFile>> {
+    const { files, problems } = splitSafeEntries([...entries.values()]);
+    return this.#kustomize.render({
+      kustomizations: findSpecialFolders([...entries.values()]).kustomizations,
+      isWanted: (path) => this.#selector.covers(path),
+      // Links and submodules are not handed over, nor are names that could leave the folder.
+      versions: new Map(files.map(({ path, id }) => [path, id])),
+      refused: problemsByFile(problems),
+      read: (paths) => this.#readAll(paths, entries),
+      ambient: this.#ambient,
+    });
+  }
+
+  async #readAll(
+    paths: readonly string[],
+    entries: ReadonlyMap<string, TreeEntry>,
+  ): Promise<ReadonlyMap<string, Buffer>> {
+    const contents = new Map<string, Buffer>();
+    let index = 0;
+    const ids = paths.map((path) => entries.get(path)?.id ?? '');
+    await this.#repository.readBlobs(ids, { maxBytes: this.#limits.maxFileBytes }, (blob) => {
+      const path = paths[index++];
+      if (path !== undefined && blob.state === 'read') contents.set(path, Buffer.from(blob.bytes));
+    });
+    return contents;
+  }
+
+  async #textOf(file: string, commit: string): Promise<string | undefined> {
+    const entries =
+      this.#memory?.commit === commit
+        ? this.#memory.entries
+        : new Map((await this.#repository.listTree(commit)).map((entry) => [entry.path, entry]));
+    const entry = entries.get(file);
+    let text: string | undefined;
+    if (entry !== undefined)
+      await this.#repository.readBlobs([entry.id], { maxBytes: this.#limits.maxFileBytes }, (blob) => {
+        if (blob.state === 'read') text = blob.bytes.toString('utf8');
+      });
+    return text;
+  }
+}
+
+/** Of a blob that the repository does not hold: it may by now. */
+function isMissing({ parsed }: FileVersionReading): boolean {
+  return parsed.problems.some(({ code }) => code === 'git.missing-blob');
+}
+
+/** An object of an earlier commit than the fleet it is in. */

@@ -1,0 +1,46 @@
+import type { Placement } from '../model/kind/placement.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import { clusterVerdict } from './verdict/cluster-verdict.ts';
+import { decideFirstPlacement } from './verdict/decide-in-snapshot.ts';
+import { refusalText } from './text/refusal-text.ts';
+import { findCluster } from './snapshot/snapshot-lookup.ts';
+
+export interface LostClusters {
+  /** `tainted maintenance` */
+  readonly because: string;
+  readonly clusters: readonly string[];
+}
+
+/** What a cluster loses to is not seen without the others. */
+const OTHERS_COME_FIRST = 'others come first';
+
+/**
+ * Why a placement does not select these clusters, by what is true of each of them by itself: only they are decided again, so that the costs are
+ * those of a few clusters however large the fleet is. One that passes every filter lost to others, by rank or spread.
+ */
+export function explainLostClusters(
+  snapshot: Snapshot,
+  placement: Placement,
+  lost: readonly string[],
+): readonly LostClusters[] {
+  const names = new Set(lost);
+  const few: Snapshot = {
+    ...snapshot,
+    placements: [placement],
+    clusters: snapshot.clusters.filter(({ metadata }) => names.has(metadata.name)),
+    scores: [],
+    decisions: [],
+  };
+  const decided = decideFirstPlacement(few);
+  if (decided === undefined) return [];
+  const groups = new Map<string, string[]>();
+  for (const cluster of lost) {
+    const verdict = clusterVerdict(decided, cluster, findCluster(few, cluster));
+    const because =
+      verdict.kind === 'selected' || verdict.kind === 'outranked' || verdict.kind === 'spread'
+        ? OTHERS_COME_FIRST
+        : refusalText(verdict);
+    groups.set(because, [...(groups.get(because) ?? []), cluster]);
+  }
+  return [...groups].map(([because, clusters]) => ({ because, clusters }));
+}

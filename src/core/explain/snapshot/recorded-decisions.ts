@@ -1,0 +1,66 @@
+import { apiVersionOf, PLACEMENT_DECISION } from '../../model/kinds.ts';
+import type { Placement } from '../../model/kind/placement.ts';
+import type { PlacementDecision } from '../../model/kind/placement-decision.ts';
+import { PLACEMENT_LABEL } from '../../model/kind/placement-decision.ts';
+import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
+import type { Snapshot } from '../../snapshot/snapshot.ts';
+import type { PlacementRef } from './snapshot-change.ts';
+import { decisionsOfPlacement } from './snapshot-lookup.ts';
+
+/** Clusters of a placement's previous decisions, in their order. */
+export function recordedClusters(snapshot: Snapshot, placement: PlacementRef): readonly string[] {
+  return decisionsOfPlacement(snapshot, placement).flatMap(({ status }) =>
+    (status?.decisions ?? []).map(({ clusterName }) => clusterName),
+  );
+}
+
+/**
+ * The snapshot in which these results have been published: the next scheduling sees them as the previous decisions. One
+ * object per placement holds all its clusters, since only the names matter to a scheduler.
+ */
+export function withRecordedResults(snapshot: Snapshot, results: readonly ScheduleResult[]): Snapshot {
+  const decided = results.filter(({ outcome }) => outcome !== 'skipped');
+  const owners = new Set(
+    decided.map(({ placement }) => ownerKey(placement.metadata.namespace, placement.metadata.name)),
+  );
+  const kept = snapshot.decisions.filter(
+    ({ metadata }) => !owners.has(ownerKey(metadata.namespace, metadata.labels?.[PLACEMENT_LABEL])),
+  );
+  return {
+    ...snapshot,
+    decisions: [
+      ...kept,
+      ...decided.map(({ placement, selected }) => decisionOf(placement.metadata, selected)),
+    ],
+  };
+}
+
+/** The snapshot in which this is published for one placement, and what it has for all others; nothing for no cluster. */
+export function withRecordedClusters(
+  snapshot: Snapshot,
+  ref: PlacementRef,
+  clusters: readonly string[],
+): Snapshot {
+  const owner = ownerKey(ref.namespace, ref.name);
+  const kept = snapshot.decisions.filter(
+    ({ metadata }) => ownerKey(metadata.namespace, metadata.labels?.[PLACEMENT_LABEL]) !== owner,
+  );
+  const own = clusters.length === 0 ? [] : [decisionOf(ref, clusters)];
+  return { ...snapshot, decisions: [...kept, ...own] };
+}
+
+function ownerKey(namespace: string | undefined, placement: string | undefined): string {
+  return `${namespace ?? ''}/${placement ?? ''}`;
+}
+
+function decisionOf(
+  { name, namespace }: Pick<Placement['metadata'], 'name' | 'namespace'>,
+  clusters: readonly string[],
+): PlacementDecision {
+  return {
+    apiVersion: apiVersionOf(PLACEMENT_DECISION),
+    kind: 'PlacementDecision',
+    metadata: { name: `${name}-decision-1`, namespace, labels: { [PLACEMENT_LABEL]: name } },
+    status: { decisions: clusters.map((clusterName) => ({ clusterName, reason: '' })) },
+  };
+}

@@ -1,0 +1,85 @@
+import type { ObjectMeta } from '../../model/object-meta.ts';
+import { formatRef } from '../../model/object-ref.ts';
+import type { Snapshot } from '../../snapshot/snapshot.ts';
+
+/** One object that two snapshots do not agree on. */
+export interface SnapshotDifference {
+  /** `ManagedCluster cluster1` */
+  readonly object: string;
+  /** For a cluster, and for what is in a cluster's namespace: that cluster. */
+  readonly cluster: string | undefined;
+  readonly kind: string;
+  /** The later snapshot with this one object as it was before. */
+  readonly undo: (after: Snapshot) => Snapshot;
+}
+
+type ListName = 'clusters' | 'placements' | 'clusterSets' | 'bindings' | 'scores';
+
+const LISTS: readonly { readonly list: ListName; readonly kind: string }[] = [
+  { list: 'clusters', kind: 'ManagedCluster' },
+  { list: 'placements', kind: 'Placement' },
+  { list: 'clusterSets', kind: 'ManagedClusterSet' },
+  { list: 'bindings', kind: 'ManagedClusterSetBinding' },
+  { list: 'scores', kind: 'AddOnPlacementScore' },
+];
+
+interface AnyObject {
+  readonly metadata: ObjectMeta;
+}
+
+/** Objects added, removed or changed between two snapshots. Decisions do not count: they follow from the rest. */
+export function snapshotDifferences(before: Snapshot, after: Snapshot): readonly SnapshotDifference[] {
+  return LISTS.flatMap(({ list, kind }) =>
+    listDifferences({ before: before[list], after: after[list] }, list, kind),
+  );
+}
+
+function listDifferences(
+  snapshots: { readonly before: readonly AnyObject[]; readonly after: readonly AnyObject[] },
+  list: ListName,
+  kind: string,
+): readonly SnapshotDifference[] {
+  const old = byKey(snapshots.before);
+  const present = byKey(snapshots.after);
+  const differences: SnapshotDifference[] = [];
+  for (const key of new Set([...old.keys(), ...present.keys()])) {
+    const was = old.get(key);
+    const is = present.get(key);
+    if (was === is || (was !== undefined && is !== undefined && sameContent(was, is))) continue;
+    const { name, namespace = '' } = (is ?? was)?.metadata ?? { name: key };
+    differences.push({
+      object: formatRef({ kind, namespace, name }),
+      cluster: clusterOf(kind, name, namespace),
+      kind,
+      undo: (snapshot) => ({ ...snapshot, [list]: withObject(snapshot[list], key, was) }),
+    });
+  }
+  return differences;
+}
+
+function clusterOf(kind: string, name: string, namespace: string): string | undefined {
+  if (kind === 'ManagedCluster') return name;
+  return kind === 'AddOnPlacementScore' ? namespace : undefined;
+}
+
+function byKey(objects: readonly AnyObject[]): Map<string, AnyObject> {
+  return new Map(objects.map((object) => [keyOf(object), object]));
+}
+
+function keyOf({ metadata }: AnyObject): string {
+  return `${metadata.namespace ?? ''}/${metadata.name}`;
+}
+
+/** Snapshots are read from files or a hub, where fields of one object keep their order: text is a fair comparison. */
+function sameContent(a: AnyObject, b: AnyObject): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+function withObject(
+  list: readonly AnyObject[],
+  key: string,
+  object: AnyObject | undefined,
+): readonly AnyObject[] {
+  const others = list.filter((other) => keyOf(other) !== key);
+  return object === undefined ? others : [...others, object];
+}

@@ -1,0 +1,51 @@
+import type { AddOnPlacementScore } from '../../model/kind/addon-placement-score.ts';
+import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
+import type { PlacementDecision } from '../../model/kind/placement-decision.ts';
+import { PLACEMENT_LABEL } from '../../model/kind/placement-decision.ts';
+import type { Snapshot } from '../../snapshot/snapshot.ts';
+import type { PlacementRef } from './snapshot-change.ts';
+
+/**
+ * Looking things up in the lists of a snapshot. The lists of a snapshot never change, so each is indexed once and the index
+ * lives as long as the list: a long-lived process explains many pairs of one snapshot.
+ */
+export function findCluster(snapshot: Snapshot, name: string): ManagedCluster | undefined {
+  return CLUSTERS(snapshot.clusters).get(name)?.at(-1);
+}
+
+/** The AddOnPlacementScores of a cluster. */
+export function scoresOfCluster(snapshot: Snapshot, cluster: string): readonly AddOnPlacementScore[] {
+  return SCORES(snapshot.scores).get(cluster) ?? [];
+}
+
+/** The previous decisions of one placement. */
+export function decisionsOfPlacement(
+  snapshot: Snapshot,
+  { namespace, name }: PlacementRef,
+): readonly PlacementDecision[] {
+  return DECISIONS(snapshot.decisions).get(`${namespace}/${name}`) ?? [];
+}
+
+const CLUSTERS = grouped<ManagedCluster>(({ metadata }) => metadata.name);
+const SCORES = grouped<AddOnPlacementScore>(({ metadata }) => metadata.namespace ?? '');
+const DECISIONS = grouped<PlacementDecision>(
+  ({ metadata }) => `${metadata.namespace ?? ''}/${metadata.labels?.[PLACEMENT_LABEL] ?? ''}`,
+);
+
+function grouped<T extends object>(keyOf: (item: T) => string) {
+  const known = new WeakMap<readonly T[], ReadonlyMap<string, readonly T[]>>();
+  return (list: readonly T[]): ReadonlyMap<string, readonly T[]> => {
+    let groups = known.get(list);
+    if (groups === undefined) {
+      const made = new Map<string, T[]>();
+      for (const item of list) {
+        const group = made.get(keyOf(item));
+        if (group === undefined) made.set(keyOf(item), [item]);
+        else group.push(item);
+      }
+      groups = made;
+      known.set(list, groups);
+    }
+    return groups;
+  };
+}

@@ -1,0 +1,125 @@
+import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
+import { applyPlacementEdit } from '../snapshot/apply-snapshot-change.ts';
+import type { DecidedPlacement } from '../verdict/cluster-verdict.ts';
+import type { WhatIfOutcome } from '../../placement/trace/what-if.ts';
+import type { ClusterVerdict, ScoreFinding, Suggestion } from '../verdict/explanation.ts';
+import type { Fix } from './fixes.ts';
+import type { SuggestionSubject } from './suggestion-subject.ts';
+import type { PlacementRef, SnapshotChange } from '../snapshot/snapshot-change.ts';
+
+/** After these changes the cluster passes the filters; if it is outranked still, more places are asked for too. */
+export function completeSuggestion(
+  subject: SuggestionSubject,
+  placement: PlacementRef,
+  changes: Fix,
+  cluster: ManagedCluster,
+): readonly Suggestion[] {
+  const { before, decided } = subject;
+  const { numberOfClusters: asked, spreadPolicy } = decided.result.placement.spec ?? {};
+  const isSpread = (spreadPolicy?.spreadConstraints ?? []).length > 0;
+  // Without a limit nobody is in the way of anybody who was selected.
+  if (asked === undefined && !isSpread && before === decided.result.selected)
+    return changes.length === 0 ? [] : [{ changes, evicts: [] }];
+  const { name } = cluster.metadata;
+  const decideFor = rankingWith(decided, changes, cluster);
+  const needed = isSpread ? leastNeeded(name, decideFor) : decideFor(EVERYBODY).place(name);
+  if (needed === undefined) return [];
+  const isEnough = asked === undefined || needed <= asked;
+  const places = isEnough ? asked : needed;
+  const raise: Fix = isEnough
+    ? []
+    : [{ kind: 'set-number-of-clusters', placement, numberOfClusters: needed }];
+  const all = [...changes, ...raise];
+  // Without constraints on spread a shorter selection is the beginning of a longer one.
+  const selected = isSpread
+    ? decideFor(places ?? EVERYBODY).selected()
+    : decideFor(EVERYBODY).selected(places);
+  return all.length === 0 ? [] : [{ changes: all, evicts: lostNames(before, selected) }];
+}
+
+/** More places than any fleet has clusters. */
+const EVERYBODY = Number.MAX_SAFE_INTEGER;
+
+type Ranking = (numberOfClusters: number) => WhatIfOutcome;
+
+/**
+ * Who would be selected after the changes. A change of the placement may let in other clusters too: it is decided again.
+ * A change of the cluster leaves all others as they are: the engine ranks the changed cluster among them.
+ */
+function rankingWith(decided: DecidedPlacement, changes: Fix, include: ManagedCluster): Ranking {
+  const edits = changes.filter((change) => !isClusterChange(change));
+  const { trace } = edits.length === 0 ? decided : rescheduleWithEdits(decided, edits);
+  let everybody: WhatIfOutcome | undefined;
+  return (numberOfClusters) => {
+    if (numberOfClusters !== EVERYBODY) return trace.whatIf({ include, numberOfClusters });
+    return (everybody ??= trace.whatIf({ include, numberOfClusters }));
+  };
+}
+
+/** Under spread constraints clusters are taken one at a time, so who is taken of n is taken of n + 1 as well. */
+function leastNeeded(cluster: string, decideFor: Ranking): number | undefined {
+  const everybody = decideFor(EVERYBODY);
+  if (everybody.place(cluster) === undefined) return undefined;
+  let [few, enough] = [0, everybody.selected().length];
+  while (enough - few > 1) {
+    const middle = Math.floor((few + enough) / 2);
+    if (decideFor(middle).place(cluster) === undefined) few = middle;
+    else enough = middle;
+  }
+  return enough;
+}
+
+/** Decides the placement again after changes of it and of its bindings. */
+export function rescheduleWithEdits({ result, retry }: DecidedPlacement, edits: Fix): DecidedPlacement {
+  const bound = edits.flatMap((edit) => (edit.kind === 'bind-cluster-set' ? [edit.clusterSet] : []));
+  const edited = edits.reduce(
+    (placement, edit) => ('placement' in edit ? applyPlacementEdit(placement, edit) : placement),
+    result.placement,
+  );
+  return retry(edited, bound);
+}
+
+/** For fixes and changes alike: nothing but the cluster itself is touched. */
+export function isClusterChange(change: SnapshotChange): boolean {
+  return 'cluster' in change;
+}
+
+/** A higher (or, with a negative weight, lower) add-on score, when one within its limits is enough. */
+export function suggestScores(
+  { decided: { trace, result }, cluster, before }: SuggestionSubject,
+  verdict: Extract<ClusterVerdict, { kind: 'outranked' }>,
+): readonly Suggestion[] {
+  const { lastSelected, score } = verdict;
+  if (lastSelected === undefined) return [];
+  const name = cluster.metadata.name;
+  const missingPoints = lastSelected.total - score.total + (name < lastSelected.cluster ? 0 : 1);
+  return score.parts.flatMap((part) => {
+    const addOnScore = neededScore(part, missingPoints);
+    if (addOnScore === undefined) return [];
+    const trial = trace.whatIf({
+      include: cluster,
+      numberOfClusters: result.placement.spec?.numberOfClusters,
+      addOnScore,
+    });
+    if (trial.place(name) === undefined) return [];
+    const change: SnapshotChange = { kind: 'set-score', cluster: name, ...addOnScore };
+    return [{ changes: [change], evicts: lostNames(before, trial.selected()) }];
+  });
+}
+
+const MAX_SCORE = 100;
+
+function neededScore(part: ScoreFinding['parts'][number], missingPoints: number) {
+  const [type, resourceName, scoreName] = part.prioritizer.split('/');
+  if (type !== 'AddOn' || resourceName === undefined || scoreName === undefined || part.weight === 0)
+    return undefined;
+  const step = Math.ceil(missingPoints / Math.abs(part.weight)) * Math.sign(part.weight);
+  const value = part.score + step;
+  return Math.abs(value) > MAX_SCORE ? undefined : { resourceName, scoreName, value };
+}
+
+/** Who was there before and is not after. */
+export function lostNames(before: readonly string[], after: readonly string[]): readonly string[] {
+  const kept = new Set(after);
+  return before.filter((name) => !kept.has(name));
+}

@@ -1,0 +1,79 @@
+import type { Placement } from '../../model/kind/placement.ts';
+import { decisionOwner } from '../../placement/prior/decision-owner.ts';
+import { PlacementEngine } from '../../placement/engine.ts';
+import { decisionObjects } from '../../placement/case/render-case.ts';
+import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
+import { placementKey } from '../../placement/index/scheduling-index.ts';
+import type { PlacementTrace } from '../../placement/trace/trace.ts';
+import type { Snapshot } from '../../snapshot/snapshot.ts';
+import type { DecidedPlacement } from './cluster-verdict.ts';
+import type { PlacementRef } from '../snapshot/snapshot-change.ts';
+
+/** A decision together with the snapshot as it was for it: with the new decisions of the placements before it. */
+export interface SnapshotDecision {
+  readonly snapshot: Snapshot;
+  readonly decided: DecidedPlacement;
+  /** `namespace/name` of each placement that exists. */
+  readonly existingPlacements: ReadonlySet<string>;
+}
+
+/** What an engine that has scheduled decided for one placement; undefined when it knows none of that name. */
+export function decisionOfEngine(
+  engine: PlacementEngine,
+  ref: PlacementRef,
+  now: string,
+): DecidedPlacement | undefined {
+  const key = `${ref.namespace}/${ref.name}`;
+  const result = engine.result(key);
+  const trace = engine.trace(key);
+  return result === undefined || trace === undefined ? undefined : decidedOf(engine, { result, trace }, now);
+}
+
+function decidedOf(
+  engine: PlacementEngine,
+  decision: { readonly result: ScheduleResult; readonly trace: PlacementTrace },
+  now: string,
+): DecidedPlacement {
+  const retry = (placement: Placement, extraBindings: readonly string[]): DecidedPlacement =>
+    decidedOf(engine, engine.tryPlacement(placement, extraBindings), now);
+  return { result: decision.result, trace: decision.trace, now, retry };
+}
+
+/** Decides the placements in their order up to the wanted one; undefined when there is none of that name. */
+export function decideInSnapshot(snapshot: Snapshot, ref: PlacementRef): SnapshotDecision | undefined {
+  const key = `${ref.namespace}/${ref.name}`;
+  const engine = new PlacementEngine(snapshot);
+  engine.scheduleUntil(key);
+  const decided = decisionOfEngine(engine, ref, snapshot.now);
+  if (decided === undefined) return undefined;
+  const earlier = engine
+    .results()
+    .filter(({ placement, outcome }) => outcome !== 'skipped' && placementKey(placement) !== key)
+    .map((result) => withHeld(result, snapshot.held?.[placementKey(result.placement)]));
+  const replaced = new Set(earlier.map(({ placement }) => placementKey(placement)));
+  const decisions = [
+    ...snapshot.decisions.filter((decision) => !replaced.has(decisionOwner(decision) ?? '')),
+    ...earlier.flatMap(decisionObjects),
+  ];
+  const standing = new Set(snapshot.placements.map(placementKey));
+  return {
+    snapshot: { ...snapshot, placements: [decided.result.placement], decisions },
+    decided,
+    existingPlacements: standing,
+  };
+}
+
+/** Decides the only (or first) placement of a snapshot. */
+export function decideFirstPlacement(snapshot: Snapshot): DecidedPlacement | undefined {
+  const placement = snapshot.placements[0];
+  if (placement === undefined) return undefined;
+  const { name, namespace = '' } = placement.metadata;
+  const engine = new PlacementEngine({ ...snapshot, placements: [placement] });
+  engine.scheduleAll();
+  return decisionOfEngine(engine, { name, namespace }, snapshot.now);
+}
+
+/** The result with what is published for its placement in its place. */
+function withHeld(result: ScheduleResult, held: readonly string[] | undefined): ScheduleResult {
+  return held === undefined ? result : { ...result, groups: [{ index: 0, name: '', clusters: held }] };
+}

@@ -1,0 +1,158 @@
+import { lowerBound } from '../../model/lower-bound.ts';
+import type { AmountRange } from '../prioritize/prioritizer.ts';
+import type { ScratchBuffers } from '../index/scratch-buffers.ts';
+
+/** What the scores of a ranking depend on besides the single clusters. */
+export interface RankingBasis {
+  /** Per prioritizer. */
+  readonly ranges: readonly AmountRange[];
+  /** The largest count of other placements' decisions. */
+  readonly most: number;
+  /** How long the journal of decision counts was. */
+  readonly journalLength: number;
+}
+
+/** Clusters that leave the ranking, enter it or move within it. */
+export interface RankingChange {
+  /** How many of the marked clusters are in the ranking now. */
+  readonly leaving: number;
+  /** The marked clusters that belong in it from now on, best first, with their totals. */
+  readonly joining: readonly RankedCluster[];
+}
+
+export interface RankedCluster {
+  readonly cluster: number;
+  readonly total: number;
+}
+
+/** From place `first` on, `length` entries replace `replaced` old ones; they begin at `offset` of the scratch. */
+export interface RankingSplice {
+  readonly first: number;
+  readonly replaced: number;
+  readonly offset: number;
+  readonly length: number;
+}
+
+const UNRANKED: RankingBasis = { ranges: [], most: 0, journalLength: 0 };
+
+/**
+ * The feasible clusters of a decided placement, best first, with their totals: kept so that a change of a few
+ * clusters moves only these. Equal totals are ordered by name. It changes in place.
+ */
+export class ClusterRanking {
+  basis: RankingBasis = UNRANKED;
+  #order = new Uint32Array(0);
+  #totals = new Float64Array(0);
+  #count = 0;
+
+  /** Replaces its content with `ranked`: positions in `clusters` and `totals`, best first. */
+  rank(
+    ranked: Uint32Array,
+    { clusters, totals }: { readonly clusters: Uint32Array; readonly totals: Float64Array },
+    basis: RankingBasis,
+  ): void {
+    this.basis = basis;
+    this.#count = ranked.length;
+    if (this.#count > this.#order.length) {
+      this.#order = new Uint32Array(this.#count);
+      this.#totals = new Float64Array(this.#count);
+    }
+    for (let at = 0; at < ranked.length; at++) {
+      const position = ranked[at] as number;
+      this.#order[at] = clusters[position] as number;
+      this.#totals[at] = totals[position] as number;
+    }
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Cluster numbers, best first. Valid until the next change; the same for the totals. */
+  get order(): Uint32Array {
+    return this.#order.subarray(0, this.#count);
+  }
+
+  get totals(): Float64Array {
+    return this.#totals.subarray(0, this.#count);
+  }
+
+  /** The changed clusters are those with a mark in the scratch; the new entries are left there for `apply`. */
+  plan({ leaving, joining }: RankingChange, { marks, places, placeTotals }: ScratchBuffers): RankingSplice {
+    const { order, totals } = this;
+    const leaves: number[] = [];
+    for (let at = 0; leaves.length < leaving; at++) if (marks[order[at] as number] === 1) leaves.push(at);
+    const joins = joining.map((entry) => this.#placeOf(entry));
+    const first = Math.min(leaves[0] ?? order.length, joins[0] ?? order.length);
+    const end = Math.max(first, (leaves.at(-1) ?? -1) + 1, joins.at(-1) ?? 0);
+    let [read, length, left, joined] = [first, 0, 0, 0];
+    while (read < end || joined < joins.length) {
+      const stop = Math.min(leaves[left] ?? end, joins[joined] ?? end);
+      places.set(order.subarray(read, stop), length);
+      placeTotals.set(totals.subarray(read, stop), length);
+      length += stop - read;
+      read = stop;
+      if (stop === joins[joined]) {
+        const { cluster, total } = joining[joined++] as RankedCluster;
+        places[length] = cluster;
+        placeTotals[length++] = total;
+      } else if (stop === leaves[left]) {
+        left++;
+        read++;
+      }
+    }
+    return this.#trim({ first, replaced: read - first, offset: 0, length }, { places, placeTotals });
+  }
+
+  apply({ first, replaced, offset, length }: RankingSplice, { places, placeTotals }: ScratchBuffers): void {
+    const count = this.#count;
+    if (length + replaced === 0) return;
+    this.#count = count + length - replaced;
+    if (this.#count > this.#order.length) this.#grow();
+    // Moving the rest in place would read all of it.
+    if (length !== replaced) {
+      this.#order.copyWithin(first + length, first + replaced, count);
+      this.#totals.copyWithin(first + length, first + replaced, count);
+    }
+    this.#order.set(places.subarray(offset, offset + length), first);
+    this.#totals.set(placeTotals.subarray(offset, offset + length), first);
+  }
+
+  /** A cluster that was looked at again is often where it was. */
+  #trim(
+    splice: RankingSplice,
+    { places, placeTotals }: Pick<ScratchBuffers, 'places' | 'placeTotals'>,
+  ): RankingSplice {
+    let { first, replaced, offset, length } = splice;
+    const same = (at: number, place: number): boolean =>
+      places[at] === this.#order[place] && placeTotals[at] === this.#totals[place];
+    while (length > 0 && replaced > 0 && same(offset, first)) {
+      first++;
+      offset++;
+      length--;
+      replaced--;
+    }
+    while (length > 0 && replaced > 0 && same(offset + length - 1, first + replaced - 1)) {
+      length--;
+      replaced--;
+    }
+    return { first, replaced, offset, length };
+  }
+
+  /** The first place whose entry comes after this one. */
+  #placeOf({ cluster, total }: RankedCluster): number {
+    return lowerBound(this.#count, (at) => {
+      const other = this.#totals[at] as number;
+      return other > total || (other === total && (this.#order[at] as number) <= cluster);
+    });
+  }
+
+  #grow(): void {
+    const [order, totals] = [this.#order, this.#totals];
+    const room = Math.ceil(this.#count * 1.1) + 8;
+    this.#order = new Uint32Array(room);
+    this.#order.set(order);
+    this.#totals = new Float64Array(room);
+    this.#totals.set(totals);
+  }
+}

@@ -1,0 +1,35 @@
+import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
+import { claimMapOf } from '../../snapshot/cluster-index.ts';
+
+/** The parts of a cluster that placement reads, and whether they differ between two states. */
+export interface ChangedClusterFields {
+  /** Keys of labels and claims that were added, removed or changed. */
+  readonly labels: readonly string[];
+  readonly claims: readonly string[];
+  readonly taints: boolean;
+  readonly deletion: boolean;
+  /** Anything at all: CEL reads the whole object. */
+  readonly object: boolean;
+}
+
+export function changedClusterFields(before: ManagedCluster, after: ManagedCluster): ChangedClusterFields {
+  return {
+    labels: changedKeys(before.metadata.labels ?? {}, after.metadata.labels ?? {}),
+    claims: changedKeys(claimMapOf(before), claimMapOf(after)),
+    taints: JSON.stringify(before.spec?.taints ?? []) !== JSON.stringify(after.spec?.taints ?? []),
+    deletion:
+      (before.metadata.deletionTimestamp === undefined) !== (after.metadata.deletionTimestamp === undefined),
+    object: before !== after,
+  };
+}
+
+type TextMap = Readonly<Record<string, string>>;
+
+function changedKeys(before: TextMap, after: TextMap): string[] {
+  const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...keys].filter((key) => own(before, key) !== own(after, key));
+}
+
+function own(map: TextMap, key: string): string | undefined {
+  return Object.hasOwn(map, key) ? map[key] : undefined;
+}

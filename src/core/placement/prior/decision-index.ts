@@ -1,0 +1,229 @@
+import { PLACEMENT_LABEL } from '../../model/kind/placement-decision.ts';
+import type { PlacementDecision } from '../../model/kind/placement-decision.ts';
+import { hasBit } from '../../snapshot/bitset.ts';
+import type { ClusterIndex } from '../../snapshot/cluster-index.ts';
+import { DecisionCountJournal } from '../prioritize/decision-count-journal.ts';
+import { decisionOwner } from './decision-owner.ts';
+import { DecisionCountScores } from '../prioritize/decision-count-scores.ts';
+import type { PublishedClusterLists } from './published-clusters.ts';
+import type { OwnDecisions } from './own-decisions.ts';
+import { diffOwnDecisions, listDecisions, makeOwnDecisions } from './own-decisions.ts';
+
+/**
+ * The current decisions of all placements, as cluster numbers, with a count per cluster kept at every change: what
+ * Balance, Steady and NoSelectIfNew read. Clusters that are decided but not in the fleet get numbers above it.
+ */
+export class DecisionIndex {
+  /** Clusters whose count changed. */
+  readonly journal = new DecisionCountJournal();
+  readonly countScores: DecisionCountScores;
+  readonly #clusterIndex: ClusterIndex;
+  readonly #nothing: OwnDecisions;
+  readonly #own = new Map<string, OwnDecisions>();
+  readonly #strangers = new Map<string, number>();
+  readonly #strangerNames: string[] = [];
+  /** Lists that were published before: mostly the same ones are given again. */
+  readonly #published = new WeakMap<readonly string[], OwnDecisions>();
+  /** Placements whose decisions differ from those published last. */
+  readonly #moved = new Set<string>();
+  #isPublished = false;
+  #counts: Int32Array;
+  /** The number of clusters by how often they are decided; index 0 is not used. */
+  #frequency = new Int32Array(64);
+  #most = 0;
+  /** The clusters that are decided `#most` times; undefined: not computed yet. */
+  #top: Set<number> | undefined;
+
+  constructor(clusterIndex: ClusterIndex, decisions: readonly PlacementDecision[]) {
+    this.#clusterIndex = clusterIndex;
+    this.countScores = new DecisionCountScores(this.journal, clusterIndex.size);
+    this.#nothing = makeOwnDecisions(new Uint32Array(0), clusterIndex.size);
+    this.#counts = new Int32Array(clusterIndex.size + 16);
+    const names = new Map<string, string[]>();
+    for (const decision of decisions) {
+      const key = decisionOwner(decision) ?? '';
+      const list = names.get(key) ?? [];
+      for (const { clusterName } of decision.status?.decisions ?? []) list.push(clusterName);
+      names.set(key, list);
+    }
+    for (const [key, list] of names) this.put(key, this.decisionsOf(list));
+  }
+
+  /**
+   * The same decisions over another fleet.
+   * @returns with the number there of each number here
+   */
+  renumberFor(clusterIndex: ClusterIndex): {
+    readonly decisionIndex: DecisionIndex;
+    readonly numbers: Uint32Array;
+  } {
+    const decisionIndex = new DecisionIndex(clusterIndex, []);
+    const names = [...this.#clusterIndex.names, ...this.#strangerNames];
+    const numbers = decisionIndex.numbersOf(names);
+    for (const [key, own] of this.#own)
+      decisionIndex.put(
+        key,
+        makeOwnDecisions(
+          listDecisions(own).map((number) => numbers[number] as number),
+          clusterIndex.size,
+        ),
+      );
+    return { decisionIndex, numbers };
+  }
+
+  /** How often each cluster is decided. Shared: read only. */
+  get counts(): Int32Array {
+    return this.#counts;
+  }
+
+  /** The largest count without the decisions of one placement, which are in this index and have no repeats. */
+  maxCountWithout(own: OwnDecisions): number {
+    if (this.#most === 0) return 0;
+    this.#top ??= this.#findTop();
+    const isOwn = (cluster: number): boolean =>
+      cluster < this.#clusterIndex.size ? hasBit(own.bits, cluster) : own.gone.has(cluster);
+    for (const cluster of this.#top) if (!isOwn(cluster)) return this.#most;
+    return this.#most - 1;
+  }
+
+  /** Copies of the counts, and their largest, without the decisions of one placement, repeats included. */
+  withoutOwn(key: string): { readonly counts: Int32Array; readonly most: number } {
+    const counts = this.#counts.slice();
+    for (const number of listDecisions(this.own(key))) counts[number] = (counts[number] as number) - 1;
+    return { counts, most: counts.reduce((most, count) => Math.max(most, count), 0) };
+  }
+
+  own(key: string): OwnDecisions {
+    return this.#own.get(key) ?? this.#nothing;
+  }
+
+  /**
+   * Replaces the decisions of one placement.
+   * @returns what is stored now: the object that was stored before if it is equal
+   */
+  put(key: string, after: OwnDecisions): OwnDecisions {
+    if (!this.#replace(key, after)) return this.own(key);
+    this.#moved.add(key);
+    return after;
+  }
+
+  /** Which decisions a list of clusters would be, in case it is published. */
+  register(clusters: readonly string[], decisions: OwnDecisions): void {
+    this.#published.set(clusters, decisions);
+  }
+
+  /** All decisions from now on. */
+  publish({ clusters, changed }: PublishedClusterLists): void {
+    // A index that was created since does not know the earlier publications.
+    const all = changed === undefined || !this.#isPublished;
+    const keys = all ? [this.#own.keys(), clusters.keys()] : [changed, this.#moved];
+    for (const key of new Set(keys.flatMap((some) => [...some]))) {
+      const names = clusters.get(key);
+      this.#replace(key, names === undefined ? this.#nothing : this.#ownOf(names));
+    }
+    this.#moved.clear();
+    this.#isPublished = true;
+  }
+
+  /** @returns whether that changed anything */
+  #replace(key: string, after: OwnDecisions): boolean {
+    const known = this.#own.get(key);
+    if (known === after) return false;
+    const before = known ?? this.#nothing;
+    const { gained, lost } = diffOwnDecisions(before, after);
+    // Equal decisions stay the same object: comparing an object with itself is free.
+    const isSame = gained.length + lost.length === 0;
+    if (known === undefined || !isSame) this.#own.set(key, after);
+    if (isSame) return false;
+    for (const cluster of lost) this.#count(cluster, -1);
+    for (const cluster of gained) this.#count(cluster, 1);
+    while (this.#most > 0 && this.#frequency[this.#most] === 0) {
+      this.#most--;
+      this.#top = undefined;
+    }
+    return true;
+  }
+
+  /** Removes the decisions of one placement from the counts and returns them. */
+  remove(key: string): OwnDecisions {
+    const own = this.own(key);
+    this.put(key, this.#nothing);
+    this.#own.delete(key);
+    return own;
+  }
+
+  decisionsOf(names: readonly string[]): OwnDecisions {
+    return makeOwnDecisions(this.numbersOf(names), this.#clusterIndex.size);
+  }
+
+  numbersOf(names: readonly string[]): Uint32Array {
+    return Uint32Array.from(names, (name) => this.#clusterIndex.numberOf(name) ?? this.#strangerNumber(name));
+  }
+
+  /** Name of a number from this index. */
+  nameOf(number: number): string {
+    if (number < this.#clusterIndex.size) return this.#clusterIndex.names[number] as string;
+    return this.#strangerNames[number - this.#clusterIndex.size] ?? '';
+  }
+
+  /** All decisions as objects, one per placement, not cut into pages. */
+  objects(): PlacementDecision[] {
+    return [...this.#own].map(([key, own]) => {
+      const slash = key.indexOf('/');
+      const labels = slash < 0 ? {} : { [PLACEMENT_LABEL]: key.slice(slash + 1) };
+      const decisions = Array.from(listDecisions(own), (number) => ({
+        clusterName: this.nameOf(number),
+        reason: '',
+      }));
+      return {
+        apiVersion: 'cluster.open-cluster-management.io/v1beta1',
+        kind: 'PlacementDecision',
+        metadata: { name: key.slice(slash + 1), namespace: key.slice(0, Math.max(0, slash)), labels },
+        status: { decisions },
+      };
+    });
+  }
+
+  #ownOf(published: readonly string[]): OwnDecisions {
+    let own = this.#published.get(published);
+    if (own === undefined) this.#published.set(published, (own = this.decisionsOf(published)));
+    return own;
+  }
+
+  #strangerNumber(name: string): number {
+    const known = this.#strangers.get(name);
+    if (known !== undefined) return known;
+    const number = this.#clusterIndex.size + this.#strangers.size;
+    this.#strangers.set(name, number);
+    this.#strangerNames.push(name);
+    if (number >= this.#counts.length) this.#counts = grown(this.#counts);
+    return number;
+  }
+
+  #count(number: number, step: 1 | -1): void {
+    const before = this.#counts[number] as number;
+    const after = before + step;
+    this.#counts[number] = after;
+    if (after >= this.#frequency.length) this.#frequency = grown(this.#frequency);
+    if (before > 0) this.#frequency[before] = (this.#frequency[before] as number) - 1;
+    if (after > 0) this.#frequency[after] = (this.#frequency[after] as number) + 1;
+    this.journal.add(number);
+    if (after > this.#most) {
+      this.#most = after;
+      this.#top = new Set([number]);
+    } else if (after === this.#most) this.#top?.add(number);
+    else if (before === this.#most) this.#top?.delete(number);
+  }
+
+  #findTop(): Set<number> {
+    const top = new Set<number>();
+    for (let i = 0; i < this.#counts.length; i++) if (this.#counts[i] === this.#most) top.add(i);
+    return top;
+  }
+}
+
+function grown(array: Int32Array): Int32Array<ArrayBuffer> {
+  const longer = new Int32Array(array.length * 2);
+  longer.set(array);
+  return longer;
+}

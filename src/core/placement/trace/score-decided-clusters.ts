@@ -1,0 +1,80 @@
+import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
+import { makeScoreInput } from '../decide/decide-placement.ts';
+import type { DecidedState } from '../decide/decided-state.ts';
+import type { DecisionIndex } from '../prior/decision-index.ts';
+import type { ScoreInput } from '../prioritize/prioritizer.ts';
+import type { ScoredClusters } from '../prioritize/score-clusters.ts';
+import { scoreClusters } from '../prioritize/score-clusters.ts';
+import type { SchedulingIndex } from '../index/scheduling-index.ts';
+import type { ClusterOverride } from '../decide/select-ranked-clusters.ts';
+
+/** A placement as it was decided, and the decisions of all as they are now. */
+export interface DecisionContext {
+  readonly state: DecidedState;
+  readonly decisionIndex: DecisionIndex;
+}
+
+/** A score that some cluster might report. */
+export interface HypotheticalScore {
+  readonly resourceName: string;
+  readonly scoreName: string;
+  readonly value: number;
+}
+
+/** What is scored instead of what the index holds. */
+export interface HypotheticalInput {
+  readonly override?: ClusterOverride | undefined;
+  /** Instead of the recorded score of the override. */
+  readonly addOnScore?: HypotheticalScore | undefined;
+}
+
+/** Scores clusters of a decided placement as its decision did, or would with hypothetical inputs. */
+export function scoreDecidedClusters(
+  index: SchedulingIndex,
+  { state, decisionIndex }: DecisionContext,
+  clusters: Uint32Array,
+  supposition: HypotheticalInput = {},
+): ScoredClusters {
+  const { compiled, prior, kept } = state;
+  if (!compiled.policy.ok) return { parts: [], totals: new Float64Array(0), ranges: [], expired: [] };
+  // What others decided is in the kept scores.
+  const base = makeScoreInput(index, { prior, counts: decisionIndex.counts, counted: prior.bits, most: 0 });
+  const input = { ...supposing(index, base, supposition), clusters };
+  return scoreClusters(compiled.policy.prioritizers, input, kept);
+}
+
+function supposing(
+  { clusterIndex }: SchedulingIndex,
+  base: Omit<ScoreInput, 'clusters'>,
+  { override, addOnScore }: HypotheticalInput,
+): Omit<ScoreInput, 'clusters'> {
+  if (override === undefined) return base;
+  const { number, cluster } = override;
+  return {
+    ...base,
+    amounts: (resource) =>
+      clusterIndex.amounts(resource).with(number, clusterIndex.amountOf(cluster, resource)),
+    addOnScore: (scored, name) =>
+      scored === number && addOnScore?.resourceName === name
+        ? scoreObject(addOnScore)
+        : base.addOnScore(scored, name),
+  };
+}
+
+/** A cluster of the fleet that is looked at as this object. */
+export function makeClusterOverride(
+  { clusterIndex }: SchedulingIndex,
+  cluster: ManagedCluster | undefined,
+): ClusterOverride | undefined {
+  const number = cluster && clusterIndex.numberOf(cluster.metadata.name);
+  return cluster === undefined || number === undefined ? undefined : { number, cluster };
+}
+
+function scoreObject({ resourceName, scoreName, value }: HypotheticalScore) {
+  return {
+    apiVersion: 'cluster.open-cluster-management.io/v1alpha1',
+    kind: 'AddOnPlacementScore' as const,
+    metadata: { name: resourceName },
+    status: { scores: [{ name: scoreName, value }] },
+  };
+}

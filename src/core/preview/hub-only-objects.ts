@@ -1,0 +1,78 @@
+import type { KubeObject } from '../model/object-meta.ts';
+import { objectIdentity, refOf } from '../model/object-ref.ts';
+import type { SourceObject } from '../model/source-object.ts';
+import { appliedPart } from '../sync/applied/applied-part.ts';
+import { possibleIdentities } from '../sync/plan-prune.ts';
+import type { JudgedDeletions } from './judged-deletions.ts';
+
+/** What the hub has beside what Git says, and what the merge makes of it. */
+export interface HubOnlyObjects {
+  /** In the base and not in the head, and on the hub after the merge too. */
+  readonly staying: readonly SourceObject[];
+  /** On the hub before the merge and not in the base: their deletion was held. */
+  readonly left: readonly Pick<SourceObject, 'object'>[];
+  /** Those of them that are on the hub after the merge too, and not in the head. */
+  readonly remaining: readonly Pick<SourceObject, 'object'>[];
+  /** Those of them that the head says again, with what the hub shows to have been applied of them. */
+  readonly returning: readonly SourceObject[];
+  /** Identities of what is deleted. */
+  readonly gone: ReadonlySet<string>;
+}
+
+export function hubOnlyObjects(
+  base: readonly SourceObject[],
+  head: readonly SourceObject[],
+  deletions: readonly Pick<JudgedDeletions, 'members' | 'stays' | 'goes'>[],
+): HubOnlyObjects {
+  const stays = new Set(deletions.flatMap((judged) => judged.stays.map(idOf)));
+  const gone = new Set(deletions.flatMap((judged) => judged.goes.map(idOf)));
+  const left = leftBefore(
+    base,
+    deletions.flatMap(({ members }) => members),
+  );
+  const isStaying = ({ object }: SourceObject): boolean =>
+    possibleIdentities(object).some((identity) => stays.has(identity));
+  return {
+    staying: stays.size === 0 ? [] : base.filter(isStaying),
+    left: [...left.values()].map((object) => ({ object })),
+    remaining: [...left].filter(([identity]) => stays.has(identity)).map(([, object]) => ({ object })),
+    returning: returningFrom(left, head),
+    gone,
+  };
+}
+
+/**
+ * Objects that the head says and the base does not, and that are on the hub: with what the hub shows to have been applied of them.
+ * @param members objects of the source on the hub
+ */
+export function returningObjects(
+  base: readonly Pick<SourceObject, 'object'>[],
+  head: readonly SourceObject[],
+  members: readonly KubeObject[],
+): readonly SourceObject[] {
+  return returningFrom(leftBefore(base, members), head);
+}
+
+type LeftObjects = ReadonlyMap<string, KubeObject>;
+
+/** By identity, the members that the base does not say. */
+function leftBefore(
+  base: readonly Pick<SourceObject, 'object'>[],
+  members: readonly KubeObject[],
+): LeftObjects {
+  const said = new Set(base.flatMap(({ object }) => possibleIdentities(object)));
+  const known = members.map((object) => [idOf(object), object] as const);
+  return new Map(known.filter(([identity]) => !said.has(identity)));
+}
+
+function returningFrom(left: LeftObjects, head: readonly SourceObject[]): readonly SourceObject[] {
+  if (left.size === 0) return [];
+  return head.flatMap(({ object, location }): readonly SourceObject[] => {
+    const live = possibleIdentities(object).flatMap((identity) => left.get(identity) ?? [])[0];
+    return live === undefined ? [] : [{ object: appliedPart(live, 'berth'), location }];
+  });
+}
+
+function idOf(object: KubeObject): string {
+  return objectIdentity(refOf(object));
+}

@@ -1,0 +1,108 @@
+import { SCHEDULING_DISABLE_ANNOTATION } from '../../model/kind/placement.ts';
+import { afterShown } from './state/own-writes.ts';
+import { withLatestStatus } from './pass/decide-from-facts.ts';
+import { endPass } from './pass/end-pass.ts';
+import { judgePages } from './pass/judge-pages.ts';
+import { leaveToOtherScheduler } from './other-scheduler.ts';
+import { markPlacement, meetSecondWriter, withMark } from './second-writer.ts';
+import type { PlacementEvent } from './state/placement-event.ts';
+import type { PassFacts } from './state/placement-facts.ts';
+import { INITIAL_STATE, type OwnWrite, type PlacementState } from './state/placement-state.ts';
+import { currentPages } from './state/current-pages.ts';
+import { withStage, DONE, type PassingState, type StepResult } from './state/step-result.ts';
+
+/** Begins a pass. What to do follows from the facts alone. */
+export function beginPass(before: PlacementState, facts: PassFacts, nowMs: number): StepResult {
+  const { result } = facts;
+  const known = { ...before, remembered: facts.remembered, pages: shownPages(before.pages, facts) };
+  const placement = withLatestStatus(known, facts);
+  if (placement.metadata.deletionTimestamp !== undefined) return onPlacementGone(known);
+  // Not scheduled, or as another object of this name.
+  if (result === undefined || result.placement.metadata.uid !== placement.metadata.uid)
+    return { state: known, actions: [{ kind: 'end', end: DONE }] };
+  const stage = { kind: 'reading' } as const;
+  const pass = { facts, placement, result, stage, isRead: false, early: [], made: [] };
+  if (result.outcome === 'skipped') {
+    const left = { ...known, last: undefined, disturbance: undefined, pass };
+    if (facts.isOfSource && placement.metadata.annotations?.[SCHEDULING_DISABLE_ANNOTATION] === undefined)
+      return markPlacement(left);
+    return leaveToOtherScheduler(left, nowMs);
+  }
+  const state = { ...known, otherSchedulerPages: undefined, pass };
+  return meetSecondWriter(state, nowMs) ?? lookAtPages(state, nowMs);
+}
+
+/** The placement is marked as Berth's. Where Berth did not decide it before, the watch asks for the decision. */
+export function onPlacementMarked(
+  state: PassingState,
+  { after }: Extract<PlacementEvent, { kind: 'placement-marked' }>,
+  nowMs: number,
+): StepResult {
+  if (state.pass.result.outcome === 'skipped') return endPass(state, DONE);
+  return lookAtPages(withMark(state, after), nowMs);
+}
+
+function lookAtPages(before: PassingState, nowMs: number): StepResult {
+  const { facts, placement } = before.pass;
+  const state = withStage(before, { kind: 'reading' });
+  if (!state.isUncertain) return judgePages(state, currentPages(state, facts), nowMs);
+  return { state: { ...state, pages: new Map() }, actions: [{ kind: 'read-pages', placement }] };
+}
+
+/** The pages on the hub are known; those that a lost write may still reach get another version first. */
+export function onPagesRead(
+  state: PassingState,
+  { pages, seen }: Extract<PlacementEvent, { kind: 'pages-read' }>,
+  nowMs: number,
+): StepResult {
+  const isSuspect = ({ metadata }: (typeof pages)[number]): boolean => state.suspects.includes(metadata.name);
+  const ready = pages.filter((page) => !isSuspect(page));
+  const facts = { ...state.pass.facts, pages: seen };
+  const next = { ...state, pass: { ...state.pass, facts, isRead: true } };
+  return fence(next, { ready, left: pages.filter(isSuspect) }, nowMs);
+}
+
+export function onPageFenced(
+  state: PassingState,
+  stage: Extract<PassingState['pass']['stage'], { kind: 'fencing' }>,
+  { page }: Extract<PlacementEvent, { kind: 'page-fenced' }>,
+  nowMs: number,
+): StepResult {
+  const suspects = state.suspects.filter((name) => name !== page.metadata.name);
+  const pages = { ready: [...stage.ready, page], left: stage.left.slice(1) };
+  return fence({ ...state, suspects }, pages, nowMs);
+}
+
+type Fencing = Pick<Extract<PassingState['pass']['stage'], { kind: 'fencing' }>, 'ready' | 'left'>;
+
+function fence(state: PassingState, pages: Fencing, nowMs: number): StepResult {
+  const [page] = pages.left;
+  if (page === undefined) return judgePages(state, pages.ready, nowMs);
+  return {
+    state: withStage(state, { kind: 'fencing', ...pages }),
+    actions: [{ kind: 'fence-page', page }],
+  };
+}
+
+/** Own writes that the watch does not show yet are kept: a placement that is made again under this name begins with them. */
+export function onPlacementGone(state: PlacementState): StepResult {
+  const { pages, status, isUncertain, suspects, isCompared, beforeRestore, rivalRoundsAtMs } = state;
+  const kept = { pages, status, isUncertain, suspects, isCompared, beforeRestore, rivalRoundsAtMs };
+  return {
+    state: { ...INITIAL_STATE, ...kept },
+    actions: [{ kind: 'forget' }, { kind: 'settled', pages: [] }, { kind: 'end', end: DONE }],
+  };
+}
+
+/** Drops what the watch is ahead of, also where it showed no change of the page as one of this placement. */
+function shownPages(pages: PlacementState['pages'], { seenPage }: PassFacts): PlacementState['pages'] {
+  let next: Map<string, OwnWrite> | undefined;
+  for (const [name, write] of pages) {
+    const shown = afterShown(write, seenPage(name));
+    if (shown === write) continue;
+    next ??= new Map(pages);
+    if (shown === undefined) next.delete(name);
+    else next.set(name, shown);
+  }
+  return next ?? pages;
+}

@@ -1,0 +1,63 @@
+import type { KubeObject } from '../../../model/object-meta.ts';
+import type { Placement } from '../../../model/kind/placement.ts';
+import type { ScheduleResult } from '../../../placement/result/schedule-result.ts';
+import { decidePublication, type Publication } from '../../judge/decide-publication.ts';
+import { decisionPageOf, listedClusters, publishedClusters } from '../../pages/decision-page.ts';
+import { publishedPages } from '../../record/last-publication.ts';
+import { currentApprovals } from '../../approval/pending-plans.ts';
+import type { SettledPage } from '../../pages/plan-pages.ts';
+import { latestVersion } from '../state/own-writes.ts';
+import type { PassFacts } from '../state/placement-facts.ts';
+import type { PlacementState } from '../state/placement-state.ts';
+import { currentPages } from '../state/current-pages.ts';
+
+/** Applies the rules of `decidePublication` to the result. */
+export function decideFromFacts(
+  facts: PassFacts,
+  on: {
+    readonly placement: Placement;
+    readonly result: ScheduleResult;
+    readonly published: readonly SettledPage[];
+    readonly state: Pick<PlacementState, 'remembered'>;
+  },
+  nowMs: number,
+): Publication {
+  const { key, budget, inventoryProblem, worksProblem, isReady, digest } = facts;
+  return decidePublication({
+    key,
+    placement: on.placement,
+    result: on.result,
+    pages: on.published,
+    state: on.state.remembered,
+    budget,
+    inventoryProblem,
+    worksProblem,
+    approved: currentApprovals(facts.plans, nowMs),
+    isReady,
+    nowMs,
+    digest,
+  });
+}
+
+/** The placement with the status that the controller wrote last. */
+export function withLatestStatus(state: Pick<PlacementState, 'status'>, { placement }: PassFacts): Placement {
+  const now = latestVersion(state.status, placement as unknown as KubeObject);
+  return (now as Placement | undefined) ?? placement;
+}
+
+/** The clusters that publishing the result now would leave on the pages. Changes nothing. */
+export function predictOutcome(
+  state: PlacementState,
+  facts: PassFacts,
+  result: ScheduleResult,
+  nowMs: number,
+): readonly string[] {
+  const placement = withLatestStatus(state, facts);
+  const { uid } = result.placement.metadata;
+  if (placement.metadata.uid !== uid) return result.selected;
+  const pages = currentPages(state, facts).map((object) => decisionPageOf(object, uid));
+  const published = publishedPages(pages, state.last?.uid === uid ? state.last : undefined);
+  const on = { placement, result, published, state: { remembered: facts.remembered } };
+  const { groups } = decideFromFacts(facts, on, nowMs);
+  return groups === undefined ? publishedClusters(published) : [...new Set(listedClusters(groups))];
+}

@@ -1,0 +1,142 @@
+import { parseGoDuration } from '../../../model/go-duration.ts';
+import { continueChange, earlierRemovals } from '../../judge/change-under-way.ts';
+import { clusterChange, sameClusters } from '../../judge/cluster-change.ts';
+import { specHash } from '../../judge/decide-publication.ts';
+import { type DesiredGroup, listedClusters, publishedClusters } from '../../pages/decision-page.ts';
+import type { PagePlan } from '../../pages/plan-pages.ts';
+import { addSpentToken } from '../../approval/plan-token.ts';
+import { RELEASED_ANNOTATION, RELEASED_BY_ANNOTATION } from '../../approval/publish-annotations.ts';
+import type { ChangeUnderWay, PublishState } from '../../judge/publish-state.ts';
+import type { PublishedDecision } from '../../pages/published-decision.ts';
+import { groupsOfPages, pagesDigest } from '../../record/recorded-groups.ts';
+import type {
+  DonePublication,
+  Pass,
+  PlacementState,
+  PassPurpose,
+  PassPages,
+} from '../state/placement-state.ts';
+
+/** A publication that is being written, or is complete. */
+export interface PublicationInProgress {
+  readonly pass: Pass;
+  readonly passPages: Pick<PassPages, 'published'>;
+  readonly purpose: Extract<PassPurpose, { kind: 'publish' }>;
+  readonly remembered: PublishState | undefined;
+  readonly nowMs: number;
+}
+
+/**
+ * The state to store before the first cluster is removed, and when a write fails: the change then counts also if the
+ * process is killed.
+ */
+export function stateUnderWay(publication: PublicationInProgress): PublishState {
+  const { pass, purpose, remembered: state, nowMs: atMs } = publication;
+  const hash = specHash(pass.facts.digest, pass.result.placement);
+  const from = {
+    state,
+    published: publishedClusters(publication.passPages.published),
+    atMs,
+    released: releaseOf(publication),
+  };
+  return {
+    publishedAtMs: atMs,
+    move: undefined,
+    ...state,
+    specHash: hash,
+    // A release resets the removals only when its change is done.
+    removals: earlierRemovals(state, { ...from, released: undefined, specHash: hash }),
+    change: continueChange(listedClusters(purpose.plan.pages), from),
+  };
+}
+
+/** The clusters that the writes remove. */
+export function leavingClusters({
+  passPages,
+  purpose,
+}: Pick<PublicationInProgress, 'passPages' | 'purpose'>): readonly string[] {
+  return clusterChange(publishedClusters(passPages.published), listedClusters(purpose.plan.pages)).removed;
+}
+
+/** The state for judging the next change, after all writes. */
+export type PublicationSettlement =
+  /** As it was remembered before. */
+  | { readonly kind: 'same' }
+  | { readonly kind: 'remember'; readonly next: PublishState }
+  /** To be remembered with the hash of its record. */
+  | { readonly kind: 'record'; readonly done: DonePublication };
+
+export function computeSettlement(publication: PublicationInProgress): PublicationSettlement {
+  const { pass, purpose, remembered: state, nowMs } = publication;
+  const { wanted, plan } = purpose;
+  const { result, facts } = pass;
+  const published = publishedClusters(publication.passPages.published);
+  const clusters = listedClusters(plan.pages);
+  const groups = groupsOfPages(plan.pages);
+  // Without a write, too: others may have taken away what would have gone.
+  const isNew = plan.actions.length > 0 || !sameClusters(published, clusters);
+  const done = isNew ? undefined : doneBefore(publication, groups);
+  const changed = isNew || done !== undefined;
+  const isWhole = state !== undefined && state.change === undefined;
+  if (!changed && isWhole && state.recalled !== true && state.move?.token === wanted.move?.token)
+    return { kind: 'same' };
+  // A spec that moves no cluster leaves no record: it is not the spec of the last publication.
+  const hash = !changed && isWhole ? state.specHash : specHash(facts.digest, result.placement);
+  const released = done?.released ?? releaseOf(publication);
+  const from = { state, published, atMs: nowMs, released };
+  const isPartOfMore = isNew && state?.change !== undefined;
+  const { added, removed } = done ?? (isPartOfMore ? continueChange(clusters, from) : wanted);
+  const earlier = earlierRemovals(state, { ...from, specHash: hash });
+  // What was done before counts as of then.
+  const counts = isNew && removed.length > 0 && released === undefined;
+  const next: PublishState = {
+    specHash: hash,
+    publishedAtMs: changed ? nowMs : (state?.publishedAtMs ?? nowMs),
+    released: changed ? released : state?.released,
+    removals: counts ? [...earlier, { atMs: nowMs, count: removed.length }] : earlier,
+    move: wanted.move,
+    pages: changed ? pagesDigest(facts.digest, groups) : state?.pages,
+    spent: changed ? addSpentToken(state?.spent, released?.token) : state?.spent,
+    record: state?.record,
+  };
+  if (!changed) return { kind: 'remember', next };
+  const entry = { placement: facts.key, result, groups, added, removed, released };
+  return { kind: 'record', done: { entry, writes: plan.actions.length, clusters, next } };
+}
+
+/**
+ * The change whose last write was carried out and never answered: there is nothing left to write, and its record is still missing.
+ * @param groups what is on the pages
+ */
+function doneBefore(
+  { pass, remembered: state }: PublicationInProgress,
+  groups: readonly DesiredGroup[],
+): ChangeUnderWay | undefined {
+  if (state?.change === undefined || state.pages === pagesDigest(pass.facts.digest, groups)) return undefined;
+  const { added, removed } = state.change;
+  const listed = new Set(listedClusters(groups));
+  return {
+    ...state.change,
+    added: added.filter((cluster) => listed.has(cluster)),
+    removed: removed.filter((cluster) => !listed.has(cluster)),
+  };
+}
+
+/** How long a rewrite that changes only scores still has to wait (scoreRateLimit, default 1 min). */
+export function scoreWaitMs(state: PlacementState, pass: Pass, plan: PagePlan, nowMs: number): number {
+  if (!plan.scoresOnly || plan.actions.length === 0) return 0;
+  const limitMs = parseGoDuration(pass.placement.spec?.scoreRateLimit ?? '1m') ?? 60_000;
+  const last = state.scoresWrittenAtMs ?? state.remembered?.publishedAtMs;
+  return last === undefined ? 0 : Math.min(limitMs, last + limitMs - nowMs);
+}
+
+function releaseOf({
+  pass,
+  purpose,
+}: Pick<PublicationInProgress, 'pass' | 'purpose'>): PublishedDecision['released'] {
+  const { releasedToken: token } = purpose.wanted;
+  if (token === undefined) return undefined;
+  const annotations = pass.placement.metadata.annotations ?? {};
+  const byHand = annotations[RELEASED_ANNOTATION] === token;
+  return { token, by: byHand ? annotations[RELEASED_BY_ANNOTATION] : undefined };
+}

@@ -1,0 +1,100 @@
+import type { Condition, KubeObject } from '../../model/object-meta.ts';
+import { type Placement, SCHEDULING_DISABLE_ANNOTATION } from '../../model/kind/placement.ts';
+import { HELD_CONDITION, SCHEDULER_ANNOTATION } from '../approval/publish-annotations.ts';
+import type { Hold } from '../judge/judge-result.ts';
+import { planPlacementStatus } from '../pages/placement-status.ts';
+import { endPass } from './pass/end-pass.ts';
+import type { PlacementAction } from './state/placement-action.ts';
+import { recentRivalRounds, RIVAL_ROUNDS, untilForgotten } from './state/rival-rounds.ts';
+import { statusTime } from './state/status-time.ts';
+import { withStage, type PassingState, type StepResult } from './state/step-result.ts';
+
+/*
+ * Two schedulers on one placement undo each other's pages without end: OCM's controller and Berth made 1,053 versions
+ * of one page in 30 s. Berth asks the other to leave (OCM's annotation), restores its pages three times, and then it
+ * is Berth that leaves: what its endpoints serve stays, and the placement says so. The alternative, to write on at a
+ * slower pace, would move workloads to and fro for as long as nobody looks.
+ */
+
+/** From the second round on the other gets this time to see that it is asked to leave. */
+const PACE_MS = 1_000;
+const REASON = 'SecondWriter';
+
+/** What to do before the result is judged; undefined: nobody else writes the pages. */
+export function meetSecondWriter(state: PassingState, nowMs: number): StepResult | undefined {
+  const rounds = recentRivalRounds(state, nowMs);
+  const newest = rounds.at(-1);
+  if (newest === undefined) return undefined;
+  if (rounds.length > RIVAL_ROUNDS) return yieldToOther(state, nowMs);
+  const { placement } = state.pass;
+  if (!state.wasMarked && !isMarked(placement)) return markPlacement({ ...state, wasMarked: true });
+  const waitMs = PACE_MS - Math.abs(nowMs - newest);
+  return rounds.length > 1 && waitMs > 0 ? endPass(state, { kind: 'requeue', afterMs: waitMs }) : undefined;
+}
+
+/** Tells OCM's scheduler to leave the placement, and everybody who decides it. */
+export function markPlacement(state: PassingState): StepResult {
+  const { placement } = state.pass;
+  return {
+    state: withStage(state, { kind: 'marking' }),
+    actions: [{ kind: 'mark-placement', placement }],
+  };
+}
+
+/** The rest of the pass writes on the version that the mark made. */
+export function withMark(state: PassingState, after: KubeObject): PassingState {
+  return { ...state, pass: { ...state.pass, placement: after as unknown as Placement } };
+}
+
+/** OCM is asked to leave the placement, by Berth or by a person. */
+export function isMarked({ metadata: { annotations } }: Placement): boolean {
+  return annotations?.[SCHEDULING_DISABLE_ANNOTATION] === 'true';
+}
+
+/** Says that Berth stopped; nothing else is written. */
+function yieldToOther(state: PassingState, nowMs: number): StepResult {
+  const { placement } = state.pass;
+  const { reason, message } = holdOf();
+  const held: Condition = { type: HELD_CONDITION, status: 'True', reason, message };
+  const now = statusTime(nowMs);
+  const status = planPlacementStatus({
+    current: placement.status,
+    pages: undefined,
+    conditions: [held],
+    now,
+  });
+  if (status === undefined) return finishYielding(state, nowMs);
+  return {
+    state: withStage(state, { kind: 'yielding' }),
+    actions: [{ kind: 'patch-status', placement, status }],
+  };
+}
+
+/** What was published last counts as published; after ten minutes Berth tries again. */
+export function finishYielding(state: PassingState, nowMs: number): StepResult {
+  const isNews = state.reportedHold !== REASON;
+  const told: readonly PlacementAction[] = isNews ? [{ kind: 'tell-held', hold: holdOf() }] : [];
+  const { last, pass } = state;
+  const isOfIt = last !== undefined && last.uid === pass.placement.metadata.uid;
+  const settled: readonly PlacementAction[] = isOfIt ? [{ kind: 'settled', pages: last.pages }] : [];
+  const newest = recentRivalRounds(state, nowMs).at(-1) ?? nowMs;
+  return endPass(
+    { ...state, reportedHold: REASON },
+    { kind: 'requeue', afterMs: untilForgotten(newest, nowMs) },
+    [...told, ...settled],
+  );
+}
+
+function holdOf(): Hold {
+  return {
+    kind: 'held',
+    reason: REASON,
+    message:
+      `Another controller keeps writing the PlacementDecisions of this placement, so Berth stopped after ${RIVAL_ROUNDS} rounds; ` +
+      `its endpoints serve what it published last, and it tries again after ten minutes. End the other controller, or leave ` +
+      `this placement to it: remove the annotation ${SCHEDULER_ANNOTATION}, or run Berth with --schedule upstream.`,
+    added: [],
+    removed: [],
+    token: '',
+  };
+}

@@ -1,0 +1,64 @@
+import type { ClusterDecision } from '../../model/kind/placement-decision.ts';
+import type { SettledPage } from './plan-pages.ts';
+
+export interface PublishedGroup {
+  readonly name: string;
+  readonly index: number;
+  readonly decisions: readonly ClusterDecision[];
+}
+
+export interface PublishedPlacement {
+  /** `namespace/name` */
+  readonly placement: string;
+  readonly groups: readonly PublishedGroup[];
+}
+
+/**
+ * What is published, one complete decision per placement: the state that endpoints answer from. It changes when a publication is
+ * complete, so that a reader never sees half of a change.
+ */
+export class PublishedPlacements {
+  readonly #placements = new Map<string, PublishedPlacement>();
+  #complete = false;
+
+  /** False until every placement that was there at the start has been looked at. */
+  get complete(): boolean {
+    return this.#complete;
+  }
+
+  markComplete(): void {
+    this.#complete = true;
+  }
+
+  get(placement: string): PublishedPlacement | undefined {
+    return this.#placements.get(placement);
+  }
+
+  list(): readonly PublishedPlacement[] {
+    return [...this.#placements.values()];
+  }
+
+  /** No pages: nothing is published for it (any more). A cluster on two pages counts once. */
+  set(placement: string, pages: readonly SettledPage[]): void {
+    if (pages.length === 0) {
+      this.#placements.delete(placement);
+      return;
+    }
+    const seen = new Set<string>();
+    const groups = new Map<string, { name: string; index: number; decisions: ClusterDecision[] }>();
+    for (const { group, decisions } of pages) {
+      const id = `${group.index} ${group.name}`;
+      const entry = groups.get(id) ?? { ...group, decisions: [] };
+      groups.set(id, entry);
+      for (const decision of decisions) {
+        if (seen.has(decision.clusterName)) continue;
+        seen.add(decision.clusterName);
+        entry.decisions.push(decision);
+      }
+    }
+    this.#placements.set(placement, {
+      placement,
+      groups: [...groups.values()].sort((a, b) => a.index - b.index),
+    });
+  }
+}

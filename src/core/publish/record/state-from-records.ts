@@ -1,0 +1,56 @@
+import type { CompactRecord } from './compact-record.ts';
+import { addSpentToken } from '../approval/plan-token.ts';
+import type { PublishState } from '../judge/publish-state.ts';
+import { recentRemovals, type Removal } from '../judge/removal-window.ts';
+
+/**
+ * The state of a placement that another process published, from the records on the hub: which removals count toward its budget, and
+ * which releases are used. Removals under an earlier spec do not count; of records that name no spec (of earlier releases) the current
+ * one is assumed. A record that a start made of pages which it found (`afterRestart`) counts its removals only where it says so.
+ *
+ * @param records those of the placement, oldest first
+ * @returns undefined when there is none
+ */
+export function stateFromRecords(
+  records: readonly CompactRecord[],
+  now: {
+    readonly specHash: string;
+    readonly nowMs: number;
+    /** When the placement was created (RFC 3339): one of the same name before it does not count. */
+    readonly createdAt?: string | null | undefined;
+  },
+): PublishState | undefined {
+  const sinceMs = now.createdAt == null ? -Infinity : Date.parse(now.createdAt);
+  const usable = records.filter((record) => isWhole(record) && !(Date.parse(record.publishedAt) < sinceMs));
+  const newest = usable.at(-1);
+  if (newest === undefined) return undefined;
+  let removals: readonly Removal[] = [];
+  let spent: readonly string[] | undefined;
+  let specOfRemovals: string | undefined;
+  for (const { spec = now.specHash, publishedAt, removed, released, afterRestart, counts } of usable) {
+    const count = removed.count;
+    if (spec !== specOfRemovals) removals = [];
+    specOfRemovals = spec;
+    // A release resets the counts.
+    if (released != null) {
+      removals = [];
+      spent = addSpentToken(spent, released.token);
+    } else if (count > 0 && (afterRestart !== true || counts === true))
+      removals = [...removals, { atMs: Date.parse(publishedAt), count }];
+  }
+  return {
+    specHash: newest.spec ?? now.specHash,
+    publishedAtMs: Date.parse(newest.publishedAt),
+    removals: recentRemovals(removals, now.nowMs),
+    spent,
+    recalled: true,
+  };
+}
+
+/** Other programs may write where records are kept. */
+function isWhole({ publishedAt, removed, released }: Partial<CompactRecord>): boolean {
+  const isReleaseWhole = released == null || typeof released.token === 'string';
+  return (
+    !Number.isNaN(Date.parse(publishedAt ?? '')) && Number.isSafeInteger(removed?.count) && isReleaseWhole
+  );
+}

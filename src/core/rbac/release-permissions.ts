@@ -1,0 +1,16 @@
+import { CONFIG_MAP, PLACEMENT } from '../model/kinds.ts';
+import { grant, type Permission } from './permission.ts';
+
+/** Permissions of a person who runs `berth release` for a Placement. */
+export const RELEASE_PLACEMENT: readonly Permission[] = grant(
+  [PLACEMENT],
+  ['get', 'patch'],
+  'get: berth release reads the held change; patch: it writes the plan token and the name of the person.',
+);
+
+/** Permissions of a person who runs `berth release --source`, in Berth's own namespace. */
+export const RELEASE_SOURCE: readonly Permission[] = grant(
+  [CONFIG_MAP],
+  ['get', 'patch'],
+  'get: berth release reads the held change; patch: it writes the plan token to the ApplySet parent of the source.',
+);

@@ -1,0 +1,26 @@
+import type { AddOnPlacementScore } from '../model/kind/addon-placement-score.ts';
+import type { ManagedClusterSet, ManagedClusterSetBinding } from '../model/kind/managed-cluster-set.ts';
+import type { ManagedCluster } from '../model/kind/managed-cluster.ts';
+import type { PlacementDecision } from '../model/kind/placement-decision.ts';
+import type { Placement } from '../model/kind/placement.ts';
+
+/**
+ * Everything a placement decision may depend on, as plain objects in any order; nothing else may influence a result.
+ * Placements are scheduled in the listed order: each one's new decisions replace its old ones before the next.
+ */
+export interface Snapshot {
+  /** The current time, RFC 3339. */
+  readonly now: string;
+  readonly placements: readonly Placement[];
+  readonly clusters: readonly ManagedCluster[];
+  readonly clusterSets: readonly ManagedClusterSet[];
+  readonly bindings: readonly ManagedClusterSetBinding[];
+  /** The previous decisions, which Steady, Balance and NoSelectIfNew read. */
+  readonly decisions: readonly PlacementDecision[];
+  readonly scores: readonly AddOnPlacementScore[];
+  /**
+   * By `namespace/name`: clusters that are published for a placement whatever is decided for it, because its result is held or
+   * published in steps. The placements after it count these and not its result. Absent: none.
+   */
+  readonly held?: Readonly<Record<string, readonly string[]>> | undefined;
+}

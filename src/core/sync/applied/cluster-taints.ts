@@ -1,0 +1,83 @@
+import type { ManagedCluster, Taint } from '../../model/kind/managed-cluster.ts';
+import type { KubeObject } from '../../model/object-meta.ts';
+import { managerApplies } from './manager-fields.ts';
+
+/**
+ * On a ManagedCluster: which of its taints come from Git, as `key:effect`, sorted, with commas between them. The list is one field to the
+ * server (it is atomic), so its ownership does not say whose each taint is.
+ */
+export const APPLIED_TAINTS_ANNOTATION = 'berth.dev/applied-taints';
+
+/** The field, as conflicts name it. */
+export const TAINTS_FIELD = '.spec.taints';
+
+/** Taints from Git have no time: the hub sets it, and OCM's webhook refuses any other. */
+export function withoutTimes(taints: readonly Taint[]): readonly Taint[] {
+  return taints.map(({ timeAdded: _timeAdded, ...taint }) => taint);
+}
+
+/** The text of `APPLIED_TAINTS_ANNOTATION`. */
+export function taintNames(taints: readonly Taint[]): string {
+  return taints.map(nameOf).sort().join(',');
+}
+
+/** Whether an apply may have to say something about taints, so that the live object is needed. */
+export function hasTaints(desired: KubeObject): boolean {
+  return desired.kind === 'ManagedCluster' && taintsOf(desired) !== undefined;
+}
+
+/**
+ * The cluster to apply, with the whole list of its taints: those of Git, and those that others added. A taint that is the same on the hub
+ * is sent as it is there, with its time, because OCM's webhook refuses an unchanged taint without it. Nothing is said about taints as long
+ * as Git never did.
+ * Source: open-cluster-management.io/ocm `pkg/registration/webhook/v1/managedcluster_mutating.go`, processTaints.
+ * @param live undefined: the object is not on the hub
+ */
+export function withHubTaints(
+  desired: KubeObject,
+  live: KubeObject | undefined,
+  manager: string,
+): KubeObject {
+  if (desired.kind !== 'ManagedCluster' || live === undefined) return desired;
+  const wanted = new Map((taintsOf(desired) ?? []).map((taint) => [nameOf(taint), taint]));
+  const present = taintsOf(live) ?? [];
+  const ownsList = managerApplies(live, manager)?.['f:spec']?.['f:taints'] !== undefined;
+  const noted = live.metadata.annotations?.[APPLIED_TAINTS_ANNOTATION];
+  // Before there was the annotation the list was Git's as a whole.
+  const before = new Set(noted?.split(',') ?? (ownsList ? present.map(nameOf) : []));
+  if (wanted.size === 0 && !ownsList && before.size === 0) return desired;
+  const there = present.flatMap((taint) => {
+    const own = wanted.get(nameOf(taint));
+    if (own !== undefined) return [isSame(own, taint) ? taint : own];
+    return before.has(nameOf(taint)) ? [] : [taint];
+  });
+  const known = new Set(present.map(nameOf));
+  const added = [...wanted.values()].filter((taint) => !known.has(nameOf(taint)));
+  const { annotations } = desired.metadata;
+  const note = { [APPLIED_TAINTS_ANNOTATION]: taintNames([...wanted.values()]) };
+  return {
+    ...desired,
+    metadata: { ...desired.metadata, annotations: { ...annotations, ...note } },
+    spec: { ...(desired['spec'] as object | undefined), taints: [...there, ...added] },
+  };
+}
+
+/** The taints of a live cluster that came from Git. */
+export function gitTaints(live: KubeObject, ownsList: boolean): readonly Taint[] {
+  const noted = live.metadata.annotations?.[APPLIED_TAINTS_ANNOTATION]?.split(',');
+  const present = taintsOf(live) ?? [];
+  if (noted === undefined) return ownsList ? present : [];
+  return present.filter((taint) => noted.includes(nameOf(taint)));
+}
+
+function taintsOf(object: KubeObject): readonly Taint[] | undefined {
+  return (object as unknown as ManagedCluster).spec?.taints;
+}
+
+function nameOf({ key, effect }: Taint): string {
+  return `${key}:${effect}`;
+}
+
+function isSame(a: Taint, b: Taint): boolean {
+  return (a.value ?? '') === (b.value ?? '');
+}

@@ -1,0 +1,252 @@
+import {
+  type KindInfo,
+  MANAGED_CLUSTER,
+  MANAGED_CLUSTER_SET,
+  MANAGED_CLUSTER_SET_BINDING,
+  MANIFEST_WORK,
+  MANIFEST_WORK_REPLICA_SET,
+  NAMESPACE,
+  PLACEMENT,
+} from '../model/kinds.ts';
+import { type ManifestWorkReplicaSet, REPLICA_SET_LABEL } from '../model/kind/manifest-work-replica-set.ts';
+import type { ManifestWork } from '../model/kind/manifest-work.ts';
+import type { KubeObject, ObjectMeta } from '../model/object-meta.ts';
+import { formatRef, namespacedName, objectIdentity, refOf } from '../model/object-ref.ts';
+import { PLACEMENT_LABEL } from '../model/kind/placement-decision.ts';
+import type { Placement } from '../model/kind/placement.ts';
+import { isMember, membershipOf } from '../placement/filter/set-membership.ts';
+import { HELD_CONDITION, REMOVAL_BUDGET_ANNOTATION } from '../publish/approval/publish-annotations.ts';
+import { parseRemovalBudget, type RemovalBudget } from '../publish/judge/removal-budget.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import { ownerLabelValue } from '../work/replica-set/replica-set-names.ts';
+import type { DeletionLoss } from './deletion-loss.ts';
+
+/** The objects on the hub that depend on objects to be deleted. */
+export interface Dependents
+  extends Pick<Snapshot, 'placements' | 'clusters' | 'clusterSets' | 'bindings' | 'decisions'> {
+  readonly replicaSets: readonly ManifestWorkReplicaSet[];
+  readonly works: readonly Pick<ManifestWork, 'metadata'>[];
+}
+
+/** Kinds whose deletion takes clusters or works from other objects. */
+const WEIGHED_KINDS = [
+  MANAGED_CLUSTER,
+  MANAGED_CLUSTER_SET,
+  MANAGED_CLUSTER_SET_BINDING,
+  MANIFEST_WORK_REPLICA_SET,
+  NAMESPACE,
+  PLACEMENT,
+];
+
+export function mayCauseLosses({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): boolean {
+  return WEIGHED_KINDS.some((known) => known.kind === kind && known.group === groupOf(apiVersion));
+}
+
+/**
+ * The clusters (published decisions) and ManifestWorks that are lost when these objects are deleted, for each holder.
+ * A cluster that stays in another set that its placement may use is not lost. Works that are deleted themselves are
+ * counted as objects and not here.
+ */
+export function computeDeletionLosses(
+  objects: readonly KubeObject[],
+  hub: Dependents,
+): readonly DeletionLoss[] {
+  const deleted = new DeletedObjects(objects);
+  const losses = [
+    ...placementLosses(deleted, hub),
+    ...replicaSetLosses(deleted, hub),
+    ...clusterLosses(deleted, hub),
+  ];
+  return losses.filter(({ count }) => count > 0);
+}
+
+/** Which deletions remove a given object: */
+class DeletedObjects {
+  readonly #names: ReadonlyMap<string, string>;
+
+  constructor(objects: readonly KubeObject[]) {
+    this.#names = new Map(objects.map((object) => [objectIdentity(refOf(object)), formatRef(refOf(object))]));
+  }
+
+  /** its own deletion, and that of its namespace. */
+  causesOf(kind: KindInfo, { namespace = '', name }: Pick<ObjectMeta, 'namespace' | 'name'>): string[] {
+    return [this.#find(kind, namespace, name), this.#find(NAMESPACE, '', namespace)].filter(
+      (cause) => cause !== undefined,
+    );
+  }
+
+  #find({ group, version, kind }: KindInfo, namespace: string, name: string): string | undefined {
+    const apiVersion = group === '' ? version : `${group}/${version}`;
+    return this.#names.get(objectIdentity({ apiVersion, kind, namespace, name }));
+  }
+}
+
+function placementLosses(deleted: DeletedObjects, hub: Dependents): readonly DeletionLoss[] {
+  const published = publishedClusters(hub.decisions);
+  const causesOfCluster = new Map(
+    hub.clusters.map(({ metadata }) => [metadata.name, deleted.causesOf(MANAGED_CLUSTER, metadata)]),
+  );
+  const routes = new ClusterRoutes(deleted, hub);
+  return hub.placements.map((placement) => {
+    const clusters = published.get(namespacedName(placement.metadata)) ?? new Set();
+    const own = deleted.causesOf(PLACEMENT, placement.metadata);
+    const lost = new Map<string, readonly string[]>();
+    const closed = own.length > 0 ? () => [] : routes.closedFor(placement);
+    for (const cluster of clusters) {
+      const causes = [...own, ...(causesOfCluster.get(cluster) ?? []), ...closed(cluster)];
+      if (causes.length > 0) lost.set(cluster, causes);
+    }
+    return {
+      holder: formatRef({
+        kind: 'Placement',
+        namespace: placement.metadata.namespace ?? '',
+        name: placement.metadata.name,
+      }),
+      by: sortedOnce([...lost.values()].flat()),
+      what: 'clusters',
+      count: lost.size,
+      of: clusters.size,
+      clusters: [...lost.keys()].sort(),
+      budget: budgetIn(placement.metadata),
+      heldFor: heldReason(placement),
+    };
+  });
+}
+
+/** The sets through which a placement reaches its clusters, and which of them the deletions remove. */
+class ClusterRoutes {
+  readonly #deleted: DeletedObjects;
+  readonly #hub: Dependents;
+  readonly #sets: ReadonlyMap<string, ReturnType<typeof membershipOf>>;
+  readonly #clusters: ReadonlyMap<string, Snapshot['clusters'][number]>;
+
+  constructor(deleted: DeletedObjects, hub: Dependents) {
+    this.#deleted = deleted;
+    this.#hub = hub;
+    this.#sets = new Map(hub.clusterSets.map((set) => [set.metadata.name, membershipOf(set)]));
+    this.#clusters = new Map(hub.clusters.map((cluster) => [cluster.metadata.name, cluster]));
+  }
+
+  /** @returns for a cluster, the deletions that make it unreachable for the placement; none while one set remains */
+  closedFor({ metadata, spec }: Placement): (cluster: string) => readonly string[] {
+    const wanted = spec?.clusterSets ?? [];
+    const routes = this.#hub.bindings
+      .filter((binding) => (binding.metadata.namespace ?? '') === (metadata.namespace ?? ''))
+      .filter(({ metadata: { name } }) => wanted.length === 0 || wanted.includes(name))
+      .flatMap((binding) => {
+        const { name } = binding.metadata;
+        const membership = this.#sets.get(name);
+        const causes = [
+          ...this.#deleted.causesOf(MANAGED_CLUSTER_SET_BINDING, binding.metadata),
+          ...this.#deleted.causesOf(MANAGED_CLUSTER_SET, { name }),
+        ];
+        return membership === undefined ? [] : [{ membership, causes }];
+      });
+    if (routes.every(({ causes }) => causes.length === 0)) return () => [];
+    return (name) => {
+      const cluster = this.#clusters.get(name);
+      const ways =
+        cluster === undefined ? [] : routes.filter(({ membership }) => isMember(cluster, membership));
+      return ways.some(({ causes }) => causes.length === 0) ? [] : ways.flatMap(({ causes }) => causes);
+    };
+  }
+}
+
+function replicaSetLosses(deleted: DeletedObjects, hub: Dependents): readonly DeletionLoss[] {
+  const held = new Map(
+    hub.placements.map((placement) => [namespacedName(placement.metadata), heldReason(placement)]),
+  );
+  const worksOf = worksByOwner(hub.works);
+  return hub.replicaSets.map(({ metadata, spec }) => {
+    const causes = deleted.causesOf(MANIFEST_WORK_REPLICA_SET, metadata);
+    const works = worksOf.get(ownerLabelValue(metadata)) ?? [];
+    const lost = causes.length === 0 ? [] : works;
+    const { namespace = '', name } = metadata;
+    return {
+      holder: formatRef({ kind: 'ManifestWorkReplicaSet', namespace, name }),
+      by: sortedOnce(causes),
+      what: 'works',
+      count: lost.length,
+      of: works.length,
+      clusters: clustersOf(lost),
+      budget: budgetIn(metadata),
+      heldFor: spec.placementRefs
+        .map((placement) => held.get(namespacedName({ namespace, name: placement.name })))
+        .find((reason) => reason !== undefined),
+    };
+  });
+}
+
+/** Works that no replica set made. Those of replica sets are lost with the clusters of their placements. */
+function clusterLosses(deleted: DeletedObjects, { clusters, works }: Dependents): readonly DeletionLoss[] {
+  return clusters.flatMap(({ metadata }) => {
+    const { name } = metadata;
+    const causes = [...deleted.causesOf(MANAGED_CLUSTER, metadata), ...deleted.causesOf(NAMESPACE, { name })];
+    if (causes.length === 0) return [];
+    const lost = works
+      .filter(
+        (work) => work.metadata.namespace === name && work.metadata.labels?.[REPLICA_SET_LABEL] === undefined,
+      )
+      .filter((work) => !deleted.causesOf(MANIFEST_WORK, { ...work.metadata, namespace: name }).some(isWork));
+    return [
+      {
+        holder: formatRef({ kind: 'ManagedCluster', namespace: '', name }),
+        by: sortedOnce(causes),
+        what: 'works' as const,
+        count: lost.length,
+        of: lost.length,
+        clusters: clustersOf(lost),
+        budget: undefined,
+        heldFor: undefined,
+      },
+    ];
+  });
+}
+
+function isWork(cause: string): boolean {
+  return cause.startsWith(`${MANIFEST_WORK.kind} `);
+}
+
+/** By `namespace/name` of the placement. */
+function publishedClusters(decisions: Snapshot['decisions']): ReadonlyMap<string, ReadonlySet<string>> {
+  const published = new Map<string, Set<string>>();
+  for (const { metadata, status } of decisions) {
+    const key = `${metadata.namespace ?? ''}/${metadata.labels?.[PLACEMENT_LABEL] ?? ''}`;
+    const clusters = published.get(key) ?? new Set();
+    published.set(key, clusters);
+    for (const { clusterName } of status?.decisions ?? []) clusters.add(clusterName);
+  }
+  return published;
+}
+
+function worksByOwner(works: Dependents['works']): ReadonlyMap<string, Dependents['works']> {
+  const owned = new Map<string, Dependents['works'][number][]>();
+  for (const work of works) {
+    const owner = work.metadata.labels?.[REPLICA_SET_LABEL];
+    if (owner === undefined) continue;
+    const known = owned.get(owner);
+    if (known === undefined) owned.set(owner, [work]);
+    else known.push(work);
+  }
+  return owned;
+}
+
+function heldReason({ status }: Placement): string | undefined {
+  return status?.conditions?.find((one) => one.type === HELD_CONDITION && one.status === 'True')?.reason;
+}
+
+function budgetIn({ annotations }: Pick<ObjectMeta, 'annotations'>): RemovalBudget | undefined {
+  return parseRemovalBudget(annotations?.[REMOVAL_BUDGET_ANNOTATION] ?? '');
+}
+
+function clustersOf(works: Dependents['works']): readonly string[] {
+  return sortedOnce(works.map(({ metadata }) => metadata.namespace ?? ''));
+}
+
+function sortedOnce(names: readonly string[]): readonly string[] {
+  return [...new Set(names)].sort();
+}
+
+function groupOf(apiVersion: string): string {
+  return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+}

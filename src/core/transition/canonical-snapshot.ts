@@ -1,0 +1,64 @@
+import { namespacedName } from '../model/object-ref.ts';
+import type { Placement } from '../model/kind/placement.ts';
+import type { PlacementDecision } from '../model/kind/placement-decision.ts';
+import { decisionOwner } from '../placement/prior/decision-owner.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+
+/** A snapshot in its canonical order. */
+export interface CanonicalSnapshot {
+  readonly snapshot: Snapshot;
+  /** `namespace/name` of each placement, at the same index. */
+  readonly keys: readonly string[];
+}
+
+/**
+ * The snapshot with its placements in the order of `namespace/name`, and without the decisions of placements that are gone: the garbage
+ * collector of the hub removes them, sooner or later, and no decision may depend on when.
+ * @param before of an earlier snapshot that had mostly the same objects: reading it is faster than making keys
+ */
+export function canonicalSnapshot(given: Snapshot, before?: CanonicalSnapshot): CanonicalSnapshot {
+  // A held result is judged again.
+  const snapshot = given.held === undefined ? given : { ...given, held: undefined };
+  const { keys, areNew } = keysOf(snapshot.placements, before);
+  const isInOrder = !areNew || keys.every((key, at) => at === 0 || (keys[at - 1] ?? '') <= key);
+  if (!isInOrder) return canonicalSnapshot({ ...snapshot, placements: inOrder(snapshot.placements) });
+  const decisions = withoutOrphans(snapshot.decisions, new Set(keys));
+  return { snapshot: decisions === snapshot.decisions ? snapshot : { ...snapshot, decisions }, keys };
+}
+
+function keysOf(
+  placements: readonly Placement[],
+  before: CanonicalSnapshot | undefined,
+): { readonly keys: readonly string[]; readonly areNew: boolean } {
+  const known = before?.snapshot.placements ?? [];
+  let areNew = known.length !== placements.length;
+  const keys = placements.map((placement, at) => {
+    if (known[at] === placement) return before?.keys[at] as string;
+    const key = namespacedName(placement.metadata);
+    areNew ||= key !== before?.keys[at];
+    return key;
+  });
+  return areNew ? { keys, areNew } : { keys: before?.keys ?? keys, areNew };
+}
+
+function inOrder(placements: readonly Placement[]): readonly Placement[] {
+  const keyed = placements.map((placement) => [namespacedName(placement.metadata), placement] as const);
+  return keyed.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, placement]) => placement);
+}
+
+/** Pages without an owner stay on the hub whatever happens to their placement. */
+function withoutOrphans(
+  decisions: readonly PlacementDecision[],
+  keys: ReadonlySet<string>,
+): readonly PlacementDecision[] {
+  const isOrphan = (page: PlacementDecision): boolean => {
+    if (!isOwned(page)) return false;
+    const owner = decisionOwner(page);
+    return owner !== undefined && !keys.has(owner);
+  };
+  return decisions.some(isOrphan) ? decisions.filter((page) => !isOrphan(page)) : decisions;
+}
+
+function isOwned({ metadata }: PlacementDecision): boolean {
+  return metadata.ownerReferences?.some(({ kind }) => kind === 'Placement') === true;
+}

@@ -1,0 +1,65 @@
+import { canonicalJson } from '../../model/json-equal.ts';
+import type {
+  ManifestWorkReplicaSet,
+  ManifestWorkReplicaSetStatus,
+} from '../../model/kind/manifest-work-replica-set.ts';
+import { namespacedName } from '../../model/object-ref.ts';
+import { isNewerResourceVersion } from '../../model/resource-version.ts';
+import { recentRivalRounds, RIVAL_ROUNDS, untilForgotten } from '../../publish/machine/state/rival-rounds.ts';
+
+interface Written {
+  /** Resource version of the replica set after the write. */
+  readonly version: string;
+  readonly status: string;
+  readonly rivalRoundsAtMs: readonly number[];
+}
+
+/**
+ * Replica sets of which another controller writes the status, by `namespace/name`. OCM's work controller with the
+ * feature gate ManifestWorkReplicaSet is one: it and Berth answered each other 60 times a second. As with decisions,
+ * Berth writes against it three times within ten minutes, and then leaves the replica set to it.
+ */
+export class StatusRivals {
+  readonly #written = new Map<string, Written>();
+
+  /** Berth wrote this status. @param version resource version of the replica set after that */
+  wrote(replicaSet: ManifestWorkReplicaSet, status: ManifestWorkReplicaSetStatus, version: string): void {
+    const key = namespacedName(replicaSet.metadata);
+    const { rivalRoundsAtMs = [] } = this.#written.get(key) ?? {};
+    this.#written.set(key, { version, status: canonicalJson(status), rivalRoundsAtMs });
+  }
+
+  /**
+   * The replica set as the watch shows it before a pass.
+   * @returns in how many milliseconds Berth may write again; undefined: now
+   */
+  yieldMs(replicaSet: ManifestWorkReplicaSet, nowMs: number): number | undefined {
+    const key = namespacedName(replicaSet.metadata);
+    const before = this.#written.get(key);
+    if (before === undefined) return undefined;
+    const { resourceVersion = '' } = replicaSet.metadata;
+    const recent = recentRivalRounds(before, nowMs);
+    const isNew = isNewerResourceVersion(resourceVersion, before.version);
+    const isForeign = isNew && canonicalJson(replicaSet.status ?? {}) !== before.status;
+    const isYielding = recent.length > RIVAL_ROUNDS;
+    const rivalRoundsAtMs = isForeign && !isYielding ? [...recent, nowMs] : recent;
+    // Each state of the other counts once, whether or not Berth answers it.
+    const seen = isForeign
+      ? { version: resourceVersion, status: canonicalJson(replicaSet.status ?? {}) }
+      : before;
+    this.#written.set(key, { version: seen.version, status: seen.status, rivalRoundsAtMs });
+    const newest = rivalRoundsAtMs.at(-1);
+    if (newest === undefined || rivalRoundsAtMs.length <= RIVAL_ROUNDS) return undefined;
+    return untilForgotten(newest, nowMs);
+  }
+
+  forget(key: string): void {
+    this.#written.delete(key);
+  }
+}
+
+/** What people read of it. */
+export const STATUS_RIVAL_TEXT =
+  `another controller writes the status of this replica set, so Berth stopped after ${RIVAL_ROUNDS} rounds and leaves its works alone; ` +
+  'it tries again after ten minutes. Run one of the two: Berth with --no-works, or OCM’s work manager without ' +
+  '--feature-gates=ManifestWorkReplicaSet=true';

@@ -1,0 +1,68 @@
+import type { JsonObject } from '../json/json-value.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
+import { apiVersionOf } from '../schema/resource-definition.ts';
+import type { Comparison } from './compare-values.ts';
+import type { ManagedEntry } from './managed-fields.ts';
+import type { OwnershipRequest } from './ownership.ts';
+import { ownableChanges } from './ownership.ts';
+
+/*
+ * Managers own fields of the version that they wrote. Where versions differ by more than their name, what a write changes is compared in
+ * the version of each manager. Source: structured-merge-diff `merge/update.go`.
+ */
+
+/** The version that a manager wrote, as far as it matters: undefined when the definition no longer has it. */
+export function versionOfManager(
+  { ref, convert }: OwnershipRequest,
+  { apiVersion }: Pick<ManagedEntry, 'apiVersion'>,
+): ResourceRef | undefined {
+  const { definition } = ref;
+  if (convert === undefined || definition.conversion === undefined || apiVersion === apiVersionOf(ref))
+    return ref;
+  const version = definition.versions.find(
+    (one) => apiVersionOf({ definition, version: one }) === apiVersion,
+  );
+  return version === undefined ? undefined : { definition, version };
+}
+
+/** An object of the request in the version of a manager. @throws ConversionNeeded */
+export function inVersion({ convert }: OwnershipRequest, object: JsonObject, ref: ResourceRef): JsonObject {
+  if (convert === undefined || object['apiVersion'] === apiVersionOf(ref)) return object;
+  // Nothing in it but its kind: no webhook is asked about that.
+  if (Object.keys(object).every((key) => key === 'apiVersion' || key === 'kind')) return object;
+  return ref.definition.conversion === undefined ? object : convert(object, ref);
+}
+
+/** The step from one object to another, as each version sees it. */
+export class VersionedChanges {
+  readonly own: Comparison;
+  readonly #request: OwnershipRequest;
+  readonly #step: readonly [before: JsonObject, after: JsonObject];
+  readonly #others = new Map<string, Comparison>();
+
+  constructor(request: OwnershipRequest, before: JsonObject, after: JsonObject) {
+    this.#request = request;
+    this.#step = [before, after];
+    this.own = compared(request, this.#step, request.ref);
+  }
+
+  /** Undefined for a manager of a version that is gone: what it owned means nothing any more. */
+  of(manager: ManagedEntry): Comparison | undefined {
+    const ref = versionOfManager(this.#request, manager);
+    if (ref === undefined) return undefined;
+    if (ref.version === this.#request.ref.version) return this.own;
+    const known = this.#others.get(manager.apiVersion);
+    const changes = known ?? compared(this.#request, this.#step, ref);
+    this.#others.set(manager.apiVersion, changes);
+    return changes;
+  }
+}
+
+function compared(
+  request: OwnershipRequest,
+  step: readonly [JsonObject, JsonObject],
+  ref: ResourceRef,
+): Comparison {
+  const [before, after] = step.map((one) => inVersion(request, one, ref));
+  return ownableChanges({ ...request, ref }, before as JsonObject, after as JsonObject);
+}

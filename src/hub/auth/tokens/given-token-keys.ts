@@ -1,0 +1,54 @@
+import type { KeyObject } from 'node:crypto';
+import { createPublicKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { errorText, InputError } from '../../../core/errors.ts';
+
+/** A key by which others sign ServiceAccount tokens, and the algorithms that fit it. */
+export interface GivenTokenKey {
+  readonly key: KeyObject;
+  readonly algorithms: readonly string[];
+}
+
+const PEM_BLOCK = /-----BEGIN ([A-Z ]+)-----[\s\S]*?-----END \1-----/g;
+/** Source: kubernetes pkg/serviceaccount/jwt.go (`signerFromECDSAPrivateKey`). */
+const CURVES: Readonly<Record<string, string>> = {
+  prime256v1: 'ES256',
+  secp384r1: 'ES384',
+  secp521r1: 'ES512',
+};
+
+/**
+ * The keys of `--service-account-key-file`: public keys, certificates, or private keys, of which the public half counts.
+ * @throws InputError when a file cannot be read, or holds no RSA or ECDSA key
+ */
+export function readTokenKeys(files: readonly string[]): readonly GivenTokenKey[] {
+  return files.flatMap((file) => {
+    const blocks = readText(file).match(PEM_BLOCK) ?? [];
+    if (blocks.length === 0) throw wrong(file, 'holds no key, expected PEM');
+    return blocks.map((block) => keyOf(file, block));
+  });
+}
+
+function keyOf(file: string, block: string): GivenTokenKey {
+  let key: KeyObject;
+  try {
+    key = createPublicKey(block);
+  } catch (error) {
+    throw wrong(file, `holds a key that cannot be read: ${errorText(error)}`);
+  }
+  if (key.asymmetricKeyType === 'rsa') return { key, algorithms: ['RS256', 'RS384', 'RS512'] };
+  const algorithm = CURVES[key.asymmetricKeyDetails?.namedCurve ?? ''];
+  if (algorithm === undefined) throw wrong(file, 'holds a key that is neither RSA nor ECDSA');
+  return { key, algorithms: [algorithm] };
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw wrong(file, `cannot be read: ${errorText(error)}`);
+  }
+}
+
+const wrong = (subject: string, problem: string): InputError =>
+  new InputError(problem, { code: 'hub.service-account-keys', subject });

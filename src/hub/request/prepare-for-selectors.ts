@@ -1,0 +1,37 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ResourceRef } from '../schema/resource-definition.ts';
+import type { ListOptions } from './list-options.ts';
+import { asksForVersion } from './object-selector.ts';
+import { prepareToShow } from './prepare-to-show.ts';
+import type { RequestContext } from './request-context.ts';
+
+/** Takes a few milliseconds. */
+const OBJECTS_PER_TURN = 100;
+
+/**
+ * Parses the objects that selectors are about to look at, a few in each turn of the loop: after a start all objects are text, and the
+ * first list of many thousands by label would otherwise keep everybody waiting. Nothing to do for objects that were looked at before.
+ * Selectors of fields look at the version that was asked for: where webhooks convert, they are asked here.
+ * @throws StatusError 429, 500
+ */
+export async function prepareForSelectors(
+  context: Pick<RequestContext, 'cluster' | 'outside'>,
+  what: {
+    readonly ref: ResourceRef;
+    readonly namespace: string;
+    readonly options: Pick<ListOptions, 'labels' | 'fields'>;
+  },
+): Promise<void> {
+  const { ref, options } = what;
+  if (options.labels.length === 0 && options.fields.length === 0) return;
+  const { store } = context.cluster;
+  const namespace = ref.definition.namespaced && what.namespace !== '' ? what.namespace : undefined;
+  let parsed = 0;
+  for (const entry of store.list(ref.definition.storageKey, namespace)) {
+    if (!entry.parse()) continue;
+    parsed += 1;
+    if (parsed % OBJECTS_PER_TURN === 0) await nextTurn();
+  }
+  if (asksForVersion(options))
+    await prepareToShow(context, store.list(ref.definition.storageKey, namespace), ref);
+}

@@ -1,0 +1,134 @@
+import type { JsonObject } from '../json/json-value.ts';
+import { deepEqual, textAt } from '../json/json-value.ts';
+import type { Cluster } from '../request/cluster.ts';
+import { metadataOf } from '../request/cluster.ts';
+import type { WriteOptions } from '../request/write-options.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
+import type { AdmissionAttributes, Operation } from '../webhooks/admission/admission-attributes.ts';
+import type { AdmissionNotes, AdmissionSources } from '../webhooks/admission/webhook-admission.ts';
+import { MutatingAdmission, validateByWebhooks } from '../webhooks/admission/webhook-admission.ts';
+import { hasAdmissionWebhooks } from '../webhooks/admission/webhook-configurations.ts';
+import type { UserInfo } from '../wire/user-info.ts';
+import { replaceScale, scaleOf } from '../write/scale.ts';
+import type { DynamicAdmission, DynamicStep, ObjectSteps, WriteRequest } from '../write/write-request.ts';
+import type { OperationAnswers } from './operation-answers.ts';
+
+/** What a write is to admission, besides its objects. */
+interface WriteSubject {
+  readonly ref: ResourceRef;
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly user: UserInfo;
+}
+
+type ClusterParts = Pick<Cluster, 'store' | 'scheme'>;
+
+/** Admission webhooks as a step of one run of a write; undefined where the cluster has none. */
+export function dynamicAdmission(
+  cluster: ClusterParts,
+  subject: WriteSubject & { readonly options: WriteOptions },
+  answers: OperationAnswers,
+): ((request: WriteRequest) => DynamicAdmission) | undefined {
+  if (!hasAdmissionWebhooks(cluster.store)) return undefined;
+  const { annotations } = answers;
+  return (request) =>
+    new DynamicWrite(request, subject, [sourcesOf(cluster, answers), { warnings: [], annotations }]);
+}
+
+/** Webhooks are asked about a deletion; what they change does not count. @throws ReviewsNeeded, StatusError */
+export function admitDeletion(
+  cluster: ClusterParts,
+  subject: WriteSubject & {
+    readonly old: JsonObject;
+    readonly dryRun: boolean;
+    readonly options: JsonObject;
+  },
+  answers: OperationAnswers,
+): readonly string[] {
+  if (!hasAdmissionWebhooks(cluster.store)) return [];
+  const { old, dryRun, options } = subject;
+  const attributes: AdmissionAttributes = {
+    ...placeOf(subject),
+    operation: 'DELETE',
+    object: undefined,
+    old,
+    dryRun,
+    options: { ...options, kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1' },
+  };
+  const notes: AdmissionNotes = { warnings: [], annotations: answers.annotations };
+  const sources = sourcesOf(cluster, answers);
+  const same = (object: JsonObject): JsonObject => object;
+  new MutatingAdmission(sources, notes).mutate(attributes, { complete: same, again: same });
+  validateByWebhooks(attributes, sources, notes);
+  return notes.warnings;
+}
+
+function sourcesOf({ store, scheme }: ClusterParts, answers: OperationAnswers): AdmissionSources {
+  return { store, scheme, toVersion: answers.toVersion, outcomeOf: answers.outcomeOf };
+}
+
+type Place = Pick<AdmissionAttributes, 'ref' | 'subresource' | 'namespace' | 'name' | 'user'>;
+
+/** The namespace of a Namespace is itself. */
+function placeOf({ ref, subresource, namespace, name, user }: WriteSubject): Place {
+  const own = ref.definition.storageKey === 'namespaces' ? name : '';
+  return { ref, subresource, name, user, namespace: ref.definition.namespaced ? namespace : own };
+}
+
+class DynamicWrite implements DynamicAdmission {
+  readonly #request: WriteRequest;
+  readonly #subject: WriteSubject & { readonly options: WriteOptions };
+  readonly #sources: AdmissionSources;
+  readonly #notes: AdmissionNotes;
+
+  constructor(
+    request: WriteRequest,
+    subject: WriteSubject & { readonly options: WriteOptions },
+    [sources, notes]: readonly [AdmissionSources, AdmissionNotes],
+  ) {
+    this.#request = request;
+    this.#subject = subject;
+    this.#sources = sources;
+    this.#notes = notes;
+  }
+
+  mutate(step: DynamicStep, makes: ObjectSteps): JsonObject {
+    const admission = new MutatingAdmission(this.#sources, this.#notes);
+    if (this.#subject.subresource !== 'scale')
+      return admission.mutate(this.#attributes(step), makes) ?? step.object;
+    const same = (object: JsonObject): JsonObject => object;
+    const seen = this.#attributes(step);
+    const scale = admission.mutate(seen, { complete: same, again: same });
+    if (scale === undefined || deepEqual(scale, seen.object)) return step.object;
+    return replaceScale(this.#request, step.object, scale);
+  }
+
+  validate(step: DynamicStep): readonly string[] {
+    validateByWebhooks(this.#attributes(step), this.#sources, this.#notes);
+    return this.#notes.warnings;
+  }
+
+  #attributes({ operation, object, old }: DynamicStep): AdmissionAttributes {
+    const { ref, subresource, options } = this.#subject;
+    const shown = (one: JsonObject): JsonObject => (subresource === 'scale' ? scaleOf(ref, one) : one);
+    const name = this.#subject.name || textAt(metadataOf(object), 'name');
+    return {
+      ...placeOf({ ...this.#subject, name }),
+      operation,
+      object: shown(object),
+      old: old && shown(old),
+      dryRun: options.dryRun,
+      options: optionsJson(operation, options),
+    };
+  }
+}
+
+function optionsJson(operation: Operation, { dryRun, asked }: WriteOptions): JsonObject {
+  return {
+    kind: operation === 'CREATE' ? 'CreateOptions' : 'UpdateOptions',
+    apiVersion: 'meta.k8s.io/v1',
+    ...(dryRun && { dryRun: ['All'] }),
+    ...asked,
+  };
+}

@@ -1,0 +1,252 @@
+import { formatQuantity, parseQuantity } from '../../core/model/quantity.ts';
+import { formatMicroTime, formatRfc3339, parseRfc3339 } from '../../core/model/rfc3339.ts';
+import type { JsonObject, JsonValue } from '../json/json-value.ts';
+import { deepClone, isObject, setOwn } from '../json/json-value.ts';
+import { chargeKeys, chargeWork } from '../json/work-budget.ts';
+import type { HeldField, Schema } from './schema.ts';
+
+/*
+ * An API server reads objects of its own kinds into Go structs, stores them as protobuf, and writes them from structs
+ * again. So zero values appear that nobody sent (`lastTransitionTime: null`, `rules: null`, `strategy: {}`), and what
+ * says nothing goes (empty lists and texts, nulls). `Schema.held` says which field is held how.
+ * Source: encoding/json (omitempty, omitzero), k8s.io/api (types.go), gogo protobuf (empty lists are not written).
+ */
+
+/** A field as it is read and written. */
+interface FieldPlan {
+  readonly schema: Schema;
+  /** What is written when nothing was said; undefined: the field is left out. */
+  readonly missing: JsonValue | undefined;
+  /** An empty list, map or text, 0 and false say nothing. */
+  readonly dropsEmpty: boolean;
+}
+
+/**
+ * Empty lists and maps are there while an object is validated, and gone when it is stored. What is written of them is
+ * decided once.
+ */
+export interface Hollows {
+  /** `written`: only in fields that are always written. */
+  readonly keep: 'all' | 'written' | 'none';
+  /** Set when one was kept. */
+  found: boolean;
+}
+
+const DROP: Hollows = { keep: 'none', found: false };
+
+interface Plan {
+  readonly fields: ReadonlyMap<string, FieldPlan>;
+  /** Fields that are always written. */
+  readonly filled: Filling;
+  /** The same without the defaults of the schema. */
+  readonly bare: Filling;
+}
+
+type Filling = readonly (readonly [key: string, value: JsonValue])[];
+
+const plans = new WeakMap<Schema, Plan>();
+/** Parts of objects that are as they are written: the specs of most live objects. */
+const settled = new WeakSet<JsonObject>();
+
+/**
+ * An object of a built-in kind as an API server writes it, its schema's defaults included. Returns the object itself
+ * when nothing changes.
+ * @param object readable as its Go type (`decodeProblem`) and without unknown fields (`prune`)
+ */
+export function typedForm(schema: Schema, object: JsonObject, hollows = DROP): JsonObject {
+  return filledIn(schema, typedFields(schema, object, hollows));
+}
+
+/** The same for the fields that are there; none is added at the top. */
+export function typedFields(schema: Schema, object: JsonObject, hollows = DROP): JsonObject {
+  return eachField(planOf(schema), object, hollows, true);
+}
+
+/** The object with the top-level fields that are always written. */
+export function filledIn(schema: Schema, object: JsonObject): JsonObject {
+  return withMissing(planOf(schema).filled, object);
+}
+
+/** An object about which nothing was said, and before anything is defaulted: what ownership starts from. */
+export function zeroObject(schema: Schema): JsonObject {
+  return withMissing(planOf(schema).bare, {});
+}
+
+/**
+ * What a server writes of a value that nobody said anything about: `{}`, `{ replicas: 0 }`, null.
+ * @param bare without the defaults of the schema
+ */
+function zeroValue(schema: Schema, bare = false): JsonValue {
+  if (schema.intOrString === true) return schema.format === 'quantity' ? '0' : 0;
+  if (schema.format === 'date-time') return null;
+  switch (schema.type) {
+    case 'string':
+      return schema.format === 'byte' ? null : '';
+    case 'integer':
+    case 'number':
+      return 0;
+    case 'boolean':
+      return false;
+    case 'object':
+      if (schema.held === undefined) return null;
+      return withMissing(bare ? planOf(schema).bare : planOf(schema).filled, {});
+    case 'array':
+    case '':
+      return null;
+  }
+}
+
+/** Notes that the parts of an object are in this form, so that the next write does not look at them again. */
+export function noteSettled(object: JsonObject): void {
+  for (const key of Object.keys(object)) {
+    const part = object[key] as JsonValue;
+    if (key !== 'metadata' && isObject(part)) settled.add(part);
+  }
+}
+
+function planOf(schema: Schema): Plan {
+  const known = plans.get(schema);
+  if (known !== undefined) return known;
+  const fields = new Map<string, FieldPlan>();
+  const filled: [string, JsonValue][] = [];
+  const bare: [string, JsonValue][] = [];
+  for (const [key, field] of schema.properties ?? []) {
+    const held = schema.held?.get(key) ?? {};
+    const zero = zeroField(field, held, true);
+    const missing = defaultOf(field, held) ?? zeroField(field, held, false);
+    fields.set(key, { schema: field, missing, dropsEmpty: held.pointer !== true && !isStruct(field) });
+    if (missing !== undefined) filled.push([key, missing]);
+    if (zero !== undefined) bare.push([key, zero]);
+  }
+  const plan: Plan = { fields, filled, bare };
+  plans.set(schema, plan);
+  return plan;
+}
+
+/** An empty text that is left out again is no default; it only counts as the key of a list item. */
+function defaultOf(field: Schema, { pointer }: HeldField): JsonValue | undefined {
+  return field.default === '' && pointer !== true ? undefined : field.default;
+}
+
+/** What a field holds that nobody set; undefined: it is left out. */
+function zeroField(
+  schema: Schema,
+  { pointer, always, omitZero }: HeldField,
+  bare: boolean,
+): JsonValue | undefined {
+  if (pointer === true) return always === true ? null : undefined;
+  if (isStruct(schema)) return omitZero === true ? undefined : zeroValue(schema, bare);
+  return always === true ? zeroValue(schema, bare) : undefined;
+}
+
+/** What Go holds as a struct is never empty for `omitempty`. */
+function isStruct(schema: Schema): boolean {
+  if (schema.intOrString === true || schema.format === 'date-time') return true;
+  return (schema.type === 'object' && schema.additional === undefined) || schema.type === '';
+}
+
+function fieldForm(field: FieldPlan, value: JsonValue, hollows: Hollows): JsonValue | undefined {
+  const { schema, missing, dropsEmpty } = field;
+  if (value === null || (dropsEmpty && isZero(value))) return missing;
+  if (dropsEmpty && isHollow(value)) {
+    const kept = hollows.keep === 'all' || (hollows.keep === 'written' && missing !== undefined);
+    if (!kept) return missing;
+    hollows.found = true;
+    return value;
+  }
+  return valueForm(schema, value, hollows);
+}
+
+const isZero = (value: JsonValue): boolean => value === '' || value === 0 || value === false;
+
+function isHollow(value: JsonValue): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  return isObject(value) && Object.keys(value).length === 0;
+}
+
+/** @param value not null */
+function valueForm(schema: Schema, value: JsonValue, hollows: Hollows): JsonValue {
+  if (Array.isArray(value))
+    return schema.items === undefined ? value : listForm(schema.items, value, hollows);
+  if (isObject(value)) {
+    if (schema.held !== undefined) {
+      const plan = planOf(schema);
+      return withMissing(plan.filled, eachField(plan, value, hollows));
+    }
+    return typeof schema.additional === 'object' ? mapForm(schema.additional, value, hollows) : value;
+  }
+  if (schema.format === undefined) return value;
+  if (schema.format === 'quantity') return quantityForm(value);
+  return schema.format === 'date-time' && typeof value === 'string' ? timeForm(schema, value) : value;
+}
+
+function listForm(items: Schema, list: JsonValue[], hollows: Hollows): JsonValue[] {
+  let changed = false;
+  chargeWork(list.length + 1);
+  const result = list.map((item) => {
+    const formed = item === null ? zeroValue(items) : valueForm(items, item, hollows);
+    changed ||= formed !== item;
+    return formed;
+  });
+  return changed ? result : list;
+}
+
+function mapForm(values: Schema, map: JsonObject, hollows: Hollows): JsonObject {
+  let copy: JsonObject | undefined;
+  const keys = Object.keys(map);
+  chargeKeys(keys.length);
+  for (const key of keys) {
+    const value = map[key] as JsonValue;
+    if (typeof value === 'string' && values.format === undefined) continue;
+    const formed = value === null ? zeroEntry(values) : valueForm(values, value, hollows);
+    if (formed === value) continue;
+    copy ??= { ...map };
+    setOwn(copy, key, formed);
+  }
+  return copy ?? map;
+}
+
+/** Storage keeps bytes that are not there as no bytes. */
+function zeroEntry(values: Schema): JsonValue {
+  return values.format === 'byte' ? '' : zeroValue(values);
+}
+
+function eachField(plan: Plan, object: JsonObject, hollows: Hollows, isTop = false): JsonObject {
+  let copy: JsonObject | undefined;
+  const keys = Object.keys(object);
+  chargeKeys(keys.length);
+  for (const key of keys) {
+    const value = object[key] as JsonValue;
+    const field = plan.fields.get(key);
+    if (field === undefined) continue;
+    if (isTop && isObject(value) && settled.has(value)) continue;
+    const formed = fieldForm(field, value, hollows);
+    if (formed === value) continue;
+    copy ??= { ...object };
+    if (formed === undefined) delete copy[key];
+    else setOwn(copy, key, formed === field.missing ? deepClone(formed) : formed);
+  }
+  return copy ?? object;
+}
+
+function withMissing(filling: Filling, object: JsonObject): JsonObject {
+  let copy: JsonObject | undefined;
+  for (const [key, value] of filling) {
+    if (Object.hasOwn(object, key)) continue;
+    copy ??= { ...object };
+    setOwn(copy, key, deepClone(value));
+  }
+  return copy ?? object;
+}
+
+function quantityForm(value: JsonValue): JsonValue {
+  if (typeof value !== 'string' && typeof value !== 'number') return value;
+  const quantity = parseQuantity(value);
+  return quantity === undefined ? value : formatQuantity(quantity);
+}
+
+function timeForm({ name = '' }: Schema, text: string): string {
+  const instant = parseRfc3339(text);
+  if (instant === undefined) return text;
+  return name.endsWith('.MicroTime') ? formatMicroTime(instant) : formatRfc3339(instant);
+}

@@ -1,0 +1,181 @@
+import type { JsonObject, JsonValue } from '../../json/json-value.ts';
+import { deepEqual } from '../../json/json-value.ts';
+import { applyJsonPatch } from '../../patch/json-patch.ts';
+import { StatusError } from '../../wire/status-error.ts';
+import { badRequest, internalError } from '../../wire/status-errors.ts';
+import type { ObjectSteps } from '../../write/write-request.ts';
+import type { AdmissionAttributes } from './admission-attributes.ts';
+import type { ReviewOutcome, ReviewWords } from './admission-review.ts';
+import type { Invocation, SelectionSources } from './select-webhook.ts';
+import { selectWebhook } from './select-webhook.ts';
+import type { WebhookKind } from './webhook-configurations.ts';
+import { ADMISSION_GROUP, admissionWebhooks } from './webhook-configurations.ts';
+
+export interface AdmissionSources extends SelectionSources {
+  /** What the webhooks say; undefined where one is not known yet. */
+  readonly outcomeOf: (invocation: Invocation, kind: WebhookKind) => ReviewOutcome | undefined;
+}
+
+/** A write needs the answers of these webhooks. Caught where the request can wait for them. */
+export class ReviewsNeeded extends Error {
+  readonly invocations: readonly Invocation[];
+  readonly kind: WebhookKind;
+
+  constructor(invocations: readonly Invocation[], kind: WebhookKind) {
+    super('reviews are needed');
+    this.invocations = invocations;
+    this.kind = kind;
+  }
+}
+
+/** What admission said besides yes and no. */
+export interface AdmissionNotes {
+  readonly warnings: string[];
+  readonly annotations: Map<string, string>;
+}
+
+/** A configuration that is wrong must stay repairable: webhooks are not asked about configurations. */
+function isExempt({ ref }: AdmissionAttributes): boolean {
+  return ref.definition.group === ADMISSION_GROUP;
+}
+
+/** Asks mutating webhooks one after the other. */
+export class MutatingAdmission {
+  readonly #sources: AdmissionSources;
+  readonly #notes: AdmissionNotes;
+  /** Webhooks of before that may want to see what was changed after them. */
+  readonly #earlier = new Set<string>();
+  readonly #again = new Set<string>();
+
+  constructor(sources: AdmissionSources, notes: AdmissionNotes) {
+    this.#sources = sources;
+    this.#notes = notes;
+  }
+
+  /**
+   * The object as the webhooks leave it. When one changed it, those that asked for it are called a second time, and no more.
+   * @throws ReviewsNeeded, StatusError
+   */
+  mutate(attributes: AdmissionAttributes, { complete, again }: ObjectSteps): JsonObject | undefined {
+    if (isExempt(attributes) || admissionWebhooks(this.#sources.store, 'mutating').length === 0)
+      return attributes.object;
+    const first = this.#round(attributes, complete, 0);
+    if (first.object === undefined || !first.changed) return first.object;
+    const seenAgain = again(first.object);
+    if (!deepEqual(seenAgain, first.object)) this.#requireAgain();
+    return this.#round({ ...attributes, object: seenAgain }, complete, 1).object;
+  }
+
+  #round(
+    attributes: AdmissionAttributes,
+    complete: (object: JsonObject) => JsonObject,
+    round: number,
+  ): { readonly object: JsonObject | undefined; readonly changed: boolean } {
+    let { object } = attributes;
+    let anyChanged = false;
+    for (const [index, webhook] of admissionWebhooks(this.#sources.store, 'mutating').entries()) {
+      if (round === 1 && !this.#again.has(webhook.id)) continue;
+      const invocation = selectWebhook(webhook, { ...attributes, object }, this.#sources);
+      if (invocation === undefined) continue;
+      const place = `round_${String(round)}_index_${String(index)}`;
+      const next = this.#call(invocation, { ...attributes, object }, place);
+      const completed = next === object || next === undefined ? next : complete(next);
+      const changed = !deepEqual(completed, object);
+      this.#note(place, invocation, changed);
+      object = completed;
+      anyChanged ||= changed;
+      if (changed) this.#requireAgain();
+      if (webhook.reinvocable) this.#earlier.add(webhook.id);
+    }
+    return { object, changed: anyChanged };
+  }
+
+  #requireAgain(): void {
+    for (const id of this.#earlier) this.#again.add(id);
+    this.#earlier.clear();
+  }
+
+  #note(place: string, { webhook }: Invocation, mutated: boolean): void {
+    const { configuration, name } = webhook;
+    const value = JSON.stringify({ configuration, webhook: name, mutated });
+    this.#notes.annotations.set(`mutation.webhook.admission.k8s.io/${place}`, value);
+  }
+
+  #call(invocation: Invocation, attributes: AdmissionAttributes, place: string): JsonObject | undefined {
+    refuseDryRun(invocation, attributes);
+    const outcome = this.#sources.outcomeOf(invocation, 'mutating');
+    if (outcome === undefined) throw new ReviewsNeeded([invocation], 'mutating');
+    const key = `failed-open.mutation.webhook.admission.k8s.io/${place}`;
+    settle(outcome, invocation, [this.#notes, key]);
+    if (outcome.kind !== 'allowed' || outcome.patch === undefined) return attributes.object;
+    const { name } = invocation.webhook;
+    const seen = invocation.request['object'] as JsonObject | null;
+    if (seen === null || attributes.object === undefined)
+      throw internalError(
+        `admission webhook ${JSON.stringify(name)} attempted to modify the object, which is not supported for this operation`,
+      );
+    const patched = patchedBy(outcome.patch, seen);
+    return invocation.ref.version === attributes.ref.version
+      ? patched
+      : this.#sources.toVersion(patched, attributes.ref);
+  }
+}
+
+function patchedBy(patch: JsonValue, seen: JsonObject): JsonObject {
+  try {
+    return applyJsonPatch(seen, patch);
+  } catch (error) {
+    if (error instanceof StatusError && error.httpCode !== 413) throw internalError(error.statusMessage);
+    throw error;
+  }
+}
+
+/** Asks all validating webhooks at once; the first refusal in their order counts. @throws ReviewsNeeded, StatusError */
+export function validateByWebhooks(
+  attributes: AdmissionAttributes,
+  sources: AdmissionSources,
+  notes: AdmissionNotes,
+): void {
+  if (isExempt(attributes)) return;
+  const invocations = admissionWebhooks(sources.store, 'validating').flatMap(
+    (webhook) => selectWebhook(webhook, attributes, sources) ?? [],
+  );
+  for (const invocation of invocations) refuseDryRun(invocation, attributes);
+  const outcomes = invocations.map((invocation) => sources.outcomeOf(invocation, 'validating'));
+  const missing = invocations.filter((_, index) => outcomes[index] === undefined);
+  if (missing.length > 0) throw new ReviewsNeeded(missing, 'validating');
+  for (const [index, outcome] of outcomes.entries()) {
+    const key = `failed-open.validating.webhook.admission.k8s.io/round_0_index_${String(index)}`;
+    settle(outcome as ReviewOutcome, invocations[index] as Invocation, [notes, key]);
+  }
+}
+
+function refuseDryRun({ webhook }: Invocation, { dryRun }: AdmissionAttributes): void {
+  if (!dryRun || !webhook.hasSideEffects) return;
+  throw badRequest(`admission webhook ${JSON.stringify(webhook.name)} does not support dry run`);
+}
+
+/** @throws StatusError when the webhook refuses, or cannot be asked and fails closed */
+function settle(
+  outcome: ReviewOutcome,
+  { webhook }: Invocation,
+  [notes, failedOpenKey]: readonly [AdmissionNotes, string],
+): void {
+  switch (outcome.kind) {
+    case 'allowed':
+      noteWords(notes, webhook.name, outcome.words);
+      return;
+    case 'denied':
+      noteWords(notes, webhook.name, outcome.words);
+      throw outcome.error;
+    case 'failed':
+      if (!webhook.failsOpen)
+        throw internalError(`failed calling webhook ${JSON.stringify(webhook.name)}: ${outcome.message}`);
+      notes.annotations.set(failedOpenKey, webhook.name);
+  }
+}
+
+function noteWords(notes: AdmissionNotes, name: string, { warnings, audit }: ReviewWords): void {
+  notes.warnings.push(...warnings);
+  for (const [key, value] of Object.entries(audit)) notes.annotations.set(`${name}/${key}`, value);
+}

@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import type { JsonObject } from '../json/json-value.ts';
+import { getOwn, objectAt, withoutKey } from '../json/json-value.ts';
+import type { ResourceDefinition, ResourceRef, ResourceVersion } from '../schema/resource-definition.ts';
+import { apiVersionOf } from '../schema/resource-definition.ts';
+import { noteConverted } from '../scheme/converted-objects.ts';
+import { currentShape, prunedTo } from '../scheme/current-shape.ts';
+import { awaitsConversion } from '../scheme/to-version.ts';
+import type { StoredObject } from '../store/stored-object.ts';
+import { unnamedError } from '../wire/status-errors.ts';
+import type { ConversionQuestion } from './conversion-review.ts';
+import { convertedObjects, conversionReview, kindText } from './conversion-review.ts';
+import type { WebhookClients } from './webhook-clients.ts';
+import { WebhookError } from './webhook-error.ts';
+
+/** Of every call, reading the answer included. Source: apiserver `pkg/util/webhook/authentication.go`. */
+const TIMEOUT_MS = 30_000;
+/** One review holds as many; an API server asks for one object at a time. */
+const MAX_OBJECTS = 100;
+const MAX_CHARACTERS = 1024 * 1024;
+
+/** Asks conversion webhooks, and keeps what they say as long as the objects live. */
+export class Conversions {
+  readonly #clients: WebhookClients;
+  /** Objects that are being converted: another request for one waits for the same answer. */
+  readonly #pending = new WeakMap<JsonObject, Map<ResourceVersion, Promise<void>>>();
+
+  constructor(clients: WebhookClients) {
+    this.#clients = clients;
+  }
+
+  /**
+   * Asks for everything that `ref` cannot show yet; afterwards it can.
+   * @throws StatusError 500 when the webhook does not answer well
+   */
+  async prepare(entries: readonly StoredObject[], ref: ResourceRef): Promise<void> {
+    if (ref.definition.conversion?.kind !== 'webhook') return;
+    const wanted = entries.filter(({ object }) => awaitsConversion(object, ref));
+    for (let at = 0; at < wanted.length; ) {
+      const batch = batchFrom(wanted, at);
+      at += batch.length;
+      await this.#prepareBatch(
+        batch.map(({ object }) => object),
+        ref,
+      );
+    }
+  }
+
+  /** One object in the version of `ref`, whatever is known. @throws StatusError 500 */
+  async convert(object: JsonObject, ref: ResourceRef): Promise<JsonObject> {
+    const [converted] = await this.#ask([object], ref);
+    return converted as JsonObject;
+  }
+
+  async #prepareBatch(objects: readonly JsonObject[], ref: ResourceRef): Promise<void> {
+    const others: Promise<void>[] = [];
+    const own: JsonObject[] = [];
+    for (const object of objects) {
+      const other = this.#pending.get(object)?.get(ref.version);
+      if (other === undefined) own.push(object);
+      else others.push(other);
+    }
+    if (own.length > 0) {
+      const asked = this.#ask(own, ref).then((converted) => {
+        for (const [index, object] of own.entries())
+          noteConverted(object, ref.version, converted[index] as JsonObject);
+      });
+      for (const object of own) this.#notePending(object, ref.version, asked);
+      others.push(
+        asked.finally(() => {
+          for (const object of own) this.#pending.get(object)?.delete(ref.version);
+        }),
+      );
+    }
+    await Promise.all(others);
+  }
+
+  #notePending(object: JsonObject, version: ResourceVersion, asked: Promise<void>): void {
+    const versions = this.#pending.get(object);
+    if (versions === undefined) this.#pending.set(object, new Map([[version, asked]]));
+    else versions.set(version, asked);
+  }
+
+  async #ask(objects: readonly JsonObject[], ref: ResourceRef): Promise<readonly JsonObject[]> {
+    const { conversion } = ref.definition;
+    if (conversion?.kind !== 'webhook') throw unnamedError('there is no conversion webhook');
+    const question: ConversionQuestion = {
+      uid: randomUUID(),
+      apiVersion: apiVersionOf(ref),
+      objects: objects.map((object) => asSent(object, ref.definition)),
+      reviewVersions: conversion.webhook.reviewVersions,
+    };
+    const body = (): JsonObject => conversionReview(question);
+    try {
+      const answer = await this.#clients
+        .post(conversion.webhook.client, { body, timeoutMs: TIMEOUT_MS })
+        .catch((error: unknown) => {
+          throw error instanceof WebhookError ? failed(question, error) : error;
+        });
+      return convertedObjects(question, answer).map((converted, index) =>
+        asShown(objects[index] as JsonObject, converted, ref.version),
+      );
+    } catch (error) {
+      throw error instanceof WebhookError ? unnamedError(error.message) : error;
+    }
+  }
+}
+
+function failed({ objects }: ConversionQuestion, { message }: WebhookError): WebhookError {
+  return new WebhookError(`conversion webhook for ${kindText(objects[0] ?? {})} failed: ${message}`);
+}
+
+function batchFrom(entries: readonly StoredObject[], start: number): readonly StoredObject[] {
+  let characters = 0;
+  let end = start;
+  while (
+    end < entries.length &&
+    end - start < MAX_OBJECTS &&
+    (end === start || characters < MAX_CHARACTERS)
+  ) {
+    characters += (entries[end] as StoredObject).json().length;
+    end += 1;
+  }
+  return entries.slice(start, end);
+}
+
+/** As an object is read from the store: in the shape of its definition, and its resourceVersion is not in it yet. */
+function asSent(object: JsonObject, definition: ResourceDefinition): JsonObject {
+  return withoutResourceVersion(currentShape(object, definition));
+}
+
+export function withoutResourceVersion(object: JsonObject): JsonObject {
+  const metadata = objectAt(object, 'metadata');
+  if (metadata === undefined || !Object.hasOwn(metadata, 'resourceVersion')) return object;
+  return { ...object, metadata: withoutKey(metadata, 'resourceVersion') };
+}
+
+/** What the schema of its version knows of the answer, with the resourceVersion of the original. */
+function asShown(original: JsonObject, converted: JsonObject, version: ResourceVersion): JsonObject {
+  return withResourceVersionOf(original, prunedTo(version.schema, converted));
+}
+
+export function withResourceVersionOf(original: JsonObject, object: JsonObject): JsonObject {
+  const resourceVersion = getOwn(objectAt(original, 'metadata') ?? {}, 'resourceVersion');
+  if (resourceVersion === undefined) return withoutResourceVersion(object);
+  return { ...object, metadata: { ...objectAt(object, 'metadata'), resourceVersion } };
+}

@@ -1,0 +1,24 @@
+import type { JsonObject } from '../json/json-value.ts';
+import { textAt } from '../json/json-value.ts';
+
+export interface ReviewKind {
+  readonly group: string;
+  readonly kind: string;
+  /** Those that the hub can read. */
+  readonly versions: readonly string[];
+}
+
+/** What is wrong with the kind of an answer to a review of `version`, in the words of Go's decoder. */
+export function reviewKindProblem(
+  answer: JsonObject,
+  version: string,
+  { group, kind, versions }: ReviewKind,
+): string | undefined {
+  const [apiVersion, got] = [textAt(answer, 'apiVersion'), textAt(answer, 'kind')];
+  if (apiVersion === `${group}/${version}` && got === kind) return undefined;
+  if (got === '') return `Object 'Kind' is missing in '${JSON.stringify(answer)}'`;
+  const other = versions.find((one) => apiVersion === `${group}/${one}`);
+  if (other === undefined || got !== kind)
+    return `no kind "${got}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:111"`;
+  return `converting (${other}.${kind}) to (${version}.${kind}): unknown conversion`;
+}

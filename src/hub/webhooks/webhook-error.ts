@@ -1,0 +1,68 @@
+/**
+ * A webhook could not be asked, or its answer is none. The message is the end of the sentence that an API server writes, which the
+ * caller begins: clients, logs and tests of operators know these sentences.
+ */
+export class WebhookError extends Error {
+  /** HTTP status of an answer that was an error. */
+  readonly status: number | undefined;
+
+  constructor(message: string, status?: number) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** Why a connection or a request failed, in the words of Go's libraries. @param address `host:port` */
+export function connectionProblem(error: unknown, address: string): string {
+  const { code = '', message = String(error) } = error as NodeJS.ErrnoException;
+  switch (code) {
+    case 'ECONNREFUSED':
+      return `dial tcp ${address}: connect: connection refused`;
+    case 'ENOTFOUND':
+      return `dial tcp: lookup ${address.slice(0, address.lastIndexOf(':'))}: no such host`;
+    case 'ECONNRESET':
+      return 'EOF';
+    case 'ABORT_ERR':
+      return 'context deadline exceeded';
+    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
+    case 'SELF_SIGNED_CERT_IN_CHAIN':
+    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
+    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
+      return 'tls: failed to verify certificate: x509: certificate signed by unknown authority';
+    case 'CERT_HAS_EXPIRED':
+      return 'tls: failed to verify certificate: x509: certificate has expired or is not yet valid';
+    default:
+      return message;
+  }
+}
+
+/** What an answer with an error status says. Source: client-go `rest/request.go`, apimachinery `NewGenericServerResponse`. */
+export function statusProblem(status: number, text: string): string {
+  switch (status) {
+    case 400:
+      return 'the server rejected our request for an unknown reason';
+    case 401:
+      return 'the server has asked for the client to provide credentials';
+    case 403:
+    case 415:
+      return text;
+    case 404:
+      return 'the server could not find the requested resource';
+    case 405:
+      return 'the server does not allow this method on the requested resource';
+    case 409:
+      return 'the server reported a conflict';
+    case 422:
+      return 'the server rejected our request due to an error in our request';
+    case 429:
+      return 'the server has received too many requests and has asked us to try again later';
+    case 503:
+      return 'the server is currently unable to handle the request';
+    case 504:
+      return 'the server was unable to return a response in the time allotted, but may still be processing the request';
+    default:
+      return status >= 500
+        ? `an error on the server (${JSON.stringify(text)}) has prevented the request from succeeding`
+        : `the server responded with the status code ${String(status)} but did not return more information`;
+  }
+}

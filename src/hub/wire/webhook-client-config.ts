@@ -1,0 +1,39 @@
+import type { JsonObject } from '../json/json-value.ts';
+import { numberAt, objectAt, textAt } from '../json/json-value.ts';
+
+/** Where a webhook is, and who vouches for its certificate: a `clientConfig` of any configuration. */
+export interface WebhookClientConfig {
+  readonly url?: string;
+  readonly service?: WebhookService;
+  /** undefined: the authorities that the process trusts. */
+  readonly caPem?: string;
+}
+
+export interface WebhookService {
+  readonly namespace: string;
+  readonly name: string;
+  /** '' or `/path`. */
+  readonly path: string;
+  readonly port: number;
+}
+
+const DEFAULT_PORT = 443;
+
+/** A stored `clientConfig`, which was validated when it was written. */
+export function readWebhookClientConfig(json: JsonObject | undefined): WebhookClientConfig {
+  const url = textAt(json, 'url');
+  const service = objectAt(json, 'service');
+  const caPem = Buffer.from(textAt(json, 'caBundle'), 'base64').toString('utf8').trim();
+  return {
+    ...(url !== '' && { url }),
+    ...(service !== undefined && {
+      service: {
+        namespace: textAt(service, 'namespace'),
+        name: textAt(service, 'name'),
+        path: textAt(service, 'path'),
+        port: numberAt(service, 'port') ?? DEFAULT_PORT,
+      },
+    }),
+    ...(caPem !== '' && { caPem }),
+  };
+}

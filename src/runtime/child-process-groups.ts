@@ -1,0 +1,31 @@
+import { killGroup } from './kill-group.ts';
+
+/** The child processes that this process has running, so that none of them outlives it or keeps it from ending. */
+class ChildGroups {
+  readonly #leaders = new Set<number>();
+  #isOver = false;
+
+  constructor() {
+    // Also after `process.exit` and after an uncaught error. SIGKILL leaves the children running.
+    process.once('exit', () => this.endAll());
+  }
+
+  /**
+   * @param leader process id of a child, which may lead a process group of its own; undefined: it could not be started
+   * @returns a function to call when the child has ended
+   */
+  track(leader: number | undefined): () => void {
+    if (leader === undefined) return () => undefined;
+    this.#leaders.add(leader);
+    if (this.#isOver) killGroup(leader, 'SIGKILL');
+    return () => void this.#leaders.delete(leader);
+  }
+
+  /** Kills all of them now, and later ones as soon as they are tracked. */
+  endAll(): void {
+    this.#isOver = true;
+    for (const leader of this.#leaders) killGroup(leader, 'SIGKILL');
+  }
+}
+
+export const childProcessGroups = new ChildGroups();

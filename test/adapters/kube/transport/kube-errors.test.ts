@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { errorForStatus, type KubeStatus } from '../../../../src/adapters/kube/transport/kube-errors.ts';
+
+/** A Status as kube-apiserver 1.35.4 sends it. */
+const status = (code: number, message: string, reason?: string): KubeStatus => ({
+  kind: 'Status',
+  code,
+  message,
+  ...(reason !== undefined && { reason }),
+});
+
+describe('errors for refused requests', () => {
+  it.each([
+    {
+      name: 'a field that the schema does not have is final, although it comes as 500',
+      answer: status(
+        500,
+        'failed to create typed patch object (default/p; cluster.open-cluster-management.io/v1beta1, Kind=Placement): .spec.numberOfCluster: field not declared in schema',
+      ),
+      want: ['InputError', 'kube.schemamismatch'],
+    },
+    {
+      name: 'a storage that fails comes without a reason as well, and passes',
+      answer: status(500, 'etcdserver: request timed out'),
+      want: ['TransientError', 'kube.internalerror'],
+    },
+    {
+      name: 'an internal error with a reason passes, whatever it quotes',
+      answer: status(500, 'failed to create typed patch object (p): no', 'InternalError'),
+      want: ['TransientError', 'kube.internalerror'],
+    },
+    {
+      name: 'an overloaded server passes',
+      answer: status(429, 'too many requests', 'TooManyRequests'),
+      want: ['TransientError', 'kube.toomanyrequests'],
+    },
+    {
+      name: 'an invalid object is final',
+      answer: status(422, 'no', 'Invalid'),
+      want: ['InputError', 'kube.invalid'],
+    },
+  ])('$name', ({ answer, want }) => {
+    const error = errorForStatus(answer.code ?? 0, answer, { method: 'PATCH', path: '/apis/p' });
+    expect([error.name, error.code]).toEqual(want);
+  });
+});

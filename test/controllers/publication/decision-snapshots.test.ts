@@ -1,0 +1,85 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { DecisionSnapshots } from '../../../src/controllers/publication/decision-snapshots.ts';
+import type { ScheduleResult } from '../../../src/core/placement/result/schedule-result.ts';
+import type { Snapshot } from '../../../src/core/snapshot/snapshot.ts';
+
+describe('DecisionSnapshots', () => {
+  let isHalf: boolean;
+  let revision: number;
+  let snapshotOf: Map<ScheduleResult, Snapshot>;
+  let snapshots: DecisionSnapshots;
+  beforeEach(() => {
+    [isHalf, revision, snapshotOf] = [false, 1, new Map()];
+    snapshots = new DecisionSnapshots({
+      barrier: {
+        get isHalf() {
+          return isHalf;
+        },
+      },
+      revision: () => revision,
+      snapshotOf: (result) => snapshotOf.get(result),
+    });
+  });
+  /** A result that was decided from the hub as it is now. */
+  const decidedNow = (decisions: readonly unknown[] = []) => {
+    const [result, snapshot] = [
+      {} as ScheduleResult,
+      snapshots.noteCurrent({ decisions } as unknown as Snapshot),
+    ];
+    snapshotOf.set(result, snapshot);
+    return result;
+  };
+
+  it('takes what was decided before a commit began, and while none is on its way', () => {
+    const result = decidedNow();
+    isHalf = true;
+    expect(snapshots.ageOf(result)).toBe('whole');
+  });
+
+  it('does not take what was decided half way, until the commit is there and only the last answer was missing', () => {
+    isHalf = true;
+    const result = decidedNow();
+    expect(snapshots.ageOf(result)).toBe('half');
+    isHalf = false;
+    expect(snapshots.ageOf(result)).toBe('whole');
+    [isHalf, revision] = [true, 2];
+    expect(snapshots.ageOf(result)).toBe('whole');
+  });
+
+  it('does not take it when more came meanwhile', () => {
+    isHalf = true;
+    const result = decidedNow();
+    [isHalf, revision] = [false, 2];
+    expect(snapshots.ageOf(result)).toBe('overtaken');
+  });
+
+  it('looks at the snapshot in which the transition began', () => {
+    isHalf = true;
+    const start = snapshots.noteCurrent({} as Snapshot);
+    isHalf = false;
+    const [result, end] = [{} as ScheduleResult, {} as Snapshot];
+    snapshotOf.set(result, end);
+    snapshots.decided(end, start);
+    revision = 2;
+    expect(snapshots.ageOf(result)).toBe('overtaken');
+  });
+
+  it('takes what was decided from an unknown snapshot', () => {
+    expect(snapshots.ageOf({} as ScheduleResult)).toBe('whole');
+    expect(snapshots.listedClusters('team-a/web', {} as ScheduleResult, ['c1'])).toBe(true);
+  });
+
+  it('knows what the pages of a placement listed when it was decided', () => {
+    const page = {
+      metadata: {
+        namespace: 'team-a',
+        labels: { 'cluster.open-cluster-management.io/placement': 'web' },
+      },
+      status: { decisions: [{ clusterName: 'c1' }] },
+    };
+    const result = decidedNow([page]);
+    expect(snapshots.listedClusters('team-a/web', result, ['c1'])).toBe(true);
+    expect(snapshots.listedClusters('team-a/web', result, ['c1', 'c2'])).toBe(false);
+    expect(snapshots.listedClusters('team-a/api', result, ['c1'])).toBe(false);
+  });
+});

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../src/core/model/object-meta.ts';
+import { binding, cluster, clusterSet, namespace, placement } from '../app/serve/fleet-fixture.ts';
+import { CONTROL_PLANE_PROGRAMS } from './peers/control-plane.ts';
+import { hasPeers } from './peers/peer-programs.ts';
+import { RealHub } from './peers/real-hub.ts';
+
+const CLUSTER = 'cluster.open-cluster-management.io';
+const PLACEMENTS = `/apis/${CLUSTER}/v1beta1/namespaces/team-a/placements`;
+const PAGES = `/apis/${CLUSTER}/v1beta1/namespaces/team-a/placementdecisions`;
+const ALL = ['c1', 'c2', 'c3', 'c4'];
+const DISABLED = `${CLUSTER}/experimental-scheduling-disable`;
+
+/** Issue 17, D3: both wrote one page 1,053 times in 30 s. */
+describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS, 'ocm/placement'))('beside OCM’s scheduler', () => {
+  let hub: RealHub;
+  beforeAll(async () => {
+    hub = await RealHub.start();
+    await hub.create(namespace('team-a'), clusterSet, binding(), ...ALL.map((name) => cluster(name)));
+    await hub.ocm('ocm/placement');
+  });
+  afterAll(() => hub?.close());
+
+  const pageOf = async (name: string): Promise<KubeObject | undefined> => {
+    const selector = encodeURIComponent(`${CLUSTER}/placement=${name}`);
+    const list = await hub.call('GET', `${PAGES}?labelSelector=${selector}`);
+    return (list['items'] as KubeObject[])[0];
+  };
+  const clustersOf = async (name: string): Promise<readonly string[]> => {
+    const status = (await pageOf(name))?.['status'] as { decisions?: { clusterName: string }[] } | undefined;
+    return (status?.decisions ?? []).map(({ clusterName }) => clusterName).sort();
+  };
+  const placementOf = (name: string): Promise<KubeObject> => hub.call('GET', `${PLACEMENTS}/${name}`);
+  const setTaints = (names: readonly string[], taints: readonly object[]): Promise<unknown> =>
+    Promise.all(
+      names.map((name) =>
+        hub.call(
+          'PATCH',
+          `/apis/${CLUSTER}/v1/managedclusters/${name}`,
+          { spec: { taints } },
+          'application/merge-patch+json',
+        ),
+      ),
+    );
+  const drain = [{ key: 'drain', effect: 'NoSelect', timeAdded: '2026-01-01T00:00:00Z' }];
+
+  it('leaves a placement that a person made to OCM, whatever OCM does with it', async () => {
+    const berth = await hub.serve();
+    await hub.create(placement('theirs'));
+    await hub.until(async () => (await clustersOf('theirs')).length === ALL.length);
+    // Berth would hold this.
+    await setTaints(ALL.slice(1), drain);
+    await hub.until(async () => (await clustersOf('theirs')).join() === 'c1');
+    const managers = [await pageOf('theirs'), await placementOf('theirs')].flatMap(
+      (object) => (object?.metadata.managedFields ?? []) as { manager?: string }[],
+    );
+    expect(managers.map(({ manager }) => manager)).not.toContain('berth');
+    await setTaints(ALL, []);
+    await berth.close();
+  });
+
+  it('marks a placement that OCM decides, too, and keeps what it published', async () => {
+    await hub.create(placement('web', {}, { 'berth.dev/scheduler': 'berth' }));
+    await hub.until(async () => (await clustersOf('web')).length === ALL.length);
+    const berth = await hub.serve();
+    await hub.until(() => berth.events.some(({ kind }) => kind === 'ready'));
+    await setTaints(ALL.slice(1), drain);
+    await hub.until(() =>
+      berth.events.some((event) => event.kind === 'held' && event.placement === 'team-a/web'),
+    );
+    await hub.until(async () => (await placementOf('web')).metadata.annotations?.[DISABLED] === 'true');
+    await hub.until(async () => (await clustersOf('web')).length === ALL.length);
+    const held = ((await placementOf('web'))['status'] as { conditions: { type: string }[] }).conditions;
+    expect(held).toContainEqual(
+      expect.objectContaining({ type: 'berth.dev/Held', status: 'True', reason: 'RemovalBudgetExceeded' }),
+    );
+    await berth.close();
+  });
+});
