@@ -26,10 +26,11 @@ export function writeRecorded(recorded: Recorded): void {
 }
 
 /** Asks for the version with a new kubectl each time. What it says is kept for people, without the time of day. */
-export function askWith(kubectl: string): Ask {
+export function askWith(kubectl: string, ...flags: readonly string[]): Ask {
   return (env) =>
     new Promise((resolve) => {
-      const child = execFile(kubectl, ['version', '--output=json'], { env }, (error, _stdout, stderr) =>
+      const args = ['version', '--output=json', ...flags];
+      const child = execFile(kubectl, args, { env }, (error, _stdout, stderr) =>
         resolve(error === null ? undefined : stderr.replace(/[EWI]\d{4} [\d:.]+ +\d+ /g, '').trim()),
       );
       child.stdin?.end();
