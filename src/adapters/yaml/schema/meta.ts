@@ -80,3 +80,8 @@ export const anyObject = object(
   },
   { open: true },
 );
+
+/** A kind's own fields beside apiVersion, kind and metadata. */
+export function kindSchema(metadata: ObjectSchema, fields: Readonly<Record<string, Schema>>): ObjectSchema {
+  return object({ 'apiVersion!': string, 'kind!': string, 'metadata!': metadata, ...fields });
+}
