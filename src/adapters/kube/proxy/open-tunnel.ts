@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
-import { SocksClient } from 'socks';
 import { errorText, TransientError } from '../../../core/errors.ts';
 import { basicAuthorization } from './basic-authorization.ts';
 import { describeProxy, hostAndPort, type ProxyAddress } from './proxy-address.ts';
@@ -75,6 +74,8 @@ async function askToConnect(socket: Socket, { proxy, host, port }: TunnelOptions
 }
 
 async function askSocks(socket: Socket, { proxy, host, port }: TunnelOptions): Promise<void> {
+  // Loaded only here: it would delay every start.
+  const { SocksClient } = await import('socks');
   await SocksClient.createConnection({
     command: 'connect',
     destination: { host, port },
