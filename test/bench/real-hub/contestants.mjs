@@ -1,6 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { accessSync, constants, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { accessSync, constants, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../interop/peers/free-port.ts';
@@ -12,7 +11,8 @@ const LIFTED = ['--kube-api-qps=10000', '--kube-api-burst=10000'];
 const BARE = join(import.meta.dirname, 'bare-client.mjs');
 const HERE = join(import.meta.dirname, '../../..');
 const POLL_MS = 100;
-const QUIET_MS = 1_000;
+const QUIET_S = 3;
+const QUIET_MS_PER_S = 40;
 
 /**
  * What takes part, by its word on the command line: `bare`, `berth`, `berth=CHECKOUT` (another built checkout), `ocm` (limits lifted) or
@@ -46,12 +46,14 @@ const bare = (duty) => async ({ kubeconfig }) => node(BARE, kubeconfig, duty);
 /** Source with one namespace in it: what is measured is not Git. */
 const serve = (root) => async ({ kubeconfig }, dir) => {
   const repository = join(dir, 'repository');
-  mkdirSync(repository);
+  const isNew = mkdirSync(repository, { recursive: true }) !== undefined;
   writeFileSync(join(repository, 'namespace.yaml'), 'apiVersion: v1\nkind: Namespace\nmetadata: {name: from-git}\n');
   const git = (...args) => execFileSync('git', ['-C', repository, '-c', 'user.name=bench', '-c', 'user.email=bench@example.com', ...args], { stdio: 'ignore' });
-  git('init');
-  git('add', '.');
-  git('commit', '-m', 'add a namespace');
+  if (isNew) {
+    git('init');
+    git('add', '.');
+    git('commit', '-m', 'add a namespace');
+  }
   const listen = `127.0.0.1:${await freePort()}`;
   const command = node(join(root, 'dist/src/app/cli/main.js'), 'serve', '--kubeconfig', kubeconfig, '--repo', repository, '--data', join(dir, 'data'), '--listen', listen);
   return Object.assign(command, { isReady: async () => (await fetch(`http://${listen}/readyz`)).ok });
@@ -77,34 +79,34 @@ const ocmAgent = (limits) => async ({ kubeconfig }) => [
 
 /**
  * Starts a process of a contestant, and waits until it has read the hub and has nothing more to do.
+ * @param dir its own: the next process of the contestant finds there what this one leaves
  * @returns its id, and `stop`
  */
-export async function startProcess(makeCommand, hub) {
-  const dir = mkdtempSync(join(tmpdir(), 'berth-bench-'));
+export async function startProcess(makeCommand, { hub, dir }) {
   const command = await makeCommand(hub, dir);
   const log = join(dir, 'log');
   const env = { ...process.env, POD_NAME: 'bench', POD_NAMESPACE: 'open-cluster-management-hub' };
-  const child = spawn(command[0], command.slice(1), { cwd: dir, env, stdio: ['pipe', openSync(log, 'w'), openSync(log, 'a')] });
+  const child = spawn(command[0], command.slice(1), { cwd: dir, env, stdio: ['pipe', openSync(log, 'a'), openSync(log, 'a')] });
   const ended = new Promise((resolve) => child.once('close', resolve));
   const stop = async () => {
     child.kill('SIGTERM');
     await ended;
-    if (process.env.BENCH_KEEP === undefined) rmSync(dir, { recursive: true, force: true });
   };
   const isReady = command.isReady ?? (async () => true);
   while (!(await isReady().catch(() => false))) {
     if (child.exitCode !== null) throw new Error(`${command.join(' ')} ended with ${child.exitCode}: see ${log}`);
     await sleep(POLL_MS);
   }
-  await whenQuiet(child.pid, hub);
+  await whenQuiet(child.pid);
   return { pid: child.pid, stop };
 }
 
-/** Until neither the process nor the server has used a tenth of a processor for a second. */
-async function whenQuiet(pid, { server }) {
-  const used = () => processorTimeMs(pid) + processorTimeMs(server);
-  for (let before = -Infinity, now = used(); now - before > QUIET_MS / 10; ) {
-    await sleep(QUIET_MS);
-    [before, now] = [now, used()];
+/** Until the process has used hardly any processor time for a while. Where others load the machine, a busy one gets little of it, too. */
+async function whenQuiet(pid) {
+  for (let quietS = 0, before = processorTimeMs(pid); quietS < QUIET_S; ) {
+    await sleep(1_000);
+    const now = processorTimeMs(pid);
+    quietS = now - before > QUIET_MS_PER_S ? 0 : quietS + 1;
+    before = now;
   }
 }

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { MANAGED_CLUSTER, MANIFEST_WORK, PLACEMENT, PLACEMENT_DECISION } from '../../../dist/src/core/model/kinds.js';
 import { startProcess } from './contestants.mjs';
 import { followKind } from './follow-kind.mjs';
@@ -11,29 +14,41 @@ const JOINING = 'joining';
  * @param sizes `{ placements, clusters, select, taints, works }`
  * @param report called with the figures of each phase
  */
-export async function contest(hub, { isOfBerth, scheduler, agent }, sizes, report) {
+export async function contest(hub, one, sizes, report) {
+  const dir = mkdtempSync(join(tmpdir(), 'berth-bench-'));
+  try {
+    await phases({ hub, dir }, one, sizes, report);
+  } finally {
+    if (process.env.BENCH_KEEP === undefined) rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+async function phases(where, one, sizes, report) {
+  const { hub } = where;
   for (const set of [FLEET, JOINING]) await makeSet(hub, set);
   await hub.create(MANAGED_CLUSTER, clusters(FLEET, sizes.clusters));
-  let running = await startProcess(scheduler, hub);
-  try {
-    const measured = await measure(hub, running, () => place(hub, { isOfBerth, sizes }));
+  await within(one.scheduler, where, async (running) => {
+    report({ phase: 'new placements', ...(await measure(hub, running, () => place(hub, one, sizes))) });
     await checkPages(hub, FLEET, sizes.placements * sizes.select);
-    report({ phase: 'new placements', ...measured });
-
-    await running.stop();
-    running = await startProcess(scheduler, hub);
-    const reactions = await drainInTurns(hub, running, sizes.taints);
-    for (const [at, reaction] of reactions.entries()) report({ phase: `taint ${at + 1}`, ...reaction });
-
-    report({ phase: 'joining clusters', ...(await measure(hub, running, () => join(hub, { isOfBerth, sizes }))) });
-    await checkPages(hub, JOINING, sizes.clusters);
-  } finally {
-    await running.stop();
-  }
+  });
+  if (sizes.taints > 0)
+    await within(one.scheduler, where, async (running) => {
+      await drainInTurns(hub, running, sizes.taints, (at, reaction) => report({ phase: `taint ${at + 1}`, ...reaction }));
+      report({ phase: 'joining clusters', ...(await measure(hub, running, () => joinAtOnce(hub, one, sizes))) });
+      await checkPages(hub, JOINING, sizes.clusters);
+    });
+  if (sizes.works === 0) return;
   await makeNamespaces(hub, [WORK_CLUSTER, WORKLOADS]);
-  running = await startProcess(agent, hub);
-  try {
+  await within(one.agent, where, async (running) => {
     report({ phase: 'works', ...(await measure(hub, running, () => carryOut(hub, sizes.works))) });
+  });
+}
+
+/** Runs `use` beside a process of the contestant that has just started. */
+async function within(makeCommand, where, use) {
+  const running = await startProcess(makeCommand, where);
+  try {
+    await use(running);
   } finally {
     await running.stop();
   }
@@ -54,7 +69,7 @@ async function measure(hub, { pid }, run) {
   return { wallMs, processorMs, writes: count, made, ...told };
 }
 
-async function place(hub, { isOfBerth, sizes }) {
+async function place(hub, { isOfBerth }, sizes) {
   const spec = { clusterSets: [FLEET], numberOfClusters: sizes.select };
   const open = new Set();
   const done = follow(hub, PLACEMENT, { namespace: FLEET }, ({ metadata: { name }, status }) => {
@@ -67,14 +82,13 @@ async function place(hub, { isOfBerth, sizes }) {
 }
 
 /** One cluster after the other, that with the most placements first. */
-async function drainInTurns(hub, running, count) {
-  const reactions = [];
+async function drainInTurns(hub, running, count, report) {
   const options = { namespace: FLEET };
   const counts = new Map();
   for (const page of (await hub.api.list(PLACEMENT_DECISION, options)).items)
     for (const { clusterName } of page.status.decisions) counts.set(clusterName, (counts.get(clusterName) ?? 0) + 1);
   const drained = [...counts].sort(([, a], [, b]) => b - a).slice(0, count);
-  for (const [name, placements] of drained) {
+  for (const [at, [name, placements]] of drained.entries()) {
     const listing = new Set();
     let isDrained = false;
     const done = follow(hub, PLACEMENT_DECISION, options, ({ metadata, status }) => {
@@ -89,12 +103,11 @@ async function drainInTurns(hub, running, count) {
       await hub.patch(MANAGED_CLUSTER, { name }, { spec: { taints } });
       await done;
     });
-    reactions.push({ ...reaction, placements });
+    report(at, { ...reaction, placements });
   }
-  return reactions;
 }
 
-async function join(hub, { isOfBerth, sizes }) {
+async function joinAtOnce(hub, { isOfBerth }, sizes) {
   const [placement] = placements(JOINING, 1, { spec: { clusterSets: [JOINING] }, isOfBerth, expected: sizes.clusters });
   await hub.create(PLACEMENT, [placement]);
   const done = follow(hub, PLACEMENT, { namespace: JOINING }, ({ status }) => status?.numberOfSelectedClusters === sizes.clusters);
