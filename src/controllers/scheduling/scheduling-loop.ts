@@ -166,7 +166,7 @@ export class SchedulingLoop {
   async #pause(): Promise<void> {
     const { clock } = this.#options;
     const { passes, sinceMs } = this.#brokenOff;
-    // Passes that are broken off one after the other are for nothing: the longer that goes on, the longer a wait.
+    // Passes that are interrupted one after the other are for nothing: the longer that goes on, the longer a wait.
     const isStorm = passes > 1;
     const stormMs = isStorm ? Math.abs(clock.now() - sinceMs) : 0;
     const atMostMs = Math.min(MAX_COALESCE_MS, Math.max(COALESCE_MS, 2 * this.#tookMs, stormMs));
