@@ -1,9 +1,11 @@
+import type { FieldPath } from '../model/field-path.ts';
+import { valueAt, withoutFields } from '../model/fields-at.ts';
 import type { KubeObject } from '../model/object-meta.ts';
 import { APPLY_SET_PART_OF_LABEL } from './apply-set.ts';
 import { APPLIED_HASH_ANNOTATION, containsAll } from './desired-object.ts';
 import { TAINTS_FIELD } from './applied/cluster-taints.ts';
 import { type FieldHolder, fieldHolders } from './applied/field-holders.ts';
-import { type FieldPath, findField, valueAt, withoutFields } from './applied/field-names.ts';
+import { findField } from './applied/field-names.ts';
 
 /** On an object from Git: the fields that Git sets otherwise, and that were left to the managers that own them; a JSON list of names. */
 export const LEFT_FIELDS_ANNOTATION = 'berth.dev/left-fields';

@@ -1,5 +1,4 @@
-/** Where a field is in a JSON value: names in objects, positions in lists. */
-export type FieldPath = readonly (string | number)[];
+import type { FieldPath } from '../../model/field-path.ts';
 
 /**
  * Finds a field by the name that a conflict of server-side apply gives it: `.spec.replicas`,
@@ -18,32 +17,6 @@ export function findField(value: unknown, name: string): FieldPath | undefined {
     if (path !== undefined) return [key, ...path];
   }
   return undefined;
-}
-
-/** The value without some of its fields. What has nothing else in it goes with them; items of a list keep what identifies them. */
-export function withoutFields(value: unknown, paths: readonly FieldPath[]): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  const kept = (key: string | number, item: unknown): readonly unknown[] => {
-    const below = paths.filter(([first]) => first === key).map((path) => path.slice(1));
-    if (below.length === 0) return [item];
-    if (below.some((path) => path.length === 0)) return [];
-    const rest = withoutFields(item, below);
-    return isEmpty(rest) ? [] : [rest];
-  };
-  if (Array.isArray(value)) return value.flatMap((item: unknown, at) => kept(at, item));
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([key, item]) => kept(key, item).map((rest) => [key, rest])),
-  );
-}
-
-/** The value of a field; undefined where the path leads nowhere. */
-export function valueAt(value: unknown, path: FieldPath): unknown {
-  let found = value;
-  for (const key of path) {
-    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, key)) return undefined;
-    found = (found as Readonly<Record<string | number, unknown>>)[key];
-  }
-  return found;
 }
 
 /** What follows a beginning that ends where a name ends; undefined when the text begins otherwise. */
@@ -98,8 +71,4 @@ function restAfterKey(item: unknown, name: string): string | undefined {
     end = all.slice(-1);
   }
   return same === 0 ? undefined : restAfter(`]${text}`, ']');
-}
-
-function isEmpty(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { findField, valueAt, withoutFields } from '../../../../src/core/sync/applied/field-names.ts';
+import { valueAt, withoutFields } from '../../../../src/core/model/fields-at.ts';
+import { findField } from '../../../../src/core/sync/applied/field-names.ts';
 import { fieldHolders } from '../../../../src/core/sync/applied/field-holders.ts';
 
 const VALUE = {
