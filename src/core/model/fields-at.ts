@@ -1,8 +1,6 @@
 import type { FieldPath } from './field-path.ts';
 import { jsonEqual } from './json-equal.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /** The value of a field; undefined where the path leads nowhere. */
 export function valueAt(value: unknown, path: FieldPath): unknown {
   let found = value;
