@@ -10,6 +10,7 @@ import type { KubeObject } from '../../src/core/model/object-meta.ts';
 import { appliedKinds } from '../../src/core/sync/applied/applied-kinds.ts';
 import { REFUSED_APPLIES, refusalStatus } from '../conformance/hub/refused-applies.ts';
 import { conflictsOverFields } from '../controllers/sources/following/field-conflict-scenarios.ts';
+import { namespacesThatComeLater } from '../controllers/sources/following/late-namespace-scenarios.ts';
 import { hubSyncFor } from '../controllers/sources/following/hub-sync-fixture.ts';
 import { createCrds } from './create-crds.ts';
 import { ocmCrds } from './ocm-crds.ts';
@@ -102,6 +103,14 @@ describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS))('Git to a real hub', () =>
     const { client } = hub;
     expect((await client.call('GET', '/apis/apps/v1/namespaces/default/deployments/web')).status).toBe(404);
     expect((await client.call('GET', '/api/v1/namespaces/default/configmaps/left')).status).toBe(200);
+  });
+
+  describe('objects of namespaces that come later', () => {
+    beforeAll(async () => {
+      const body = { metadata: { name: 'berth-system' } };
+      await hub.client.call('POST', '/api/v1/namespaces', body);
+    });
+    namespacesThatComeLater(() => api);
   });
 
   describe('conflicts over fields', () => conflictsOverFields(() => api));

@@ -134,6 +134,20 @@ export function fieldsThatOthersAdd(server: () => KubeApi): void {
     expect((await agent.read(SERVICE))?.metadata.resourceVersion).toBe(touched.metadata.resourceVersion);
   });
 
+  it('a manifest is applied when its namespace comes, which the agent waits for', async () => {
+    const name = `late-${String(turn)}`;
+    const manifest = agent.object('v1', 'ConfigMap', { data: { a: '1' } });
+    const late = { ...manifest, metadata: { ...manifest.metadata, namespace: name } };
+    await agent.apply([manifest, late]);
+    await expect.poll(() => agent.appliedCondition()).toBe('False');
+    await expect.poll(() => agent.watches).toContain('namespaces');
+    await agent.makeNamespace(name);
+    await expect.poll(() => agent.appliedCondition()).toBe('True');
+    expect(await server().get(CONFIG_MAP, { namespace: name, name: 'a' })).toMatchObject({
+      data: { a: '1' },
+    });
+  });
+
   it.each(['ServerSideApply', 'CreateOnly'] as const)(
     '%s: replicas of another manager stay',
     async (type) => {

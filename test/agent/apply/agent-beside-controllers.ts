@@ -22,6 +22,8 @@ export class AgentBesideControllers {
   #agent: Agent | undefined;
   /** `update deployments`, in order. */
   writes: string[] = [];
+  /** What the agent watches on the managed cluster, and did. */
+  readonly watches: string[] = [];
 
   /** @param name of the cluster, its namespace and the namespace of the objects */
   constructor(api: KubeApi, name: string) {
@@ -32,6 +34,7 @@ export class AgentBesideControllers {
   async start(options: Partial<AgentOptions> = {}): Promise<void> {
     await this.stop();
     const cluster = interceptedApi(this.#api, (method, [kind]) => {
+      if (method === 'watch') this.watches.push((kind as KindInfo).plural);
       if (!['apply', 'create', 'update', 'mergePatch'].includes(method)) return;
       const { plural } = kind as KindInfo;
       if (plural !== APPLIED_MANIFEST_WORK.plural) this.writes.push(`${method} ${plural}`);
@@ -75,6 +78,10 @@ export class AgentBesideControllers {
       },
     };
     await this.#api.apply(MANIFEST_WORK, work, { fieldManager: 'test', force: true });
+  }
+
+  async deleteWork(): Promise<void> {
+    await this.#api.delete(MANIFEST_WORK, { namespace: this.#name, name: 'work' });
   }
 
   async work(): Promise<ManifestWork | undefined> {

@@ -19,7 +19,7 @@ export interface HubSyncOptions {
   readonly allowEmpty?: boolean | undefined;
   /** What was deleted this long ago, or later, counts toward the budget. */
   readonly deletionWindowMs: number;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
   /** Take objects that belong to other sources. */
   readonly force: boolean;
   /** Take fields that other managers own. Default: as `force`. */

@@ -21,6 +21,7 @@ import { pruneHub } from '../pruning/hub-prune.ts';
 import { MemberOwners } from '../members/member-owners.ts';
 import { applyDesired, FIELD_MANAGER } from './apply-desired.ts';
 import type { HubSyncOptions } from './hub-sync-options.ts';
+import { namespaceArrival } from './namespace-arrival.ts';
 import { NeededNamespaces } from './needed-namespaces.ts';
 import { recordMemberCount } from '../pruning/record-member-count.ts';
 import { requiredKind, unservedAmong } from '../members/required-kind.ts';
@@ -77,6 +78,11 @@ export class HubSync {
   hubChanged(how: HubBreak): void {
     this.distrust();
     if (how === 'restored') this.#deletedBefore.hubRestored();
+  }
+
+  /** Resolves when a namespace is there that objects of the last call were missing, or when the signal aborts. */
+  namespaceArrives(names: readonly string[], signal: AbortSignal): Promise<void> {
+    return namespaceArrival(this.#options, names, signal);
   }
 
   /**

@@ -2,6 +2,7 @@ import { fieldConflicts, mayBeAllowedLater } from '../../../adapters/kube/transp
 import { type BerthError, errorText, TransientError } from '../../../core/errors.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { formatRef, refOf } from '../../../core/model/object-ref.ts';
+import { missingNamespace } from '../../../core/work/applied/kube-failure.ts';
 import { formatLocation } from '../../../core/model/source-location.ts';
 import type { SourceObject } from '../../../core/model/source-object.ts';
 import type { LeftField } from '../../../core/sync/left-fields.ts';
@@ -20,6 +21,8 @@ export interface SyncProblem {
   readonly isHalf?: boolean;
   /** The hub does not serve the object's kind. */
   readonly isNotServed?: boolean;
+  /** The namespace that the object is to be in, when the hub does not have it. */
+  readonly missingNamespace?: string;
 }
 
 /** The objects whose kind the hub does not serve, with their places. */
@@ -42,6 +45,7 @@ export function syncProblemOf(
   error: BerthError,
 ): SyncProblem {
   const conflicts = fieldConflicts(error);
+  const missing = missingNamespace(error);
   const object = formatRef(refOf(entry.object));
   const fields = conflicts.map(({ field, message }) => `${field} (${message})`).join('; ');
   return {
@@ -58,6 +62,7 @@ export function syncProblemOf(
       error.code.startsWith('kube.') &&
       DECISION_INPUTS.has(entry.object.kind),
     ...(error.code === NOT_SERVED && { isNotServed: true }),
+    ...(missing !== undefined && { missingNamespace: missing }),
   };
 }
 
