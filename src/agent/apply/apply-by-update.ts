@@ -1,6 +1,6 @@
 import { InputError } from '../../core/errors.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
-import { withFieldsOf } from '../../core/model/fields-at.ts';
+import { withFieldsOf } from '../../core/model/field-path.ts';
 import { jsonEqual } from '../../core/model/json-equal.ts';
 import { unclaimPatch } from '../../core/work/applied/claim.ts';
 import { withOwner } from '../../core/work/applied/ownership.ts';

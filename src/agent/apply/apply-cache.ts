@@ -1,6 +1,5 @@
 import type { KubeObject } from '../../core/model/object-meta.ts';
-import type { FieldPath } from '../../core/model/field-path.ts';
-import { valueAt, withoutFields } from '../../core/model/fields-at.ts';
+import { type FieldPath, valueAt, withoutFields } from '../../core/model/field-path.ts';
 import { canonicalJson, jsonEqual } from '../../core/model/json-equal.ts';
 import { objectContent } from '../../core/work/update/merge-content.ts';
 import { sha256 } from '../../runtime/sha256.ts';

@@ -1,5 +1,4 @@
-import type { FieldPath } from '../model/field-path.ts';
-import { valueAt, withoutFields } from '../model/fields-at.ts';
+import { type FieldPath, valueAt, withoutFields } from '../model/field-path.ts';
 import type { KubeObject } from '../model/object-meta.ts';
 import { APPLY_SET_PART_OF_LABEL } from './apply-set.ts';
 import { APPLIED_HASH_ANNOTATION, containsAll } from './desired-object.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withFieldsOf } from '../../../../src/core/model/fields-at.ts';
+import { withFieldsOf } from '../../../../src/core/model/field-path.ts';
 import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
 import {
   unnamedDifferences,
