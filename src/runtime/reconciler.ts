@@ -8,7 +8,7 @@ export type ReconcileOutcome =
   | { readonly kind: 'done' }
   | { readonly kind: 'requeue'; readonly afterMs: number }
   /** Not finished, which is no error: again soon, with growing delay. */
-  | { readonly kind: 'retry' };
+  | { readonly kind: 'retry' /** The longest wait. */; readonly atMostMs?: number };
 
 export const DONE: ReconcileOutcome = { kind: 'done' };
 export const RETRY: ReconcileOutcome = { kind: 'retry' };
@@ -69,7 +69,7 @@ async function runOnce(
   };
   try {
     const outcome = await options.reconcile(key, signal);
-    if (outcome.kind === 'retry') return backoffOfKey().nextMs();
+    if (outcome.kind === 'retry') return Math.min(backoffOfKey().nextMs(), outcome.atMostMs ?? Infinity);
     retries.delete(key);
     return outcome.kind === 'requeue' ? outcome.afterMs : undefined;
   } catch (error) {

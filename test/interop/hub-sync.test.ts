@@ -2,13 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/adapters/clock/system-clock.ts';
 import { loadKubeConfig } from '../../src/adapters/kube/config/load-kube-config.ts';
 import { HttpKubeApi } from '../../src/adapters/kube/http-kube-api.ts';
-import type { HubSyncOptions } from '../../src/controllers/sources/following/hub-sync.ts';
+import type { HubSyncOptions } from '../../src/controllers/sources/following/hub-sync-options.ts';
 import { SourceClaims } from '../../src/controllers/sources/progress/source-claims.ts';
 import type { ManagedCluster } from '../../src/core/model/kind/managed-cluster.ts';
 import { MANAGED_CLUSTER, PLACEMENT } from '../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../src/core/model/object-meta.ts';
 import { appliedKinds } from '../../src/core/sync/applied/applied-kinds.ts';
 import { REFUSED_APPLIES, refusalStatus } from '../conformance/hub/refused-applies.ts';
+import { conflictsOverFields } from '../controllers/sources/following/field-conflict-scenarios.ts';
+import { namespacesThatComeLater } from '../controllers/sources/following/late-namespace-scenarios.ts';
 import { hubSyncFor } from '../controllers/sources/following/hub-sync-fixture.ts';
 import { createCrds } from './create-crds.ts';
 import { ocmCrds } from './ocm-crds.ts';
@@ -102,6 +104,16 @@ describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS))('Git to a real hub', () =>
     expect((await client.call('GET', '/apis/apps/v1/namespaces/default/deployments/web')).status).toBe(404);
     expect((await client.call('GET', '/api/v1/namespaces/default/configmaps/left')).status).toBe(200);
   });
+
+  describe('objects of namespaces that come later', () => {
+    beforeAll(async () => {
+      const body = { metadata: { name: 'berth-system' } };
+      await hub.client.call('POST', '/api/v1/namespaces', body);
+    });
+    namespacesThatComeLater(() => api);
+  });
+
+  describe('conflicts over fields', () => conflictsOverFields(() => api));
 
   describe.skipIf(!hasPeers(OCM_WEBHOOK_PROGRAM))('with OCM’s webhook', () => {
     let stop: () => Promise<void>;

@@ -1,5 +1,6 @@
 import { InputError } from '../../core/errors.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
+import { withFieldsOf } from '../../core/model/field-path.ts';
 import { jsonEqual } from '../../core/model/json-equal.ts';
 import { unclaimPatch } from '../../core/work/applied/claim.ts';
 import { withOwner } from '../../core/work/applied/ownership.ts';
@@ -7,6 +8,8 @@ import { objectToCreate, planUpdate, sameMetadata } from '../../core/work/update
 import { sha256 } from '../../runtime/sha256.ts';
 import { isAlreadyExists, isRefusal } from '../../core/work/applied/kube-failure.ts';
 import { desiredDigest } from './apply-cache.ts';
+import { objectContent } from '../../core/work/update/merge-content.ts';
+import { unnamedDifferences, unnamedFieldsOfOthers } from '../../core/work/update/unnamed-fields.ts';
 import { isUntouched } from '../../core/work/update/untouched.ts';
 import { AGENT_MANAGER } from '../../core/work/applied/agent-manager.ts';
 import { type ApplyContext, readLive, type StrategyResult } from './apply-context.ts';
@@ -28,24 +31,69 @@ export async function applyByUpdate(context: ApplyContext): Promise<StrategyResu
   }
   if (plan.action === 'recreate') return { object: await recreate(context, live), wrote: true };
   try {
-    const object = await context.cluster.update(task.kind, plan.object, { fieldManager: AGENT_MANAGER });
-    context.live.written(task.kind, object, context.work);
-    memory.remember(ordinal, wanted, object);
-    return { object, wrote: object.metadata.resourceVersion !== live.metadata.resourceVersion };
+    return await write(context, plan.object, live);
   } catch (error) {
-    if (!plan.recreateWhenInvalid || !isRefusal(error, 'invalid')) throw error;
-    return { object: await recreate(context, live), wrote: true };
+    if (!isRefusal(error, 'invalid')) throw error;
+    if (plan.recreateWhenInvalid) return { object: await recreate(context, live), wrote: true };
+    return writeAroundOthers(context, plan.object, error);
   }
 }
 
-/** After a restart: whether the object differs only by defaults of the API server. Costs one read. */
+/**
+ * Makes the object equal to the plan, except for fields that others set again and again. What of the other unnamed fields the write changes
+ * is remembered: who sets it once more keeps it.
+ */
+async function write(
+  { task, ownership, memory, cluster, live: watched, work }: ApplyContext,
+  plan: KubeObject,
+  live: KubeObject,
+): Promise<StrategyResult> {
+  const { ordinal } = task.meta;
+  const wanted = withFieldsOf(plan, live, memory.leftFields(ordinal, live)) as KubeObject;
+  const isThere =
+    sameMetadata(live, wanted.metadata) && jsonEqual(objectContent(live), objectContent(wanted));
+  const object = isThere ? live : await cluster.update(task.kind, wanted, { fieldManager: AGENT_MANAGER });
+  watched.written(task.kind, object, work);
+  const undone = unnamedDifferences(objectContent(live), objectContent(object), objectContent(wanted));
+  memory.remember(ordinal, desiredDigest('Update', task.manifest, ownership), object, undone);
+  return { object, wrote: object.metadata.resourceVersion !== live.metadata.resourceVersion };
+}
+
+/**
+ * Some fields that a controller adds cannot be removed again: the volume of a bound claim. Where the server refuses the plan, it is tried
+ * once more with what others added. @param refusal thrown again when others added nothing, or that is refused as well
+ */
+async function writeAroundOthers(
+  context: ApplyContext,
+  plan: KubeObject,
+  refusal: unknown,
+): Promise<StrategyResult> {
+  const { task, memory, cluster } = context;
+  const live = await cluster.get(task.kind, task.key);
+  const added = live === undefined ? [] : unnamedFieldsOfOthers(live, objectContent(plan), AGENT_MANAGER);
+  if (live === undefined || added.length === 0) throw refusal;
+  memory.leave(task.meta.ordinal, added);
+  try {
+    const { resourceVersion } = live.metadata;
+    return await write(context, { ...plan, metadata: { ...plan.metadata, resourceVersion } }, live);
+  } catch (error) {
+    throw isRefusal(error, 'invalid') ? refusal : error;
+  }
+}
+
+/**
+ * After a restart: whether the object has what was applied, and beyond that only defaults of the API server and fields that others added,
+ * which are left to them. Costs one read.
+ */
 async function wasLeftAlone(context: ApplyContext, wanted: KubeObject): Promise<boolean> {
   const { task, memory, cluster, appliedBefore, live } = context;
   if (!appliedBefore || memory.knows(task.meta.ordinal)) return false;
   const current = await cluster.get(task.kind, task.key);
   if (current === undefined) return false;
   live.written(task.kind, current, context.work);
-  return sameMetadata(current, wanted.metadata) && isUntouched(wanted, current);
+  if (!sameMetadata(current, wanted.metadata) || !isUntouched(wanted, current)) return false;
+  memory.leave(task.meta.ordinal, unnamedFieldsOfOthers(current, objectContent(wanted), AGENT_MANAGER));
+  return true;
 }
 
 /** Strategy CreateOnly: create when missing; of an object that exists only the owner references are kept in order. */

@@ -1,5 +1,6 @@
 import type { KubeObject } from '../../core/model/object-meta.ts';
-import { canonicalJson } from '../../core/model/json-equal.ts';
+import { type FieldPath, valueAt, withoutFields } from '../../core/model/field-path.ts';
+import { canonicalJson, jsonEqual } from '../../core/model/json-equal.ts';
 import { objectContent } from '../../core/work/update/merge-content.ts';
 import { sha256 } from '../../runtime/sha256.ts';
 import type { ApplyOutcome } from '../../core/work/applied/apply-outcome.ts';
@@ -11,10 +12,19 @@ interface Attempt {
 
 interface Remembered {
   readonly wanted: string;
+  /** Digest of the object in the answer, without `besides`: equal means that nothing changed that is ours. */
   readonly led: string;
-  /** Digest of the object in the answer: equal means that nothing changed. */
+  /** Fields that are left to others, and those that will be when they come back. */
+  readonly besides: readonly FieldPath[];
   readonly resourceVersion: string | undefined;
   readonly uid: string | undefined;
+  /** What the write changed of fields that the manifest does not name, with the values that it left. */
+  readonly undone: readonly UndoneField[];
+}
+
+interface UndoneField {
+  readonly path: FieldPath;
+  readonly value: unknown;
 }
 
 /**
@@ -24,13 +34,16 @@ interface Remembered {
 export class ApplyCache {
   readonly #outcomes = new Map<number, Attempt>();
   readonly #byOrdinal = new Map<number, Remembered>();
+  /** Fields that the manifest does not name and that others set again after we had removed them. */
+  readonly #left = new Map<number, readonly FieldPath[]>();
 
   /** Whether the live object is still the result of writing exactly this. */
   isSettled(ordinal: number, wanted: string, live: KubeObject): boolean {
     const remembered = this.#byOrdinal.get(ordinal);
     if (remembered?.wanted !== wanted || remembered.uid !== live.metadata.uid) return false;
     if (remembered.resourceVersion === live.metadata.resourceVersion) return true;
-    if (remembered.led !== fingerprint(live)) return false;
+    if (remembered.led !== fingerprint(live, remembered.besides)) return false;
+    this.leftFields(ordinal, live);
     this.#byOrdinal.set(ordinal, { ...remembered, resourceVersion: live.metadata.resourceVersion });
     return true;
   }
@@ -40,9 +53,41 @@ export class ApplyCache {
     return this.#byOrdinal.has(ordinal);
   }
 
-  remember(ordinal: number, wanted: string, live: KubeObject): void {
+  /** @param undone fields that the write changed although the manifest does not name them */
+  remember(ordinal: number, wanted: string, live: KubeObject, undone: readonly FieldPath[] = []): void {
     const { uid, resourceVersion } = live.metadata;
-    this.#byOrdinal.set(ordinal, { wanted, led: fingerprint(live), resourceVersion, uid });
+    const content = objectContent(live);
+    const besides = [...(this.#left.get(ordinal) ?? []), ...undone];
+    this.#byOrdinal.set(ordinal, {
+      wanted,
+      led: fingerprint(live, besides),
+      besides,
+      resourceVersion,
+      uid,
+      undone: undone.map((path) => ({ path, value: valueAt(content, path) })),
+    });
+  }
+
+  /** Fields of the object that belong to others: what the last write undid and is there again joins them. */
+  leftFields(ordinal: number, live: KubeObject): readonly FieldPath[] {
+    const content = objectContent(live);
+    const back = (this.#byOrdinal.get(ordinal)?.undone ?? []).filter(
+      ({ path, value }) => !jsonEqual(valueAt(content, path), value),
+    );
+    return this.leave(
+      ordinal,
+      back.map(({ path }) => path),
+    );
+  }
+
+  /** From now on these fields are left to others as well. @returns all that are */
+  leave(ordinal: number, paths: readonly FieldPath[]): readonly FieldPath[] {
+    const before = this.#left.get(ordinal) ?? [];
+    const fresh = paths.filter((path) => !before.some((known) => jsonEqual(known, path)));
+    if (fresh.length === 0) return before;
+    const all = [...before, ...fresh];
+    this.#left.set(ordinal, all);
+    return all;
   }
 
   /** @param live the object as it was after the attempt, if it could be read */
@@ -67,9 +112,10 @@ export class ApplyCache {
 }
 
 /** Digest of everything a manifest can set: content, labels, annotations, owner references, finalizers. */
-function fingerprint(live: KubeObject): string {
+function fingerprint(live: KubeObject, besides: readonly FieldPath[] = []): string {
   const { labels, annotations, ownerReferences, finalizers } = live.metadata;
-  return sha256(canonicalJson([objectContent(live), labels, annotations, ownerReferences, finalizers]));
+  const content = withoutFields(objectContent(live), besides);
+  return sha256(canonicalJson([content, labels, annotations, ownerReferences, finalizers]));
 }
 
 /** Digest of what is wanted: the manifest and every input that changes what is written. */

@@ -1,6 +1,6 @@
 import { ConflictError } from '../../core/errors.ts';
 import type { PlannedCondition } from '../../core/work/feedback/observed-status.ts';
-import { failureText, isApplyConflict } from '../../core/work/applied/kube-failure.ts';
+import { failureText, isApplyConflict, missingNamespace } from '../../core/work/applied/kube-failure.ts';
 import { applyByServer } from './apply-by-server.ts';
 import { applyByCreateOnly, applyByUpdate } from './apply-by-update.ts';
 import type { ApplyContext, StrategyResult } from './apply-context.ts';
@@ -22,6 +22,7 @@ export async function applyManifest(context: ApplyContext): Promise<ApplyOutcome
       ignoreField,
       retry: lost ? 'never' : 'soon',
       conflict: error instanceof ConflictError && !lost,
+      missingNamespace: missingNamespace(error),
     };
   }
 }

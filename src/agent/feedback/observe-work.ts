@@ -5,6 +5,7 @@ import type {
 } from '../../core/model/kind/manifest-work.ts';
 import { observedStatus, wasApplied } from '../../core/work/feedback/observed-status.ts';
 import type { AgentState } from '../state/agent-state.ts';
+import { missingNamespaces } from '../apply/missing-namespaces.ts';
 import type { ManifestResult } from '../apply/apply-manifests.ts';
 import type { WatchedObject } from '../cluster/live-objects.ts';
 import { observeObjects } from './observe-objects.ts';
@@ -36,7 +37,7 @@ export async function observeWork(
   const spec = work.spec ?? {};
   const access = await reviewReadAccess(state.reviews, spec.executor, entries);
   const watched = addressesOf(entries.filter((_entry, index) => access[index]?.kind === 'allowed'));
-  live.setInterest(work.metadata.name, watched);
+  live.setInterest(work.metadata.name, [...watched, ...missingNamespaces(justApplied)]);
   // What the server answered a moment ago need not be read again while the watch is not up.
   const known = new Map(
     justApplied.flatMap(({ task, outcome }) =>

@@ -18,6 +18,7 @@ import { appliedWorkOwner } from '../../core/work/applied/ownership.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import { appliedWorkName, dropIntents, ensureApplied, readApplied } from '../record/applied-work.ts';
 import { appliedCondition } from '../apply/apply-manifest.ts';
+import { missingNamespaces } from '../apply/missing-namespaces.ts';
 import { applyManifests, type ManifestResult, readManifests } from '../apply/apply-manifests.ts';
 import { desiredDigest } from '../apply/apply-cache.ts';
 import { allAppliedResources, hasOpenIntents, newIntents } from '../record/apply-intents.ts';
@@ -57,7 +58,10 @@ export async function syncWork(
   await state.writeWorkStatus(work, status);
   if (pass !== undefined && pass.retry !== 'soon') noteApplied(state, memory, work);
   reportPass(state, work, status, pass?.results);
-  if (pass?.retry === 'soon') return RETRY;
+  if (pass?.retry === 'soon')
+    return missingNamespaces(pass.results).length === 0
+      ? RETRY
+      : { kind: 'retry', atMostMs: NAMESPACE_RETRY_MS };
   return nextLook(state, memory, look, pass?.retry === 'minute');
 }
 
@@ -264,6 +268,8 @@ function retryOf(results: readonly ManifestResult[], tracked: TrackedResources |
 }
 
 const DENIED_RETRY_MS = 60_000;
+/** Where namespaces may not be watched. */
+const NAMESPACE_RETRY_MS = 10_000;
 
 /** When to look again without being told: the resync, a denied executor, and objects that are not watched. */
 function nextLook(

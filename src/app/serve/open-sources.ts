@@ -182,6 +182,7 @@ function hubSyncOf(
     deletionWindowMs: from.deletionWindowMs ?? options.deletionWindowMs ?? DEFAULT_DELETION_WINDOW_MS,
     clock: options.clock,
     force: from.force === true,
+    takeFields: from.onConflict === undefined ? undefined : from.onConflict === 'take',
     // On an embedded hub nobody else schedules.
     markPlacements: options.schedule !== 'upstream' && !embedded,
     recordedStatus: embedded,

@@ -28,7 +28,7 @@ export interface SourceContext {
 
 /** What a source of the settings file means for the controller. InputError for a URL, ref or credentials that cannot work. */
 export function serveSource(settings: SourceSettings, context: SourceContext): ServeSource {
-  const { name, url, paths, caFile, signatures, sync, force, allowEmpty, kinds } = settings;
+  const { name, url, paths, caFile, signatures, sync, force, onConflict, allowEmpty, kinds } = settings;
   const credentials = new SourceCredentials(name, context);
   const auth = settings.credentials === undefined ? undefined : credentials.auth(settings.credentials);
   checkAuthMatchesUrl(parseGitUrl(url), auth ?? NO_AUTH);
@@ -42,6 +42,7 @@ export function serveSource(settings: SourceSettings, context: SourceContext): S
     signatures,
     sync,
     force,
+    onConflict,
     budget: settings.removalBudget,
     deletionWindowMs: settings.deletionWindow,
     allowEmpty,

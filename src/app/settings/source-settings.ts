@@ -77,6 +77,8 @@ const source = z.strictObject({
   commitStatus: commitStatus.optional(),
   sync: z.enum(['apply', 'observe']).optional(),
   force: z.boolean().optional(),
+  /** Fields that other managers own: `report` leaves them, `take` takes them. Default: `take` with force, else `report`. */
+  onConflict: z.enum(['report', 'take']).optional(),
   /** Kinds that are applied beside those of OCM and namespaces. */
   kinds: z.array(z.string().regex(LISTED_KIND, 'expected GROUP/KIND, /KIND, GROUP/* or *')).optional(),
   /** How much one change may remove: deletions of the source, clusters of its placements. `10%`, or a number. */

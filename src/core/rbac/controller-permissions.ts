@@ -164,8 +164,8 @@ export const GIT_OBJECTS: readonly Permission[] = [
   ),
   ...grant(
     [NAMESPACE],
-    ['list', 'create', 'patch'],
-    'create, patch: Berth applies namespaces by server-side apply; list: it compares the hub with Git and recognises a restored or replaced hub. Add delete if namespaces in Git have the annotation berth.dev/prune: enabled.',
+    ['list', 'watch', 'create', 'patch'],
+    'create, patch: Berth applies namespaces by server-side apply; list: it compares the hub with Git and recognises a restored or replaced hub; watch: it waits for namespaces that objects in Git need. Add delete if namespaces in Git have the annotation berth.dev/prune: enabled.',
   ),
   ...grant(
     [MANAGED_CLUSTER_SET],

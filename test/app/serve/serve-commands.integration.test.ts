@@ -201,6 +201,7 @@ describe('commands around a running controller', () => {
   it.each([
     { args: ['--removal-budget', '120%'], error: '--removal-budget: got "120%"' },
     { args: ['--sync', 'push'], error: 'expected apply or observe' },
+    { args: ['--on-conflict', 'ask'], error: 'expected report or take' },
     { args: ['--deletion-window', '-1m'], error: '--deletion-window: got "-1m", expected a duration' },
     { args: ['--poll', 'often'], error: '--poll: got "often", expected a positive duration' },
     { args: ['--listen', 'here'], error: 'expected HOST:PORT' },

@@ -37,6 +37,7 @@ sources:
     credentials: {githubApp: {appId: 42, installationId: "7", privateKeyFile: app.pem}}
     caFile: ca.pem
     force: true
+    onConflict: report
     removalBudget: 10%
     deletionWindow: 1h30m
     allowEmpty: true
@@ -70,6 +71,7 @@ describe('the settings file', () => {
         ref: { type: 'commit' },
         caFile: path.join(dir, 'ca.pem'),
         force: true,
+        onConflict: 'report',
         budget: { percent: 10, atLeast: 2 },
         deletionWindowMs: 5_400_000,
         allowEmpty: true,

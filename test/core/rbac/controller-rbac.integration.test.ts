@@ -146,6 +146,11 @@ describe('the permissions that berth serve --print-rbac prints', () => {
 
     await reportWorks('1', 4);
     const first = await lastGood();
+    // The namespace of an object is still to come.
+    const late = placement('late');
+    git.commit({ 'late.yaml': yaml({ ...late, metadata: { ...late.metadata, namespace: 'late' } }) });
+    await fleet.until(() => (api.used.has('watch namespaces') ? true : undefined));
+    git.commit({ 'late.yaml': undefined });
     await fleet.stop();
     const sources = [{ url: git.path }, { name: 'other', url: other.path }];
     await fleet.serve({ api, embedded: false, sources });

@@ -3,7 +3,13 @@ import { ConflictError } from '../../../core/errors.ts';
 import type { KindInfo } from '../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { KubeApi } from '../../../core/ports.ts';
-import { hasTaints, TAINTS_FIELD, withHubTaints } from '../../../core/sync/applied/cluster-taints.ts';
+import { hasTaints, withHubTaints } from '../../../core/sync/applied/cluster-taints.ts';
+import {
+  type JudgedConflicts,
+  judgeConflicts,
+  type LeftField,
+  withoutLeftFields,
+} from '../../../core/sync/left-fields.ts';
 
 /** Field manager of everything that comes from Git. */
 export const FIELD_MANAGER = 'berth';
@@ -20,38 +26,102 @@ export interface ApplyDesired {
   readonly force: boolean;
 }
 
+export interface AppliedObject {
+  /** As the server has it now. */
+  readonly live: KubeObject;
+  /** Fields that stayed as other managers have them. */
+  readonly left: readonly LeftField[];
+}
+
+/** The object may change between two requests, and one answer may not name all conflicts: the embedded hub names 100. */
+const MAX_TRIES = 10;
+
 /**
- * Applies an object from Git. The taints of a cluster are a list of several writers, and one field to the server: where another one wrote
- * it last, it is written again with what that one says, at the version that was read.
- * @returns the object as the server has it then
+ * Applies an object from Git: what nobody else owns, Berth's own fields that a person changed, and with `force` everything. Fields of other
+ * managers stay as they are. The taints of a cluster are a list of several writers, and one field to the server: where another one wrote it
+ * last, it is written again with what that one says.
+ * @throws ConflictError when a mark of Berth belongs to another manager, or the object does not come to rest
  */
-export async function applyDesired(task: ApplyDesired): Promise<KubeObject> {
-  const { api, kind, desired, live, mayBeThere, force } = task;
+export async function applyDesired(task: ApplyDesired): Promise<AppliedObject> {
+  const { api, kind, desired, mayBeThere, force } = task;
   const isBlind =
-    live === undefined && (hasTaints(desired) || (mayBeThere && desired.kind === 'ManagedCluster'));
-  const known = isBlind ? await readOne(api, kind, desired) : live;
+    task.live === undefined && (hasTaints(desired) || (mayBeThere && desired.kind === 'ManagedCluster'));
+  const live = isBlind ? await readOne(api, kind, desired) : task.live;
+  if (force) return { live: await applyForced(task, live), left: [] };
   try {
-    return await send(task, known, force);
+    return { live: await send(task, withHubTaints(desired, live, FIELD_MANAGER)), left: [] };
   } catch (error) {
-    if (!(error instanceof ConflictError)) throw error;
-    if (fieldConflicts(error).some(({ field }) => field !== TAINTS_FIELD)) throw error;
-    const now = await readOne(api, kind, desired);
-    if (!hasTaints(withHubTaints(desired, now, FIELD_MANAGER))) throw error;
-    return send(task, now, true);
+    if (!(error instanceof ConflictError) || fieldConflicts(error).length === 0) throw error;
+    return applyAround(task, error);
   }
 }
 
-/** With force, taints are sent for the version that they were read from: whatever comes in between stays. */
+async function applyForced(task: ApplyDesired, live: KubeObject | undefined): Promise<KubeObject> {
+  const forced = (known: KubeObject | undefined): Promise<KubeObject> => {
+    const sent = withHubTaints(task.desired, known, FIELD_MANAGER);
+    // Taints are sent for the version that they were read from: whatever comes in between stays.
+    return send(task, sent, { at: hasTaints(sent) ? known?.metadata.resourceVersion : undefined });
+  };
+  try {
+    return await forced(live);
+  } catch (error) {
+    if (!(error instanceof ConflictError)) throw error;
+    const now = await readOne(task.api, task.kind, task.desired);
+    if (!hasTaints(withHubTaints(task.desired, now, FIELD_MANAGER))) throw error;
+    return forced(now);
+  }
+}
+
+/** After a conflict: decides field by field, on the object as it is now. */
+async function applyAround(task: ApplyDesired, first: ConflictError): Promise<AppliedObject> {
+  const names = new Set<string>();
+  let conflict = first;
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    for (const { field } of fieldConflicts(conflict)) names.add(field);
+    const live = await readOne(task.api, task.kind, task.desired);
+    if (live === undefined) break;
+    const judged = judgeConflicts([...names], task.desired, live, FIELD_MANAGER);
+    try {
+      const applied = await applyJudged(task, live, judged);
+      if (applied !== undefined) return applied;
+      break;
+    } catch (error) {
+      if (!(error instanceof ConflictError)) throw error;
+      conflict = error;
+    }
+  }
+  throw conflict;
+}
+
+/**
+ * Applies without all fields in conflict, and then with those that are taken, by force and for the version that came of it: so it takes
+ * these fields and no others, and whatever comes in between stays.
+ * @returns undefined when a field cannot be left out
+ */
+async function applyJudged(
+  task: ApplyDesired,
+  live: KubeObject,
+  { taken, left }: JudgedConflicts,
+): Promise<AppliedObject | undefined> {
+  const without = withoutLeftFields(withHubTaints(task.desired, live, FIELD_MANAGER), left, taken);
+  if (without === undefined) return undefined;
+  const now = await send(task, without);
+  if (taken.length === 0) return { live: now, left };
+  const whole = withoutLeftFields(withHubTaints(task.desired, now, FIELD_MANAGER), left);
+  if (whole === undefined) return undefined;
+  return { live: await send(task, whole, { at: now.metadata.resourceVersion }), left };
+}
+
+/** @param force take what others own; `at`: only of this version of the object */
 function send(
-  { api, kind, desired }: ApplyDesired,
-  live: KubeObject | undefined,
-  force: boolean,
+  { api, kind }: ApplyDesired,
+  object: KubeObject,
+  force?: { readonly at: string | undefined },
 ): Promise<KubeObject> {
-  const sent = withHubTaints(desired, live, FIELD_MANAGER);
-  const resourceVersion = live?.metadata.resourceVersion;
-  const isBound = force && hasTaints(sent) && resourceVersion !== undefined;
-  const bound = isBound ? { ...sent, metadata: { ...sent.metadata, resourceVersion } } : sent;
-  return api.apply(kind, bound, { fieldManager: FIELD_MANAGER, force });
+  const resourceVersion = force?.at;
+  const sent =
+    resourceVersion === undefined ? object : { ...object, metadata: { ...object.metadata, resourceVersion } };
+  return api.apply(kind, sent, { fieldManager: FIELD_MANAGER, force: force !== undefined });
 }
 
 /** By a list: it takes no right besides those of a source. */

@@ -119,6 +119,7 @@ export class GitLoop {
   async run(signal: AbortSignal): Promise<void> {
     const { source, clock, random, log, emit, name, pollIntervalMs } = this.#options;
     const backoff = new Backoff({ initialMs: 1_000, maxMs: 300_000 }, random);
+    let told = '';
     while (!signal.aborted) {
       this.#triggered = false;
       let waitMs = pollIntervalMs * (0.9 + 0.2 * random());
@@ -128,8 +129,10 @@ export class GitLoop {
           .finally(() => source.settle());
         this.#lastError = undefined;
         this.#lastSuccessAtMs = clock.now();
-        if (this.#isHalf) waitMs = Math.min(waitMs, backoff.nextMs());
-        else backoff.reset();
+        // What fails in another way than before may pass as soon as the first failure.
+        if (!this.#passesSoon || this.#told !== told) backoff.reset();
+        if (this.#passesSoon) waitMs = Math.min(waitMs, backoff.nextMs());
+        told = this.#told;
       } catch (error) {
         if (signal.aborted) return;
         this.#lastError = error;
@@ -242,6 +245,15 @@ export class GitLoop {
     return pruneWaits || problems.some(({ isHalf }) => isHalf === true);
   }
 
+  /** The next try need not wait for the next look at the source: the hub failed to answer, or a namespace is still to come. */
+  get #passesSoon(): boolean {
+    return this.#isHalf || this.#missingNamespaces.length > 0;
+  }
+
+  get #missingNamespaces(): readonly string[] {
+    return (this.#outcome?.problems ?? []).flatMap(({ missingNamespace }) => missingNamespace ?? []);
+  }
+
   #tell(outcome: SyncOutcome): void {
     const { emit, name } = this.#options;
     const { applied, pruned, unchanged, problems, pruneHeld, released } = outcome;
@@ -263,7 +275,9 @@ export class GitLoop {
     this.#wake = wake;
     const stop = (): void => wake.abort();
     signal.addEventListener('abort', stop, { once: true });
-    const { clock, leadership } = this.#options;
+    const { clock, leadership, sync } = this.#options;
+    const missing = this.#missingNamespaces;
+    if (missing.length > 0) void sync?.namespaceArrives(missing, wake.signal).then(stop);
     if (this.#onlyReads) void leadership?.whenHeld(wake.signal).then(stop);
     await sleep(clock, waitMs, wake.signal);
     wake.abort();

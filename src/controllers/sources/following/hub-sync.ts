@@ -4,14 +4,11 @@ import type { KindInfo } from '../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { objectIdentity, refOf } from '../../../core/model/object-ref.ts';
 import type { SourceObject } from '../../../core/model/source-object.ts';
-import type { Clock, KubeApi } from '../../../core/ports.ts';
-import type { Digest } from '../../../core/publish/approval/plan-token.ts';
-import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
 import { groupByWave } from '../../../core/sync/apply-order.ts';
 import { applySetId, memberKinds, parentOfSource, uniqueKinds } from '../../../core/sync/apply-set.ts';
-import type { DeletionRecord } from '../../../core/sync/deletion-record.ts';
 import { withHubTaints } from '../../../core/sync/applied/cluster-taints.ts';
 import { containsAll, desiredObject, isApplied } from '../../../core/sync/desired-object.ts';
+import { type LeftField, standingLeftFields, withoutLeftFields } from '../../../core/sync/left-fields.ts';
 import { placeObject } from '../../../core/sync/place-object.ts';
 import type { HubBreak } from '../../../core/sync/hub-position.ts';
 import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
@@ -23,46 +20,14 @@ import { DeletedBeforeRestore } from '../pruning/deleted-before-restore.ts';
 import { pruneHub } from '../pruning/hub-prune.ts';
 import { MemberOwners } from '../members/member-owners.ts';
 import { applyDesired, FIELD_MANAGER } from './apply-desired.ts';
+import type { HubSyncOptions } from './hub-sync-options.ts';
+import { namespaceArrival } from './namespace-arrival.ts';
 import { NeededNamespaces } from './needed-namespaces.ts';
 import { recordMemberCount } from '../pruning/record-member-count.ts';
 import { requiredKind, unservedAmong } from '../members/required-kind.ts';
-import type { SourceClaims } from '../progress/source-claims.ts';
-import type { CommitBarrier } from '../progress/commit-barrier.ts';
 import type { SyncInput, SyncOptions, SyncOutcome } from '../members/sync-outcome.ts';
-import { notServedAmong, type SyncProblem, syncProblemOf } from '../members/sync-problem.ts';
+import { leftProblem, notServedAmong, type SyncProblem, syncProblemOf } from '../members/sync-problem.ts';
 import { isOfKind, unlistedProblem } from '../members/unlisted-kind.ts';
-
-export interface HubSyncOptions {
-  readonly api: KubeApi;
-  readonly digest: Digest;
-  /** Names the ApplySet. */
-  readonly source: string;
-  /** Of its parent. */
-  readonly namespace: string;
-  readonly budget: RemovalBudget;
-  /** Delete the last objects that the source has on the hub without a release. Default: a release is needed. */
-  readonly allowEmpty?: boolean | undefined;
-  /** What was deleted this long ago, or later, counts toward the budget. */
-  readonly deletionWindowMs: number;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly force: boolean;
-  /** Whether objects of the kind go to the hub. Those of other kinds are neither applied nor deleted. Default: all do. */
-  readonly isApplied?: ((object: Pick<KubeObject, 'apiVersion' | 'kind'>) => boolean) | undefined;
-  readonly markPlacements: boolean;
-  /** Write recorded status of clusters and scores: only for a hub that has no agents. */
-  readonly recordedStatus: boolean;
-  /** Create the namespaces that objects need. */
-  readonly createNamespaces: boolean;
-  readonly concurrency: number;
-  /** Shared by the sources of a controller; this one is among them. */
-  readonly claims: SourceClaims;
-  /** Called after each write to the hub, so that others know when the watch has shown it. */
-  readonly written?: Pick<CommitBarrier, 'applied' | 'deleted'> | undefined;
-  /** Called for each object as soon as the hub has deleted it. */
-  readonly onDeleted?: ((record: DeletionRecord) => void) | undefined;
-  /** The uids of what the source deleted, as `onDeleted` recorded them. Default: nothing is known. */
-  readonly readDeleted?: (() => Promise<readonly string[]>) | undefined;
-}
 
 interface Tally {
   applied: number;
@@ -113,6 +78,11 @@ export class HubSync {
   hubChanged(how: HubBreak): void {
     this.distrust();
     if (how === 'restored') this.#deletedBefore.hubRestored();
+  }
+
+  /** Resolves when a namespace is there that objects of the last call were missing, or when the signal aborts. */
+  namespaceArrives(names: readonly string[], signal: AbortSignal): Promise<void> {
+    return namespaceArrival(this.#options, names, signal);
   }
 
   /**
@@ -234,9 +204,10 @@ export class HubSync {
     tally: Tally,
   ): Promise<void> {
     try {
-      const changed = await this.#applyObject(entry.object, members);
+      const { changed, left } = await this.#applyObject(entry.object, members);
       if (changed) tally.applied += 1;
       else tally.unchanged += 1;
+      if (left.length > 0) tally.problems.push(leftProblem(entry, left));
     } catch (error) {
       if (!(error instanceof BerthError) || error instanceof LeaseNotHeldError) throw error;
       tally.problems.push(syncProblemOf(entry, error));
@@ -246,28 +217,43 @@ export class HubSync {
   async #applyObject(
     object: KubeObject,
     members: ReadonlyMap<string, KubeObject> | undefined,
-  ): Promise<boolean> {
-    const { api, force } = this.#options;
+  ): Promise<{ readonly changed: boolean; readonly left: readonly LeftField[] }> {
+    const { api, force, takeFields = force } = this.#options;
     const kind = await requiredKind(api, object);
     const fromGit = desiredObject(placeObject(object, kind), { ...this.#options, applySetId: this.#id });
     const id = objectIdentity(refOf(fromGit));
     let live = members?.get(id);
+    const found = standingLeftFields(fromGit, live, FIELD_MANAGER);
+    const standing = takeFields && found?.length !== 0 ? undefined : found;
     const desired = withHubTaints(fromGit, live, FIELD_MANAGER);
+    const sent = standing && withoutLeftFields(desired, standing);
+    let left = standing ?? [];
     let changed = false;
-    if (live === undefined || !(isApplied(desired, live) || this.#isStored(id, desired, live))) {
+    if (
+      live === undefined ||
+      sent === undefined ||
+      !(isApplied(sent, live) || this.#isStored(id, sent, live))
+    ) {
       if (members === undefined) await this.#owners.recheck(kind, desired);
       await this.#owners.requireFree(id, object);
       // Before the request: a caller that asks meanwhile must know.
       this.#owners.take(id);
       await this.#makeNamespaces(kind, desired);
       const mayBeThere = members === undefined;
-      live = await applyDesired({ api, kind, desired: fromGit, live, mayBeThere, force });
+      ({ live, left } = await applyDesired({
+        api,
+        kind,
+        desired: fromGit,
+        live,
+        mayBeThere,
+        force: takeFields,
+      }));
       this.#deletedBefore.forget(live);
-      this.#stored.set(id, this.#fingerprint(desired, live));
+      this.#stored.set(id, this.#fingerprint(withoutLeftFields(desired, left) ?? desired, live));
       this.#options.written?.applied(live);
       changed = true;
     }
-    return (await this.#writeRecordedStatus(kind, object, live)) || changed;
+    return { changed: (await this.#writeRecordedStatus(kind, object, live)) || changed, left };
   }
 
   async #makeNamespaces(kind: KindInfo, object: KubeObject): Promise<void> {

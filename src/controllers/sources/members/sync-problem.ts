@@ -2,8 +2,10 @@ import { fieldConflicts, mayBeAllowedLater } from '../../../adapters/kube/transp
 import { type BerthError, errorText, TransientError } from '../../../core/errors.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { formatRef, refOf } from '../../../core/model/object-ref.ts';
+import { missingNamespace } from '../../../core/work/applied/kube-failure.ts';
 import { formatLocation } from '../../../core/model/source-location.ts';
 import type { SourceObject } from '../../../core/model/source-object.ts';
+import type { LeftField } from '../../../core/sync/left-fields.ts';
 import { NOT_SERVED } from './required-kind.ts';
 
 /** What kept one object from being applied or deleted. */
@@ -19,6 +21,8 @@ export interface SyncProblem {
   readonly isHalf?: boolean;
   /** The hub does not serve the object's kind. */
   readonly isNotServed?: boolean;
+  /** The namespace that the object is to be in, when the hub does not have it. */
+  readonly missingNamespace?: string;
 }
 
 /** The objects whose kind the hub does not serve, with their places. */
@@ -41,6 +45,7 @@ export function syncProblemOf(
   error: BerthError,
 ): SyncProblem {
   const conflicts = fieldConflicts(error);
+  const missing = missingNamespace(error);
   const object = formatRef(refOf(entry.object));
   const fields = conflicts.map(({ field, message }) => `${field} (${message})`).join('; ');
   return {
@@ -48,7 +53,7 @@ export function syncProblemOf(
     message:
       conflicts.length === 0
         ? besides(object, errorText(error))
-        : `fields belong to another manager and the source does not say force: ${fields}`,
+        : `cannot be applied, because marks of Berth belong to another manager: ${fields}`,
     location: entry.location === undefined ? undefined : formatLocation(entry.location),
     retry: error instanceof TransientError || mayBeAllowedLater(error),
     // What the hub does not serve, or another source holds, will not come within a moment.
@@ -57,8 +62,30 @@ export function syncProblemOf(
       error.code.startsWith('kube.') &&
       DECISION_INPUTS.has(entry.object.kind),
     ...(error.code === NOT_SERVED && { isNotServed: true }),
+    ...(missing !== undefined && { missingNamespace: missing }),
   };
 }
+
+/** An object that was applied except for fields of others. */
+export function leftProblem(
+  entry: Pick<SourceObject, 'object' | 'location'>,
+  left: readonly LeftField[],
+): SyncProblem {
+  const named = left
+    .slice(0, MAX_NAMED)
+    .map(({ name, managers }) => `${name} (${managers.length === 0 ? 'unknown' : managers.join(', ')})`);
+  const more = left.length > MAX_NAMED ? ` and ${String(left.length - MAX_NAMED)} more` : '';
+  return {
+    object: formatRef(refOf(entry.object)),
+    message: `fields belong to another manager and stay as they are, everything else is applied: ${named.join(', ')}${more}`,
+    location: formatLocation(entry.location),
+    retry: false,
+    isHalf: false,
+  };
+}
+
+/** Fields that one message names. */
+const MAX_NAMED = 20;
 
 /** Errors about the object itself begin with its name. */
 function besides(object: string, text: string): string {

@@ -30,7 +30,9 @@ export interface ServeSource {
   readonly allowEmpty?: boolean | undefined;
   /** Kinds that are applied beside those of OCM and namespaces, as `appliedKinds` reads them. Default: none. */
   readonly kinds?: readonly string[] | undefined;
-  /** Take fields that belong to other managers. Default false. */
+  /** What is done about fields that other managers own: they stay and are reported, or are taken. Default: `take` with force, else `report`. */
+  readonly onConflict?: 'report' | 'take' | undefined;
+  /** Take objects that belong to other sources, and fields that belong to other managers. Default false. */
   readonly force?: boolean | undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../model/object-meta.ts';
 
 /** `metadata.managedFields`, as far as it is read here. Source of the format: KEP-555, `fieldsV1`. */
-interface ManagedFields {
+export interface ManagedFields {
   readonly manager?: string;
   readonly operation?: string;
   readonly subresource?: string;
@@ -14,8 +14,12 @@ export interface Fields {
 
 /** The fields that the manager owns by apply; undefined when it never applied the object. */
 export function managerApplies(live: KubeObject, manager: string): Fields | undefined {
-  const { managedFields = [] } = live.metadata;
-  return (managedFields as readonly ManagedFields[]).find(
+  return managedFieldsOf(live).find(
     (one) => one.manager === manager && one.operation === 'Apply' && (one.subresource ?? '') === '',
   )?.fieldsV1;
+}
+
+/** Who wrote what; empty when the object was read without it. */
+export function managedFieldsOf(live: KubeObject): readonly ManagedFields[] {
+  return (live.metadata.managedFields ?? []) as readonly ManagedFields[];
 }

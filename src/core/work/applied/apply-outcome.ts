@@ -11,4 +11,6 @@ export type ApplyOutcome =
       readonly retry: 'soon' | 'minute' | 'never';
       /** The object changed under us: worth another try at once. */
       readonly conflict: boolean;
+      /** The namespace that the object is to be in, when the cluster does not have it. */
+      readonly missingNamespace?: string | undefined;
     };

@@ -18,6 +18,12 @@ export function refusedResource(error: unknown): string | undefined {
   return (error.cause as { details?: { kind?: string } } | undefined)?.details?.kind;
 }
 
+/** Name of the namespace that is missing, where that is why something could not be written. */
+export function missingNamespace(error: unknown): string | undefined {
+  if (!isRefusal(error, 'notfound') || refusedResource(error) !== 'namespaces') return undefined;
+  return ((error as BerthError).cause as { details?: { name?: string } }).details?.name;
+}
+
 export function isAlreadyExists(error: unknown): boolean {
   return error instanceof ConflictError && error.code === 'kube.alreadyexists';
 }

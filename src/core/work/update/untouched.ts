@@ -2,23 +2,22 @@ import type { KubeObject } from '../../model/object-meta.ts';
 import { objectContent } from './merge-content.ts';
 import { AGENT_MANAGER } from '../applied/agent-manager.ts';
 
-interface ManagedFields {
+/** An entry of `metadata.managedFields`, as far as it is read here. */
+export interface ManagedFields {
   readonly manager?: string;
   readonly subresource?: string;
   readonly fieldsV1?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Whether a live object is provably the result of our write of this content. Then everything it has beyond the
- * content is the API server's defaults, and writing again would change nothing. Proof: the content is in it, and by
- * the record of field ownership nobody else ever set anything but metadata and status.
+ * Whether a live object still has everything that we wrote of this content. What it has beyond that is defaults of the API server, and
+ * fields that others added (`unnamedFieldsOfOthers`).
  * @param live with managedFields, as read from the server
  */
 export function isUntouched(wanted: KubeObject, live: KubeObject): boolean {
   const entries = (live.metadata.managedFields ?? []) as readonly ManagedFields[];
   const ours = entries.some((entry) => entry.manager === AGENT_MANAGER && mainFields(entry).length > 0);
-  const others = entries.some((entry) => entry.manager !== AGENT_MANAGER && mainFields(entry).length > 0);
-  return ours && !others && isWithin(objectContent(wanted), objectContent(live));
+  return ours && isWithin(objectContent(wanted), objectContent(live));
 }
 
 function mainFields({ subresource = '', fieldsV1 = {} }: ManagedFields): readonly string[] {

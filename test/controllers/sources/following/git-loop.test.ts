@@ -316,6 +316,60 @@ describe('the loop of a source', () => {
     expect(await after(() => undefined, POLL_MS)).toEqual([]);
   });
 
+  it('tries again within seconds, and when the namespace comes, where only a namespace is missing', async () => {
+    stop.abort();
+    await running;
+    [stop, happened] = [new AbortController(), []];
+    const triedAtMs: number[] = [];
+    const problem = (name: string) => ({
+      object: `Placement ${name}/web`,
+      message: 'not found',
+      location: undefined,
+      retry: true,
+      missingNamespace: name,
+    });
+    let problems = [problem('team')];
+    let arrive = (): void => undefined;
+    const sync = {
+      isSettled: false,
+      sync: async () => {
+        triedAtMs.push(clock.now() - startedAtMs);
+        return { applied: 0, unchanged: 0, pruned: 0, problems, pruneHeld: undefined, unlisted: [] };
+      },
+      namespaceArrives: async (names: readonly string[], signal: AbortSignal) => {
+        expect(names).toEqual(problems.map(({ missingNamespace }) => missingNamespace));
+        await new Promise<void>((resolve) => {
+          arrive = resolve;
+          signal.addEventListener('abort', () => resolve());
+        });
+      },
+    };
+    const startedAtMs = clock.now();
+    loop = new GitLoop({ ...options, sync: sync as unknown as HubSync });
+    running = loop.run(stop.signal);
+    for (let second = 0; second < 30; second++) await clock.advance(1_000);
+    // 1, 2, 4, … s, a quarter less with this chance.
+    expect(triedAtMs.length).toBeGreaterThanOrEqual(5);
+    expect(happened.filter(({ kind }) => kind === 'sync-problem')).toHaveLength(1);
+    const before = triedAtMs.length;
+    arrive();
+    await clock.advance(1);
+    expect(triedAtMs).toHaveLength(before + 1);
+    // Another namespace is another wait.
+    problems = [problem('other')];
+    arrive();
+    await clock.advance(1);
+    const other = triedAtMs.length;
+    await clock.advance(1_000);
+    expect(triedAtMs.length).toBeGreaterThan(other);
+    problems = [];
+    arrive();
+    await clock.advance(1);
+    const done = triedAtMs.length;
+    await clock.advance(POLL_MS);
+    expect(triedAtMs).toHaveLength(done);
+  });
+
   it.each([
     [undefined, 'refs/heads/any', true],
     [{ type: 'branch', name: 'main' }, 'refs/heads/main', true],

@@ -1,6 +1,7 @@
 import { systemClock } from '../../../../src/adapters/clock/system-clock.ts';
 import { sha256 } from '../../../../src/runtime/sha256.ts';
-import { HubSync, type HubSyncOptions } from '../../../../src/controllers/sources/following/hub-sync.ts';
+import { HubSync } from '../../../../src/controllers/sources/following/hub-sync.ts';
+import type { HubSyncOptions } from '../../../../src/controllers/sources/following/hub-sync-options.ts';
 
 /** A source's way to the hub, as a controller of an embedded hub has it. */
 export function hubSyncFor(

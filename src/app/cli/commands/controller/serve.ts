@@ -7,7 +7,7 @@ import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { durationOrNone, oneOf, positiveDuration } from '../../flags/option-values.ts';
 import { packageVersion } from '../package-version.ts';
-import { type SourceFlags, sourcesOfFlags } from './source-flags.ts';
+import { addConflictFlags, conflictRules, type SourceFlags, sourcesOfFlags } from './source-flags.ts';
 import type { SourceContext } from '../../../settings/serve-source.ts';
 import { addElectionFlags, type ElectionFlags, electionSettings } from './election-flags.ts';
 import { connectHub, stopOnSignalOrLoss } from './elected-hub.ts';
@@ -80,8 +80,8 @@ export const serveCommand: CliCommand = {
         '--schedule <mode>',
         'berth: Berth decides placements; upstream: OCM’s controller does',
         'berth',
-      )
-      .option('--force', 'take fields that other managers own', false)
+      );
+    addConflictFlags(command)
       .option('--kind <group/kind...>', KIND_HELP, [])
       .option(
         '--embedded',
@@ -218,7 +218,8 @@ async function readSources(io: CliIo, flags: ServeFlags, sync: ServeSource['sync
   const { readSettings } = await import('../../../settings/read-settings.ts');
   const { serveSource } = await import('../../../settings/serve-source.ts');
   const read = await readSettings(resolve(io.cwd, flags.config));
-  const settings = read.map((source) => ({ sync, force: flags.force, ...source }));
+  const rules = conflictRules(flags);
+  const settings = read.map((source) => ({ sync, ...rules, ...source }));
   return {
     names: settings.map(sourceNameOf),
     applies: settings.some((source) => source.sync !== 'observe'),

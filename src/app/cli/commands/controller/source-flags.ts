@@ -1,8 +1,10 @@
 import { resolve } from 'node:path';
+import type { Command } from 'commander';
 import type { GitAuth } from '../../../../adapters/git/repository/git-auth.ts';
 import type { GitRef } from '../../../../adapters/git/repository/git-repository.ts';
 import type { ServeSource } from '../../../../controllers/sources/progress/source-options.ts';
 import { LISTED_KIND } from '../../../../core/sync/applied/applied-kinds.ts';
+import { oneOf } from '../../flags/option-values.ts';
 import { wrongValue } from '../../flags/wrong-option.ts';
 
 /** The flags that say all about a source, for those who have one, or several of one kind. */
@@ -14,6 +16,7 @@ export interface SourceFlags {
   readonly gitSshKey?: string;
   readonly gitKnownHosts?: string;
   readonly force: boolean;
+  readonly onConflict?: string;
   readonly kind: readonly string[];
 }
 
@@ -33,10 +36,29 @@ export function sourcesOfFlags(
       paths: flags.path,
       auth: authOf(flags),
       sync,
-      force: flags.force,
+      ...conflictRules(flags),
       kinds: flags.kind,
     };
   });
+}
+
+/** The flags that `conflictRules` reads. */
+export function addConflictFlags(command: Command): Command {
+  return command
+    .option('--force', 'take objects of other sources, and fields that other managers own', false)
+    .option(
+      '--on-conflict <mode>',
+      'fields that other managers own: report leaves and names them, take takes them (default: report, with --force take)',
+    );
+}
+
+/** What a source does about what belongs to others. @throws InputError for another word than `report` or `take` */
+export function conflictRules({
+  force,
+  onConflict,
+}: Pick<SourceFlags, 'force' | 'onConflict'>): Pick<ServeSource, 'force' | 'onConflict'> {
+  if (onConflict === undefined) return { force };
+  return { force, onConflict: oneOf('--on-conflict', onConflict, ['report', 'take'] as const) };
 }
 
 /** A path is meant from where the command runs; `host:path` and `scheme://` are not paths. */

@@ -1,0 +1,32 @@
+import { NAMESPACE } from '../../../core/model/kinds.ts';
+import type { Clock, KubeApi } from '../../../core/ports.ts';
+import { sleep } from '../../../runtime/sleep.ts';
+
+/** Further missing namespaces are found when the objects in them are tried again. */
+const MAX_WATCHES = 10;
+/** One that is there already was missing a moment ago. */
+const PAUSE_MS = 1_000;
+
+/** Resolves when one of the namespaces is on the hub. While the hub does not say so, because it may not or cannot, when the signal aborts. */
+export async function namespaceArrival(
+  { api, clock }: { readonly api: KubeApi; readonly clock: Clock },
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const arrivals = [...new Set(names)].slice(0, MAX_WATCHES).map(async (name) => {
+    const fieldSelector = `metadata.name=${name}`;
+    const { items, resourceVersion } = await api.list(NAMESPACE, { fieldSelector });
+    if (items.length > 0) return sleep(clock, PAUSE_MS, signal);
+    for await (const { type } of api.watch(NAMESPACE, { fieldSelector, resourceVersion, signal }))
+      if (type === 'added' || type === 'modified') return undefined;
+    throw new Error('the watch ended');
+  });
+  await Promise.any(arrivals).catch(() => aborted(signal));
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,49 @@
+import type { KubeObject } from '../../model/object-meta.ts';
+import { itemName, keyName, restAfter } from './field-names.ts';
+import { type Fields, type ManagedFields, managedFieldsOf } from './manager-fields.ts';
+
+/** One that wrote a field last. */
+export type FieldHolder = Required<Pick<ManagedFields, 'manager' | 'operation' | 'subresource'>>;
+
+/**
+ * The other managers that a field belongs to, by the record of the live object.
+ * @param name as a conflict names the field
+ * @param manager ours: what it applied does not count
+ */
+export function fieldHolders(live: KubeObject, name: string, manager: string): readonly FieldHolder[] {
+  return managedFieldsOf(live)
+    .map(({ manager: by = '', operation = '', subresource = '', fieldsV1 = {} }) => ({
+      holder: { manager: by, operation, subresource },
+      fieldsV1,
+    }))
+    .filter(({ holder }) => !(holder.manager === manager && holder.operation === 'Apply'))
+    .filter(({ fieldsV1 }) => owns(fieldsV1, name))
+    .map(({ holder }) => holder);
+}
+
+/** A node of the tree means its field when it has nothing below, or says so with `.`. */
+function owns(tree: Fields, name: string): boolean {
+  if (name === '') return tree['.'] !== undefined || Object.keys(tree).length === 0;
+  return Object.entries(tree).some(([element, below = {}]) => {
+    const beginning = elementName(element);
+    const rest = beginning === undefined ? undefined : restAfter(name, beginning);
+    return rest !== undefined && owns(below, rest);
+  });
+}
+
+/** An element of the tree as conflicts write it; undefined for `.`. Source: structured-merge-diff `fieldpath/serialize-pe.go`. */
+function elementName(element: string): string | undefined {
+  const text = element.slice(2);
+  switch (element.slice(0, 2)) {
+    case 'f:':
+      return `.${text}`;
+    case 'k:':
+      return keyName(JSON.parse(text) as Readonly<Record<string, unknown>>);
+    case 'v:':
+      return itemName(JSON.parse(text));
+    case 'i:':
+      return `[${text}]`;
+    default:
+      return undefined;
+  }
+}

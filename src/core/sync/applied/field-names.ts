@@ -1,0 +1,74 @@
+import type { FieldPath } from '../../model/field-path.ts';
+
+/**
+ * Finds a field by the name that a conflict of server-side apply gives it: `.spec.replicas`,
+ * `.metadata.labels.app.kubernetes.io/name`, `.spec.containers[name="web"].image`, `.metadata.finalizers[="a"]`, `[3]`. A dot may be part
+ * of a name, so that the value decides where one ends.
+ * Source of the notation: sigs.k8s.io/structured-merge-diff `fieldpath/element.go` (PathElement.String).
+ * @returns undefined when the value has no such field
+ */
+export function findField(value: unknown, name: string): FieldPath | undefined {
+  if (name === '') return [];
+  if (Array.isArray(value)) return findItem(value as readonly unknown[], name);
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const key of Object.keys(value)) {
+    const rest = restAfter(name, `.${key}`);
+    const path = rest === undefined ? undefined : findField((value as Fields)[key], rest);
+    if (path !== undefined) return [key, ...path];
+  }
+  return undefined;
+}
+
+/** What follows a beginning that ends where a name ends; undefined when the text begins otherwise. */
+export function restAfter(text: string, beginning: string): string | undefined {
+  if (!text.startsWith(beginning)) return undefined;
+  const rest = text.slice(beginning.length);
+  return rest === '' || rest.startsWith('.') || rest.startsWith('[') ? rest : undefined;
+}
+
+/** `[effect="NoSelect",key="a"]`: the fields that identify an item. @param key field to value */
+export function keyName(key: Fields): string {
+  const parts = Object.keys(key)
+    .sort()
+    .map((name) => `${name}=${JSON.stringify(key[name])}`);
+  return `[${parts.join(',')}]`;
+}
+
+/** `[="a"]`: an item of a set. */
+export function itemName(value: unknown): string {
+  return `[=${JSON.stringify(value)}]`;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function findItem(items: readonly unknown[], name: string): FieldPath | undefined {
+  for (const [at, item] of items.entries()) {
+    const rest =
+      restAfter(name, itemName(item)) ?? restAfter(name, `[${String(at)}]`) ?? restAfterKey(item, name);
+    const path = rest === undefined ? undefined : findField(item, rest);
+    if (path !== undefined) return [at, ...path];
+  }
+  return undefined;
+}
+
+/** `port=80` or `key="a"`, in the key of an item. */
+const KEY_FIELD = /^([^=\]]+)=("(?:[^"\\]|\\.)*"|[^,"\]]+)[,\]]/;
+
+/**
+ * What follows the key of an item, when the item has these fields. One that the item does not name has its default there: the protocol of a
+ * port.
+ */
+function restAfterKey(item: unknown, name: string): string | undefined {
+  if (typeof item !== 'object' || item === null || !name.startsWith('[')) return undefined;
+  let [text, same] = [name.slice(1), 0];
+  for (let end = ','; end === ','; ) {
+    const [all, field = '', value = ''] = KEY_FIELD.exec(text) ?? [];
+    if (all === undefined) return undefined;
+    const own = (item as Fields)[field];
+    if (own !== undefined && JSON.stringify(own) !== value) return undefined;
+    if (own !== undefined) same += 1;
+    text = text.slice(all.length);
+    end = all.slice(-1);
+  }
+  return same === 0 ? undefined : restAfter(`]${text}`, ']');
+}

@@ -1,0 +1,127 @@
+import { type FieldPath, valueAt, withoutFields } from '../model/field-path.ts';
+import type { KubeObject } from '../model/object-meta.ts';
+import { APPLY_SET_PART_OF_LABEL } from './apply-set.ts';
+import { APPLIED_HASH_ANNOTATION, containsAll } from './desired-object.ts';
+import { TAINTS_FIELD } from './applied/cluster-taints.ts';
+import { type FieldHolder, fieldHolders } from './applied/field-holders.ts';
+import { findField } from './applied/field-names.ts';
+
+/** On an object from Git: the fields that Git sets otherwise, and that were left to the managers that own them; a JSON list of names. */
+export const LEFT_FIELDS_ANNOTATION = 'berth.dev/left-fields';
+
+/** A field that Git sets and that stays as another manager has it. */
+export interface LeftField {
+  /** As a conflict names it: `.metadata.labels.region`. */
+  readonly name: string;
+  /** Names of the managers that own it; empty where the record of the object does not say. */
+  readonly managers: readonly string[];
+}
+
+/** What is done about the fields over which an apply lost. */
+export interface JudgedConflicts {
+  /** Berth's own, changed by hand, or written together with what others say: they are written. */
+  readonly taken: readonly string[];
+  readonly left: readonly LeftField[];
+}
+
+/**
+ * Decides about fields that belong to others and that Git sets otherwise. Berth's own fields are taken back from people: those of an object
+ * that Berth applied before, unless it found the field with somebody else and left it. What a controller or another apply owns is left.
+ * @param names of the fields, as the conflict names them
+ * @param live with its managedFields
+ */
+export function judgeConflicts(
+  names: readonly string[],
+  desired: KubeObject,
+  live: KubeObject,
+  manager: string,
+): JudgedConflicts {
+  const set = desired.metadata.labels?.[APPLY_SET_PART_OF_LABEL];
+  const isOurs = set !== undefined && live.metadata.labels?.[APPLY_SET_PART_OF_LABEL] === set;
+  const before = new Set(isOurs ? leftNames(live) : []);
+  const taken: string[] = [];
+  const left: LeftField[] = [];
+  for (const name of new Set(names)) {
+    const holders = fieldHolders(live, name, manager);
+    const isTaints = desired.kind === 'ManagedCluster' && name === TAINTS_FIELD;
+    const wasOurs = isOurs && !before.has(name) && holders.length > 0 && holders.every(isByHand);
+    if (isTaints || wasOurs) taken.push(name);
+    else left.push({ name, managers: holders.map((holder) => holder.manager) });
+  }
+  return { taken, left };
+}
+
+/**
+ * The fields that were left to others, as long as that is so: another manager owns each, with another value than Git's. Undefined when one
+ * of them may be applied now.
+ */
+export function standingLeftFields(
+  desired: KubeObject,
+  live: KubeObject | undefined,
+  manager: string,
+): readonly LeftField[] | undefined {
+  const names = live === undefined ? [] : leftNames(live);
+  const standing: LeftField[] = [];
+  for (const name of names) {
+    const [path, there] = [findField(desired, name), findField(live, name)];
+    const holders = fieldHolders(live as KubeObject, name, manager);
+    if (path === undefined || holders.length === 0) return undefined;
+    if (there !== undefined && containsAll(valueAt(live, there), valueAt(desired, path))) return undefined;
+    standing.push({ name, managers: holders.map((holder) => holder.manager) });
+  }
+  return standing;
+}
+
+/**
+ * The object to apply without the fields that are left to others, with a note of their names.
+ * @param more names of further fields to leave out, without a note
+ * @returns undefined when one that is left is not in the object, or is a mark by which Berth knows it
+ */
+export function withoutLeftFields(
+  desired: KubeObject,
+  left: readonly LeftField[],
+  more: readonly string[] = [],
+): KubeObject | undefined {
+  const names = left.map(({ name }) => name).sort();
+  const find = (name: string): readonly FieldPath[] => {
+    const path = findField(desired, name);
+    return path === undefined ? [] : [path];
+  };
+  const paths = names.flatMap((name) => (MARKS.has(name) ? [] : find(name)));
+  if (paths.length < names.length) return undefined;
+  const rest = withoutFields(desired, [...paths, ...more.flatMap(find)]) as KubeObject;
+  if (left.length === 0) return rest;
+  const annotations = { ...rest.metadata.annotations, [LEFT_FIELDS_ANNOTATION]: JSON.stringify(names) };
+  return { ...rest, metadata: { ...rest.metadata, annotations } };
+}
+
+const MARKS = new Set([
+  `.metadata.labels.${APPLY_SET_PART_OF_LABEL}`,
+  `.metadata.annotations.${APPLIED_HASH_ANNOTATION}`,
+  `.metadata.annotations.${LEFT_FIELDS_ANNOTATION}`,
+]);
+
+/** Anybody may have written the annotation: what is no list of names says nothing. */
+function leftNames(live: KubeObject): readonly string[] {
+  const text = live.metadata.annotations?.[LEFT_FIELDS_ANNOTATION];
+  if (text === undefined) return [];
+  try {
+    const names: unknown = JSON.parse(text);
+    return Array.isArray(names) && names.every((name) => typeof name === 'string') ? names : [''];
+  } catch {
+    return [''];
+  }
+}
+
+/**
+ * Field managers of tools by which people change objects. `before-first-apply` is the name of all who wrote before ownership was recorded, or
+ * before its record was erased.
+ * Source: k8s.io/kubectl (field managers of its commands), apiserver `managedfields` (before-first-apply); a client that names no manager
+ * is called by the first word of its user agent, which is Mozilla for consoles in browsers.
+ */
+const TOOLS_OF_PEOPLE = /^(?:(?:kubectl|oc)(?:-.*)?|k9s|Mozilla|before-first-apply)$/;
+
+/** An apply (`kubectl apply --server-side`) says that it owns the field from now on; an edit does not. */
+function isByHand({ manager, operation, subresource }: FieldHolder): boolean {
+  return operation === 'Update' && subresource === '' && TOOLS_OF_PEOPLE.test(manager);
+}

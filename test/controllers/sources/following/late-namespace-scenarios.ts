@@ -1,0 +1,97 @@
+import { expect, it } from 'vitest';
+import { systemClock } from '../../../../src/adapters/clock/system-clock.ts';
+import { GitLoop } from '../../../../src/controllers/sources/following/git-loop.ts';
+import { SourceClaims } from '../../../../src/controllers/sources/progress/source-claims.ts';
+import type { GitSource } from '../../../../src/controllers/sources/reading/git-source.ts';
+import { InputError } from '../../../../src/core/errors.ts';
+import { type KindInfo, NAMESPACE, PLACEMENT } from '../../../../src/core/model/kinds.ts';
+import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
+import type { KubeApi } from '../../../../src/core/ports.ts';
+import { SilentLogger } from '../../../fakes/silent-logger.ts';
+import { hubSyncFor } from './hub-sync-fixture.ts';
+import { interceptedApi } from './intercepted-api.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** Issue 17, D11, on a hub with the kinds of OCM: the same on the embedded one and on kube-apiserver. @param hub read in each test */
+export function namespacesThatComeLater(hub: () => KubeApi): void {
+  it.each([
+    { name: 'late-watched', mayWatch: true },
+    { name: 'late-tried', mayWatch: false },
+  ])(
+    'an object is applied soon after its namespace came; namespaces may be watched: $mayWatch',
+    async (given) => {
+      const { name, mayWatch } = given;
+      let watches = 0;
+      const api = interceptedApi(hub(), (method, [kind]) => {
+        if (method !== 'watch' || (kind as KindInfo).plural !== 'namespaces') return;
+        watches += 1;
+        if (!mayWatch) throw new InputError('may not', { code: 'kube.forbidden', subject: 'namespaces' });
+      });
+      const placement: KubeObject = {
+        apiVersion: 'cluster.open-cluster-management.io/v1beta1',
+        kind: 'Placement',
+        metadata: { name: 'web', namespace: name },
+        spec: {},
+      };
+      const problems: string[] = [];
+      const loop = new GitLoop({
+        name,
+        url: '/srv/fleet',
+        source: sourceOf(placement),
+        sync: hubSyncFor({
+          api,
+          source: name,
+          claims: new SourceClaims(systemClock, [{ name, force: false }]),
+          createNamespaces: false,
+        }),
+        clock: systemClock,
+        random: () => 0.5,
+        log: new SilentLogger(),
+        emit: (event) => {
+          if (event.kind === 'sync-problem') problems.push(event.message);
+        },
+        pollIntervalMs: HOUR_MS,
+        resyncIntervalMs: HOUR_MS,
+        tell: () => undefined,
+      });
+      const stop = new AbortController();
+      const running = loop.run(stop.signal);
+      try {
+        await expect.poll(() => watches).toBeGreaterThan(0);
+        expect(loop.status().outcome?.problems).toEqual([
+          expect.objectContaining({ object: `Placement ${name}/web`, missingNamespace: name }),
+        ]);
+        await hub().create(NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+        await expect.poll(() => hub().get(PLACEMENT, { namespace: name, name: 'web' })).toBeDefined();
+        await expect.poll(() => loop.status().outcome?.problems).toEqual([]);
+        // However often it was tried.
+        expect(problems).toHaveLength(1);
+      } finally {
+        stop.abort();
+        await running;
+      }
+    },
+  );
+}
+
+/** A source whose only commit holds the object. */
+function sourceOf(object: KubeObject): GitSource {
+  const person = { name: 'Ada', email: '', timeMs: 0 };
+  const commit = { id: 'a', parents: [], author: person, committer: person, subject: '', signed: false };
+  const location = { file: 'a.yaml', line: 1, column: 1 };
+  const source: Pick<GitSource, 'fetch' | 'read' | 'last' | 'settle'> = {
+    fetch: async () => ({ commit: 'a', moved: false }),
+    read: async () => ({
+      commit,
+      objects: [{ object, location, place: { document: 0, within: [] } }],
+      problems: [],
+      files: 1,
+      complete: true,
+      textOf: async () => undefined,
+    }),
+    last: async () => undefined,
+    settle: async () => undefined,
+  };
+  return source as GitSource;
+}

@@ -1,0 +1,19 @@
+import { afterAll, beforeAll, describe } from 'vitest';
+import { NAMESPACE } from '../../../../src/core/model/kinds.ts';
+import { startEmbeddedHub } from '../../../fakes/embedded-hub.ts';
+import { namespacesThatComeLater } from './late-namespace-scenarios.ts';
+
+describe('objects of namespaces that come later, on the embedded hub', () => {
+  let hub: Awaited<ReturnType<typeof startEmbeddedHub>>;
+  beforeAll(async () => {
+    hub = await startEmbeddedHub();
+    await hub.api.create(NAMESPACE, {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'berth-system' },
+    });
+  });
+  afterAll(() => hub?.close());
+
+  namespacesThatComeLater(() => hub.api);
+});
