@@ -26,7 +26,7 @@ function parseIpv6(text: string): IpAddress | undefined {
   return bits === undefined || isMapped(bits) ? undefined : { family: 6, bits };
 }
 
-/** The IPv4 address that an IPv4-mapped IPv6 address stands for (`::ffff:1.2.3.4`, `::ffff:102:304`). */
+/** The IPv4 address that an IPv4-mapped IPv6 address means (`::ffff:1.2.3.4`, `::ffff:102:304`). */
 export function parseMappedIp(text: string): IpAddress | undefined {
   const bits = text.includes(':') ? ipv6Bits(text) : undefined;
   return bits === undefined || !isMapped(bits) ? undefined : { family: 4, bits: bits & 0xffff_ffffn };

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { createPublicKey } from 'node:crypto';
 import { errorText } from '../../../core/errors.ts';
-import { readGivenFile, wrongFile } from '../given-file.ts';
+import { readGivenFile, wrongFile } from '../given/given-file.ts';
 
 const CODE = 'hub.service-account-keys';
 

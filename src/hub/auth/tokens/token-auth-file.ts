@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { UserInfo } from '../../wire/user-info.ts';
-import { readGivenFile, wrongFile } from '../given-file.ts';
+import { readGivenFile, wrongFile } from '../given/given-file.ts';
 
 const CODE = 'hub.token-auth-file';
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { errorText, InputError } from '../../core/errors.ts';
+import { errorText, InputError } from '../../../core/errors.ts';
 
 /**
  * The text of a file that a flag of the hub names.
