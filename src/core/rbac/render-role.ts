@@ -25,7 +25,10 @@ export function renderRole(head: RoleHead, permissions: readonly Permission[]): 
   return [...renderHead(head), ...(permissions.length === 0 ? ['rules: []'] : renderRules(permissions))];
 }
 
-/** A ClusterRole without rules of its own: it has those of every ClusterRole with the label. */
+/**
+ * A ClusterRole that has the rules of every ClusterRole with the label. It names no rules: applied again, an empty list would take those
+ * away that the hub's controller has written.
+ */
 export function renderAggregatedRole(name: string, label: string): readonly string[] {
   return [
     ...renderHead({ kind: 'ClusterRole', name }),
@@ -33,7 +36,6 @@ export function renderAggregatedRole(name: string, label: string): readonly stri
     '  clusterRoleSelectors:',
     '    - matchLabels:',
     `        ${label}: 'true'`,
-    'rules: []',
   ];
 }
 
