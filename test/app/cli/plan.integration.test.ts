@@ -180,10 +180,10 @@ describe('berth plan', () => {
     const objectsOf = async (...flags: string[]) => {
       const { stdout, code } = await plan('--base', 'main', '--head', 'change', '-o', 'json', ...flags);
       const { objects, problems } = JSON.parse(stdout) as {
-        objects: { kind: string }[];
+        objects: { ref: { kind: string } }[];
         problems: { code: string; severity: string; message: string; location: { line: number } }[];
       };
-      return { code, kinds: objects.map(({ kind }) => kind), problems };
+      return { code, kinds: objects.map(({ ref }) => ref.kind), problems };
     };
     const usual = await objectsOf();
     expect(usual).toMatchObject({ code: 2, kinds: ['Namespace'] });
