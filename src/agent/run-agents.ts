@@ -1,3 +1,4 @@
+import { AGENT_RIGHTS } from '../core/rbac/rights-command.ts';
 import { HttpKubeApi } from '../adapters/kube/http-kube-api.ts';
 import { loadKubeConfig } from '../adapters/kube/config/load-kube-config.ts';
 import type { Clock, Logger } from '../core/ports.ts';
@@ -30,7 +31,8 @@ export async function runAgents(
     let client = clients.get(file ?? '');
     if (client === undefined) {
       const config = loadKubeConfig({ file, env: options.env });
-      const api = new HttpKubeApi({ config, clock, userAgent: 'work-agent', exactIntegers: true });
+      const as = { userAgent: 'work-agent', rightsCommand: AGENT_RIGHTS };
+      const api = new HttpKubeApi({ config, clock, ...as, exactIntegers: true });
       client = { api, executors: new ImpersonatingClients(config, clock) };
       clients.set(file ?? '', client);
     }

@@ -73,15 +73,26 @@ describe('berth explain --hub', () => {
   };
 
   it('decides from what the hub holds, against the published decision', async () => {
-    const text = await berth('guestbook/frontend');
+    const text = await berth('guestbook/frontend', '--embedded');
     expect(text).toMatch(/^0 Placement guestbook\/frontend: 1 of 3 clusters selected/);
     expect(text).toContain('Since the last decision:');
     expect(text).toContain('+ cluster1: rank 1');
     expect(text).toContain('- cluster3: not in cluster set prod');
   });
 
+  it('leaves a placement that is not marked as Berth’s to another controller', async () => {
+    const text = await berth('guestbook/frontend');
+    expect(text).toMatch(
+      /^0 Placement guestbook\/frontend: 1 of 3 clusters published by another controller: cluster3/,
+    );
+    expect(text).toContain('Another controller decides this placement, because it carries no annotation');
+    expect(text).not.toContain('cluster1');
+  });
+
   it('explains one cluster', async () => {
-    expect(await berth('guestbook/frontend', '--cluster', 'cluster3')).toContain('What would select it');
+    expect(await berth('guestbook/frontend', '--embedded', '--cluster', 'cluster3')).toContain(
+      'What would select it',
+    );
   });
 
   it('says when there is no such placement', async () => {

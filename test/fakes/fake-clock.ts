@@ -6,6 +6,9 @@ interface Timer {
   readonly callback: () => void;
 }
 
+/** More timers than this without a moment between them are a loop that never pauses: the test would not end. */
+const MAX_TIMERS_AT_ONCE = 10_000;
+
 /** Time moves only through `advance`. `jump` moves the wall clock alone, as an operator or NTP does. */
 export class FakeClock implements MonotonicClock {
   #monotonicMs = 0;
@@ -39,13 +42,19 @@ export class FakeClock implements MonotonicClock {
     this.#offsetMs += byMs;
   }
 
-  /** Fires due timers in order; lets promises settle between them. */
+  /**
+   * Fires due timers in order; lets promises settle between them.
+   * @throws Error when timers keep being set without a delay
+   */
   async advance(byMs: number): Promise<void> {
     const untilMs = this.#monotonicMs + byMs;
-    for (;;) {
+    for (let atOnce = 1; ; atOnce++) {
       await settle();
       const next = this.#nextDue(untilMs);
       if (next === undefined) break;
+      if (next.dueMs > this.#monotonicMs) atOnce = 1;
+      if (atOnce > MAX_TIMERS_AT_ONCE)
+        throw new Error(`${atOnce} timers fired at one moment: something repeats itself without a pause`);
       this.#timers.delete(next);
       this.#monotonicMs = Math.max(this.#monotonicMs, next.dueMs);
       next.callback();

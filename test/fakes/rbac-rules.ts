@@ -6,7 +6,7 @@ export interface RbacRule {
   verbs: string[];
 }
 
-/** A role, or a binding (without rules). */
+/** A role; or a binding, a namespace or an account (without rules). */
 export type RbacObject = KubeObject & { rules?: RbacRule[] };
 
 /** Every right of the rules: `verb resource[/subresource]`. */
@@ -31,5 +31,6 @@ export function withoutRight(object: RbacObject, missing: string | undefined): R
 /** Where objects of its kind are made: the path of its collection. */
 export function rbacPath({ kind, metadata: { namespace } }: RbacObject): string {
   const where = namespace === undefined ? '' : `namespaces/${namespace}/`;
-  return `/apis/rbac.authorization.k8s.io/v1/${where}${kind.toLowerCase()}s`;
+  const root = kind.includes('Role') ? '/apis/rbac.authorization.k8s.io/v1' : '/api/v1';
+  return `${root}/${where}${kind.toLowerCase()}s`;
 }

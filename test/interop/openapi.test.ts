@@ -1,10 +1,9 @@
-/* eslint-disable @typescript-eslint/no-explicit-any -- OpenAPI documents are free-form JSON */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/hub/json/json-value.ts';
 import { swaggerDocument } from '../../src/hub/openapi/v2/swagger-document.ts';
 import { createScheme } from '../../src/hub/scheme/create-scheme.ts';
 import { definitionFromCrd } from '../../src/hub/scheme/crd.ts';
+import type { OpenApiSchema, OpenApiSchemas } from '../hub/openapi/open-api-document.ts';
 import { thingCrd } from '../hub/openapi/v2/thing-crd.ts';
 import { ocmCrds } from './ocm-crds.ts';
 import type { ControlPlane } from './peers/control-plane.ts';
@@ -42,8 +41,8 @@ const OTHER: ReadonlySet<string> = new Set([
 
 describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS))('OpenAPI v2 of a real kube-apiserver', () => {
   let real: ControlPlane;
-  let theirs: Readonly<Record<string, any>>;
-  let ours: Readonly<Record<string, any>>;
+  let theirs: OpenApiSchemas;
+  let ours: OpenApiSchemas;
 
   beforeAll(async () => {
     real = await startControlPlane();
@@ -54,7 +53,7 @@ describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS))('OpenAPI v2 of a real kube
     }
     const scheme = createScheme();
     scheme.register(definitionFromCrd(thingCrd()));
-    ours = JSON.parse(swaggerDocument(scheme).json).definitions;
+    ours = (JSON.parse(swaggerDocument(scheme).json) as { definitions: OpenApiSchemas }).definitions;
     const custom = Object.keys(ours).filter((name) => !name.startsWith('io.k8s.'));
     do {
       // fixed wait: the pace of a poll
@@ -79,17 +78,17 @@ describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS))('OpenAPI v2 of a real kube
   });
 });
 
-const pick = (definitions: Readonly<Record<string, any>>, names: readonly string[]): JsonObject =>
-  Object.fromEntries(names.map((name) => [name, withoutTexts(definitions[name])]));
+const pick = (definitions: OpenApiSchemas, names: readonly string[]): OpenApiSchemas =>
+  Object.fromEntries(names.map((name) => [name, withoutTexts(definitions[name] ?? {})]));
 
 /** Of built-in kinds the hub keeps neither the values that some texts may have, nor which fields exclude each other. */
-const withoutChoices = (schemas: JsonObject): JsonObject =>
+const withoutChoices = (schemas: OpenApiSchemas): OpenApiSchemas =>
   JSON.parse(JSON.stringify(schemas), (key, value: unknown) =>
     (key === 'enum' || key === 'x-kubernetes-unions') && Array.isArray(value) ? undefined : value,
-  ) as JsonObject;
+  ) as OpenApiSchemas;
 
 /** The hub has no texts of built-in kinds, and names required fields in another order. */
-function withoutTexts(schema: any): any {
+function withoutTexts(schema: OpenApiSchema): OpenApiSchema {
   const { description: _description, required, properties, items, additionalProperties, ...rest } = schema;
   return {
     ...rest,
@@ -101,7 +100,8 @@ function withoutTexts(schema: any): any {
     }),
     ...(items !== undefined && { items: withoutTexts(items) }),
     ...(additionalProperties !== undefined && {
-      additionalProperties: additionalProperties === true ? true : withoutTexts(additionalProperties),
+      additionalProperties:
+        typeof additionalProperties === 'boolean' ? additionalProperties : withoutTexts(additionalProperties),
     }),
   };
 }

@@ -49,6 +49,8 @@ export interface HttpKubeApiOptions {
    * takes an object for plain JSON. Written is either.
    */
   readonly exactIntegers?: boolean;
+  /** The command that prints the rights of this process, for the message about a missing one: `berth serve --print-rbac`. */
+  readonly rightsCommand?: string | undefined;
   /** Default: writes are always sent. */
   readonly fence?: WriteFence | undefined;
 }
@@ -65,6 +67,7 @@ export class HttpKubeApi implements KubeApi {
   readonly #random: () => number;
   readonly #parse: (text: string) => unknown;
   readonly #fence: WriteFence | undefined;
+  readonly #rightsCommand: string | undefined;
 
   constructor(options: HttpKubeApiOptions) {
     this.#timeoutMs = options.requestTimeoutMs ?? 30_000;
@@ -73,6 +76,7 @@ export class HttpKubeApi implements KubeApi {
     this.#random = options.random ?? Math.random;
     this.#parse = options.exactIntegers === true ? parseExactIntegers : JSON.parse;
     this.#fence = options.fence;
+    this.#rightsCommand = options.rightsCommand;
     const { config, clock } = options;
     this.#connection = new KubeConnection({
       config,
@@ -257,7 +261,7 @@ export class HttpKubeApi implements KubeApi {
     return errorForStatus(
       response.statusCode,
       parseKubeStatus(status),
-      request,
+      { ...request, rightsCommand: this.#rightsCommand },
       Number.isFinite(retryAfter) ? retryAfter : undefined,
     );
   }

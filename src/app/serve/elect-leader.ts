@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { HttpKubeApi, type HttpKubeApiOptions } from '../../adapters/kube/http-kube-api.ts';
 import { KubeLeaseStore } from '../../adapters/kube/kube-lease-store.ts';
+import { SERVE_RIGHTS } from '../../core/rbac/rights-command.ts';
 import type { Logger, MonotonicClock, ObjectKey } from '../../core/ports.ts';
 import type { ElectionTiming } from '../../runtime/leader-election/election-timing.ts';
 import { LeaderElector } from '../../runtime/leader-election/leader-elector.ts';
@@ -29,7 +30,7 @@ export function electLeader(options: ElectionOptions): Election {
   const { config, key, timing, clock, random, log } = options;
   // A renewal that gets no answer leaves time for another one.
   const requestTimeoutMs = Math.max(500, timing.renewDeadlineMs / 2);
-  const leases = new HttpKubeApi({ config, clock, requestTimeoutMs });
+  const leases = new HttpKubeApi({ config, clock, requestTimeoutMs, rightsCommand: SERVE_RIGHTS });
   const elector = new LeaderElector({
     store: new KubeLeaseStore(leases, key),
     // As in client-go: the host for people, and a random part, since two processes may have the same host name.
@@ -39,7 +40,7 @@ export function electLeader(options: ElectionOptions): Election {
     random,
     log,
   });
-  const api = new HttpKubeApi({ config, clock, fence: elector.fence });
+  const api = new HttpKubeApi({ config, clock, fence: elector.fence, rightsCommand: SERVE_RIGHTS });
   return {
     elector,
     api,

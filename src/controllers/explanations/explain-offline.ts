@@ -11,6 +11,13 @@ import { explainPair } from '../../core/explain/explain-pair.ts';
 import { explainPlacement } from '../../core/explain/explain-placement.ts';
 import { recordedClusters } from '../../core/explain/snapshot/recorded-decisions.ts';
 import type { PlacementRef } from '../../core/explain/snapshot/snapshot-change.ts';
+import {
+  explainPairOfOthers,
+  explainPlacementOfOthers,
+} from '../../core/explain/explain-placement-of-others.ts';
+import type { Placement } from '../../core/model/kind/placement.ts';
+import { namespacedName } from '../../core/model/object-ref.ts';
+import { isOfOtherScheduler } from '../inventory/schedulable-placement.ts';
 import type { Problem } from '../../core/model/problem.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import { closestName } from '../../core/sources/closest-name.ts';
@@ -54,12 +61,21 @@ export async function explainOffline(
   return { ...explainInSnapshot(snapshot, ref, { cluster: request.cluster, before }), problems };
 }
 
+interface ExplanationAsked {
+  readonly cluster?: string | undefined;
+  readonly before?: Snapshot | undefined;
+  /** Whose placements Berth decides: those marked as its own, or all. Default: all. */
+  readonly decides?: 'own' | 'all' | undefined;
+}
+
 /** Explains one placement of a snapshot, or one pair. InputError when there is no such placement. */
 export function explainInSnapshot(
   given: Snapshot,
   ref: PlacementRef,
-  ask: { readonly cluster?: string | undefined; readonly before?: Snapshot | undefined },
+  ask: ExplanationAsked,
 ): Omit<OfflineExplanation, 'problems'> {
+  const others = ask.decides === 'own' ? placementOfOthers(given, ref) : undefined;
+  if (others !== undefined) return explainOthers(given, others, ask.cluster);
   const decision = decideInSnapshot(given, ref);
   if (decision === undefined) throw unknownPlacement(given, ref);
   if (ask.cluster !== undefined) {
@@ -72,6 +88,24 @@ export function explainInSnapshot(
     changesSince(decision, ref, ask.before),
   );
   return { explanation, lines: describePlacement(explanation) };
+}
+
+function placementOfOthers(snapshot: Snapshot, ref: PlacementRef): Placement | undefined {
+  const key = `${ref.namespace}/${ref.name}`;
+  return snapshot.placements.find((one) => namespacedName(one.metadata) === key && isOfOtherScheduler(one));
+}
+
+function explainOthers(
+  snapshot: Snapshot,
+  placement: Placement,
+  cluster: string | undefined,
+): Omit<OfflineExplanation, 'problems'> {
+  if (cluster === undefined) {
+    const explanation = explainPlacementOfOthers(snapshot, placement);
+    return { explanation, lines: describePlacement(explanation) };
+  }
+  const pair = explainPairOfOthers(snapshot, placement, cluster);
+  return { explanation: pair, lines: describePair(pair) };
 }
 
 /** Compared with the earlier snapshot if there is one, else with the recorded decisions. */

@@ -18,7 +18,7 @@ import type { Placement } from '../../core/model/kind/placement.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import type { PlacementRef } from '../../core/explain/snapshot/snapshot-change.ts';
-import { withSchedulingEnabled } from '../inventory/hub-inventory.ts';
+import { withSchedulingEnabled } from '../inventory/schedulable-placement.ts';
 
 /**
  * Reads the snapshot of a hub once. With `only`, just that placement is decided, against the published decisions of all

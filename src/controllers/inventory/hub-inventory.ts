@@ -18,14 +18,14 @@ import type {
 } from '../../core/model/kind/managed-cluster-set.ts';
 import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
-import { type Placement, SCHEDULING_DISABLE_ANNOTATION } from '../../core/model/kind/placement.ts';
+import type { Placement } from '../../core/model/kind/placement.ts';
 import type { PlacementDecision } from '../../core/model/kind/placement-decision.ts';
 import type { Clock } from '../../core/ports.ts';
 import { usesAddOnScores } from '../../core/placement/prioritize/uses-addon-scores.ts';
-import { SCHEDULER_ANNOTATION } from '../../core/publish/approval/publish-annotations.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import { WORKS_BY_PLACEMENT, worksKey } from './works-by-placement.ts';
 import { refusedKindText } from './refused-kind.ts';
+import { withForeignDisabled, withSchedulingEnabled } from './schedulable-placement.ts';
 
 export interface InventoryOptions {
   /** Started by the owner; other parts of the process read it too. */
@@ -179,40 +179,6 @@ export class HubInventory {
       scores: scores.list(),
     };
   }
-}
-
-/** What decisions see of a placement, where that is not the placement itself. */
-const schedulableOf = new WeakMap<Placement, Placement>();
-
-/** The annotation that keeps other schedulers away must not keep Berth away where Berth itself set it. */
-export function withSchedulingEnabled(placement: Placement): Placement {
-  const annotations = placement.metadata.annotations;
-  if (
-    annotations?.[SCHEDULER_ANNOTATION] !== 'berth' ||
-    annotations[SCHEDULING_DISABLE_ANNOTATION] === undefined
-  )
-    return placement;
-  let known = schedulableOf.get(placement);
-  if (known === undefined) {
-    const { [SCHEDULING_DISABLE_ANNOTATION]: _disabled, ...rest } = annotations;
-    known = { ...placement, metadata: { ...placement.metadata, annotations: rest } };
-    schedulableOf.set(placement, known);
-  }
-  return known;
-}
-
-/** On a hub with other schedulers, a placement that is not marked as Berth's is theirs. */
-export function withForeignDisabled(placement: Placement): Placement {
-  const annotations = placement.metadata.annotations ?? {};
-  if (annotations[SCHEDULER_ANNOTATION] === 'berth') return withSchedulingEnabled(placement);
-  if (annotations[SCHEDULING_DISABLE_ANNOTATION] === 'true') return placement;
-  let known = schedulableOf.get(placement);
-  if (known === undefined) {
-    const disabled = { ...annotations, [SCHEDULING_DISABLE_ANNOTATION]: 'true' };
-    known = { ...placement, metadata: { ...placement.metadata, annotations: disabled } };
-    schedulableOf.set(placement, known);
-  }
-  return known;
 }
 
 function sorted<T>(

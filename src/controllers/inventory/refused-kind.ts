@@ -1,10 +1,11 @@
 import type { WatchFailure } from '../../adapters/kube/cache/reflector.ts';
 import { errorText } from '../../core/errors.ts';
 import type { KindInfo } from '../../core/model/kinds.ts';
+import { SERVE_RIGHTS } from '../../core/rbac/rights-command.ts';
 
 /** Says what the hub refuses for a kind, and what the user can do. */
 export function refusedKindText({ group, plural }: KindInfo, { verb, error }: WatchFailure): string {
   const resource = group === '' ? plural : `${plural}.${group}`;
   if (error.code !== 'kube.forbidden') return `${resource} cannot be read (${verb}): ${errorText(error)}`;
-  return `the right to ${verb} ${resource} in all namespaces is missing: give it to Berth's service account, as berth serve --print-rbac prints it`;
+  return `the right to ${verb} ${resource} in all namespaces is missing: give it to Berth's service account, as ${SERVE_RIGHTS} prints it`;
 }

@@ -16,6 +16,7 @@ import { PlanJudge } from '../../core/preview/plan-judge.ts';
 import type { CompactRecord } from '../../core/publish/record/compact-record.ts';
 import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import { leavePlacementsToOthers, othersNote, withOthersPublished } from './placements-of-others.ts';
 import { publishedResults } from '../../core/transition/published-results.ts';
 import { completeTransition, type TransitionOptions } from '../../core/transition/transition.ts';
 import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
@@ -36,6 +37,8 @@ export interface ContentPlanInput {
   readonly deletions?: readonly Pick<JudgedDeletions, 'members' | 'keptOnHub' | 'deleted'>[] | undefined;
   /** What a hub holds: clusters, scores and published decisions are its, and Git's objects are laid over it. */
   readonly hub?: Snapshot | undefined;
+  /** Whose placements there Berth decides. `own`: those of Git, and those marked as its own. Default: all. */
+  readonly decides?: 'own' | 'all' | undefined;
   /**
    * What was published of a placement (`namespace/name`) before, oldest first: its releases do not count again, and what was removed a
    * moment ago counts toward its budget. Absent: nothing is known.
@@ -47,10 +50,14 @@ export interface ContentPlanInput {
 
 /** The plan between two fleets, with the same engine, holds and explanations as after the merge. */
 export function planContents(input: ContentPlanInput): Plan {
-  const { base, head, now: present, hub, recordsOf, budgetOf, deletions = [] } = input;
+  const { base, head, now: present, recordsOf, budgetOf, deletions = [] } = input;
   const found = hubOnlyObjects(base.fleet.objects, head.fleet.objects, deletions);
   const baseSnapshot = snapshotOfObjects(base.fleet.objects, { now: present });
   const headSnapshot = snapshotOfObjects([...head.fleet.objects, ...found.staying], { now: present });
+  const { hub, others } = leavePlacementsToOthers(input, [
+    ...baseSnapshot.placements,
+    ...headSnapshot.placements,
+  ]);
   const decisions = hub?.decisions ?? publishedBefore(baseSnapshot);
   const { clusters: published } = new PublishedClusters().read(decisions);
   const judge = new PlanJudge({
@@ -90,16 +97,17 @@ export function planContents(input: ContentPlanInput): Plan {
     onHub: [...head.fleet.objects, ...found.staying, ...found.remaining],
     published: publishedOf(after.snapshot),
     snapshot: after.snapshot,
-    results: [...after.results.values()],
+    results: withOthersPublished([...after.results.values()], decisions),
   };
   const plan = makePlan(before, side, {
     explain: makeMoveExplainer(before, (key) => after.decidedIn.get(key) ?? after.snapshot),
     token: (key, from, to) => judge.token(key, from, to),
     judge: (key, from, result, definitionChanged) => judge.hold(key, from, result, definitionChanged),
   });
-  if (hub !== undefined || baseSnapshot.decisions.length > 0 || baseSnapshot.placements.length === 0)
-    return plan;
-  return { ...plan, notEvaluated: [...plan.notEvaluated, NOTHING_RECORDED] };
+  const isPublishedKnown =
+    hub !== undefined || baseSnapshot.decisions.length > 0 || baseSnapshot.placements.length === 0;
+  const notes = [...othersNote(others), ...(isPublishedKnown ? [] : [NOTHING_RECORDED])];
+  return notes.length === 0 ? plan : { ...plan, notEvaluated: [...plan.notEvaluated, ...notes] };
 }
 
 const NOTHING_RECORDED = 'No PlacementDecisions are recorded: what the base decides counts as published now.';

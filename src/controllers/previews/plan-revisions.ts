@@ -39,6 +39,8 @@ export interface PlanRevisionsInput {
   readonly now?: string | undefined;
   /** What a hub holds; absent: the repository is all there is. */
   readonly hub?: Snapshot | undefined;
+  /** Whose placements there Berth decides: those of Git and those marked as its own, or all. Default: all. */
+  readonly decides?: 'own' | 'all' | undefined;
   /** What controllers noted there of what was deleted and released before. */
   readonly hubMemory?: RecordedHubState | undefined;
   /** The hub itself, for what deletions take away from it; there when `hub` is. */
@@ -105,6 +107,7 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     head: { fleet: comes, end: { name: input.head, commit: head } },
     now,
     hub: input.hub,
+    decides: input.decides,
     works: works.items,
     deletions,
     recordsOf: (placement) => recordsOf(input.hubMemory, placement),

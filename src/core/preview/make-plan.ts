@@ -14,7 +14,7 @@ export function makePlan(base: PlanSide, head: PlanSide, judges: PlanJudges): Pl
     now: head.snapshot.now,
     hasChanges: placements.length > 0 || objects.length > 0,
     summary: {
-      placements: head.results.length,
+      placements: head.results.filter(({ outcome }) => outcome !== 'skipped').length,
       placementsChanged: placements.length,
       clusters: head.snapshot.clusters.length,
       added: sum(placements.map(({ added }) => added.length)),

@@ -6,7 +6,7 @@ import type { RemovalBudget } from '../publish/judge/removal-budget.ts';
 
 /** What one source says, and how much a change of it may remove. */
 export interface SourceDeclaration {
-  /** Kinds that are applied beside those of OCM and namespaces. Undefined: not known, all count as applied. */
+  /** Kinds that are applied beside those of OCM and namespaces. Undefined: not known, none counts. */
   readonly kinds?: readonly string[] | undefined;
   readonly name: string;
   /** Its place in the settings. */

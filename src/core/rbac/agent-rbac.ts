@@ -1,4 +1,6 @@
+import { type ListedPermissions, unnamedText } from './listed-kinds.ts';
 import type { Permission } from './permission.ts';
+import { renderNamespace, renderServiceAccount } from './render-account.ts';
 import { renderDocuments } from './render-documents.ts';
 import { renderAggregatedRole, renderBinding, renderRole } from './render-role.ts';
 
@@ -68,68 +70,97 @@ const EXECUTOR_CACHE: readonly Permission[] = [
   },
 ];
 
-/** On the managed cluster, for every kind that works carry: the part to adapt. */
-const MANIFESTS: Permission = {
-  groups: ['', 'apps', 'batch'],
-  resources: ['namespaces', 'configmaps', 'secrets', 'services', 'serviceaccounts', 'deployments', 'jobs'],
+/** What the agent does with objects of every kind that works carry. */
+export const CARRYING: Pick<Permission, 'verbs' | 'why'> = {
   verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
   why: 'get, create, update, patch: the agent applies objects; list, watch: it detects drift and reads feedback; delete: it deletes objects that left their ManifestWork.',
 };
 
+/** An example, for those who do not list the kinds in their works. */
+const COMMON_KINDS: readonly Permission[] = [
+  {
+    groups: ['', 'apps', 'batch'],
+    resources: ['namespaces', 'configmaps', 'secrets', 'services', 'serviceaccounts', 'deployments', 'jobs'],
+    ...CARRYING,
+  },
+];
+
 const AGGREGATE_LABEL = 'open-cluster-management.io/aggregate-to-work';
 
-export interface RbacNames {
+export interface AgentDuties {
   readonly clusterName: string;
   /** Of the agent's service account on the managed cluster. */
   readonly namespace: string;
+  readonly executorCache: boolean;
+  /** The kinds that works carry. Absent: those of the example. */
+  readonly kinds?: ListedPermissions | undefined;
+  /** For which API server. Absent: both. */
+  readonly side?: 'hub' | 'managed' | undefined;
 }
 
 /**
- * The least permissions the agent works with, as YAML with a reason at each rule. Nothing asks for `*`: grant the kinds that
- * works carry through the aggregated role. RBAC objects in works also need `escalate` and `bind`, or the agent holding what they grant.
+ * The least permissions the agent works with, as YAML with a reason at each rule, and the namespaces and service accounts that they are
+ * bound to. Nothing asks for `*`: the kinds that works carry are listed, or granted through the aggregated role. RBAC objects in works
+ * also need `escalate` and `bind`, or the agent holding what they grant.
  */
-export function renderAgentRbac({ clusterName, namespace }: RbacNames): string {
-  const subject = { kind: 'ServiceAccount', name: 'berth-agent', namespace } as const;
+export function renderAgentRbac(duties: AgentDuties): string {
+  const { side } = duties;
+  return renderDocuments([
+    ...(side === 'managed' ? [] : hubDocuments(duties)),
+    ...(side === 'hub' ? [] : managedDocuments(duties)),
+  ]);
+}
+
+type Document = readonly string[];
+const NAME = 'berth-agent';
+
+function hubDocuments({ clusterName }: AgentDuties): readonly Document[] {
+  const account = { kind: 'ServiceAccount', name: NAME, namespace: clusterName } as const;
   const group = { kind: 'Group', name: `system:open-cluster-management:${clusterName}` } as const;
-  const bind = (name: string): readonly string[] =>
-    renderBinding({ kind: 'ClusterRoleBinding', name, subject });
-  const parts = [
-    ['# On the hub.', ...renderRole({ kind: 'Role', name: 'berth-agent', namespace: clusterName }, HUB)],
+  return [
+    ["# On the hub: the cluster's namespace.", ...renderNamespace(clusterName)],
     [
-      '# On the hub: this is the group that OCM’s registration gives the agents of a cluster. Name the user of the hub kubeconfig if yours is another.',
-      ...renderBinding({ kind: 'RoleBinding', name: 'berth-agent', namespace: clusterName, subject: group }),
+      '# On the hub: an account for an agent that OCM’s registration gives none.',
+      ...renderServiceAccount(NAME, clusterName),
     ],
+    ['# On the hub.', ...renderRole({ kind: 'Role', name: NAME, namespace: clusterName }, HUB)],
     [
-      '# On the managed cluster: permissions that the agent always needs.',
-      ...renderRole({ kind: 'ClusterRole', name: 'berth-agent' }, CLUSTER),
+      '# On the hub: the group is the one that OCM’s registration gives the agents of a cluster. Name the user of the hub kubeconfig if yours is another.',
+      ...renderBinding({
+        kind: 'RoleBinding',
+        name: NAME,
+        namespace: clusterName,
+        subjects: [group, account],
+      }),
     ],
-    [
-      '# On the managed cluster: only needed if ManifestWorks name executors.',
-      ...renderRole({ kind: 'ClusterRole', name: 'berth-agent-executors' }, EXECUTORS),
-    ],
-    [
-      '# On the managed cluster: only needed with --executor-cache.',
-      ...renderRole({ kind: 'ClusterRole', name: 'berth-agent-executor-cache' }, EXECUTOR_CACHE),
-    ],
-    [
-      '# On the managed cluster: this role aggregates every ClusterRole with the label. Add one for each kind in your ManifestWorks.',
-      ...renderAggregatedRole('berth-agent-manifests', AGGREGATE_LABEL),
-    ],
-    [
-      '# An example. Change it to the kinds in your ManifestWorks.',
-      ...renderRole(
-        {
-          kind: 'ClusterRole',
-          name: 'berth-agent-manifests-common',
-          labels: { [AGGREGATE_LABEL]: 'true' },
-        },
-        [MANIFESTS],
-      ),
-    ],
-    bind('berth-agent'),
-    bind('berth-agent-executors'),
-    bind('berth-agent-executor-cache'),
-    bind('berth-agent-manifests'),
   ];
-  return renderDocuments(parts);
+}
+
+function managedDocuments({ namespace, executorCache, kinds }: AgentDuties): readonly Document[] {
+  const subjects = [{ kind: 'ServiceAccount', name: NAME, namespace }] as const;
+  const bind = (name: string): Document => renderBinding({ kind: 'ClusterRoleBinding', name, subjects });
+  const role = (comment: string, name: string, permissions: readonly Permission[]): readonly Document[] => [
+    [`# On the managed cluster: ${comment}`, ...renderRole({ kind: 'ClusterRole', name }, permissions)],
+    bind(name),
+  ];
+  return [
+    ['# On the managed cluster: the namespace and the account of the agent.', ...renderNamespace(namespace)],
+    renderServiceAccount(NAME, namespace),
+    ...role('permissions that the agent always needs.', NAME, CLUSTER),
+    ...role('only needed if ManifestWorks name executors.', `${NAME}-executors`, EXECUTORS),
+    ...(executorCache ? role('needed with --executor-cache.', `${NAME}-executor-cache`, EXECUTOR_CACHE) : []),
+    ...(kinds === undefined
+      ? role(
+          'an example of what ManifestWorks carry. Name your kinds with --kind instead.',
+          `${NAME}-manifests-common`,
+          COMMON_KINDS,
+        )
+      : role('the kinds that ManifestWorks carry.', `${NAME}-manifests-kinds`, kinds.permissions)),
+    [
+      '# On the managed cluster: this role aggregates every ClusterRole with the label, as OCM’s agent does: for rights that no flag names.',
+      ...unnamedText(kinds?.unnamed ?? []),
+      ...renderAggregatedRole(`${NAME}-manifests`, AGGREGATE_LABEL),
+    ],
+    bind(`${NAME}-manifests`),
+  ];
 }

@@ -155,17 +155,19 @@ export function namespaceLookup(namespace: string): readonly Permission[] {
   }));
 }
 
+/** What applying takes of a kind, and deleting what left Git. */
+export const APPLYING: Pick<Permission, 'verbs' | 'why'> = {
+  verbs: ['list', 'create', 'patch', 'delete'],
+  why: 'list: Berth compares the hub with Git; create, patch: it applies objects by server-side apply; delete: it deletes objects that left Git.',
+};
+
 /** Needed with `--sync apply`: the objects in Git, of the OCM kinds and namespaces. */
 export const GIT_OBJECTS: readonly Permission[] = [
-  ...grant(
-    GIT_KINDS,
-    ['list', 'create', 'patch', 'delete'],
-    'list: Berth compares the hub with Git; create, patch: it applies objects by server-side apply; delete: it deletes objects that left Git.',
-  ),
+  ...grant(GIT_KINDS, APPLYING.verbs, APPLYING.why),
   ...grant(
     [NAMESPACE],
     ['list', 'watch', 'create', 'patch'],
-    'create, patch: Berth applies namespaces by server-side apply; list: it compares the hub with Git and recognises a restored or replaced hub; watch: it waits for namespaces that objects in Git need. Add delete if namespaces in Git have the annotation berth.dev/prune: enabled.',
+    'create, patch: Berth applies namespaces by server-side apply; list: it compares the hub with Git and recognises a restored or replaced hub; watch: it waits for namespaces that objects in Git need. List the kind /Namespace to add delete, for namespaces with the annotation berth.dev/prune: enabled.',
   ),
   ...grant(
     [MANAGED_CLUSTER_SET],

@@ -1,6 +1,8 @@
 import { DEFAULT_NAMESPACE } from '../sync/apply-set.ts';
 import type { Permission } from './permission.ts';
 import { renderDocuments } from './render-documents.ts';
+import { type ListedPermissions, unnamedText } from './listed-kinds.ts';
+import { renderNamespace, renderServiceAccount } from './render-account.ts';
 import { renderAggregatedRole, renderBinding, renderRole } from './render-role.ts';
 import {
   APPLY_SET,
@@ -27,6 +29,8 @@ export interface ControllerDuties {
   readonly embedded: boolean;
   /** Name of the Lease of the leader election. Absent: leader election is off. */
   readonly lease?: string | undefined;
+  /** Kinds that sources list beside those of OCM and namespaces, with the resources that are known. Absent: none. */
+  readonly kinds?: ListedPermissions | undefined;
   /** Secrets with the credentials of sources. */
   readonly secrets: readonly { readonly namespace: string; readonly name: string }[];
 }
@@ -51,6 +55,8 @@ export function renderControllerRbac(duties: ControllerDuties): string {
     ...(duties.applies ? (duties.embedded ? EMBEDDED : namespaceLookup(DEFAULT_NAMESPACE)) : []),
   ];
   return renderDocuments([
+    ['# The namespace and the service account of the controller.', ...renderNamespace(DEFAULT_NAMESPACE)],
+    renderServiceAccount(SUBJECT.name, DEFAULT_NAMESPACE),
     ...boundRole('# Permissions that the controller needs with its flags.', 'berth', own),
     ...(duties.lease === undefined
       ? []
@@ -74,7 +80,7 @@ export function renderControllerRbac(duties: ControllerDuties): string {
           EXECUTORS,
         )
       : []),
-    ...(duties.applies ? sourceRoles() : []),
+    ...(duties.applies ? sourceRoles(duties) : []),
     ...secretNamespaces(duties).flatMap(([namespace, names]) =>
       boundRole(
         '# Secrets with the credentials of sources.',
@@ -88,9 +94,8 @@ export function renderControllerRbac(duties: ControllerDuties): string {
 }
 
 /** Roles for the objects in Git: one for OCM's kinds, and an aggregated one for other kinds. */
-function sourceRoles(): readonly Document[] {
+function sourceRoles({ kinds = NO_KINDS }: ControllerDuties): readonly Document[] {
   const name = 'berth-sources';
-  const head = { kind: 'ClusterRole', name: `${name}-ocm`, labels: { [AGGREGATE_LABEL]: 'true' } } as const;
   return [
     ...boundRole(
       '# ConfigMaps that are the ApplySet parents of sources.',
@@ -99,18 +104,24 @@ function sourceRoles(): readonly Document[] {
       DEFAULT_NAMESPACE,
     ),
     [
-      '# This role aggregates every ClusterRole with the label. For each other kind in Git (add-ons, ConfigMaps, ApplicationSets …), add a',
-      '# ClusterRole with list, create, patch and delete. To apply roles and bindings, Berth also needs escalate and bind, or the permissions',
-      '# that they grant.',
+      '# This role aggregates every ClusterRole with the label: for rights that no flag and no setting names.',
+      '# To apply roles and bindings, Berth also needs escalate and bind, or the permissions that they grant.',
+      ...unnamedText(kinds.unnamed),
       ...renderAggregatedRole(name, AGGREGATE_LABEL),
     ],
-    [
-      '# The OCM kinds. Remove the kinds that your repositories do not hold.',
-      ...renderRole(head, GIT_OBJECTS),
-    ],
-    renderBinding({ kind: 'ClusterRoleBinding', name, subject: SUBJECT }),
+    renderBinding({ kind: 'ClusterRoleBinding', name, subjects: [SUBJECT] }),
+    ...boundRole(
+      '# The OCM kinds and namespaces. Remove the kinds that your repositories do not hold.',
+      `${name}-ocm`,
+      GIT_OBJECTS,
+    ),
+    ...(kinds.permissions.length === 0
+      ? []
+      : boundRole('# The kinds that the sources list.', `${name}-kinds`, kinds.permissions)),
   ];
 }
+
+const NO_KINDS: ListedPermissions = { permissions: [], unnamed: [] };
 
 /** Roles for people who release held changes. The controller does not have them. */
 function releaseRoles({ schedule, applies }: ControllerDuties): readonly Document[] {
@@ -148,7 +159,7 @@ function boundRole(
       : (['Role', 'RoleBinding'] as const);
   return [
     [comment, ...renderRole({ kind: role, name, namespace }, permissions)],
-    renderBinding({ kind: binding, name, namespace, subject: SUBJECT }),
+    renderBinding({ kind: binding, name, namespace, subjects: [SUBJECT] }),
   ];
 }
 

@@ -2,11 +2,18 @@ import { CONFIG_MAP, PLACEMENT } from '../model/kinds.ts';
 import { grant, type Permission } from './permission.ts';
 
 /** Permissions of a person who runs `berth release` for a Placement. */
-export const RELEASE_PLACEMENT: readonly Permission[] = grant(
-  [PLACEMENT],
-  ['get', 'patch'],
-  'get: berth release reads the held change; patch: it writes the plan token and the name of the person.',
-);
+export const RELEASE_PLACEMENT: readonly Permission[] = [
+  ...grant(
+    [PLACEMENT],
+    ['get', 'patch'],
+    'get: berth release reads the held change; patch: it writes the plan token and the name of the person.',
+  ),
+  ...grant(
+    [CONFIG_MAP],
+    ['list'],
+    'list: berth history reads the records of the namespace; RBAC cannot restrict list to their label. Remove it if ConfigMaps there are not for these people.',
+  ),
+];
 
 /** Permissions of a person who runs `berth release --source`, in Berth's own namespace. */
 export const RELEASE_SOURCE: readonly Permission[] = grant(

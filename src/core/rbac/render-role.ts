@@ -13,17 +13,22 @@ export interface BindingHead {
   /** Of the binding and of the role it binds. */
   readonly name: string;
   readonly namespace?: string | undefined;
-  readonly subject:
-    | { readonly kind: 'ServiceAccount'; readonly name: string; readonly namespace: string }
-    | { readonly kind: 'Group'; readonly name: string };
+  readonly subjects: readonly RbacSubject[];
 }
+
+export type RbacSubject =
+  | { readonly kind: 'ServiceAccount'; readonly name: string; readonly namespace: string }
+  | { readonly kind: 'Group'; readonly name: string };
 
 /** A role as YAML lines, with the reason above each rule. */
 export function renderRole(head: RoleHead, permissions: readonly Permission[]): readonly string[] {
   return [...renderHead(head), ...(permissions.length === 0 ? ['rules: []'] : renderRules(permissions))];
 }
 
-/** A ClusterRole without rules of its own: it has those of every ClusterRole with the label. */
+/**
+ * A ClusterRole that has the rules of every ClusterRole with the label. It names no rules: applied again, an empty list would take those
+ * away that the hub's controller has written.
+ */
 export function renderAggregatedRole(name: string, label: string): readonly string[] {
   return [
     ...renderHead({ kind: 'ClusterRole', name }),
@@ -31,11 +36,10 @@ export function renderAggregatedRole(name: string, label: string): readonly stri
     '  clusterRoleSelectors:',
     '    - matchLabels:',
     `        ${label}: 'true'`,
-    'rules: []',
   ];
 }
 
-export function renderBinding({ subject, ...head }: BindingHead): readonly string[] {
+export function renderBinding({ subjects, ...head }: BindingHead): readonly string[] {
   return [
     ...renderHead(head),
     'roleRef:',
@@ -43,11 +47,13 @@ export function renderBinding({ subject, ...head }: BindingHead): readonly strin
     `  kind: ${head.kind === 'RoleBinding' ? 'Role' : 'ClusterRole'}`,
     `  name: ${head.name}`,
     'subjects:',
-    `  - kind: ${subject.kind}`,
-    `    name: ${subject.name}`,
-    subject.kind === 'ServiceAccount'
-      ? `    namespace: ${subject.namespace}`
-      : '    apiGroup: rbac.authorization.k8s.io',
+    ...subjects.flatMap((subject) => [
+      `  - kind: ${subject.kind}`,
+      `    name: ${subject.name}`,
+      subject.kind === 'ServiceAccount'
+        ? `    namespace: ${subject.namespace}`
+        : '    apiGroup: rbac.authorization.k8s.io',
+    ]),
   ];
 }
 

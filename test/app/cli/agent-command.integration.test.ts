@@ -48,15 +48,56 @@ describe('berth agent', () => {
     const { io, stdout } = makeCliIo();
     expect(await runCli(['agent', '--print-rbac', '--cluster-name', 'edge-7'], io)).toBe(0);
     const objects = loadAll(stdout()) as { kind: string; metadata: { namespace?: string } }[];
+    const roleAndBinding = ['ClusterRole', 'ClusterRoleBinding'];
     expect(objects.map(({ kind }) => kind)).toEqual([
-      'Role',
-      'RoleBinding',
-      ...Array.from({ length: 5 }, () => 'ClusterRole'),
-      ...Array.from({ length: 4 }, () => 'ClusterRoleBinding'),
+      ...['Namespace', 'ServiceAccount', 'Role', 'RoleBinding'],
+      ...['Namespace', 'ServiceAccount'],
+      ...Array.from({ length: 4 }, () => roleAndBinding).flat(),
     ]);
-    expect(objects[0]?.metadata.namespace).toBe('edge-7');
+    expect(objects[2]?.metadata.namespace).toBe('edge-7');
     expect(stdout()).not.toContain("'*'");
     const rules = stdout().match(/- apiGroups:/g)?.length;
     expect(stdout().match(/^ {2}# /gm)?.length).toBe(rules);
+  });
+
+  it.each([
+    { flags: ['--print-rbac=hub', '--cluster-name', 'edge-7'], namespaces: ['edge-7'] },
+    { flags: ['--print-rbac=managed'], namespaces: ['open-cluster-management-agent'] },
+    { flags: ['--print-rbac=managed', '--namespace', 'agents'], namespaces: ['agents'] },
+  ])('prints with $flags what belongs to one API server', async ({ flags, namespaces }) => {
+    const { io, stdout } = makeCliIo();
+    expect(await runCli(['agent', ...flags], io)).toBe(0);
+    const objects = loadAll(stdout()) as { kind: string; metadata: { name: string; namespace?: string } }[];
+    const named = objects.filter(({ kind }) => kind === 'Namespace').map(({ metadata }) => metadata.name);
+    expect(named).toEqual(namespaces);
+    const used = objects.flatMap(({ metadata }) => metadata.namespace ?? []);
+    expect([...new Set(used)]).toEqual(namespaces);
+  });
+
+  it('prints the rights on the kinds that works carry, and those of the executor cache where it is on', async () => {
+    const { io, stdout } = makeCliIo();
+    const flags = ['--print-rbac=managed', '--executor-cache', '--kind', 'apps/Deployment', '/Service'];
+    expect(await runCli(['agent', ...flags], io)).toBe(0);
+    const roles = loadAll(stdout()) as { kind: string; metadata: { name: string }; rules?: object[] }[];
+    const find = (name: string) =>
+      roles.find(({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === name);
+    const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
+    expect(find('berth-agent-manifests-kinds')?.rules).toEqual([
+      { apiGroups: [''], resources: ['services'], verbs },
+      { apiGroups: ['apps'], resources: ['deployments'], verbs },
+    ]);
+    expect(find('berth-agent-manifests-common')).toBeUndefined();
+    expect(find('berth-agent-executor-cache')).toBeDefined();
+  });
+
+  it.each([
+    { flags: ['--print-rbac'], want: '--cluster-name: is missing' },
+    { flags: ['--print-rbac=both', '--cluster-name', 'a'], want: 'expected hub or managed' },
+    { flags: ['--print-rbac=managed', '--kind', 'Service'], want: 'expected GROUP/KIND' },
+    { flags: ['--kind', '/Service'], want: '--kind: has no effect without --print-rbac' },
+  ])('refuses $flags', async ({ flags, want }) => {
+    const { io, stderr } = makeCliIo();
+    expect(await runCli(['agent', ...flags], io)).toBe(1);
+    expect(stderr()).toContain(want);
   });
 });

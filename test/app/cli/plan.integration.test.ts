@@ -169,6 +169,35 @@ describe('berth plan', () => {
     );
   });
 
+  it('counts only what berth serve applies: OCM kinds, namespaces, and the kinds that it is told', async () => {
+    const kinds = ['Namespace', 'ConfigMap', 'Secret'].map(
+      (kind) => `apiVersion: v1\nkind: ${kind}\nmetadata: {name: x, namespace: default}\n`,
+    );
+    fixture.commit(
+      { 'more.yaml': kinds.join('---\n').replace(', namespace: default', '') },
+      { branch: 'change' },
+    );
+    const objectsOf = async (...flags: string[]) => {
+      const { stdout, code } = await plan('--base', 'main', '--head', 'change', '-o', 'json', ...flags);
+      const { objects, problems } = JSON.parse(stdout) as {
+        objects: { ref: { kind: string } }[];
+        problems: { code: string; severity: string; message: string; location: { line: number } }[];
+      };
+      return { code, kinds: objects.map(({ ref }) => ref.kind), problems };
+    };
+    const usual = await objectsOf();
+    expect(usual).toMatchObject({ code: 2, kinds: ['Namespace'] });
+    const notApplied = {
+      code: 'source.kind-not-listed',
+      severity: 'warning',
+      message: expect.stringContaining('is applied to a hub only by a source that lists the kind') as string,
+    };
+    expect(usual.problems).toMatchObject([notApplied, notApplied]);
+    const listed = await objectsOf('--kind', '/ConfigMap', '/Secret');
+    expect(listed).toMatchObject({ code: 2, problems: [] });
+    expect(listed.kinds.sort()).toEqual(['ConfigMap', 'Namespace', 'Secret']);
+  });
+
   it('reads a clone from any folder inside it, and its remote branches', async () => {
     const clone = path.join(tempDir(), 'clone');
     execFileSync('git', ['clone', '-q', fixture.dir, clone]);
@@ -181,6 +210,9 @@ describe('berth plan', () => {
 
   it.each([
     [['--base', 'gone', '--head', 'main'], 'Git ref gone: not found'],
+    [['--base', 'main', '--kind', 'ConfigMap'], '--kind: got "ConfigMap", expected GROUP/KIND'],
+    [['--base', 'main', '--kind', '/ConfigMap', '--config', 'x.yaml'], '--kind: got it beside --config'],
+    [['--base', 'main', '--embedded'], '--embedded: has no effect without --hub'],
     [['--base', 'main', '--now', 'tomorrow'], '--now: got "tomorrow"'],
     [['--base', 'main', '--repo', '/'], 'is not inside a Git repository'],
   ])('refuses %j with a clear sentence', async (args, message) => {

@@ -15,7 +15,7 @@ async function print(...flags: string[]): Promise<{ code: number; text: string; 
 
 function roles(text: string): readonly string[] {
   return (loadAll(text) as RbacObject[])
-    .filter(({ kind }) => !kind.endsWith('Binding'))
+    .filter(({ kind }) => kind.endsWith('Role'))
     .map(({ kind, metadata }) => `${kind} ${metadata.name}`);
 }
 
@@ -92,6 +92,62 @@ describe('berth serve --print-rbac', () => {
     writeFileSync(file, `sources: [${first.join(', ')}, ${last.replace('observe', 'apply')}]`);
     expect(roles((await print('--config', file)).text)).toContain('Role berth');
     rmSync(dir, { recursive: true });
+  });
+
+  it('prints the verbs of applying for exactly the kinds that are listed', async () => {
+    const flags = [
+      '--kind',
+      'apps/Deployment',
+      '/ConfigMap',
+      '/Endpoints',
+      'example.org/Policy',
+      'batch/*',
+      '*',
+    ];
+    const { code, text } = await print(...flags);
+    expect(code).toBe(0);
+    const role = (loadAll(text) as RbacObject[]).find(
+      ({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === 'berth-sources-kinds',
+    );
+    const verbs = ['list', 'create', 'patch', 'delete'];
+    expect(role?.rules).toEqual([
+      { apiGroups: [''], resources: ['configmaps', 'endpoints'], verbs },
+      { apiGroups: ['apps'], resources: ['deployments'], verbs },
+      { apiGroups: ['batch'], resources: ['cronjobs', 'jobs'], verbs },
+      { apiGroups: ['example.org'], resources: ['policies'], verbs },
+    ]);
+    expect(text.match(/derived from the kinds/g)).toHaveLength(1);
+    expect(text).toContain('# No rights are printed for "*", which names no kinds');
+  });
+
+  it('prints the kinds of the sources that Berth applies, and of no others', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'berth-rbac-'));
+    const file = join(dir, 'sources.yaml');
+    const source = (name: string, sync: string, kind: string) => ({
+      name,
+      url: 'https://git.example.org/a.git',
+      sync,
+      kinds: [kind],
+    });
+    const sources = [source('a', 'apply', '/ConfigMap'), source('b', 'observe', '/Secret')];
+    writeFileSync(file, JSON.stringify({ sources }));
+    const { text } = await print('--config', file);
+    rmSync(dir, { recursive: true });
+    expect(text).toContain("resources: ['configmaps']\n    verbs: ['list', 'create', 'patch', 'delete']");
+    expect(text).not.toContain("'secrets'");
+  });
+
+  it('begins with the namespace and the service account that everything is bound to', async () => {
+    const documents = loadAll((await print()).text) as RbacObject[];
+    expect(documents.slice(0, 2)).toEqual([
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'berth-system' } },
+      { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'berth', namespace: 'berth-system' } },
+    ]);
+    const bound = documents
+      .filter(({ kind }) => kind.endsWith('Binding'))
+      .map(({ metadata }) => metadata.name);
+    const roles = documents.filter(({ kind }) => kind.endsWith('Role')).map(({ metadata }) => metadata.name);
+    expect(bound).toEqual(roles.filter((name) => name !== 'berth-release'));
   });
 
   it.each([

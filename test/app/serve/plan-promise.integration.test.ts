@@ -17,6 +17,9 @@ import {
 } from './fleet-fixture.ts';
 import { ServedFleet } from './served-fleet.ts';
 
+/** As the controllers of these tests apply them. */
+const EVERY_KIND = ['--kind', '*'];
+
 /** What the preview of a branch said is what happens when it is merged, or it is held and explained again. */
 describe('a preview on a hub', () => {
   let fleet: ServedFleet;
@@ -29,9 +32,8 @@ describe('a preview on a hub', () => {
   afterEach(() => fleet.close());
 
   async function plan(): Promise<Plan> {
-    const { stdout, stderr } = await fleet.berth(
-      ...['plan', '--base', 'main', '--head', 'retire', '--kubeconfig', fleet.hub.kubeconfig, '-o', 'json'],
-    );
+    const flags = ['--kubeconfig', fleet.hub.kubeconfig, '-o', 'json', ...EVERY_KIND];
+    const { stdout, stderr } = await fleet.berth('plan', '--base', 'main', '--head', 'retire', ...flags);
     expect(stderr).toBe('');
     return JSON.parse(stdout) as Plan;
   }
@@ -183,7 +185,9 @@ describe('a preview on a hub', () => {
     expect(deletions?.message).toContain(
       '2 of 12 objects left Git, after 2 that were deleted in the 10 minutes before (budget 3)',
     );
-    const offline = await fleet.berth('plan', '--base', 'main', '--head', 'retire', '-o', 'json');
+    const offline = await fleet.berth(
+      ...['plan', '--base', 'main', '--head', 'retire', '-o', 'json', ...EVERY_KIND],
+    );
     expect(JSON.parse(offline.stdout)).toMatchObject({
       deletionsHeld: [],
       notEvaluated: expect.arrayContaining([

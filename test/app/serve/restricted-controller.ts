@@ -7,7 +7,7 @@ import { HttpKubeApi } from '../../../src/adapters/kube/http-kube-api.ts';
 import { KubeConfig } from '../../../src/adapters/kube/config/kube-config.ts';
 import { loadKubeConfig } from '../../../src/adapters/kube/config/load-kube-config.ts';
 import { type ControllerDuties, renderControllerRbac } from '../../../src/core/rbac/controller-rbac.ts';
-import { type KindInfo, MANIFEST_WORK, NAMESPACE } from '../../../src/core/model/kinds.ts';
+import { type KindInfo, MANIFEST_WORK } from '../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import type { KubeApi, WriteOptions } from '../../../src/core/ports.ts';
 import { AuditingKubeApi } from '../../fakes/auditing-kube-api.ts';
@@ -61,11 +61,9 @@ export async function restrictedClient(fleet: ServedFleet, duties: ControllerDut
     if (answer.status !== 201) throw new Error(`POST ${path}: ${JSON.stringify(answer.body)}`);
     return answer.body;
   };
-  await fleet.hub.api.create(NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: HOME } });
   for (const object of printedRbac(duties)) await post(rbacPath(object), withoutRight(object, missing));
   const accounts = `/api/v1/namespaces/${HOME}/serviceaccounts`;
   const kubeconfigOf = async (name: string) => {
-    await post(accounts, { metadata: { name } });
     const { status } = await post(`${accounts}/${name}/token`, { spec: {} });
     const config = loadKubeConfig({ file: fleet.hub.kubeconfig });
     const user = { name: config.getCurrentUser()?.name ?? '', ...(status as { token: string }) };
@@ -85,6 +83,7 @@ export async function restrictedClient(fleet: ServedFleet, duties: ControllerDut
         });
       }
       const file = join(fleet.dataDir, 'releaser.kubeconfig');
+      await post(accounts, { metadata: { name: 'releaser' } });
       const { clusters, users } = await kubeconfigOf('releaser');
       const authority = Buffer.from(clusters[0]?.caData ?? '', 'base64').toString('utf8');
       const credentials = { kind: 'token', token: users[0]?.token ?? '' } as const;

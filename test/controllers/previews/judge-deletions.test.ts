@@ -17,6 +17,7 @@ const fleet = (
   deletionWindowMs: undefined,
   allowEmpty: false,
   applies: true,
+  kinds: ['*'],
   complete: true,
   objects: Array.from({ length: count }, (_, n) => ({
     object: settings(n),

@@ -27,11 +27,13 @@ const IMPERSONATE = 'impersonate serviceaccounts';
 const WORK_API = 'work.open-cluster-management.io/v1';
 /** The printed objects for one of several agents of one server, with the example adapted to what its works carry. */
 function printedRbac(id: string): RbacObject[] {
-  const text = renderAgentRbac({ clusterName: id, namespace: id })
+  const text = renderAgentRbac({ clusterName: id, namespace: id, executorCache: true })
     .replaceAll(/name: (berth-agent[\w-]*)/g, `name: $1-${id}`)
     .replaceAll('aggregate-to-work', `aggregate-to-work-${id}`)
     .replaceAll('system:open-cluster-management:', 'system:serviceaccounts:');
-  const objects = loadAll(text) as RbacObject[];
+  // One namespace has both accounts of one agent here.
+  const texts = new Set((loadAll(text) as RbacObject[]).map((object) => JSON.stringify(object)));
+  const objects = [...texts].map((one) => JSON.parse(one) as RbacObject);
   for (const object of objects)
     if (object.metadata.name.startsWith('berth-agent-manifests-common'))
       object.rules = (object.rules ?? []).flatMap((rule) => [
@@ -87,12 +89,11 @@ async function post(path: string, body: object): Promise<Record<string, unknown>
   return answer.body;
 }
 
-/** Makes the cluster's namespace, the roles without one right, and the agent's and an executor's service accounts. */
+/** Makes what is printed, without one right, and an executor's service account. */
 async function prepare(id: string, missing: string): Promise<string> {
-  await post('/api/v1/namespaces', { metadata: { name: id } });
   for (const object of printedRbac(id)) await post(rbacPath(object), withoutRight(object, missing));
   const accounts = `/api/v1/namespaces/${id}/serviceaccounts`;
-  for (const name of [`berth-agent-${id}`, 'runner']) await post(accounts, { metadata: { name } });
+  await post(accounts, { metadata: { name: 'runner' } });
   const verbs = ['create', 'update', 'patch', 'get', 'delete'];
   const rules = [{ apiGroups: ['', RBAC], resources: ['roles', 'configmaps'], verbs }];
   const roles = `/apis/${RBAC}/v1/namespaces/${id}`;

@@ -1,19 +1,17 @@
-/* eslint-disable @typescript-eslint/no-explicit-any -- OpenAPI documents are free-form JSON */
 import { describe, expect, it } from 'vitest';
 import { openApiDocument, openApiIndex } from '../../../src/hub/openapi/openapi.ts';
 import { createScheme } from '../../../src/hub/scheme/create-scheme.ts';
 import { definitionFromCrd } from '../../../src/hub/scheme/crd.ts';
+import type { OpenApiPaths, OpenApiSchemas } from './open-api-document.ts';
+import { references } from './open-api-document.ts';
 
-const document = (scheme: ReturnType<typeof createScheme>, path: string): any =>
-  JSON.parse(openApiDocument(scheme, path)?.text ?? 'null');
-
-/** Every `$ref` of a document. */
-function references(value: unknown): string[] {
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, below]) =>
-    key === '$ref' && typeof below === 'string' ? [below] : references(below),
-  );
+interface Document {
+  readonly paths: OpenApiPaths;
+  readonly components: { readonly schemas: OpenApiSchemas };
 }
+
+const document = (scheme: ReturnType<typeof createScheme>, path: string): Document =>
+  JSON.parse(openApiDocument(scheme, path)?.text ?? 'null') as Document;
 
 describe('OpenAPI v3', () => {
   const scheme = createScheme();
@@ -36,14 +34,14 @@ describe('OpenAPI v3', () => {
 
   it('tells kubectl that the server validates fields, and how to merge lists', () => {
     const apps = document(scheme, 'apis/apps/v1');
-    const patch = apps.paths['/apis/apps/v1/namespaces/{namespace}/deployments/{name}'].patch;
-    expect(patch['x-kubernetes-group-version-kind']).toEqual({
+    const patch = apps.paths['/apis/apps/v1/namespaces/{namespace}/deployments/{name}']?.patch;
+    expect(patch?.['x-kubernetes-group-version-kind']).toEqual({
       group: 'apps',
       version: 'v1',
       kind: 'Deployment',
     });
-    expect(patch.parameters.map((one: any) => one.name)).toContain('fieldValidation');
-    const containers = apps.components.schemas['io.k8s.api.core.v1.PodSpec'].properties.containers;
+    expect(patch?.parameters.map(({ name }) => name)).toContain('fieldValidation');
+    const containers = apps.components.schemas['io.k8s.api.core.v1.PodSpec']?.properties?.['containers'];
     expect(containers).toMatchObject({
       'x-kubernetes-patch-merge-key': 'name',
       'x-kubernetes-patch-strategy': 'merge',
@@ -51,7 +49,7 @@ describe('OpenAPI v3', () => {
       items: { $ref: '#/components/schemas/io.k8s.api.core.v1.Container' },
     });
     expect(
-      apps.components.schemas['io.k8s.api.apps.v1.Deployment']['x-kubernetes-group-version-kind'],
+      apps.components.schemas['io.k8s.api.apps.v1.Deployment']?.['x-kubernetes-group-version-kind'],
     ).toEqual([{ group: 'apps', kind: 'Deployment', version: 'v1' }]);
   });
 
@@ -88,13 +86,13 @@ describe('OpenAPI v3', () => {
       }),
     );
     const thing = document(own, 'apis/example.com/v1').components.schemas['com.example.v1.Thing'];
-    expect(thing.description).toBe('A thing.');
-    expect(thing.properties.spec.properties.size).toEqual({
+    expect(thing?.description).toBe('A thing.');
+    expect(thing?.properties?.['spec']?.properties?.['size']).toEqual({
       type: 'integer',
       minimum: 0,
       description: 'How big.',
     });
-    expect(thing.properties.metadata).toEqual({
+    expect(thing?.properties?.['metadata']).toEqual({
       $ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta',
     });
     expect(openApiDocument(own, 'api/v1')?.hash).toBe(before?.hash);

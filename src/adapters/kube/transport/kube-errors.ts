@@ -21,6 +21,8 @@ export interface RequestSubject {
   readonly method: string;
   /** Path without server and query. */
   readonly path: string;
+  /** The command that prints the rights of the process that asks. */
+  readonly rightsCommand?: string | undefined;
 }
 
 /**
@@ -35,7 +37,12 @@ export function errorForStatus(
 ): BerthError {
   const reason = reasonOf(httpStatus, status);
   const details = { code: `kube.${reason}`, subject: `${request.method} ${request.path}`, cause: status };
-  const problem = `the server answered ${httpStatus}: ${status?.message ?? 'no explanation'}`;
+  // The server names the missing right; who else refuses, says so as well.
+  const rights =
+    reason === 'forbidden' && request.rightsCommand !== undefined
+      ? `; ${request.rightsCommand}, with the same flags, prints the rights that are needed`
+      : '';
+  const problem = `the server answered ${httpStatus}: ${status?.message ?? 'no explanation'}${rights}`;
   if (httpStatus === 409) return new ConflictError(problem, details);
   if (isSchemaMismatch(httpStatus, status))
     return new InputError(problem, { ...details, code: SCHEMA_MISMATCH, hint: SCHEMA_HINT });

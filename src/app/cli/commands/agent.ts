@@ -2,11 +2,13 @@ import type { AgentPair } from '../../../agent/options/agent-pairs.ts';
 import type { CliCommand } from './cli-command.ts';
 import type { CliIo, ExitCode } from '../../terminal/cli-io.ts';
 import { oneOf, positiveDuration, wholeNumber } from '../flags/option-values.ts';
+import { checkListedKinds } from '../flags/listed-kinds.ts';
 import { wrongOption } from '../flags/wrong-option.ts';
 
 interface AgentFlags {
   readonly hubKubeconfig?: string;
-  readonly printRbac: boolean;
+  readonly printRbac?: string | true;
+  readonly kind?: readonly string[];
   readonly namespace: string;
   readonly kubeconfig?: string;
   readonly clusterName?: string;
@@ -30,7 +32,8 @@ Examples:
   berth agent --hub-kubeconfig hub.kubeconfig --kubeconfig cluster1.kubeconfig --cluster-name cluster1
   berth agent --hub-kubeconfig /var/run/hub/kubeconfig --cluster-name edge-7 --drift resync   # in a pod of the managed cluster
   berth agent --clusters fleet.yaml                                # many clusters, or many hubs, in one process
-  berth agent --print-rbac --cluster-name edge-7                  # the permissions it needs, each with its reason
+  berth agent --print-rbac=hub --cluster-name edge-7              # accounts and permissions for the hub, to apply there
+  berth agent --print-rbac=managed --kind apps/Deployment /Service   # and for the managed cluster, with these kinds in works
 `;
 
 export const agentCommand: CliCommand = {
@@ -62,7 +65,14 @@ export const agentCommand: CliCommand = {
       .option('--raw-feedback', 'report objects, lists and fractions as JSON text', false)
       .option('--max-json-raw-length <n>', 'longest such text, in bytes', '1024')
       .option('--log-level <level>', 'debug, info, warn, error', 'info')
-      .option('--print-rbac', 'print the roles that the agent needs, and exit', false)
+      .option(
+        '--print-rbac [hub|managed]',
+        'print the accounts and roles that the agent needs on the hub, on the managed cluster, or on both, and exit',
+      )
+      .option(
+        '--kind <group/kind...>',
+        'with --print-rbac: the kinds that works carry; /KIND for the core group',
+      )
       .option(
         '--namespace <name>',
         "with --print-rbac: namespace of the agent's service account",
@@ -74,12 +84,8 @@ export const agentCommand: CliCommand = {
 };
 
 async function runAgent(io: CliIo, flags: AgentFlags): Promise<ExitCode> {
-  if (flags.printRbac) {
-    const { renderAgentRbac } = await import('../../../core/rbac/agent-rbac.ts');
-    const { clusterName = 'CLUSTER', namespace } = flags;
-    io.stdout.write(renderAgentRbac({ clusterName, namespace }));
-    return 0;
-  }
+  if (flags.printRbac !== undefined) return printRbac(io, flags, flags.printRbac);
+  if (flags.kind !== undefined) throw wrongOption('--kind', 'has no effect without --print-rbac');
   const pairs = await pairsOf(flags);
   const settings = {
     statusSyncIntervalMs: positiveDuration('--status-sync-interval', flags.statusSyncInterval),
@@ -102,6 +108,20 @@ async function runAgent(io: CliIo, flags: AgentFlags): Promise<ExitCode> {
   const { runAgents } = await import('../../../agent/run-agents.ts');
   const log = createLogger({ level, stream: io.stderr });
   await runAgents({ pairs, settings, env: io.env, clock, log }, io);
+  return 0;
+}
+
+async function printRbac(io: CliIo, flags: AgentFlags, part: string | true): Promise<ExitCode> {
+  const { renderAgentRbac, CARRYING } = await import('../../../core/rbac/agent-rbac.ts');
+  const { listedPermissions } = await import('../../../core/rbac/listed-kinds.ts');
+  const { knownResources } = await import('./known-resources.ts');
+  const { clusterName, namespace, executorCache, kind } = flags;
+  const side = part === true ? undefined : oneOf('--print-rbac', part, ['hub', 'managed'] as const);
+  if (clusterName === undefined && side !== 'managed')
+    throw wrongOption('--cluster-name', 'is missing, expected the name of the managed cluster');
+  checkListedKinds(kind ?? []);
+  const kinds = kind && listedPermissions(kind, knownResources(), CARRYING);
+  io.stdout.write(renderAgentRbac({ clusterName: clusterName ?? '', namespace, executorCache, kinds, side }));
   return 0;
 }
 

@@ -1,6 +1,7 @@
 import { type BerthError, errorText, InputError } from '../../../core/errors.ts';
 import type { KindInfo } from '../../../core/model/kinds.ts';
 import { formatLocation } from '../../../core/model/source-location.ts';
+import { SERVE_RIGHTS } from '../../../core/rbac/rights-command.ts';
 import type { SourceObject } from '../../../core/model/source-object.ts';
 import type { MemberKind } from '../../../core/sync/apply-set.ts';
 import type { SyncProblem } from './sync-problem.ts';
@@ -28,7 +29,7 @@ export function unlistedProblem(kind: UnlistedKind, sources: readonly SourceObje
   const { resource, error } = kind;
   const refused = error instanceof InputError && error.code === 'kube.forbidden';
   const why = refused
-    ? `the right to list ${resource} in all namespaces is missing`
+    ? `the right to list ${resource} in all namespaces is missing (${SERVE_RIGHTS} prints it)`
     : `${resource} cannot be listed: ${errorText(error)}`;
   const what = sources.length === 0 ? 'what is left of it' : `its objects (${sources.length} in Git)`;
   const [first] = sources;

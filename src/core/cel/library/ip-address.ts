@@ -21,6 +21,22 @@ function parseIpv4(text: string): IpAddress | undefined {
 }
 
 function parseIpv6(text: string): IpAddress | undefined {
+  const bits = ipv6Bits(text);
+  // ::ffff:1.2.3.4 is refused: two spellings of one address would compare unequal.
+  return bits === undefined || isMapped(bits) ? undefined : { family: 6, bits };
+}
+
+/** The IPv4 address that an IPv4-mapped IPv6 address means (`::ffff:1.2.3.4`, `::ffff:102:304`). */
+export function parseMappedIp(text: string): IpAddress | undefined {
+  const bits = text.includes(':') ? ipv6Bits(text) : undefined;
+  return bits === undefined || !isMapped(bits) ? undefined : { family: 4, bits: bits & 0xffff_ffffn };
+}
+
+function isMapped(bits: bigint): boolean {
+  return bits >> 32n === 0xffffn;
+}
+
+function ipv6Bits(text: string): bigint | undefined {
   const halves = text.split('::');
   if (halves.length > 2) return undefined;
   const head = groups(halves[0] ?? '');
@@ -29,9 +45,7 @@ function parseIpv6(text: string): IpAddress | undefined {
   const missing = 8 - head.length - tail.length;
   if (halves.length === 2 ? missing < 1 : missing !== 0) return undefined;
   const all = [...head, ...Array.from({ length: missing }, () => 0), ...tail];
-  const bits = all.reduce((sum, group) => (sum << 16n) | BigInt(group), 0n);
-  // ::ffff:1.2.3.4 is refused: two spellings of one address would compare unequal.
-  return bits >> 32n === 0xffffn ? undefined : { family: 6, bits };
+  return all.reduce((sum, group) => (sum << 16n) | BigInt(group), 0n);
 }
 
 /** 16-bit groups; the last may be written as an IPv4 address. */

@@ -6,7 +6,7 @@ import type {
   Suggestion,
   TaintFinding,
 } from '../verdict/explanation.ts';
-import { failureDetail } from './refusal-text.ts';
+import { DECIDED_BY_OTHERS_TEXT, failureDetail } from './refusal-text.ts';
 
 /** One pair as lines of text for people. */
 export function describePair(pair: PairExplanation): readonly string[] {
@@ -65,21 +65,26 @@ function noSuggestionHint(verdict: ClusterVerdict): string {
     case 'no-such-cluster':
       return ' Check the name.';
     case 'cluster-being-deleted':
-    case 'skipped':
       return ' It is being deleted.';
+    case 'skipped':
+      return verdict.why === 'being-deleted' ? ' It is being deleted.' : '';
     default:
       return '';
   }
 }
+
+const SKIPPED_TEXTS = {
+  'being-deleted': 'the placement is being deleted, so it is not scheduled any more',
+  'scheduling-disabled': 'scheduling of the placement is disabled by its annotation',
+  'decided-by-others': DECIDED_BY_OTHERS_TEXT,
+} as const;
 
 function verdictLines(verdict: ClusterVerdict): readonly string[] {
   switch (verdict.kind) {
     case 'selected':
       return scoreLines(verdict.score);
     case 'skipped':
-      return verdict.why === 'being-deleted'
-        ? ['the placement is being deleted, so it is not scheduled any more']
-        : ['scheduling of the placement is disabled by its annotation'];
+      return [SKIPPED_TEXTS[verdict.why]];
     case 'no-such-cluster':
       return ['there is no ManagedCluster of this name'];
     case 'cluster-being-deleted':

@@ -1,13 +1,22 @@
 import { describeTaint } from './describe-change.ts';
+import { SCHEDULER_ANNOTATION } from '../../publish/approval/publish-annotations.ts';
 import type { ClusterVerdict, PredicateFailure, PredicateFinding } from '../verdict/explanation.ts';
 
 type Refusal = Exclude<ClusterVerdict, { kind: 'selected' }>;
+
+export const DECIDED_BY_OTHERS_TEXT = `Another controller decides this placement, because it carries no annotation ${SCHEDULER_ANNOTATION}: berth (with --embedded Berth decides every placement).`;
+
+const SKIPPED_TEXTS = {
+  'being-deleted': 'placement is being deleted',
+  'scheduling-disabled': 'scheduling is disabled',
+  'decided-by-others': 'another controller decides',
+} as const;
 
 /** Why not, as a summary counts it: a verb phrase that goes with a number of clusters, `25 lack label tier=gold`. */
 export function refusalText(verdict: Refusal): string {
   switch (verdict.kind) {
     case 'skipped':
-      return verdict.why === 'being-deleted' ? 'placement is being deleted' : 'scheduling is disabled';
+      return SKIPPED_TEXTS[verdict.why];
     case 'no-such-cluster':
       return 'unknown to the fleet';
     case 'cluster-being-deleted':

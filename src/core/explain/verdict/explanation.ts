@@ -25,7 +25,7 @@ export interface PairExplanation {
 /** Why the cluster is selected or not: the first stage that decided. */
 export type ClusterVerdict =
   | { readonly kind: 'selected'; readonly score: ScoreFinding }
-  | { readonly kind: 'skipped'; readonly why: 'being-deleted' | 'scheduling-disabled' }
+  | { readonly kind: 'skipped'; readonly why: 'being-deleted' | 'scheduling-disabled' | 'decided-by-others' }
   | { readonly kind: 'no-such-cluster' }
   | { readonly kind: 'cluster-being-deleted' }
   | {
@@ -132,6 +132,8 @@ export interface PlacementExplanation {
   readonly refusals: readonly RefusalGroup[];
   /** Compared with the previous decisions; absent when none were recorded. */
   readonly changes: DecisionChanges | undefined;
+  /** Of a placement that another controller decides: the clusters that it published. Berth predicts nothing then. */
+  readonly publishedByOthers?: readonly string[] | undefined;
   /** RFC 3339: when a toleration runs out and the placement is decided again. */
   readonly reschedulesAt: string | undefined;
 }

@@ -21,12 +21,11 @@ export function appliedKinds(listed: readonly string[] = []): (object: Kinded) =
   };
 }
 
-/** Those of a source's objects that are applied, as far as its kinds are known. */
+/** Those of a source's objects that are applied. @param kinds that the source lists; undefined: it is not known, and none counts */
 export function appliedObjects<T extends { readonly object: Kinded }>(
   objects: readonly T[],
   kinds: readonly string[] | undefined,
 ): readonly T[] {
-  if (kinds === undefined) return objects;
   const isApplied = appliedKinds(kinds);
   return objects.filter(({ object }) => isApplied(object));
 }

@@ -1,11 +1,17 @@
 import { BerthError, ConflictError, errorText, InputError } from '../../errors.ts';
 
-/** The words of the API server when it refused, else of the error: conditions show them to people, nothing decides by them. */
+/**
+ * The words of the API server when it refused, with what the client adds to them, else of the error: conditions show them to people,
+ * nothing decides by them.
+ */
 export function failureText(error: unknown): string {
   const cause = error instanceof BerthError ? error.cause : undefined;
   const message =
     typeof cause === 'object' && cause !== null ? (cause as { message?: unknown }).message : undefined;
-  return typeof message === 'string' && message !== '' ? message : errorText(error);
+  const text = errorText(error);
+  return typeof message === 'string' && message !== ''
+    ? text.slice(Math.max(0, text.indexOf(message)))
+    : text;
 }
 
 export function isRefusal(error: unknown, reason: 'notfound' | 'invalid' | 'forbidden'): boolean {

@@ -1,12 +1,14 @@
 import type { X509Certificate } from 'node:crypto';
 import { createPrivateKey } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { errorText, InputError } from '../../../core/errors.ts';
+import { errorText } from '../../../core/errors.ts';
 import type { Clock } from '../../../core/ports.ts';
 import type { CertificateAuthority } from './certificate-authority.ts';
 import { parseCertificates } from './client-ca-file.ts';
 import type { ServingIdentity } from './serving-certificate.ts';
 import { ServingCertificate } from './serving-certificate.ts';
+import { readGivenFile, wrongFile } from '../given/given-file.ts';
+
+const CODE = 'hub.serving-certificate';
 
 /** Where `--tls-cert-file` and `--tls-private-key-file` are. */
 export interface ServingFiles {
@@ -68,10 +70,10 @@ export class GivenServingCertificate {
 
   #read(): ServingIdentity {
     const { certificate, key } = this.#files;
-    const [certPem, keyPem] = [readText(certificate), readText(key)];
+    const [certPem, keyPem] = [readGivenFile(CODE, certificate), readGivenFile(CODE, key)];
     const [own] = parseCertificates(certificate, certPem);
     if (own === undefined || !holdsKey(own, key, keyPem))
-      throw unusable(key, `is not the key of the certificate in ${certificate}`);
+      throw wrongFile(CODE, key, `is not the key of the certificate in ${certificate}`);
     return { certPem: certPem.endsWith('\n') ? certPem : `${certPem}\n`, keyPem, caPem: '' };
   }
 }
@@ -80,17 +82,6 @@ function holdsKey(certificate: X509Certificate, file: string, keyPem: string): b
   try {
     return certificate.checkPrivateKey(createPrivateKey(keyPem));
   } catch (error) {
-    throw unusable(file, `holds no private key that can be read: ${errorText(error)}`);
+    throw wrongFile(CODE, file, `holds no private key that can be read: ${errorText(error)}`);
   }
 }
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw unusable(file, `cannot be read: ${errorText(error)}`);
-  }
-}
-
-const unusable = (file: string, problem: string): InputError =>
-  new InputError(problem, { code: 'hub.serving-certificate', subject: file });

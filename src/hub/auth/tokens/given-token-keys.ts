@@ -1,7 +1,9 @@
 import type { KeyObject } from 'node:crypto';
 import { createPublicKey } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { errorText, InputError } from '../../../core/errors.ts';
+import { errorText } from '../../../core/errors.ts';
+import { readGivenFile, wrongFile } from '../given/given-file.ts';
+
+const CODE = 'hub.service-account-keys';
 
 /** A key by which others sign ServiceAccount tokens, and the algorithms that fit it. */
 export interface GivenTokenKey {
@@ -23,8 +25,8 @@ const CURVES: Readonly<Record<string, string>> = {
  */
 export function readTokenKeys(files: readonly string[]): readonly GivenTokenKey[] {
   return files.flatMap((file) => {
-    const blocks = readText(file).match(PEM_BLOCK) ?? [];
-    if (blocks.length === 0) throw wrong(file, 'holds no key, expected PEM');
+    const blocks = readGivenFile(CODE, file).match(PEM_BLOCK) ?? [];
+    if (blocks.length === 0) throw wrongFile(CODE, file, 'holds no key, expected PEM');
     return blocks.map((block) => keyOf(file, block));
   });
 }
@@ -34,21 +36,10 @@ function keyOf(file: string, block: string): GivenTokenKey {
   try {
     key = createPublicKey(block);
   } catch (error) {
-    throw wrong(file, `holds a key that cannot be read: ${errorText(error)}`);
+    throw wrongFile(CODE, file, `holds a key that cannot be read: ${errorText(error)}`);
   }
   if (key.asymmetricKeyType === 'rsa') return { key, algorithms: ['RS256', 'RS384', 'RS512'] };
   const algorithm = CURVES[key.asymmetricKeyDetails?.namedCurve ?? ''];
-  if (algorithm === undefined) throw wrong(file, 'holds a key that is neither RSA nor ECDSA');
+  if (algorithm === undefined) throw wrongFile(CODE, file, 'holds a key that is neither RSA nor ECDSA');
   return { key, algorithms: [algorithm] };
 }
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw wrong(file, `cannot be read: ${errorText(error)}`);
-  }
-}
-
-const wrong = (subject: string, problem: string): InputError =>
-  new InputError(problem, { code: 'hub.service-account-keys', subject });

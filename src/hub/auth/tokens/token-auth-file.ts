@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { errorText, InputError } from '../../../core/errors.ts';
 import type { UserInfo } from '../../wire/user-info.ts';
+import { readGivenFile, wrongFile } from '../given/given-file.ts';
+
+const CODE = 'hub.token-auth-file';
 
 /**
  * The tokens of `--token-auth-file`: lines of `token,user,uid` and perhaps `"group1,group2"`, read once at the start. They
@@ -13,7 +14,7 @@ export class TokenAuthFile {
 
   /** @throws InputError when the file cannot be read, or a line has fewer than three columns */
   constructor(file: string) {
-    this.#users = parse(file, readText(file));
+    this.#users = parse(file, readGivenFile(CODE, file));
   }
 
   find(token: string): UserInfo | undefined {
@@ -30,7 +31,11 @@ function parse(file: string, text: string): ReadonlyMap<string, UserInfo> {
     const columns = columnsOf(line);
     const [token = '', name = '', uid = '', groups = ''] = columns ?? [];
     if (columns === undefined || columns.length < 3)
-      throw wrong(`${file}:${String(index + 1)}`, 'expected token,user,uid and perhaps "group1,group2"');
+      throw wrongFile(
+        CODE,
+        `${file}:${String(index + 1)}`,
+        'expected token,user,uid and perhaps "group1,group2"',
+      );
     // As upstream: a line without a token is left out, and of two with the same the later one counts.
     if (token !== '')
       users.set(digest(token), { name, uid, groups: groups.split(',').filter((group) => group !== '') });
@@ -49,14 +54,3 @@ function columnsOf(line: string): readonly string[] | undefined {
     if (match[3] === '') return columns;
   }
 }
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw wrong(file, `cannot be read: ${errorText(error)}`);
-  }
-}
-
-const wrong = (subject: string, problem: string): InputError =>
-  new InputError(problem, { code: 'hub.token-auth-file', subject });

@@ -1,15 +1,22 @@
 import type { IpAddress } from '../../../core/cel/library/ip-address.ts';
-import { formatIp, maskIp, parseIp, widthOf } from '../../../core/cel/library/ip-address.ts';
+import { formatIp, maskIp, parseIp, parseMappedIp, widthOf } from '../../../core/cel/library/ip-address.ts';
 import type { Place } from './place.ts';
 
 /**
  * Reads an address as the API server reads the fields that are older than its strict validation: it ignores leading zeros of
- * IPv4 octets, and reads an IPv4-mapped IPv6 address as the IPv4 address.
- * Source: k8s.io/apimachinery, pkg/util/validation/ip.go (IsValidIPForLegacyField).
+ * IPv4 octets, and reads an IPv4-mapped IPv6 address, in any spelling, as the IPv4 address.
+ * Source: k8s.io/apimachinery, pkg/util/validation/ip.go (IsValidIPForLegacyField); k8s.io/utils, net/parse.go (ParseIPSloppy).
  */
 export function parseLegacyIp(text: string): IpAddress | undefined {
-  const plain = text.replace(/^::ffff:(?=[\d.]+$)/i, '');
-  return parseIp(plain.includes(':') ? plain : plain.replace(/(^|\.)0+(?=\d)/g, '$1'));
+  const plain = withoutLeadingZeros(text);
+  return parseIp(plain) ?? parseMappedIp(plain);
+}
+
+/** Only of IPv4 octets: the groups of an IPv6 address may have them. */
+function withoutLeadingZeros(text: string): string {
+  const octets = text.slice(text.lastIndexOf(':') + 1);
+  if (!octets.includes('.')) return text;
+  return text.slice(0, text.length - octets.length) + octets.replace(/(^|\.)0+(?=\d)/g, '$1');
 }
 
 /** A range of addresses like `10.0.0.0/8`. */
@@ -68,7 +75,7 @@ function canonicalIpProblem(text: string): string | undefined {
     return canonical === text ? undefined : `must be in canonical form (${JSON.stringify(canonical)})`;
   }
   if (parseLegacyIp(text) === undefined) return NO_IP;
-  return /(^|[.:])0\d/.test(text.replace(/^::ffff:/i, ''))
+  return withoutLeadingZeros(text) !== text
     ? 'must not have leading 0s'
     : 'must not be an IPv4-mapped IPv6 address';
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { failureText } from '../../../../src/core/work/applied/kube-failure.ts';
 import { errorForStatus, type KubeStatus } from '../../../../src/adapters/kube/transport/kube-errors.ts';
 
 /** A Status as kube-apiserver 1.35.4 sends it. */
@@ -42,5 +43,16 @@ describe('errors for refused requests', () => {
   ])('$name', ({ answer, want }) => {
     const error = errorForStatus(answer.code ?? 0, answer, { method: 'PATCH', path: '/apis/p' });
     expect([error.name, error.code]).toEqual(want);
+  });
+
+  it('says which right is missing, and which command prints the rights', () => {
+    const said =
+      'pods is forbidden: User "x" cannot list resource "pods" in API group "" at the cluster scope';
+    const request = { method: 'GET', path: '/api/v1/pods', rightsCommand: 'berth agent --print-rbac' };
+    const error = errorForStatus(403, status(403, said, 'Forbidden'), request);
+    const rights = 'berth agent --print-rbac, with the same flags, prints the rights that are needed';
+    expect(error.message).toBe(`GET /api/v1/pods: the server answered 403: ${said}; ${rights}`);
+    expect(failureText(error)).toBe(`${said}; ${rights}`);
+    expect(failureText(errorForStatus(404, status(404, 'no', 'NotFound'), request))).toBe('no');
   });
 });

@@ -84,7 +84,7 @@ describe('a kind that Berth may not list', () => {
       source: 'fleet',
       object: 'kind deployments.apps',
       message: expect.stringMatching(
-        /^the right to list deployments\.apps in all namespaces is missing; its objects \(2 in Git\)/,
+        /^the right to list deployments\.apps in all namespaces is missing \(berth serve --print-rbac prints it\); its objects \(2 in Git\)/,
       ) as string,
       location: 'apps.yaml:1:1',
     });

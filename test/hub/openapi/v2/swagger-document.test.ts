@@ -1,24 +1,22 @@
-/* eslint-disable @typescript-eslint/no-explicit-any -- OpenAPI documents are free-form JSON */
 import { describe, expect, it } from 'vitest';
 import { swaggerDocument } from '../../../../src/hub/openapi/v2/swagger-document.ts';
 import { createScheme } from '../../../../src/hub/scheme/create-scheme.ts';
 import { definitionFromCrd } from '../../../../src/hub/scheme/crd.ts';
+import type { OpenApiPaths, OpenApiSchemas } from '../open-api-document.ts';
+import { references } from '../open-api-document.ts';
 import { thingCrd } from './thing-crd.ts';
 
-const DEFINITIONS = '#/definitions/';
-
-/** Every `$ref` of a document. */
-function references(value: unknown): string[] {
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, below]) =>
-    key === '$ref' && typeof below === 'string' ? [below] : references(below),
-  );
+interface Document {
+  readonly paths: OpenApiPaths;
+  readonly definitions: OpenApiSchemas;
 }
+
+const DEFINITIONS = '#/definitions/';
 
 describe('OpenAPI v2', () => {
   const scheme = createScheme();
   const { json } = swaggerDocument(scheme);
-  const document: any = JSON.parse(json);
+  const document = JSON.parse(json) as Document;
 
   it('has no dangling references', () => {
     for (const reference of new Set(references(document))) {
@@ -28,8 +26,8 @@ describe('OpenAPI v2', () => {
   });
 
   it('names the kind of every object and list, each in one definition', () => {
-    const kinds = Object.values<any>(document.definitions).flatMap((definition) =>
-      (definition['x-kubernetes-group-version-kind'] ?? []).map((kind: any) => JSON.stringify(kind)),
+    const kinds = Object.values(document.definitions).flatMap((definition) =>
+      (definition['x-kubernetes-group-version-kind'] ?? []).map((kind) => JSON.stringify(kind)),
     );
     expect(new Set(kinds).size).toBe(kinds.length);
     const missing = scheme
@@ -57,8 +55,8 @@ describe('OpenAPI v2', () => {
   });
 
   it('puts what a field adds beside its reference, not into the definition', () => {
-    const { strategy } = document.definitions['io.k8s.api.apps.v1.DeploymentSpec'].properties;
-    expect(strategy).toEqual({
+    const { properties } = document.definitions['io.k8s.api.apps.v1.DeploymentSpec'] ?? {};
+    expect(properties?.['strategy']).toEqual({
       $ref: '#/definitions/io.k8s.api.apps.v1.DeploymentStrategy',
       'x-kubernetes-patch-strategy': 'retainKeys',
     });
@@ -68,17 +66,17 @@ describe('OpenAPI v2', () => {
 
   it('tells kubectl how objects are patched, and that the server validates fields', () => {
     const path = '/apis/apps/v1/namespaces/{namespace}/deployments/{name}';
-    const { patch } = document.paths[path];
-    expect(patch['x-kubernetes-group-version-kind']).toEqual({
+    const patch = document.paths[path]?.patch;
+    expect(patch?.['x-kubernetes-group-version-kind']).toEqual({
       group: 'apps',
       version: 'v1',
       kind: 'Deployment',
     });
-    expect(patch.consumes).toContain('application/strategic-merge-patch+json');
-    expect(patch.parameters.map(({ name }: any) => name)).toEqual(
+    expect(patch?.consumes).toContain('application/strategic-merge-patch+json');
+    expect(patch?.parameters.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['dryRun', 'fieldValidation']),
     );
-    expect(document.paths[`${path}/scale`].get.responses['200'].schema).toEqual({
+    expect(document.paths[`${path}/scale`]?.get.responses['200']?.schema).toEqual({
       $ref: '#/definitions/io.k8s.api.autoscaling.v1.Scale',
     });
   });
@@ -97,8 +95,8 @@ describe('OpenAPI v2', () => {
 describe('a custom definition in OpenAPI v2', () => {
   const scheme = createScheme();
   scheme.register(definitionFromCrd(thingCrd()));
-  const { definitions }: any = JSON.parse(swaggerDocument(scheme).json);
-  const { spec } = definitions['com.example.v1.Thing'].properties;
+  const { definitions } = JSON.parse(swaggerDocument(scheme).json) as Document;
+  const spec = definitions['com.example.v1.Thing']?.properties?.['spec'];
 
   it.each([
     ['a field that may be null has no type', 'maybe', { maxLength: 9 }],
@@ -107,26 +105,26 @@ describe('a custom definition in OpenAPI v2', () => {
     ['junctors are dropped, limits stay', 'size', { type: 'integer', description: 'How large.', minimum: 1 }],
     ['a set', 'tags', { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' }],
   ])('%s', (_title, field, want) => {
-    expect(spec.properties[field]).toEqual(want);
+    expect(spec?.properties?.[field]).toEqual(want);
   });
 
   it('does not require what may be null', () => {
-    expect(spec.required).toEqual(['size']);
+    expect(spec?.required).toEqual(['size']);
   });
 
   it('has a list, and the fields by which it is selected', () => {
-    expect(definitions['com.example.v1.ThingList']['x-kubernetes-group-version-kind']).toEqual([
+    expect(definitions['com.example.v1.ThingList']?.['x-kubernetes-group-version-kind']).toEqual([
       { group: 'example.com', kind: 'ThingList', version: 'v1' },
     ]);
-    expect(definitions['com.example.v1.Thing']['x-kubernetes-selectable-fields']).toEqual([
+    expect(definitions['com.example.v1.Thing']?.['x-kubernetes-selectable-fields']).toEqual([
       { fieldPath: 'spec.size' },
     ]);
   });
 
   it('requires apiVersion and kind of an embedded object', () => {
-    const { embedded } = spec.properties;
-    expect(embedded.required).toEqual(['kind', 'apiVersion']);
-    expect(embedded.properties.metadata).toEqual({
+    const embedded = spec?.properties?.['embedded'];
+    expect(embedded?.required).toEqual(['kind', 'apiVersion']);
+    expect(embedded?.properties?.['metadata']).toEqual({
       $ref: '#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta',
     });
   });

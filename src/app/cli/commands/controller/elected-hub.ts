@@ -1,4 +1,5 @@
 import type { KubeApi, Logger, MonotonicClock } from '../../../../core/ports.ts';
+import { SERVE_RIGHTS } from '../../../../core/rbac/rights-command.ts';
 import { DEFAULT_NAMESPACE } from '../../../../core/sync/apply-set.ts';
 import { onAbort } from '../../../../runtime/on-abort.ts';
 import type { LeaderElector } from '../../../../runtime/leader-election/leader-elector.ts';
@@ -33,7 +34,7 @@ export async function connectHub(
     return electLeader({ config, key, timing: election.timing, clock, random: Math.random, log });
   }
   const { HttpKubeApi } = await import('../../../../adapters/kube/http-kube-api.ts');
-  const api = new HttpKubeApi({ config, clock });
+  const api = new HttpKubeApi({ config, clock, rightsCommand: SERVE_RIGHTS });
   return { api, elector: undefined, close: () => api.close() };
 }
 

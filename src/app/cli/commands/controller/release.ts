@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import { InputError } from '../../../../core/errors.ts';
 import { CONFIG_MAP, PLACEMENT } from '../../../../core/model/kinds.ts';
 import type { Placement } from '../../../../core/model/kind/placement.ts';
@@ -16,6 +15,7 @@ import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
 import { wrongValue } from '../../flags/wrong-option.ts';
+import { releasingUser } from './releasing-user.ts';
 
 interface ReleaseFlags extends HubFlags {
   readonly token: string;
@@ -46,7 +46,7 @@ export const releaseCommand: CliCommand = {
       .requiredOption('--token <token>', 'plan token of the held change')
       .option('--source <name>', 'release held deletions of this source instead of a placement')
       .option('--namespace <name>', 'with --source: namespace of the controller’s objects', DEFAULT_NAMESPACE)
-      .option('--as <name>', 'who releases (default: the operating system’s user)')
+      .option('--as <name>', 'a name for the record, beside the Kubernetes user that the hub knows')
       .addHelpText('after', EXAMPLES)
       .action(
         run((io, placement: string | undefined, flags: ReleaseFlags) => runRelease(io, placement, flags)),
@@ -56,11 +56,10 @@ export const releaseCommand: CliCommand = {
 
 async function runRelease(io: CliIo, placement: string | undefined, flags: ReleaseFlags): Promise<ExitCode> {
   if (!/^[0-9a-f]{12}$/.test(flags.token)) throw wrongValue('--token', flags.token, '12 hexadecimal digits');
-  const releasedBy = {
-    [RELEASED_BY_ANNOTATION]: `${flags.as ?? userInfo().username} at ${new Date().toISOString()}`,
-  };
   const options = { fieldManager: 'berth-release' };
   return withHub<ExitCode>(io, flags, async (hub) => {
+    const by = await releasingUser(hub, flags.as);
+    const releasedBy = { [RELEASED_BY_ANNOTATION]: `${by} at ${new Date().toISOString()}` };
     if (flags.source !== undefined)
       return releaseSource(io, hub, { ...flags, source: flags.source }, releasedBy);
     const [namespace, name, more] = (placement ?? '').split('/');

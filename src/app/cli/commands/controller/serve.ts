@@ -8,6 +8,7 @@ import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { durationOrNone, oneOf, positiveDuration } from '../../flags/option-values.ts';
 import { packageVersion } from '../package-version.ts';
 import { addConflictFlags, conflictRules, type SourceFlags, sourcesOfFlags } from './source-flags.ts';
+import type { SourceSettings } from '../../../settings/source-settings.ts';
 import type { SourceContext } from '../../../settings/serve-source.ts';
 import { addElectionFlags, type ElectionFlags, electionSettings } from './election-flags.ts';
 import { connectHub, stopOnSignalOrLoss } from './elected-hub.ts';
@@ -197,6 +198,9 @@ async function printRbac(
   const { renderControllerRbac } = await import('../../../../core/rbac/controller-rbac.ts');
   const { readSettings } = await import('../../../settings/read-settings.ts');
   const { secretsOf } = await import('../../../settings/secrets-of.ts');
+  const { APPLYING } = await import('../../../../core/rbac/controller-permissions.ts');
+  const { listedPermissions } = await import('../../../../core/rbac/listed-kinds.ts');
+  const { knownResources } = await import('../known-resources.ts');
   const { config, works, embedded } = flags;
   const sources = config === undefined ? [] : await readSettings(resolve(io.cwd, config));
   const given = config === undefined ? sourcesOfFlags(flags, modes.sync, io.cwd) : sources;
@@ -205,8 +209,18 @@ async function printRbac(
   const syncs = config === undefined ? [modes.sync] : sources.map(({ sync = modes.sync }) => sync);
   const duties = { applies: syncs.includes('apply'), schedule: modes.schedule, works, embedded };
   const lease = electionSettings(flags, { ...duties, names })?.lease;
-  io.stdout.write(renderControllerRbac({ ...duties, lease, secrets: secretsOf(sources) }));
+  const listed =
+    config === undefined ? flags.kind : sources.flatMap((source) => appliedKindsOf(source, modes.sync));
+  const kinds = listedPermissions(listed, knownResources(), APPLYING);
+  io.stdout.write(renderControllerRbac({ ...duties, lease, kinds, secrets: secretsOf(sources) }));
   return 0;
+}
+
+function appliedKindsOf(
+  { sync, kinds = [] }: Pick<SourceSettings, 'sync' | 'kinds'>,
+  otherwise: SourceSettings['sync'],
+): readonly string[] {
+  return (sync ?? otherwise) === 'apply' ? kinds : [];
 }
 
 /** From the settings file, or from the flags; what is wrong there is said before anybody looks for a hub. */

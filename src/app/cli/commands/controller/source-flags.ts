@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { GitAuth } from '../../../../adapters/git/repository/git-auth.ts';
 import type { GitRef } from '../../../../adapters/git/repository/git-repository.ts';
 import type { ServeSource } from '../../../../controllers/sources/progress/source-options.ts';
-import { LISTED_KIND } from '../../../../core/sync/applied/applied-kinds.ts';
+import { checkListedKinds } from '../../flags/listed-kinds.ts';
 import { oneOf } from '../../flags/option-values.ts';
 import { wrongValue } from '../../flags/wrong-option.ts';
 
@@ -25,8 +25,7 @@ export function sourcesOfFlags(
   sync: ServeSource['sync'],
   cwd: string,
 ): readonly ServeSource[] {
-  for (const kind of flags.kind)
-    if (!LISTED_KIND.test(kind)) throw wrongValue('--kind', kind, 'GROUP/KIND, /KIND, GROUP/* or *');
+  checkListedKinds(flags.kind);
   return (flags.repo ?? []).map((repo) => {
     const named = /^([a-z0-9][-a-z0-9]*)=(.+)$/.exec(repo);
     return {

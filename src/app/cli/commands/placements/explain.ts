@@ -4,12 +4,20 @@ import { InputError } from '../../../../core/errors.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
-import { addHubFlags, isHubRequested, type HubFlags, withHub } from '../../flags/hub-flags.ts';
+import {
+  addHubFlags,
+  decidedPlacements,
+  EMBEDDED_HELP,
+  isHubRequested,
+  type HubFlags,
+  withHub,
+} from '../../flags/hub-flags.ts';
 import type { PlacementRef } from '../../../../core/explain/snapshot/snapshot-change.ts';
 import type { OfflineExplanation } from '../../../../controllers/explanations/explain-offline.ts';
 
 interface ExplainOptions extends HubFlags {
   readonly hub: boolean;
+  readonly embedded: boolean;
   readonly cluster?: string;
   readonly from: string;
   readonly ref?: string;
@@ -33,6 +41,7 @@ export const explainCommand: CliCommand = {
       .option('--ref <revision>', 'read this branch, tag or commit of the repository around --from')
       .option('--since <revision>', 'also say what changed since this revision, and which object caused it')
       .option('--hub', 'decide from what a hub holds now, instead of files', false)
+      .option('--embedded', EMBEDDED_HELP, false)
       .option('--case <file>', 'decide a recorded case (JSON Lines, as for `berth simulate`) instead')
       .option('--case-name <name>', 'which case of the file; without it the first')
       .option(
@@ -106,6 +115,7 @@ function refuseContradictions(options: ExplainOptions): void {
 }
 
 async function explained(io: CliIo, ref: PlacementRef, options: ExplainOptions): Promise<OfflineExplanation> {
+  const decides = decidedPlacements(options);
   if (options.data !== undefined) {
     const { explainRecord } = await import('../../../../controllers/explanations/explain-record.ts');
     const { record, cluster } = options;
@@ -119,5 +129,5 @@ async function explained(io: CliIo, ref: PlacementRef, options: ExplainOptions):
   const { readHubSnapshot } = await import('../../../../controllers/explanations/hub-snapshot.ts');
   const now = options.now ?? new Date().toISOString();
   const snapshot = await withHub(io, options, (hub) => readHubSnapshot(hub, now, ref));
-  return { ...explainInSnapshot(snapshot, ref, { cluster: options.cluster }), problems: [] };
+  return { ...explainInSnapshot(snapshot, ref, { cluster: options.cluster, decides }), problems: [] };
 }

@@ -6,10 +6,13 @@ import type { PlanRevisionsInput } from '../../../../controllers/previews/plan-r
 import type { SourceSettings } from '../../../settings/source-settings.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import { isHubRequested } from '../../flags/hub-flags.ts';
+import { checkListedKinds } from '../../flags/listed-kinds.ts';
+import { wrongOption } from '../../flags/wrong-option.ts';
 import { checkSettingsFlags, type SettingsFlags, withFetchContext } from './settings-sources.ts';
 
 interface PlanSourceFlags extends SettingsFlags {
   readonly hub: boolean;
+  readonly kind?: readonly string[];
 }
 
 type PlanSources = Pick<PlanRevisionsInput, 'sources' | 'others' | 'budgetOf'>;
@@ -24,7 +27,16 @@ export async function planSources(
   tell: (what: string) => void,
 ): Promise<PlanSources> {
   checkSettingsFlags(flags);
-  if (flags.config === undefined) return { sources: [{ ...plannedAs(ONLY_SOURCE, 0), paths: flags.path }] };
+  if (flags.config === undefined) {
+    checkListedKinds(flags.kind ?? []);
+    const only = { ...ONLY_SOURCE, kinds: flags.kind };
+    return { sources: [{ ...plannedAs(only, 0), paths: flags.path }] };
+  }
+  if (flags.kind !== undefined)
+    throw wrongOption(
+      '--kind',
+      'got it beside --config, expected one of them: each source there lists its kinds',
+    );
   const { readSettings } = await import('../../../settings/read-settings.ts');
   const { selectSources } = await import('../../../settings/select-sources.ts');
   const all = await readSettings(resolve(io.cwd, flags.config));
@@ -63,10 +75,8 @@ async function fetchOthers(
   });
 }
 
-type PlannedAs = Pick<
-  SourceSettings,
-  'name' | 'removalBudget' | 'deletionWindow' | 'allowEmpty' | 'sync' | 'kinds'
->;
+type PlannedAs = Pick<SourceSettings, 'name' | 'removalBudget' | 'deletionWindow' | 'allowEmpty' | 'sync'> &
+  Pick<SourceDeclaration, 'kinds'>;
 
 /** A source of a settings file that lists no kinds applies none beside the usual ones; another tool that applies it decides itself. */
 function withKinds(source: SourceSettings): SourceSettings {

@@ -5,13 +5,21 @@ import type { PlanRevisionsInput } from '../../../../controllers/previews/plan-r
 import type { KubeApi } from '../../../../core/ports.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
-import { addHubFlags, isHubRequested, withHub } from '../../flags/hub-flags.ts';
+import {
+  addHubFlags,
+  decidedPlacements,
+  EMBEDDED_HELP,
+  isHubRequested,
+  withHub,
+} from '../../flags/hub-flags.ts';
 import { type Progress, makeProgress } from '../../../terminal/progress.ts';
 import { addSettingsFlags, collectValues, type SettingsFlags } from './settings-sources.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
 
 interface PlanOptions extends SettingsFlags {
   readonly hub: boolean;
+  readonly embedded: boolean;
+  readonly kind?: readonly string[];
   readonly base: string;
   readonly head: string;
   readonly repo: string;
@@ -36,8 +44,13 @@ export const planCommand: CliCommand = {
         collectValues,
         [],
       )
+      .option(
+        '--kind <group/kind...>',
+        'objects of this kind are applied to the hub too, as with berth serve --kind; * for all',
+      )
       .option('--from-merge-base', 'show the head alone, from where it branched off', false)
       .option('--hub', 'on what a hub holds now: its clusters, scores and published decisions', false)
+      .option('--embedded', EMBEDDED_HELP, false)
       .option(
         '--now <time>',
         'RFC 3339 time to decide at (default: when the later commit was made; with a hub: now)',
@@ -61,6 +74,7 @@ Examples:
 `;
 
 async function plan(io: CliIo, options: PlanOptions): Promise<ExitCode> {
+  const decides = decidedPlacements(options);
   const { planRevisions } = await import('../../../../controllers/previews/plan-revisions.ts');
   const progress = makeProgress(io);
   const { planSources } = await import('./plan-sources.ts');
@@ -75,6 +89,7 @@ async function plan(io: CliIo, options: PlanOptions): Promise<ExitCode> {
       fromMergeBase: options.fromMergeBase,
       now: options.now ?? hub.hub?.now,
       ...hub,
+      decides,
       ambient: io.env,
       tell: progress.tell,
     });

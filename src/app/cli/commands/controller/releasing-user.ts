@@ -1,0 +1,45 @@
+import { userInfo } from 'node:os';
+import { InputError } from '../../../../core/errors.ts';
+import type { KindInfo } from '../../../../core/model/kinds.ts';
+import type { KubeApi } from '../../../../core/ports.ts';
+
+const SELF_SUBJECT_REVIEW: KindInfo = {
+  group: 'authentication.k8s.io',
+  version: 'v1',
+  kind: 'SelfSubjectReview',
+  plural: 'selfsubjectreviews',
+  namespaced: false,
+};
+
+/**
+ * Who releases, as the annotation keeps it. A hub does not tell its readers who wrote an annotation, so the client asks the hub who it is,
+ * and records that. Any user who may write the annotation may write another name: the hub's audit log is the proof.
+ * @param as the name that the person gave; undefined: none
+ * @throws TransientError when the hub does not answer
+ */
+export async function releasingUser(hub: KubeApi, as: string | undefined): Promise<string> {
+  const user = await hubUser(hub);
+  if (user === undefined)
+    return `${as ?? userInfo().username} (Kubernetes user unknown: the hub has no SelfSubjectReview)`;
+  const recorded = `Kubernetes user ${user}, as recorded by the client`;
+  return as === undefined ? recorded : `${as} (${recorded})`;
+}
+
+/** Undefined: the hub has no SelfSubjectReview (Kubernetes before 1.28), or does not let this user ask. */
+async function hubUser(hub: KubeApi): Promise<string | undefined> {
+  const review = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'SelfSubjectReview',
+    metadata: { name: '' },
+  };
+  try {
+    const { status } = (await hub.create(SELF_SUBJECT_REVIEW, review)) as {
+      status?: { userInfo?: { username?: string } };
+    };
+    return status?.userInfo?.username;
+  } catch (error) {
+    if (error instanceof InputError && ['kube.notfound', 'kube.forbidden'].includes(error.code))
+      return undefined;
+    throw error;
+  }
+}

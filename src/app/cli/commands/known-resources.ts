@@ -1,0 +1,25 @@
+import type { KnownResources } from '../../../core/rbac/listed-kinds.ts';
+import { BUILTIN_RESOURCES } from '../../../hub/scheme/builtin/builtin-resources.ts';
+import { ocmDefinitions } from '../../../hub/scheme/ocm-definitions.ts';
+
+const ARGO_CD = 'argoproj.io';
+
+/** The resources of Kubernetes' kinds, OCM's and Argo CD's. */
+export function knownResources(): KnownResources {
+  const builtin = BUILTIN_RESOURCES.map(({ group, kind, plural = `${kind.toLowerCase()}s` }) => ({
+    group,
+    kind,
+    plural,
+  }));
+  const argoCd = ['Application', 'ApplicationSet', 'AppProject'].map((kind) => ({
+    group: ARGO_CD,
+    kind,
+    plural: `${kind.toLowerCase()}s`,
+  }));
+  return new Map(
+    [...builtin, ...ocmDefinitions(), ...argoCd].map(({ group, kind, plural }) => [
+      `${group}/${kind}`,
+      plural,
+    ]),
+  );
+}

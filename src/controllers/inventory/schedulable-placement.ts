@@ -1,0 +1,43 @@
+import { type Placement, SCHEDULING_DISABLE_ANNOTATION } from '../../core/model/kind/placement.ts';
+import { SCHEDULER_ANNOTATION } from '../../core/publish/approval/publish-annotations.ts';
+
+/** What decisions see of a placement, where that is not the placement itself. */
+const schedulableOf = new WeakMap<Placement, Placement>();
+
+/** The annotation that keeps other schedulers away must not keep Berth away where Berth itself set it. */
+export function withSchedulingEnabled(placement: Placement): Placement {
+  const annotations = placement.metadata.annotations;
+  if (
+    annotations?.[SCHEDULER_ANNOTATION] !== 'berth' ||
+    annotations[SCHEDULING_DISABLE_ANNOTATION] === undefined
+  )
+    return placement;
+  let known = schedulableOf.get(placement);
+  if (known === undefined) {
+    const { [SCHEDULING_DISABLE_ANNOTATION]: _disabled, ...rest } = annotations;
+    known = { ...placement, metadata: { ...placement.metadata, annotations: rest } };
+    schedulableOf.set(placement, known);
+  }
+  return known;
+}
+
+/** On a hub with other schedulers, a placement that is not marked as Berth's is theirs. */
+export function withForeignDisabled(placement: Placement): Placement {
+  const annotations = placement.metadata.annotations ?? {};
+  if (annotations[SCHEDULER_ANNOTATION] === 'berth') return withSchedulingEnabled(placement);
+  if (annotations[SCHEDULING_DISABLE_ANNOTATION] === 'true') return placement;
+  let known = schedulableOf.get(placement);
+  if (known === undefined) {
+    const disabled = { ...annotations, [SCHEDULING_DISABLE_ANNOTATION]: 'true' };
+    known = { ...placement, metadata: { ...placement.metadata, annotations: disabled } };
+    schedulableOf.set(placement, known);
+  }
+  return known;
+}
+
+/** Whether a placement is neither marked as Berth's nor left alone by everybody: on a hub with other schedulers it is theirs. */
+export function isOfOtherScheduler({ metadata: { annotations } }: Placement): boolean {
+  return (
+    annotations?.[SCHEDULER_ANNOTATION] !== 'berth' && annotations?.[SCHEDULING_DISABLE_ANNOTATION] !== 'true'
+  );
+}

@@ -1,0 +1,54 @@
+import type { Placement } from '../../core/model/kind/placement.ts';
+import { namespacedName } from '../../core/model/object-ref.ts';
+import type { ScheduleResult } from '../../core/placement/result/schedule-result.ts';
+import { SCHEDULER_ANNOTATION } from '../../core/publish/approval/publish-annotations.ts';
+import { formatNameList } from '../../core/publish/judge/judge-result.ts';
+import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import { publishedResults } from '../../core/transition/published-results.ts';
+import { isOfOtherScheduler, withForeignDisabled } from '../inventory/schedulable-placement.ts';
+
+interface HubOfMany {
+  /** Undefined: there is no hub. */
+  readonly hub?: Snapshot | undefined;
+  /** Whose placements on it Berth decides. `own`: those of Git, and those marked as its own. Default: all. */
+  readonly decides?: 'own' | 'all' | undefined;
+}
+
+interface SharedHub {
+  readonly hub: Snapshot | undefined;
+  /** `namespace/name` of the placements that another controller decides. */
+  readonly others: readonly string[];
+}
+
+/** The hub as the controller will see it. @param inGit the placements that either commit declares */
+export function leavePlacementsToOthers(
+  { hub, decides }: HubOfMany,
+  inGit: readonly Pick<Placement, 'metadata'>[],
+): SharedHub {
+  if (hub === undefined || decides !== 'own') return { hub, others: [] };
+  const declared = new Set(inGit.map(({ metadata }) => namespacedName(metadata)));
+  const isOfOther = (placement: Placement): boolean =>
+    !declared.has(namespacedName(placement.metadata)) && isOfOtherScheduler(placement);
+  const placements = hub.placements.map((one) => (isOfOther(one) ? withForeignDisabled(one) : one));
+  const others = hub.placements.filter(isOfOther).map(({ metadata }) => namespacedName(metadata));
+  return { hub: { ...hub, placements }, others };
+}
+
+/** The results, with what is published for each placement that Berth does not decide. */
+export function withOthersPublished(
+  results: readonly ScheduleResult[],
+  decisions: Snapshot['decisions'],
+): readonly ScheduleResult[] {
+  const published = publishedResults(results, decisions);
+  return results.map((result, at) => (result.outcome === 'skipped' ? (published[at] ?? result) : result));
+}
+
+/** What a plan says of the placements that another controller decides. */
+export function othersNote(others: readonly string[]): readonly string[] {
+  if (others.length === 0) return [];
+  const subject = others.length === 1 ? '1 placement' : `${others.length} placements`;
+  return [
+    `Another controller decides ${subject} on the hub: neither in Git nor marked with ${SCHEDULER_ANNOTATION}: berth. ` +
+      `Their published decisions count as they are: ${formatNameList(others)}.`,
+  ];
+}
