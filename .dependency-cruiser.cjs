@@ -16,6 +16,7 @@ const HUB_FOLDERS = [
   'admission',
   'table',
   'webhooks',
+  'policies',
   'request',
   'openapi',
   'discovery',

@@ -5,6 +5,7 @@ import type { HookServer } from '../fakes/hook-server.ts';
 import { startHookServer } from '../fakes/hook-server.ts';
 import {
   readRecordedScenarios,
+  WEBHOOK_RECORDING,
   writeRecordedScenarios,
 } from '../conformance/hub/webhooks/recorded-scenarios.ts';
 import type { ScenarioServer, StepResult } from '../conformance/hub/webhooks/scenario.ts';
@@ -20,14 +21,15 @@ const FLAGS = ['--disable-admission-plugins=ServiceAccount'];
 describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS))('webhooks of a real kube-apiserver', () => {
   let real: ControlPlane;
   let hook: HookServer;
-  const recorded = readRecordedScenarios();
+  const recorded = readRecordedScenarios(WEBHOOK_RECORDING);
   const updated: Record<string, readonly StepResult[]> = {};
 
   beforeAll(async () => {
     [real, hook] = [await startControlPlane(FLAGS), await startHookServer()];
   });
   afterAll(async () => {
-    if (process.env['UPDATE_GOLDEN'] === '1') writeRecordedScenarios({ ...recorded, ...updated });
+    if (process.env['UPDATE_GOLDEN'] === '1')
+      writeRecordedScenarios(WEBHOOK_RECORDING, { ...recorded, ...updated });
     await real?.stop();
     await hook?.close();
   });

@@ -1,20 +1,191 @@
-import type { CelCompilation } from './compile-cel.ts';
+import { literalProblem } from './check-literals.ts';
+import type { CelProgram } from './compile-cel.ts';
 import { compileCel } from './compile-cel.ts';
 import { KUBERNETES_CEL } from './kubernetes-environment.ts';
-import { DYN } from './value/cel-type.ts';
+import { AUTHORIZATION, AUTHORIZER_TYPES } from './library/authorization.ts';
+import type { CelEnvironment } from './value/cel-environment.ts';
+import { celProblemText } from './value/cel-problem.ts';
+import type { CelType } from './value/cel-type.ts';
+import { BOOL, celType, declaredTypeText, DYN, INT, objectType, STRING } from './value/cel-type.ts';
 
-/** What expressions of admission may read: `object`, `oldObject` and `request`. `authorizer` is not known. */
-const ADMISSION = KUBERNETES_CEL.withVariables({ object: DYN, oldObject: DYN, request: DYN });
-const CACHE_LIMIT = 1000;
+/**
+ * Expressions of admission webhooks and policies. They read `object`, `oldObject`, `request` and `namespaceObject`; some of them also
+ * `params`, `authorizer`, `authorizer.requestResource` and `variables`. Source: apiserver `pkg/admission/plugin/cel/compile.go`.
+ */
 
-const compilations = new Map<string, CelCompilation>();
+/** Which of the other variables an expression may read. */
+export interface AdmissionNames {
+  readonly params: boolean;
+  readonly authorizer: boolean;
+  /** Type of `variables`, with those that are known so far; undefined where there is no such variable. */
+  readonly variables?: CelType | undefined;
+}
 
-/** A `matchCondition` of an admission webhook; the value should be a bool. */
-export function compileMatchCondition(expression: string): CelCompilation {
-  const known = compilations.get(expression);
-  if (known !== undefined) return known;
-  if (compilations.size >= CACHE_LIMIT) compilations.clear();
-  const compilation = compileCel(expression, ADMISSION);
-  compilations.set(expression, compilation);
-  return compilation;
+/** What an expression must give, by its declared type alone. */
+export type AdmissionResult = 'bool' | 'string' | 'string or null' | 'any';
+
+export type AdmissionCompilation =
+  | { readonly ok: true; readonly program: CelProgram }
+  /** In the words of an API server. */
+  | { readonly ok: false; readonly detail: string };
+
+const STRINGS = celType('list', STRING);
+const STRING_MAP = celType('map', STRING, STRING);
+const TIME = celType('timestamp');
+
+const KIND = objectType('kubernetes.GroupVersionKind', { group: STRING, version: STRING, kind: STRING });
+const RESOURCE = objectType('kubernetes.GroupVersionResource', {
+  group: STRING,
+  version: STRING,
+  resource: STRING,
+});
+const USER = objectType('kubernetes.UserInfo', {
+  username: STRING,
+  uid: STRING,
+  groups: STRINGS,
+  extra: celType('map', STRING, STRINGS),
+});
+const REQUEST = objectType('kubernetes.AdmissionRequest', {
+  kind: KIND,
+  resource: RESOURCE,
+  subResource: STRING,
+  requestKind: KIND,
+  requestResource: RESOURCE,
+  requestSubResource: STRING,
+  name: STRING,
+  namespace: STRING,
+  operation: STRING,
+  userInfo: USER,
+  dryRun: BOOL,
+  options: DYN,
+});
+const CONDITION = objectType('kubernetes.NamespaceCondition', {
+  status: STRING,
+  type: STRING,
+  lastTransitionTime: TIME,
+  message: STRING,
+  reason: STRING,
+});
+const NAMESPACE = objectType('kubernetes.Namespace', {
+  metadata: objectType('kubernetes.NamespaceMetadata', {
+    name: STRING,
+    generateName: STRING,
+    namespace: STRING,
+    labels: STRING_MAP,
+    annotations: STRING_MAP,
+    UID: STRING,
+    creationTimestamp: TIME,
+    deletionGracePeriodSeconds: INT,
+    deletionTimestamp: TIME,
+    generation: INT,
+    resourceVersion: STRING,
+    finalizers: STRINGS,
+  }),
+  spec: objectType('kubernetes.NamespaceSpec', { finalizers: STRINGS }),
+  status: objectType('kubernetes.NamespaceStatus', {
+    conditions: celType('list', CONDITION),
+    phase: STRING,
+  }),
+});
+
+const ADMISSION = KUBERNETES_CEL.withFunctions(AUTHORIZATION).withVariables({
+  object: DYN,
+  oldObject: DYN,
+  request: REQUEST,
+  namespaceObject: NAMESPACE,
+});
+
+const RESULTS: Readonly<Record<AdmissionResult, readonly string[]>> = {
+  bool: ['bool'],
+  string: ['string'],
+  'string or null': ['string', 'null_type'],
+  any: [],
+};
+
+/**
+ * Compiles one expression; never throws on bad input.
+ * @param over types that are known better than by an API server's own environment, for type checking
+ */
+export function compileAdmission(
+  expression: string,
+  names: AdmissionNames,
+  wanted: AdmissionResult,
+  over: Readonly<Record<string, CelType>> = {},
+): AdmissionCompilation {
+  const compilation = compileCel(expression, environmentOf(names).withVariables(over));
+  const problem = compilation.ok ? literalProblem(expression) : compilation.problem;
+  if (!compilation.ok || problem !== undefined)
+    return { ok: false, detail: problem === undefined ? '' : celProblemText(problem) };
+  const detail = resultProblem(compilation.program.type, RESULTS[wanted]);
+  return detail === undefined ? compilation : { ok: false, detail };
+}
+
+function environmentOf({ params, authorizer, variables }: AdmissionNames): CelEnvironment {
+  return ADMISSION.withVariables({
+    ...(params && { params: DYN }),
+    ...(authorizer && {
+      authorizer: celType(AUTHORIZER_TYPES.authorizer),
+      'authorizer.requestResource': celType(AUTHORIZER_TYPES.resourceCheck),
+    }),
+    ...(variables && { variables }),
+  });
+}
+
+function resultProblem(type: CelType, wanted: readonly string[]): string | undefined {
+  if (wanted.length === 0 || wanted.includes(type.name)) return undefined;
+  const names = wanted.length === 1 ? wanted.join() : `one of [${wanted.join(' ')}]`;
+  return `must evaluate to ${names} but got ${declaredTypeText(type)}`;
+}
+
+/** The type of `variables` with one more. Objects and optionals are not followed. @param type undefined: without any */
+export function variablesAfter(
+  type: CelType | undefined,
+  added?: readonly [name: string, type: CelType],
+): CelType {
+  const fields = new Map(type?.fields);
+  if (added !== undefined) fields.set(added[0], simplified(added[1]));
+  return { name: 'kubernetes.variables', params: [], fields };
+}
+
+const SIMPLE = new Set([
+  'bool',
+  'bytes',
+  'double',
+  'duration',
+  'int',
+  'null_type',
+  'string',
+  'timestamp',
+  'uint',
+]);
+
+function simplified(type: CelType): CelType {
+  if (SIMPLE.has(type.name)) return type;
+  if (type.name === 'list' || type.name === 'map') return celType(type.name, ...type.params.map(simplified));
+  return DYN;
+}
+
+/** One variable of a policy. */
+export interface NamedExpression {
+  readonly name: string;
+  readonly expression: string;
+}
+
+export interface CompiledVariable extends NamedExpression {
+  readonly compilation: AdmissionCompilation;
+}
+
+/** Compiles variables in order: each sees those before it. One that does not compile is there for those after it. */
+export function compileVariables(
+  variables: readonly NamedExpression[],
+  names: Omit<AdmissionNames, 'variables'>,
+  over?: Readonly<Record<string, CelType>>,
+): { readonly compiled: readonly CompiledVariable[]; readonly type: CelType } {
+  let type = variablesAfter(undefined);
+  const compiled = variables.map(({ name, expression }) => {
+    const compilation = compileAdmission(expression, { ...names, variables: type }, 'any', over);
+    type = variablesAfter(type, [name, compilation.ok ? compilation.program.type : DYN]);
+    return { name, expression, compilation };
+  });
+  return { compiled, type };
 }

@@ -8,6 +8,7 @@ import { OPTIONALS } from './library/optionals.ts';
 import { QUANTITIES } from './library/quantities.ts';
 import { REGEX } from './library/regex.ts';
 import { SEMVERS } from './library/semvers.ts';
+import { SETS } from './library/sets.ts';
 import { STRING_FORMAT } from './library/string-format.ts';
 import { STRINGS } from './library/strings.ts';
 import { TIMES } from './library/times.ts';
@@ -22,6 +23,7 @@ export const KUBERNETES_CEL: CelEnvironment = CelEnvironment.of(
   STRINGS,
   STRING_FORMAT,
   LISTS,
+  SETS,
   REGEX,
   URLS,
   QUANTITIES,

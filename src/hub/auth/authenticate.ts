@@ -8,6 +8,7 @@ import type { Revocations } from './tokens/revocations.ts';
 import type { ServiceAccountTokens, TokenSubject } from './tokens/service-account-tokens.ts';
 import type { TokenAuthFile } from './tokens/token-auth-file.ts';
 import type { TokenFile } from './tokens/token-file.ts';
+import { serviceAccountGroups } from './service-account-groups.ts';
 
 const AUTHENTICATED = 'system:authenticated';
 
@@ -92,7 +93,7 @@ export function serviceAccountUser(subject: TokenSubject, tokenId?: string): Use
   return {
     name: `system:serviceaccount:${namespace}:${name}`,
     uid,
-    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, AUTHENTICATED],
+    groups: [...serviceAccountGroups(namespace), AUTHENTICATED],
     ...(tokenId && { extra: { 'authentication.kubernetes.io/credential-id': [`JTI=${tokenId}`] } }),
   };
 }

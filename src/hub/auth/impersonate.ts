@@ -3,6 +3,7 @@ import { headerOf } from '../wire/hub-request.ts';
 import { badRequest, forbidden } from '../wire/status-errors.ts';
 import type { UserInfo } from '../wire/user-info.ts';
 import type { Authorizer } from './rbac/authorizer.ts';
+import { serviceAccountGroups } from './service-account-groups.ts';
 
 const EXTRA_PREFIX = 'impersonate-extra-';
 const AUTHENTICATION_GROUP = 'authentication.k8s.io';
@@ -40,8 +41,7 @@ export function impersonate(request: HubRequest, caller: UserInfo, authorizer: A
     need(`userextras/${extraKey(header)}`, headerOf(request, header) ?? '', {
       group: AUTHENTICATION_GROUP,
     });
-  const own =
-    account === null ? [] : ['system:serviceaccounts', `system:serviceaccounts:${account[1] ?? ''}`];
+  const own = account === null ? [] : serviceAccountGroups(account[1] ?? '');
   const all = [...new Set([...(groups.length > 0 ? groups : own), 'system:authenticated'])];
   return {
     name,

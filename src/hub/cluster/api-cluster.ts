@@ -10,6 +10,7 @@ import type { ForeignCertificates } from '../auth/certificates/foreign-certifica
 import type { ClusterAuthorities } from '../auth/certificates/key-store.ts';
 import { legacyTokenNotice } from '../admission/legacy-tokens.ts';
 import { ownerReferencesCheck } from '../admission/owner-references.ts';
+import { paramRightsCheck } from '../admission/param-rights.ts';
 import type { Revocations } from '../auth/tokens/revocations.ts';
 import { subjectRestriction } from '../admission/subject-restriction.ts';
 import type { ServiceAccountTokens } from '../auth/tokens/service-account-tokens.ts';
@@ -18,6 +19,8 @@ import type { TokenFile } from '../auth/tokens/token-file.ts';
 import { Discovery } from '../discovery/serve-discovery.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import type { LogIdentity } from '../log/journal.ts';
+import { PolicySet } from '../policies/policy-set.ts';
+import { ADMISSION_GROUP } from '../webhooks/admission/webhook-configurations.ts';
 import type { Cluster, WrittenObject } from '../request/cluster.ts';
 import { ListSnapshots } from '../request/list-snapshots.ts';
 import { createScheme } from '../scheme/create-scheme.ts';
@@ -60,6 +63,7 @@ export class ApiCluster implements Cluster {
   readonly store: ObjectStore;
   readonly authorizer: Authorizer;
   readonly admission: readonly AdmissionCheck[];
+  readonly policies: PolicySet;
   readonly snapshots: ListSnapshots;
   readonly conversions: Conversions;
   readonly webhooks: WebhookClients;
@@ -84,12 +88,14 @@ export class ApiCluster implements Cluster {
     this.conversions = new Conversions(this.webhooks);
     this.discovery = new Discovery(this.scheme);
     this.authorizer = new Authorizer(store);
+    this.policies = new PolicySet(store, this.scheme);
     this.admission = [
       escalationCheck(this.authorizer),
       approvalCheck,
       approvalRules,
       subjectRestriction,
       ownerReferencesCheck(this.scheme),
+      paramRightsCheck(this.scheme, store),
       ...(options.legacyTokenSecrets ? [] : [legacyTokenNotice]),
       ...options.admission,
     ];
@@ -123,6 +129,7 @@ export class ApiCluster implements Cluster {
 
   readonly afterWrite = (ref: ResourceRef, written: WrittenObject): void => {
     if (ref.definition.group === RBAC_GROUP) this.authorizer.forget();
+    if (ref.definition.group === ADMISSION_GROUP) this.policies.forget();
     this.#customResources.afterWrite(ref, written.entry, written.removed);
   };
 

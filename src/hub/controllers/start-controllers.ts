@@ -7,6 +7,7 @@ import { GarbageCollector } from './garbage-collector.ts';
 import type { HubController } from './hub-controller.ts';
 import { LogCompactor } from './log-compactor.ts';
 import { NamespaceController } from './namespace-controller.ts';
+import { PolicyStatus } from './policy-status.ts';
 import { TokenSecrets } from './token-secrets.ts';
 
 export interface RunningControllers {
@@ -26,6 +27,7 @@ export function startControllers(
   const beside = (): readonly HubController[] => [
     new NamespaceController(cluster, servingCaPem),
     new GarbageCollector(cluster),
+    new PolicyStatus(cluster),
     new CertificateSigner(cluster, cluster.authorities.clients),
     ...(cluster.legacyTokenSecrets ? [new TokenSecrets(cluster, servingCaPem)] : []),
   ];

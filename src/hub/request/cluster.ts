@@ -1,4 +1,5 @@
 import type { Clock, Logger } from '../../core/ports.ts';
+import type { PolicySet } from '../policies/policy-set.ts';
 import type { Authorizer } from '../auth/rbac/authorizer.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
@@ -18,6 +19,7 @@ export interface Cluster {
   readonly store: ObjectStore;
   readonly authorizer: Authorizer;
   readonly admission: readonly AdmissionCheck[];
+  readonly policies: PolicySet;
   readonly snapshots: ListSnapshots;
   readonly conversions: Conversions;
   readonly webhooks: WebhookClients;

@@ -1,5 +1,7 @@
 import type { JsonObject } from '../json/json-value.ts';
 import { deepEqual, textAt } from '../json/json-value.ts';
+import type { PolicySources } from '../policies/policy-admission.ts';
+import { validateByPolicies } from '../policies/policy-admission.ts';
 import type { Cluster } from '../request/cluster.ts';
 import { metadataOf } from '../request/cluster.ts';
 import type { WriteOptions } from '../request/write-options.ts';
@@ -22,21 +24,23 @@ interface WriteSubject {
   readonly user: UserInfo;
 }
 
-type ClusterParts = Pick<Cluster, 'store' | 'scheme'>;
+type ClusterParts = Pick<Cluster, 'store' | 'scheme' | 'authorizer' | 'policies'>;
 
-/** Admission webhooks as a step of one run of a write; undefined where the cluster has none. */
+/** Admission webhooks and policies as a step of one run of a write; undefined where none is there for it. */
 export function dynamicAdmission(
   cluster: ClusterParts,
   subject: WriteSubject & { readonly options: WriteOptions },
   answers: OperationAnswers,
 ): ((request: WriteRequest) => DynamicAdmission) | undefined {
-  if (!hasAdmissionWebhooks(cluster.store)) return undefined;
-  const { annotations } = answers;
-  return (request) =>
-    new DynamicWrite(request, subject, [sourcesOf(cluster, answers), { warnings: [], annotations }]);
+  if (!isAdmitted(cluster, subject)) return undefined;
+  return (request) => new DynamicWrite(request, subject, [sourcesOf(cluster, answers), answers]);
 }
 
-/** Webhooks are asked about a deletion; what they change does not count. @throws ReviewsNeeded, StatusError */
+function isAdmitted({ store, policies }: ClusterParts, { ref }: WriteSubject): boolean {
+  return hasAdmissionWebhooks(store) || policies.about(ref.definition).length > 0;
+}
+
+/** Webhooks and policies are asked about a deletion; what they change does not count. @throws ReviewsNeeded, StatusError */
 export function admitDeletion(
   cluster: ClusterParts,
   subject: WriteSubject & {
@@ -46,7 +50,7 @@ export function admitDeletion(
   },
   answers: OperationAnswers,
 ): readonly string[] {
-  if (!hasAdmissionWebhooks(cluster.store)) return [];
+  if (!isAdmitted(cluster, subject)) return [];
   const { old, dryRun, options } = subject;
   const attributes: AdmissionAttributes = {
     ...placeOf(subject),
@@ -56,16 +60,24 @@ export function admitDeletion(
     dryRun,
     options: { ...options, kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1' },
   };
-  const notes: AdmissionNotes = { warnings: [], annotations: answers.annotations };
   const sources = sourcesOf(cluster, answers);
   const same = (object: JsonObject): JsonObject => object;
-  new MutatingAdmission(sources, notes).mutate(attributes, { complete: same, again: same });
-  validateByWebhooks(attributes, sources, notes);
-  return notes.warnings;
+  new MutatingAdmission(sources, answers).mutate(attributes, { complete: same, again: same });
+  validate(attributes, sources, answers);
+  return answers.warnings;
 }
 
-function sourcesOf({ store, scheme }: ClusterParts, answers: OperationAnswers): AdmissionSources {
-  return { store, scheme, toVersion: answers.toVersion, outcomeOf: answers.outcomeOf };
+type Sources = AdmissionSources & PolicySources;
+
+/** Policies come before webhooks, as in an API server. */
+function validate(attributes: AdmissionAttributes, sources: Sources, notes: AdmissionNotes): void {
+  validateByPolicies(attributes, sources, notes);
+  validateByWebhooks(attributes, sources, notes);
+}
+
+function sourcesOf(cluster: ClusterParts, { toVersion, outcomeOf }: OperationAnswers): Sources {
+  const { store, scheme, authorizer, policies } = cluster;
+  return { store, scheme, authorizer, policies, toVersion, outcomeOf };
 }
 
 type Place = Pick<AdmissionAttributes, 'ref' | 'subresource' | 'namespace' | 'name' | 'user'>;
@@ -79,13 +91,13 @@ function placeOf({ ref, subresource, namespace, name, user }: WriteSubject): Pla
 class DynamicWrite implements DynamicAdmission {
   readonly #request: WriteRequest;
   readonly #subject: WriteSubject & { readonly options: WriteOptions };
-  readonly #sources: AdmissionSources;
+  readonly #sources: Sources;
   readonly #notes: AdmissionNotes;
 
   constructor(
     request: WriteRequest,
     subject: WriteSubject & { readonly options: WriteOptions },
-    [sources, notes]: readonly [AdmissionSources, AdmissionNotes],
+    [sources, notes]: readonly [Sources, AdmissionNotes],
   ) {
     this.#request = request;
     this.#subject = subject;
@@ -105,7 +117,7 @@ class DynamicWrite implements DynamicAdmission {
   }
 
   validate(step: DynamicStep): readonly string[] {
-    validateByWebhooks(this.#attributes(step), this.#sources, this.#notes);
+    validate(this.#attributes(step), this.#sources, this.#notes);
     return this.#notes.warnings;
   }
 

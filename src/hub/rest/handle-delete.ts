@@ -15,7 +15,8 @@ import { parseListOptions } from '../request/list-options.ts';
 import { prepareForSelectors } from '../request/prepare-for-selectors.ts';
 import type { DeleteResult, DeleteTarget } from './object-deleter.ts';
 import { OperationAnswers } from './operation-answers.ts';
-import { warningHeaders } from './warning-headers.ts';
+import { withNotes } from './with-notes.ts';
+import { warningHeaders } from '../wire/warning-headers.ts';
 import { ObjectDeleter } from './object-deleter.ts';
 import { awaitsConversion, toVersion } from '../scheme/to-version.ts';
 import { decodeWithinBudget } from '../request/request-body.ts';
@@ -36,11 +37,9 @@ export async function deleteObject(context: ResourceContext, ref: ResourceRef): 
 async function deleted(context: ResourceContext, target: DeleteTarget): Promise<DeleteResult> {
   const answers = new OperationAnswers(context.cluster);
   const deleter = new ObjectDeleter(context.cluster, answers);
-  try {
-    return await answers.runUnbounded(() => deleter.delete(target), context.outside);
-  } finally {
-    context.annotate(answers.annotations);
-  }
+  return withNotes(context, answers, () =>
+    answers.runUnbounded(() => deleter.delete(target), context.outside),
+  );
 }
 
 /** What was deleted in the version of the request; as it is stored where its webhook fails: the deletion has happened. */

@@ -10,12 +10,13 @@ import type { DecodedBody } from '../body/decoded-body.ts';
 import type { WriteResult, WriteTarget } from './object-writer.ts';
 import { ObjectWriter } from './object-writer.ts';
 import { OperationAnswers } from './operation-answers.ts';
+import { withNotes } from './with-notes.ts';
 import { objectJson } from '../request/representation.ts';
 import { decodeWithinBudget } from '../request/request-body.ts';
 import type { ResourceContext } from '../request/request-context.ts';
 import { negotiatedForm } from '../request/request-context.ts';
 import { includeObjectOf } from '../request/table-options.ts';
-import { warningHeaders } from './warning-headers.ts';
+import { warningHeaders } from '../wire/warning-headers.ts';
 import { parseWriteOptions } from '../request/write-options.ts';
 
 export async function createObject(context: ResourceContext, ref: ResourceRef): Promise<Answer> {
@@ -52,11 +53,7 @@ async function written(
 ): Promise<WriteResult> {
   const answers = new OperationAnswers(context.cluster);
   const writer = new ObjectWriter(context.cluster, answers);
-  try {
-    return await answers.run(() => write(writer), context.outside);
-  } finally {
-    context.annotate(answers.annotations);
-  }
+  return withNotes(context, answers, () => answers.run(() => write(writer), context.outside));
 }
 
 const PATCH_TYPES: ReadonlyMap<string, PatchType> = new Map([

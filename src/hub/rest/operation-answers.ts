@@ -35,6 +35,7 @@ export class OperationAnswers {
   readonly #outcomes = new Map<string, ReviewOutcome>();
   /** What admission noted in the last run. */
   readonly annotations = new Map<string, string>();
+  readonly warnings: string[] = [];
 
   constructor({ conversions, webhooks, clock }: Pick<Cluster, 'conversions' | 'webhooks' | 'clock'>) {
     this.#conversions = conversions;
@@ -73,6 +74,7 @@ export class OperationAnswers {
   async #runAgain<T>(run: () => T, outside: WaitOutside): Promise<T> {
     for (;;) {
       this.annotations.clear();
+      this.warnings.length = 0;
       try {
         return run();
       } catch (error) {

@@ -86,3 +86,10 @@ export function apiVersionOf(ref: ResourceRef): string {
   const { group } = ref.definition;
   return group === '' ? ref.version.name : `${group}/${ref.version.name}`;
 }
+
+/** The two parts of an `apiVersion`; the core group is ''. */
+export function groupVersionOf(apiVersion: string): { readonly group: string; readonly version: string } {
+  const slash = apiVersion.indexOf('/');
+  if (slash < 0) return { group: '', version: apiVersion };
+  return { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) };
+}

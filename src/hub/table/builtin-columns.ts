@@ -1,5 +1,6 @@
 import type { Column } from './columns/column.ts';
 import { AGE_COLUMN, NAME_COLUMN } from './columns/column.ts';
+import * as admission from './columns/admission-columns.ts';
 import * as core from './columns/core-columns.ts';
 import * as other from './columns/other-columns.ts';
 import * as workload from './columns/workload-columns.ts';
@@ -35,6 +36,10 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   'leases.coordination.k8s.io': other.LEASE_COLUMNS,
   'customresourcedefinitions.apiextensions.k8s.io': other.CREATED_COLUMNS,
   'apiservices.apiregistration.k8s.io': other.API_SERVICE_COLUMNS,
+  'mutatingwebhookconfigurations.admissionregistration.k8s.io': admission.WEBHOOK_COLUMNS,
+  'validatingwebhookconfigurations.admissionregistration.k8s.io': admission.WEBHOOK_COLUMNS,
+  'validatingadmissionpolicies.admissionregistration.k8s.io': admission.POLICY_COLUMNS,
+  'validatingadmissionpolicybindings.admissionregistration.k8s.io': admission.POLICY_BINDING_COLUMNS,
   'ingresses.networking.k8s.io': other.INGRESS_COLUMNS,
   'networkpolicies.networking.k8s.io': other.NETWORK_POLICY_COLUMNS,
   'storageclasses.storage.k8s.io': other.STORAGE_CLASS_COLUMNS,

@@ -6,6 +6,7 @@ import {
   REPLICA_SET_RULES,
   STATEFUL_SET_RULES,
 } from './workloads/apps-rules.ts';
+import { ADMISSION_POLICY_RULES, POLICY_BINDING_RULES } from './admission-policy-rules.ts';
 import { AUTOSCALER_RULES } from './workloads/autoscaler-rules.ts';
 import { CONFIG_MAP_RULES, SECRET_RULES } from './config-rules.ts';
 import {
@@ -49,6 +50,8 @@ const RULES: Readonly<Record<string, KindRules>> = {
   'apiservices.apiregistration.k8s.io': API_SERVICE_RULES,
   'mutatingwebhookconfigurations.admissionregistration.k8s.io': WEBHOOK_CONFIGURATION_RULES,
   'validatingwebhookconfigurations.admissionregistration.k8s.io': WEBHOOK_CONFIGURATION_RULES,
+  'validatingadmissionpolicies.admissionregistration.k8s.io': ADMISSION_POLICY_RULES,
+  'validatingadmissionpolicybindings.admissionregistration.k8s.io': POLICY_BINDING_RULES,
   'priorityclasses.scheduling.k8s.io': PRIORITY_CLASS_RULES,
   'volumeattachments.storage.k8s.io': ATTACHMENT_RULES,
   'storageclasses.storage.k8s.io': STORAGE_CLASS_RULES,

@@ -88,6 +88,7 @@ const RULES: Readonly<Record<string, StatusRule>> = {
     );
   },
   services: checkBalancer,
+  'validatingadmissionpolicies.admissionregistration.k8s.io': checkPolicyStatus,
 };
 
 /** Checks a write to the status of a built-in kind. */
@@ -124,6 +125,16 @@ function checkConditions(status: JsonObject, at: Place): void {
     if (reason.length > MAX_REASON_LENGTH) place.at('reason').tooLong(MAX_REASON_LENGTH);
     if (message.length > MAX_MESSAGE_LENGTH) place.at('message').tooLong(MAX_MESSAGE_LENGTH);
   });
+}
+
+/** Source: pkg/apis/admissionregistration/validation (validateValidatingAdmissionPolicyStatus). A `fieldRef` is not parsed. */
+function checkPolicyStatus(status: JsonObject, at: Place): void {
+  const warnings = at.at('typeChecking');
+  warnings.each(objectAt(status, 'typeChecking'), 'expressionWarnings', (warning, place) => {
+    if (textAt(warning, 'warning') === '') place.at('warning').required();
+    if (textAt(warning, 'fieldRef').trim() === '') place.at('fieldRef').required();
+  });
+  checkConditions(status, at);
 }
 
 const IP_MODES = ['Proxy', 'VIP'];

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../json/json-value.ts';
 import type { StatusError } from './status-error.ts';
+import { warningHeaders } from './warning-headers.ts';
 
 /** What a handler decided to answer; only the transport writes it. */
 export type Answer = BodyAnswer | ChunkedAnswer | StreamAnswer | ForwardAnswer;
@@ -59,6 +60,9 @@ export function textAnswer(code: number, body: string): BodyAnswer {
 
 export function statusAnswer(error: StatusError): BodyAnswer {
   const retryAfter = error.details?.retryAfterSeconds;
-  const headers = retryAfter === undefined ? undefined : { 'retry-after': String(retryAfter) };
+  const headers: AnswerHeaders = {
+    ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
+    ...(error.warnings.length > 0 && { warning: warningHeaders(error.warnings) }),
+  };
   return jsonAnswer(error.httpCode, error.toStatus(), headers);
 }

@@ -39,6 +39,8 @@ export class StatusError extends BerthError {
   /** The sentence alone, as clients print it. */
   readonly statusMessage: string;
   readonly details: StatusDetails | undefined;
+  /** Texts of warnings that go with the answer. */
+  #warnings: readonly string[] = [];
 
   constructor(httpCode: number, reason: string, message: string, details?: StatusDetails) {
     super(message, { code: `hub.${reason.toLowerCase()}`, subject: details?.name ?? 'request' });
@@ -46,6 +48,17 @@ export class StatusError extends BerthError {
     this.reason = reason;
     this.statusMessage = message;
     this.details = details;
+  }
+
+  get warnings(): readonly string[] {
+    return this.#warnings;
+  }
+
+  /** The same with what was said before it came to the error. */
+  withWarnings(warnings: readonly string[]): StatusError {
+    const same = new StatusError(this.httpCode, this.reason, this.statusMessage, this.details);
+    same.#warnings = warnings;
+    return same;
   }
 
   /** The body of the answer. */

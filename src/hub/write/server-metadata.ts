@@ -2,6 +2,7 @@ import { forbiddenField } from '../schema/field-problems.ts';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
 import { badRequest, conflict, invalid, OBJECT_MODIFIED } from '../wire/status-errors.ts';
+import { strategyOf } from './strategy/all-strategies.ts';
 import type { WriteRequest } from './write-request.ts';
 
 const SERVER_OWNED = [
@@ -67,12 +68,14 @@ export function requireName(request: WriteRequest, value: JsonValue): void {
 /** A whole custom resource can only replace what its sender has read. */
 export function requireResourceVersion(request: WriteRequest, object: JsonObject): void {
   const metadata = objectAt(object, 'metadata');
-  if (request.ref.definition.builtIn || textAt(metadata, 'resourceVersion') !== '') return;
-  throw invalid(request.ref.definition, textAt(metadata, 'name'), [
+  const { builtIn, group, kind, plural } = request.ref.definition;
+  if (textAt(metadata, 'resourceVersion') !== '') return;
+  if (builtIn && strategyOf(request.ref).conditionalUpdate !== true) return;
+  throw invalid({ group, kind: builtIn ? plural : kind }, textAt(metadata, 'name'), [
     {
       field: 'metadata.resourceVersion',
       reason: 'FieldValueInvalid',
-      message: 'Invalid value: 0x0: must be specified for an update',
+      message: `Invalid value: ${builtIn ? '0' : '0x0'}: must be specified for an update`,
     },
   ]);
 }

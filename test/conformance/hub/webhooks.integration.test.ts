@@ -6,12 +6,12 @@ import { allScenarios } from './webhooks/all-scenarios.ts';
 import { ALLOWED_DIFFERENCES } from './webhooks/allowed-differences.ts';
 import type { HookServer } from '../../fakes/hook-server.ts';
 import { startHookServer } from '../../fakes/hook-server.ts';
-import { readRecordedScenarios } from './webhooks/recorded-scenarios.ts';
+import { readRecordedScenarios, WEBHOOK_RECORDING } from './webhooks/recorded-scenarios.ts';
 import type { ScenarioServer } from './webhooks/scenario.ts';
 import { runScenario } from './webhooks/scenario.ts';
 
 describe('webhooks as a kube-apiserver calls them', () => {
-  const recorded = readRecordedScenarios();
+  const recorded = readRecordedScenarios(WEBHOOK_RECORDING);
   let hub: TestHub;
   let hook: HookServer;
   let server: ScenarioServer;

@@ -61,11 +61,11 @@ describe('compileClusterCel', () => {
 
   it('places a compile error inside the expression', () => {
     const compiled = compileClusterCel('managedCluster.spec.hubAcceptsClient &&\n  managedCluster.nofunc()');
-    expect(compiled).toMatchObject({ ok: false, problem: { line: 2, column: 18 } });
+    expect(compiled).toMatchObject({ ok: false, problem: { line: 2, column: 24 } });
     if (!compiled.ok)
       expect(celProblemText(compiled.problem)).toBe(
-        "compilation failed: ERROR: <input>:2:18: undeclared reference to 'nofunc' (in container '')\n" +
-          ' |   managedCluster.nofunc()\n | .................^',
+        "compilation failed: ERROR: <input>:2:24: undeclared reference to 'nofunc' (in container '')\n" +
+          ' |   managedCluster.nofunc()\n | .......................^',
       );
   });
 

@@ -20,8 +20,8 @@ export interface ApiAddress {
   readonly caPem: string;
 }
 
-/** Raw requests to an API server: tests compare the answers as they are. */
-export function apiClient({ url, token, caPem }: ApiAddress): ApiClient {
+/** Raw requests to an API server: tests compare the answers as they are. @param user whom the requests impersonate */
+export function apiClient({ url, token, caPem }: ApiAddress, user?: string): ApiClient {
   const agent = new Agent({ keepAlive: true, maxSockets: 16, ca: caPem });
   return {
     call: (method, path, body, contentType = 'application/json') =>
@@ -30,6 +30,7 @@ export function apiClient({ url, token, caPem }: ApiAddress): ApiClient {
         const bytes = body === undefined ? undefined : Buffer.from(text);
         const headers = {
           authorization: `Bearer ${token}`,
+          ...(user !== undefined && { 'impersonate-user': user }),
           ...(bytes !== undefined && { 'content-type': contentType, 'content-length': bytes.length }),
         };
         const sent = request(`${url}${path}`, { method, agent, headers }, (response) => {

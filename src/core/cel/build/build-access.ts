@@ -1,6 +1,6 @@
 import type { BuildNode } from './build-literal.ts';
 import type { BuildScope, BuiltCel, CelFrame } from './build-scope.ts';
-import { celAccess, celMapGet, celMapKey, isCelMap } from '../value/cel-map.ts';
+import { celAccess, celMapGet, celMapKey, isCelMap, unsupportedIndex } from '../value/cel-map.ts';
 import type { CelNode } from '../syntax/cel-node.ts';
 import type { CelType } from '../value/cel-type.ts';
 import { celType, DYN, formatType, INT, STRING, unify } from '../value/cel-type.ts';
@@ -39,6 +39,8 @@ function buildKey(node: AccessNode, scope: BuildScope, build: BuildNode): BuiltC
 
 function memberType(node: AccessNode, container: CelType, key: CelType, scope: BuildScope): CelType {
   if (container.name === 'dyn') return DYN;
+  if (container.fields !== undefined && node.kind === 'select')
+    return container.fields.get(node.field) ?? scope.fail(node, `undefined field '${node.field}'`);
   if (container.name === 'map' && unify(container.params[0] ?? DYN, key, new Map()))
     return container.params[1] ?? DYN;
   if (container.name === 'list' && node.kind === 'index' && unify(INT, key, new Map()))
@@ -59,6 +61,7 @@ function optionalAccess(from: CelValue, key: CelValue): CelResult {
   const stored = celMapKey(key);
   if (isCelMap(inner)) {
     const value = stored === undefined ? undefined : celMapGet(inner, stored);
+    if (value instanceof CelFailure) return value;
     return value === undefined ? OPTIONAL_NONE : new CelOptional(value);
   }
   if (!Array.isArray(inner) || typeof stored !== 'bigint') return celAccess(inner, key);
@@ -82,7 +85,7 @@ export function buildHas(argument: CelNode, scope: BuildScope, build: BuildNode)
       const container = from instanceof CelOptional ? from.value : from;
       if (container === undefined) return false;
       if (isCelMap(container)) return celMapGet(container, field) !== undefined;
-      return new CelFailure('no such overload: this value has no fields');
+      return Array.isArray(container) ? unsupportedIndex('string') : false;
     },
   };
 }

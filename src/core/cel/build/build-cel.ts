@@ -30,6 +30,7 @@ export function buildCel(node: CelNode, scope: BuildScope): BuiltCel {
     case 'ident':
       return buildVariable(node.name, node, scope);
     case 'select':
+      return buildQualified(node, scope) ?? buildAccess(node, scope, buildCel);
     case 'index':
       return buildAccess(node, scope, buildCel);
     case 'list':
@@ -39,6 +40,13 @@ export function buildCel(node: CelNode, scope: BuildScope): BuiltCel {
     case 'call':
       return buildCall(node, scope, buildCel);
   }
+}
+
+/** A variable with a dot in its name, e.g. `authorizer.requestResource`. */
+function buildQualified(node: Extract<CelNode, { kind: 'select' }>, scope: BuildScope): BuiltCel | undefined {
+  if (node.operand.kind !== 'ident' || node.optional) return undefined;
+  const name = `${node.operand.name}.${node.field}`;
+  return scope.environment.variables.has(name) ? buildVariable(name, node, scope) : undefined;
 }
 
 function buildVariable(name: string, node: CelNode, scope: BuildScope): BuiltCel {

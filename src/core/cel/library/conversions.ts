@@ -23,7 +23,7 @@ const NANOS = 1_000_000_000n;
 function parseInteger(text: string, type: 'int' | 'uint'): bigint | CelFailure {
   const pattern = type === 'int' ? /^[+-]?\d+$/ : /^\d+$/;
   if (!pattern.test(text) || text.length > 40)
-    return new CelFailure(`type conversion error from 'string' to '${type}': ${JSON.stringify(text)}`);
+    return new CelFailure(`type conversion error from 'string' to '${type}'`);
   return BigInt(text.startsWith('+') ? text.slice(1) : text);
 }
 
@@ -44,7 +44,7 @@ function doubleOf(text: string): CelResult {
     return new CelDouble(special[1] === '-' ? -Infinity : Infinity);
   }
   if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text))
-    return new CelFailure(`type conversion error from 'string' to 'double': ${JSON.stringify(text)}`);
+    return new CelFailure("type conversion error from \'string\' to \'double\'");
   return new CelDouble(Number(text));
 }
 
@@ -83,7 +83,7 @@ const BOOLS: Readonly<Record<string, boolean>> = {
 
 function boolOf(text: string): CelResult {
   if (Object.hasOwn(BOOLS, text)) return BOOLS[text] ?? false;
-  return new CelFailure(`type conversion error from 'string' to 'bool': ${JSON.stringify(text)}`);
+  return new CelFailure("type conversion error from \'string\' to \'bool\'");
 }
 
 function textOfBytes(bytes: Uint8Array): CelResult {

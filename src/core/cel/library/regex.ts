@@ -22,7 +22,8 @@ function compile(pattern: string): RE2JS | CelFailure {
   return made;
 }
 
-function compilePattern(pattern: string): RE2JS | CelFailure {
+/** A pattern in RE2's syntax, or what is wrong with it. */
+export function compilePattern(pattern: string): RE2JS | CelFailure {
   try {
     return RE2JS.compile(pattern);
   } catch (error) {

@@ -66,7 +66,9 @@ function convert(ast: LibraryNode, source: MarkedText): CelNode {
     case '.':
     case '.?': {
       const [operand, field] = ast.args as [unknown, string];
-      return { kind: 'select', operand: child(operand), field, optional: ast.op === '.?', at };
+      const dot = source.text.lastIndexOf('.', at);
+      const optional = ast.op === '.?';
+      return { kind: 'select', operand: child(operand), field, optional, at: dot < 0 ? at : dot };
     }
     case '[]':
     case '[?]': {
@@ -120,12 +122,13 @@ function convertCall(ast: LibraryNode, source: MarkedText): CelNode {
   const at = ast.pos;
   if (ast.op === 'call') {
     const [name, args] = ast.args as [string, unknown[]];
-    return { kind: 'call', name, receiver: undefined, args: args.map(child), at };
+    const open = source.text.indexOf('(', at);
+    return { kind: 'call', name, receiver: undefined, args: args.map(child), at: open < 0 ? at : open };
   }
   if (ast.op === 'rcall') {
     const [name, receiver, args] = ast.args as [string, LibraryNode, unknown[]];
     const dot = source.text.indexOf('.', receiver.end);
-    const where = dot < 0 ? at : source.text.indexOf(name, dot);
+    const where = dot < 0 ? at : source.text.indexOf('(', dot);
     return { kind: 'call', name, receiver: child(receiver), args: args.map(child), at: where };
   }
   if (ast.op === '!_' || ast.op === '-_') return convertUnary(ast, source);

@@ -1,5 +1,5 @@
 import type { CelMapKey, CelResult, CelValue } from './cel-value.ts';
-import { CelDouble, CelFailure, CelMap, CelUint, isJsonMap, lift } from './cel-value.ts';
+import { CelDouble, CelFailure, CelMap, CelUint, celTypeName, isJsonMap, lift } from './cel-value.ts';
 
 /** Reading maps of both kinds, JSON objects and maps made by an expression, without caring which it is. */
 
@@ -36,7 +36,7 @@ export function celMapSize(map: CelValue): number {
 /** Field or index of a value whose type was not known before: `x.name`, `x["name"]`, `x[0]`. */
 export function celAccess(operand: CelValue, key: CelValue): CelResult {
   if (Array.isArray(operand)) return celListItem(operand, key);
-  if (!isCelMap(operand)) return new CelFailure('no such overload: this value has no fields');
+  if (!isCelMap(operand)) return new CelFailure(`no such key: ${printKey(key)}`);
   const stored = celMapKey(key);
   const value = stored === undefined ? undefined : celMapGet(operand, stored);
   return value === undefined ? new CelFailure(`no such key: ${printKey(key)}`) : value;
@@ -44,9 +44,14 @@ export function celAccess(operand: CelValue, key: CelValue): CelResult {
 
 function celListItem(list: readonly unknown[], key: CelValue): CelResult {
   const index = celMapKey(key);
-  if (typeof index !== 'bigint') return new CelFailure(`no such overload: list index must be an int`);
+  if (typeof index !== 'bigint') return unsupportedIndex(celTypeName(key));
   if (index < 0n || index >= BigInt(list.length)) return new CelFailure(`index out of bounds: ${index}`);
   return lift(list[Number(index)]);
+}
+
+/** A list is asked for something by another word than a number. */
+export function unsupportedIndex(type: string): CelFailure {
+  return new CelFailure(`unsupported index type '${type}' in list`);
 }
 
 function printKey(key: CelValue): string {

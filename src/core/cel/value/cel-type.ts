@@ -8,6 +8,8 @@ import { CelMap, CelOptional, celTypeName, isJsonMap } from './cel-value.ts';
 export interface CelType {
   readonly name: string;
   readonly params: readonly CelType[];
+  /** Of an object type: the fields that it has, and no others. */
+  readonly fields?: ReadonlyMap<string, CelType>;
 }
 
 export const DYN: CelType = { name: 'dyn', params: [] };
@@ -17,6 +19,11 @@ export const INT: CelType = { name: 'int', params: [] };
 
 export function celType(name: string, ...params: readonly CelType[]): CelType {
   return { name, params };
+}
+
+/** @param name unique among object types */
+export function objectType(name: string, fields: Readonly<Record<string, CelType>>): CelType {
+  return { name, params: [], fields: new Map(Object.entries(fields)) };
 }
 
 export type TypeBindings = Map<string, CelType>;
@@ -36,8 +43,17 @@ export function unify(wanted: CelType, actual: CelType, bindings: TypeBindings):
     return unify(bound, actual, bindings);
   }
   if (wanted.name === 'dyn' || actual.name === 'dyn') return true;
+  if (actual.name === 'null_type' && isNullable(wanted)) return true;
+  if (wanted.name === 'null_type' && isNullable(actual)) return true;
   if (wanted.name !== actual.name || wanted.params.length !== actual.params.length) return false;
   return wanted.params.every((param, i) => unify(param, actual.params[i] ?? DYN, bindings));
+}
+
+const NULLABLE: ReadonlySet<string> = new Set(['timestamp', 'duration', 'optional']);
+
+/** Null can stand where an object, an opaque value or a time is wanted. Source: cel-go `checker/types.go`, isLegacyNullable. */
+function isNullable(type: CelType): boolean {
+  return NULLABLE.has(type.name) || type.fields !== undefined || type.name.includes('.');
 }
 
 /** Replaces bound type parameters; unbound ones become dyn. */
@@ -51,10 +67,13 @@ export function sameType(a: CelType, b: CelType): boolean {
   return a.name === b.name && a.params.every((param, i) => sameType(param, b.params[i] ?? DYN));
 }
 
+/** A type as cel-go prints it in problems. */
 export function formatType(type: CelType): string {
-  if (type.params.length === 0) return type.name;
-  return `${type.name}(${type.params.map(formatType).join(', ')})`;
+  const name = PRINTED_NAMES[type.name] ?? type.name;
+  return type.params.length === 0 ? name : `${name}(${type.params.map(formatType).join(', ')})`;
 }
+
+const PRINTED_NAMES: Readonly<Record<string, string>> = { null_type: 'null', optional: 'optional_type' };
 
 const RUNTIME_NAMES: Readonly<Record<string, string>> = {
   null_type: 'null_type',
@@ -62,6 +81,12 @@ const RUNTIME_NAMES: Readonly<Record<string, string>> = {
   duration: 'google.protobuf.Duration',
   optional: 'optional_type',
 };
+
+/** A type as an API server names the result of an expression. Source: cel-go `common/types/types.go`, Type.String. */
+export function declaredTypeText(type: CelType): string {
+  const name = RUNTIME_NAMES[type.name] ?? type.name;
+  return type.params.length === 0 ? name : `${name}(${type.params.map(declaredTypeText).join(', ')})`;
+}
 
 /** Whether a value has the declared type, not looking into lists and maps. */
 export function valueHasType(value: CelValue, type: CelType): boolean {

@@ -1,3 +1,4 @@
+import { ADMISSION_RESOURCES } from './admission-resources.ts';
 import type { OtherSubresource, ScalePaths } from '../../schema/resource-definition.ts';
 import type { BuiltinResource } from './builtin-resource.ts';
 
@@ -181,20 +182,7 @@ export const BUILTIN_RESOURCES: readonly BuiltinResource[] = [
     clusterScoped: true,
     status: true,
   },
-  {
-    group: 'admissionregistration.k8s.io',
-    version: 'v1',
-    kind: 'MutatingWebhookConfiguration',
-    schema: 'admissionregistration.v1.MutatingWebhookConfiguration',
-    clusterScoped: true,
-  },
-  {
-    group: 'admissionregistration.k8s.io',
-    version: 'v1',
-    kind: 'ValidatingWebhookConfiguration',
-    schema: 'admissionregistration.v1.ValidatingWebhookConfiguration',
-    clusterScoped: true,
-  },
+  ...ADMISSION_RESOURCES,
   {
     group: 'apps',
     version: 'v1',

@@ -1,35 +1,45 @@
-import { compileMatchCondition } from '../../../core/cel/admission-cel.ts';
-import { evaluateWithin, newCelBudget } from '../../../core/cel/cel-budget.ts';
+import type { AdmissionCompilation, AdmissionNames } from '../../../core/cel/admission-cel.ts';
+import { compileAdmission } from '../../../core/cel/admission-cel.ts';
+import type { AdmissionInput } from '../../../core/cel/admission-run.ts';
+import { AdmissionRun, CONDITION_BUDGET } from '../../../core/cel/admission-run.ts';
+import type { CompiledVariable } from '../../../core/cel/admission-cel.ts';
 import type { JsonObject } from '../../json/json-value.ts';
-import type { MatchCondition } from './webhook-configurations.ts';
+import { isObject, listAt, textAt } from '../../json/json-value.ts';
 
-/** A quarter of what validation may cost. Source: apiserver `pkg/apis/cel/config.go`. */
-const COST_BUDGET = 2_500_000;
-
-export interface ConditionInput {
-  readonly object: JsonObject | null;
-  readonly oldObject: JsonObject | null;
-  readonly request: JsonObject;
+/** One of `matchConditions`. */
+export interface MatchCondition {
+  readonly expression: string;
+  readonly compilation: AdmissionCompilation;
 }
 
-/** One condition that is false decides, whatever the others are; a condition that fails is an error then. */
+export function readMatchConditions(owner: JsonObject, names: AdmissionNames): readonly MatchCondition[] {
+  return listAt(owner, 'matchConditions')
+    .filter(isObject)
+    .map((condition) => {
+      const expression = textAt(condition, 'expression');
+      return { expression, compilation: compileAdmission(expression, names, 'bool') };
+    });
+}
+
+/**
+ * One condition that is false decides, whatever the others are; a condition that fails is an error then. `cost`: what it took.
+ * Source: apiserver `pkg/admission/plugin/webhook/matchconditions/matcher.go`.
+ */
 export function evaluateConditions(
   conditions: readonly MatchCondition[],
-  input: ConditionInput,
-): boolean | { readonly error: string } {
-  const budget = newCelBudget(COST_BUDGET);
-  const errors: string[] = [];
-  for (const { name, expression } of conditions) {
-    const compilation = compileMatchCondition(expression);
-    if (!compilation.ok) {
-      errors.push(`compilation error: ${compilation.problem.message}`);
-      continue;
-    }
-    const outcome = evaluateWithin(budget, compilation.program, { ...input });
-    if (!outcome.ok) errors.push(`expression '${expression}' resulted in error: ${outcome.message}`);
-    else if (outcome.value === false) return false;
-    else if (outcome.value !== true) errors.push(`match condition ${name} evaluated to no bool`);
+  input: AdmissionInput,
+  variables: readonly CompiledVariable[] = [],
+): { readonly result: boolean | { readonly error: string }; readonly cost: number } {
+  const run = new AdmissionRun(input, CONDITION_BUDGET, variables);
+  const outcomes = [];
+  for (const { expression, compilation } of conditions) {
+    const outcome = run.evaluate(expression, compilation);
+    if (outcome.kind === 'budget') return { result: { error: outcome.message }, cost: run.cost };
+    outcomes.push(outcome);
   }
-  if (errors.length === 0) return true;
-  return { error: errors.length === 1 ? (errors[0] as string) : `[${errors.join(', ')}]` };
+  const { cost } = run;
+  if (outcomes.some((one) => one.kind === 'value' && one.value === false)) return { result: false, cost };
+  const errors = [...new Set(outcomes.flatMap((one) => (one.kind === 'value' ? [] : [one.message])))];
+  if (errors.length === 0) return { result: true, cost };
+  return { result: { error: errors.length === 1 ? (errors[0] as string) : `[${errors.join(', ')}]` }, cost };
 }

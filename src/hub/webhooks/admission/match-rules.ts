@@ -1,8 +1,18 @@
 import type { AdmissionAttributes } from './admission-attributes.ts';
-import type { AdmissionRule } from './webhook-configurations.ts';
+
+export interface AdmissionRule {
+  readonly operations: readonly string[];
+  readonly apiGroups: readonly string[];
+  readonly apiVersions: readonly string[];
+  /** `pods`, `pods/status`, `*`, `*\/scale`. */
+  readonly resources: readonly string[];
+  readonly scope: string;
+  /** Names of objects; none: all. Rules of webhooks have none. */
+  readonly names: readonly string[];
+}
 
 /** A resource by its names, and where the request is. */
-export type RuleSubject = Pick<AdmissionAttributes, 'operation' | 'subresource' | 'namespace'> & {
+export type RuleSubject = Pick<AdmissionAttributes, 'operation' | 'subresource' | 'namespace' | 'name'> & {
   readonly group: string;
   readonly version: string;
   readonly resource: string;
@@ -15,8 +25,15 @@ export function matchesRule(rule: AdmissionRule, subject: RuleSubject): boolean 
     listed(rule.operations, subject.operation) &&
     listed(rule.apiGroups, subject.group) &&
     listed(rule.apiVersions, subject.version) &&
-    rule.resources.some((resource) => matchesResource(resource, subject))
+    rule.resources.some((resource) => matchesResource(resource, subject)) &&
+    (rule.names.length === 0 || rule.names.includes(subject.name))
   );
+}
+
+/** Whether the rule may match some write of the resource, in some version. */
+export function mayMatchResource(rule: AdmissionRule, group: string, resource: string): boolean {
+  const names = rule.resources.map((pattern) => pattern.split('/')[0] as string);
+  return listed(rule.apiGroups, group) && listed(names, resource);
 }
 
 function listed(items: readonly string[], wanted: string): boolean {

@@ -1,4 +1,5 @@
 import type { ResourceRef } from '../../schema/resource-definition.ts';
+import { ADMISSION_POLICY_STRATEGY, POLICY_BINDING_STRATEGY } from './admission-policy-strategy.ts';
 import { AUTOSCALER_STRATEGY } from './autoscaler-strategy.ts';
 import { CERTIFICATE_STRATEGY } from './certificate-strategy.ts';
 import { PRIORITY_CLASS_STRATEGY, STORAGE_CLASS_STRATEGY } from './class-strategies.ts';
@@ -67,6 +68,8 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   'storageclasses.storage.k8s.io': STORAGE_CLASS_STRATEGY,
   'endpointslices.discovery.k8s.io': ENDPOINT_SLICE_STRATEGY,
   'apiservices.apiregistration.k8s.io': API_SERVICE_STRATEGY,
+  'validatingadmissionpolicies.admissionregistration.k8s.io': ADMISSION_POLICY_STRATEGY,
+  'validatingadmissionpolicybindings.admissionregistration.k8s.io': POLICY_BINDING_STRATEGY,
   'mutatingwebhookconfigurations.admissionregistration.k8s.io': MUTATING_WEBHOOK_STRATEGY,
   'validatingwebhookconfigurations.admissionregistration.k8s.io': VALIDATING_WEBHOOK_STRATEGY,
 };

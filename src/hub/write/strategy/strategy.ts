@@ -18,6 +18,8 @@ export interface Strategy {
   readonly warnings?: (object: JsonObject) => readonly string[];
   /** Counts changes of everything but metadata and status in metadata.generation. */
   readonly generation?: true;
+  /** A PUT must say which resourceVersion it replaces. */
+  readonly conditionalUpdate?: true;
   /** Keeps a status that is sent on creation. */
   readonly keepsStatus?: true;
 }

@@ -12,9 +12,14 @@ const DEFAULTS: JsonObject = {
 const HTTPS_PORT = 443;
 
 /** Source: kubernetes `pkg/apis/admissionregistration/v1/defaults.go`. */
-export const VALIDATING_WEBHOOK_STRATEGY: Strategy = { generation: true, fillIn: filledWith(DEFAULTS) };
+export const VALIDATING_WEBHOOK_STRATEGY: Strategy = {
+  generation: true,
+  conditionalUpdate: true,
+  fillIn: filledWith(DEFAULTS),
+};
 export const MUTATING_WEBHOOK_STRATEGY: Strategy = {
   generation: true,
+  conditionalUpdate: true,
   fillIn: filledWith({ ...DEFAULTS, reinvocationPolicy: 'Never' }),
 };
 
@@ -34,10 +39,13 @@ function filledWebhook(webhook: JsonValue, defaults: JsonObject): JsonValue {
   if (client !== undefined && service !== undefined)
     filled['clientConfig'] = { ...client, service: { ...service, port: service['port'] ?? HTTPS_PORT } };
   if (Array.isArray(webhook['rules']))
-    filled['rules'] = listAt(webhook, 'rules').map((rule) =>
-      isObject(rule) ? { ...rule, scope: rule['scope'] ?? '*' } : rule,
-    );
+    filled['rules'] = listAt(webhook, 'rules').map((rule) => (isObject(rule) ? withScope(rule) : rule));
   return filled;
+}
+
+/** A rule of a webhook or a policy, for all scopes unless it says one. */
+export function withScope(rule: JsonObject): JsonObject {
+  return { ...rule, scope: rule['scope'] ?? '*' };
 }
 
 function withoutNulls(object: JsonObject): JsonObject {

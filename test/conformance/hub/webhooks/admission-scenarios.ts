@@ -360,6 +360,35 @@ export const ADMISSION_SCENARIOS: readonly Scenario[] = [
     [create('one')],
   ),
   scenario(
+    'conditions with an authorizer',
+    {
+      validating: [
+        {
+          path: '/allowed',
+          over: {
+            matchConditions: [
+              { name: 'a', expression: "authorizer.requestResource.check('create').allowed()" },
+              { name: 'b', expression: "authorizer.path('/healthz').check('get').allowed()" },
+            ],
+          },
+        },
+        {
+          path: '/robot',
+          over: {
+            matchConditions: [
+              {
+                name: 'a',
+                expression:
+                  "authorizer.serviceAccount('admit', 'robot').group('').resource('pods').check('get').allowed()",
+              },
+            ],
+          },
+        },
+      ],
+    },
+    [create('one')],
+  ),
+  scenario(
     'conditions that fail',
     {
       validating: [

@@ -1,6 +1,6 @@
 import type { StepResult } from './scenario.ts';
 
-interface Difference {
+export interface Difference {
   readonly why: string;
   /** What this hub answers instead. */
   readonly answer: Partial<StepResult>;

@@ -10,6 +10,8 @@ export interface Step {
   readonly body?: LooseJson;
   /** Media type of the body. */
   readonly type?: string;
+  /** Sent as this user, without groups of its own; default: as the administrator. */
+  readonly as?: string;
   /** From now on, this step included. */
   readonly hook?: Hook;
   /** Reads this many lines of the stream and ends it. */
@@ -40,12 +42,14 @@ export interface StepResult {
 
 export interface ScenarioServer extends ApiAddress {
   readonly client: ApiClient;
+  /** Requests as another user; needed where a step says `as`. */
+  readonly clientOf?: (user: string) => ApiClient;
   /** Waits until the server has noticed changed definitions and configurations. */
   settled(): Promise<void>;
 }
 
 /** Steps that a server notices in the background. */
-const CONFIGURATION =
+export const CONFIGURATION =
   /customresourcedefinitions|webhookconfigurations|validatingadmissionpolic|\/services|\/namespaces(\/[^/]+)?$/;
 
 /** Runs the steps in order; what is compared is stripped of identities and times. */
@@ -70,7 +74,10 @@ export async function runScenario(
         throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`);
       continue;
     }
-    results.push(normalizedStep(`${method} ${path}`, { ...answer, asked: withoutCalls ? [] : asked }, hook));
+    const subject = step.as === undefined ? '' : ` as ${step.as}`;
+    results.push(
+      normalizedStep(`${method} ${path}${subject}`, { ...answer, asked: withoutCalls ? [] : asked }, hook),
+    );
   }
   return results;
 }
@@ -83,8 +90,9 @@ async function send(server: ScenarioServer, step: Step): Promise<Answer> {
     const { status, lines } = await readStream(server, path, step.lines);
     return { status, body: lines, warnings: [] };
   }
+  const client = step.as === undefined ? server.client : (server.clientOf?.(step.as) ?? server.client);
   for (;;) {
-    const answer = await server.client.call(method, path, step.body, step.type);
+    const answer = await client.call(method, path, step.body, step.type);
     if (step.until === undefined || step.until(answer.body, answer.status)) return answer;
   }
 }

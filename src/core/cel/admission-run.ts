@@ -1,0 +1,96 @@
+import type { AdmissionCompilation, CompiledVariable } from './admission-cel.ts';
+import { evaluateWithin, newCelBudget } from './cel-budget.ts';
+import type { CelBudget } from './cel-budget.ts';
+import type { CelAuthorizer, CelResourceCheck } from './library/authorization.ts';
+import type { CelJsonMap, CelValue } from './value/cel-value.ts';
+import { CelFailure } from './value/cel-value.ts';
+
+/** Of all validations of one policy for one parameter. Source: apiserver `pkg/apis/cel/config.go`. */
+export const VALIDATION_BUDGET = 10_000_000;
+/** A quarter of it for `matchConditions`. */
+export const CONDITION_BUDGET = 2_500_000;
+
+const OUT_OF_BUDGET =
+  'validation failed due to running out of cost budget, no further validation rules will be run';
+
+/** What expressions of admission read. Null where there is none. */
+export interface AdmissionInput {
+  readonly object: CelJsonMap | null;
+  readonly oldObject: CelJsonMap | null;
+  readonly request: CelJsonMap;
+  readonly namespaceObject: CelJsonMap | null;
+  readonly params: CelJsonMap | null;
+  readonly authorizer?: CelAuthorizer | undefined;
+  readonly requestResource?: CelResourceCheck | undefined;
+}
+
+/** `budget`: nothing more is evaluated in this run. */
+export type AdmissionOutcome =
+  | { readonly kind: 'value'; readonly value: CelValue }
+  | { readonly kind: 'error' | 'budget'; readonly message: string };
+
+/** One pass over expressions about one write: they share a budget, and the variables, each of which is computed when it is first read. */
+export class AdmissionRun {
+  readonly #bindings: Readonly<Record<string, unknown>>;
+  readonly #budget: CelBudget;
+  /** Of variables that were computed since the last expression began. */
+  #variableCost = 0;
+  #cost = 0;
+
+  constructor(input: AdmissionInput, budget: number, variables: readonly CompiledVariable[] = []) {
+    const { authorizer, requestResource, ...values } = input;
+    this.#budget = newCelBudget(budget);
+    this.#bindings = {
+      ...values,
+      authorizer,
+      'authorizer.requestResource': requestResource,
+      variables: this.#lazily(variables),
+    };
+  }
+
+  /** Spent so far. */
+  get cost(): number {
+    return this.#cost;
+  }
+
+  get remainingBudget(): number {
+    return this.#budget.remaining;
+  }
+
+  evaluate(expression: string, compilation: AdmissionCompilation): AdmissionOutcome {
+    if (!compilation.ok) return { kind: 'error', message: `compilation error: ${compilation.detail}` };
+    this.#variableCost = 0;
+    const outcome = evaluateWithin(this.#budget, compilation.program, this.#bindings);
+    this.#budget.remaining -= this.#variableCost;
+    this.#cost += outcome.cost + this.#variableCost;
+    if (this.#budget.remaining < 0) return { kind: 'budget', message: OUT_OF_BUDGET };
+    if (outcome.ok) return { kind: 'value', value: outcome.value };
+    const message = `expression '${expression}' resulted in error: ${inGoWords(outcome.message)}`;
+    return { kind: 'error', message };
+  }
+
+  /** An object whose members are computed when they are read, each once. */
+  #lazily(variables: readonly CompiledVariable[]): object {
+    const members = Object.create(null) as Record<string, unknown>;
+    for (const { name, compilation } of variables) {
+      let known: { readonly value: unknown } | undefined;
+      const get = (): unknown => (known ??= { value: this.#variable(name, compilation) }).value;
+      Object.defineProperty(members, name, { get, enumerable: true, configurable: true });
+    }
+    return members;
+  }
+
+  #variable(name: string, compilation: AdmissionCompilation): CelValue | CelFailure {
+    const failed = (what: string, why: string): CelFailure =>
+      new CelFailure(`composited variable ${JSON.stringify(name)} fails to ${what}: ${why}`);
+    if (!compilation.ok) return failed('compile', compilation.detail);
+    const outcome = compilation.program.evaluate(this.#bindings);
+    this.#variableCost += outcome.cost;
+    return outcome.ok ? outcome.value : failed('evaluate', inGoWords(outcome.message));
+  }
+}
+
+/** cel-go does not say which overload is missing. */
+function inGoWords(message: string): string {
+  return message.replace(/no such overload: .*$/s, 'no such overload');
+}

@@ -1,0 +1,18 @@
+import type { RequestContext } from '../request/request-context.ts';
+import { StatusError } from '../wire/status-error.ts';
+import type { OperationAnswers } from './operation-answers.ts';
+
+/** Runs an operation; what admission noted meanwhile goes to the audit log, and its warnings with a refusal, too. */
+export async function withNotes<T>(
+  context: RequestContext,
+  { annotations, warnings }: OperationAnswers,
+  run: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    throw error instanceof StatusError && warnings.length > 0 ? error.withWarnings([...warnings]) : error;
+  } finally {
+    context.annotate(annotations);
+  }
+}

@@ -1,0 +1,61 @@
+import type {
+  AccessDecision,
+  CelAuthority,
+  ResourceQuestion,
+} from '../../../core/cel/library/authorization.ts';
+import { CelAuthorizer, CelResourceCheck } from '../../../core/cel/library/authorization.ts';
+import { serviceAccountGroups } from '../../auth/service-account-groups.ts';
+import type { Authorizer } from '../../auth/rbac/authorizer.ts';
+import type { UserInfo } from '../../wire/user-info.ts';
+import type { AdmissionAttributes } from './admission-attributes.ts';
+
+/** Authorization as expressions of admission ask it, for the user of the write or for a service account. */
+export class AdmissionAuthority implements CelAuthority {
+  readonly #authorizer: Authorizer;
+  readonly #user: UserInfo;
+  readonly #asked: { count: number };
+
+  constructor(authorizer: Authorizer, user: UserInfo, asked = { count: 0 }) {
+    this.#authorizer = authorizer;
+    this.#user = user;
+    this.#asked = asked;
+  }
+
+  /** How often it was asked, for service accounts as well. */
+  get checks(): number {
+    return this.#asked.count;
+  }
+
+  resource(question: ResourceQuestion): AccessDecision {
+    return this.#decision(this.#authorizer.allows(this.#user, question));
+  }
+
+  path(verb: string, path: string): AccessDecision {
+    return this.#decision(this.#authorizer.allowsPath(this.#user, verb, path));
+  }
+
+  serviceAccount(namespace: string, name: string): CelAuthority {
+    const user = {
+      name: `system:serviceaccount:${namespace}:${name}`,
+      groups: serviceAccountGroups(namespace),
+    };
+    return new AdmissionAuthority(this.#authorizer, user, this.#asked);
+  }
+
+  #decision(allowed: boolean): AccessDecision {
+    this.#asked.count += 1;
+    return { allowed, reason: '' };
+  }
+}
+
+/** The variables `authorizer` and `authorizer.requestResource` of one write. */
+export function authorizerVariables(
+  authority: CelAuthority,
+  { ref, subresource, namespace, name }: AdmissionAttributes,
+): { readonly authorizer: CelAuthorizer; readonly requestResource: CelResourceCheck } {
+  const { group, plural: resource } = ref.definition;
+  return {
+    authorizer: new CelAuthorizer(authority),
+    requestResource: new CelResourceCheck(authority, { group, resource, subresource, namespace, name }),
+  };
+}

@@ -1,0 +1,156 @@
+import type { CompiledSelector } from '../../../core/model/selector/label-selector-compile.ts';
+import { compileLabelSelector, matchesLabels } from '../../../core/model/selector/label-selector-compile.ts';
+import type { LabelMap } from '../../../core/model/selector/label-selector-requirement.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { isObject, listAt, objectAt, textAt, textsAt } from '../../json/json-value.ts';
+import type { ResourceRef } from '../../schema/resource-definition.ts';
+import type { Scheme } from '../../scheme/scheme.ts';
+import type { ObjectStore } from '../../store/object-store.ts';
+import { notFound } from '../../wire/status-errors.ts';
+import type { AdmissionAttributes } from './admission-attributes.ts';
+import type { AdmissionRule } from './match-rules.ts';
+import { matchesRule } from './match-rules.ts';
+
+/** Which writes a webhook, a policy or a binding is about. */
+export interface MatchConstraints {
+  /** Undefined: all. */
+  readonly rules: readonly AdmissionRule[] | undefined;
+  readonly excludeRules: readonly AdmissionRule[];
+  /** Other versions of what a rule names count, too. */
+  readonly equivalent: boolean;
+  /** Undefined: all; of the object as well. */
+  readonly namespaceSelector: CompiledSelector | undefined;
+  readonly objectSelector: CompiledSelector | undefined;
+}
+
+/** @param keys of the lists of rules, and of those that are excluded */
+export function readMatchConstraints(
+  owner: JsonObject,
+  [rules, excluded]: readonly [string, string?],
+): MatchConstraints {
+  return {
+    rules: rulesFrom(owner, rules),
+    excludeRules: excluded === undefined ? [] : rulesFrom(owner, excluded),
+    equivalent: textAt(owner, 'matchPolicy') !== 'Exact',
+    namespaceSelector: selectorFrom(objectAt(owner, 'namespaceSelector')),
+    objectSelector: selectorFrom(objectAt(owner, 'objectSelector')),
+  };
+}
+
+function rulesFrom(owner: JsonObject, key: string): readonly AdmissionRule[] {
+  return listAt(owner, key).filter(isObject).map(ruleFrom);
+}
+
+function ruleFrom(rule: JsonObject): AdmissionRule {
+  return {
+    operations: textsAt(rule, 'operations'),
+    apiGroups: textsAt(rule, 'apiGroups'),
+    apiVersions: textsAt(rule, 'apiVersions'),
+    resources: textsAt(rule, 'resources'),
+    scope: textAt(rule, 'scope') || '*',
+    names: textsAt(rule, 'resourceNames'),
+  };
+}
+
+/** Undefined where everything matches. What cannot be read was refused when it was written. */
+function selectorFrom(json: JsonObject | undefined): CompiledSelector | undefined {
+  if (json === undefined || Object.keys(json).length === 0) return undefined;
+  const compiled = compileLabelSelector(json);
+  return compiled.ok ? compiled.selector : undefined;
+}
+
+type MatchSources = { readonly store: ObjectStore; readonly scheme: Scheme };
+
+/**
+ * The version in which the write is seen; undefined where it does not match. Sources: apiserver
+ * `pkg/admission/plugin/webhook/generic/webhook.go` and `pkg/admission/plugin/policy/matching/matching.go`.
+ * @throws StatusError 404 when its namespace is not there
+ */
+export function matchedRef(
+  constraints: MatchConstraints,
+  attributes: AdmissionAttributes,
+  { store, scheme }: MatchSources,
+): ResourceRef | undefined {
+  const { rules, excludeRules, equivalent } = constraints;
+  if (!matchesObject(constraints, attributes)) return undefined;
+  const others = equivalent ? (): readonly ResourceRef[] => equivalentsOf(attributes.ref, scheme) : none;
+  if (matchingRef(excludeRules, attributes, others) !== undefined) return undefined;
+  const ref = rules === undefined ? attributes.ref : matchingRef(rules, attributes, others);
+  return ref !== undefined && matchesNamespace(constraints, attributes, store) ? ref : undefined;
+}
+
+const none = (): readonly ResourceRef[] => [];
+
+/** Old and new object as they are in the version of `ref`. @throws ConversionNeeded */
+export function seenAs(
+  { ref: own, subresource, object, old }: AdmissionAttributes,
+  ref: ResourceRef,
+  { toVersion }: { readonly toVersion: (object: JsonObject, ref: ResourceRef) => JsonObject },
+): { readonly ref: ResourceRef; readonly object: JsonObject | null; readonly oldObject: JsonObject | null } {
+  const same = ref.version === own.version || subresource === 'scale';
+  const seen = (one: JsonObject | undefined): JsonObject | null =>
+    one === undefined ? null : same ? one : toVersion(one, ref);
+  return { ref, object: seen(object), oldObject: seen(old) };
+}
+
+function labelsOf(object: JsonObject | undefined): LabelMap {
+  return (objectAt(objectAt(object, 'metadata'), 'labels') ?? {}) as LabelMap;
+}
+
+function matchesObject({ objectSelector }: MatchConstraints, { object, old }: AdmissionAttributes): boolean {
+  if (objectSelector === undefined) return true;
+  return [object, old].some((one) => one !== undefined && matchesLabels(objectSelector, labelsOf(one)));
+}
+
+function matchesNamespace(
+  { namespaceSelector }: MatchConstraints,
+  { ref, namespace, object, operation, subresource }: AdmissionAttributes,
+  store: ObjectStore,
+): boolean {
+  if (namespaceSelector === undefined || namespace === '') return true;
+  const itself = ref.definition.storageKey === 'namespaces' && subresource === '' && operation !== 'DELETE';
+  if (itself) return matchesLabels(namespaceSelector, labelsOf(object));
+  return matchesLabels(namespaceSelector, labelsOf(requireNamespace(store, namespace)));
+}
+
+/** @throws StatusError 404 */
+export function requireNamespace(store: ObjectStore, name: string): JsonObject {
+  const stored = store.get({ storage: 'namespaces', namespace: '', name });
+  if (stored === undefined) throw notFound({ group: '', plural: 'namespaces' }, name);
+  return stored.object;
+}
+
+/** The version that a rule names: the one of the request, else the first other one of the same objects. */
+function matchingRef(
+  rules: readonly AdmissionRule[],
+  { ref, operation, subresource, namespace, name }: AdmissionAttributes,
+  others: () => readonly ResourceRef[],
+): ResourceRef | undefined {
+  if (rules.length === 0) return undefined;
+  const named = (one: ResourceRef, rule: AdmissionRule): boolean =>
+    matchesRule(rule, {
+      operation,
+      subresource,
+      namespace,
+      name,
+      group: one.definition.group,
+      version: one.version.name,
+      resource: one.definition.plural,
+    });
+  if (rules.some((rule) => named(ref, rule))) return ref;
+  const equivalents = others();
+  for (const rule of rules) {
+    const other = equivalents.find((one) => named(one, rule));
+    if (other !== undefined) return other;
+  }
+  return undefined;
+}
+
+/** Other versions, and other resources that show the same objects. */
+function equivalentsOf({ definition, version }: ResourceRef, scheme: Scheme): readonly ResourceRef[] {
+  return scheme
+    .definitions()
+    .filter(({ storageKey }) => storageKey === definition.storageKey)
+    .flatMap((one) => one.versions.map((other) => ({ definition: one, version: other })))
+    .filter((one) => one.version.served && one.version !== version);
+}
