@@ -14,9 +14,15 @@ import { hasKubectl, plainKubectl } from './kubectl-program.ts';
 const withoutWords = (steps: readonly RecordedStep[] | undefined) =>
   steps?.map((step) => ({ ...step, says: undefined }));
 
+const renews = process.env['UPDATE_GOLDEN'] === '1';
+
+/** Each of them starts a kubectl, or several: a fourth of them is played, and all where they are recorded. */
+function someOf<T>(all: readonly T[]): readonly T[] {
+  return renews ? all : all.filter((_, at) => at % 4 === 0);
+}
+
 /** `UPDATE_GOLDEN=1` records. */
 describe.skipIf(!hasKubectl(31))('kubectl still sends what was recorded', () => {
-  const renews = process.env['UPDATE_GOLDEN'] === '1';
   const recorded: Record<string, readonly RecordedStep[]> = {};
   let world: KubeconfigWorld;
   beforeAll(async () => {
@@ -28,7 +34,7 @@ describe.skipIf(!hasKubectl(31))('kubectl still sends what was recorded', () => 
     if (renews && Object.keys(recorded).length === ALL_CASES.length) writeRecorded(recorded);
   });
 
-  it.each(ALL_CASES)('$name', async (given) => {
+  it.each(someOf(ALL_CASES))('$name', async (given) => {
     const steps = await world.play(given, askWith(plainKubectl()));
     recorded[given.name] = steps;
     if (!renews) expect(withoutWords(steps)).toEqual(withoutWords(readRecorded()[given.name]));
@@ -37,13 +43,13 @@ describe.skipIf(!hasKubectl(31))('kubectl still sends what was recorded', () => 
   it('and chooses the recorded proxies', async () => {
     const ask = askWith(plainKubectl(), '--request-timeout=1s');
     const choices: Choice[] = [];
-    for (const { server, env } of PROXY_CHOICES) {
+    for (const { server, env } of someOf(PROXY_CHOICES)) {
       const name = `${server} ${JSON.stringify(env)}`;
       const [step] = await world.play({ name, cluster: { server }, user: { token: 's3cret' }, env }, ask);
       const used = step?.proxies[0]?.proxy;
       choices.push(used === 'http' || used === 'socks5' ? used : 'direct');
     }
     if (renews) writeChoices(choices);
-    else expect(choices).toEqual(readChoices());
+    else expect(choices).toEqual(someOf(readChoices()));
   });
 });
