@@ -86,11 +86,11 @@ module.exports = {
     {
       name: 'hub-is-a-house-of-its-own',
       comment:
-        'the embedded hub knows nothing of placement: it may use only the Kubernetes words of core/model, and runtime',
+        "the embedded hub knows nothing of placement: it may use only the Kubernetes words of core/model, OCM's kinds as OpenAPI, and runtime",
       severity: 'error',
       from: { path: '^src/hub/' },
       to: {
-        path: '^(src/(app|adapters)/|plugin/|src/core/(?!model/|errors|cel/|jsonpath/|ports))',
+        path: '^(src/(app|adapters)/|plugin/|src/core/(?!model/|ocm/|errors|cel/|jsonpath/|ports))',
       },
     },
     ...layerOrder,

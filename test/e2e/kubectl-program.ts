@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process';
+import { readdirSync, realpathSync } from 'node:fs';
+import path from 'node:path';
 import type { LooseJson } from '../hub/loose-json.ts';
 
 /**
@@ -24,4 +26,23 @@ function problemWithKubectl(oldestMinor: number): string | undefined {
   return minor >= oldestMinor
     ? undefined
     : `kubectl is ${version}, and 1.${String(oldestMinor)} or newer is needed`;
+}
+
+/**
+ * A kubectl that asks its server nothing but what it is told. Google's dispatcher asks for the version first, to choose one of the kubectls
+ * beside it; then this is the newest of those.
+ */
+export function plainKubectl(): string {
+  const { stdout } = spawnSync('kubectl', ['version', '--client', '--output=json'], { encoding: 'utf8' });
+  if (!stdout.includes('-dispatcher"')) return 'kubectl';
+  const found = (process.env['PATH'] ?? '').split(path.delimiter).flatMap((folder) => {
+    try {
+      return [path.dirname(realpathSync(path.join(folder, 'kubectl')))];
+    } catch {
+      return [];
+    }
+  });
+  const [folder = ''] = found;
+  const minors = readdirSync(folder).flatMap((name) => /^kubectl\.1\.(\d+)$/.exec(name)?.[1] ?? []);
+  return path.join(folder, `kubectl.1.${Math.max(...minors.map(Number))}`);
 }

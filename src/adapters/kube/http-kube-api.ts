@@ -16,7 +16,8 @@ import type {
 } from '../../core/ports.ts';
 import { requireList, requireObject } from './answer-shapes.ts';
 import { Discovery } from './discovery.ts';
-import { type ImpersonatedUser, KubeConnection, type KubeRequest } from './transport/kube-connection.ts';
+import type { ImpersonatedUser } from './config/impersonation-headers.ts';
+import { KubeConnection, type KubeRequest } from './transport/kube-connection.ts';
 import type { KubeConfig } from './config/kube-config.ts';
 import { parseKubeStatus, errorForStatus } from './transport/kube-errors.ts';
 import type { KubeResponse } from './transport/kube-transport.ts';

@@ -40,7 +40,12 @@ export function logEvent(log: Logger, event: ControllerEvent): void {
       });
       return;
     }
-    case 'published':
+    case 'published': {
+      const { kind, atMs: _at, clusters, ...fields } = event;
+      // Those that came and went are named; the others were told of before.
+      log.info(TEXT[kind], withPlans({ ...fields, clusters: clusters.length }));
+      return;
+    }
     case 'synced':
     case 'work-written': {
       const { kind, atMs: _at, ...fields } = event;

@@ -36,6 +36,7 @@ import { type ServeOptions } from '../settings/serve-options.ts';
 import { sourceNameOf } from '../../controllers/sources/progress/source-options.ts';
 import { Standby } from './standby.ts';
 import { SourceLedger } from '../../controllers/sources/progress/source-ledger.ts';
+import { warmEngine } from '../../controllers/scheduling/warm-engine.ts';
 import { UpstreamDecisions } from '../../controllers/publication/upstream-decisions.ts';
 
 /**
@@ -114,7 +115,7 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
     { decider, standby, publishedPlacements, readiness, http, emit },
     supervisor.signal,
   );
-  if (decider instanceof PublishPipeline) supervisor.start('digests', digestsOf(inventory, ready));
+  if (decider instanceof PublishPipeline) supervisor.start('warm-up', warmUpOf(inventory, clock, ready));
   return {
     events,
     url: http?.url,
@@ -145,10 +146,13 @@ function observedPlacements(
   return observed;
 }
 
-function digestsOf(inventory: HubInventory, ready: Promise<void>) {
+/** When everything is published: what the first change would wait for is done ahead. */
+function warmUpOf(inventory: HubInventory, clock: Clock, ready: Promise<void>) {
   return async (signal: AbortSignal): Promise<void> => {
     await ready;
-    await warmSnapshotDigest(inventory.snapshot(), signal);
+    const snapshot = inventory.snapshot();
+    await warmSnapshotDigest(snapshot, signal);
+    await warmEngine(snapshot, clock, signal);
   };
 }
 

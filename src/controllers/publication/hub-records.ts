@@ -12,9 +12,13 @@ import {
 } from '../../core/publish/record/compact-record.ts';
 import type { DecisionRecord } from '../../core/publish/record/decision-record.ts';
 import type { Digest } from '../../core/publish/approval/plan-token.ts';
+import { METADATA_ONLY } from './object-after-write.ts';
 
 /** Publications within this time are written together. */
 const GATHER_MS = 1_000;
+/** All records of a namespace are read for a write: that may take this part of the time, unless the wait for it becomes too long. */
+const WRITING_SHARE = 1 / 10;
+const MAX_GATHER_MS = 10_000;
 const RETRY_MS = 15_000;
 /** If more wait, the oldest are dropped: a hub that refuses them must not fill the memory. */
 const MAX_WAITING = 500;
@@ -44,6 +48,8 @@ export class HubRecords {
   #writing: Promise<void> = Promise.resolve();
   #closed = false;
   #last: string | undefined;
+  /** The last round of writes. */
+  #tookMs = 0;
 
   constructor(options: HubRecordsOptions) {
     this.#options = options;
@@ -54,7 +60,7 @@ export class HubRecords {
     const namespace = record.placement.slice(0, record.placement.indexOf('/'));
     const earlier = this.#waiting.get(namespace) ?? [];
     this.#wait(namespace, [...earlier, compactRecord(this.#options.digest, record)]);
-    this.#schedule(GATHER_MS);
+    this.#schedule(Math.min(MAX_GATHER_MS, Math.max(GATHER_MS, this.#tookMs / WRITING_SHARE)));
   }
 
   /** Adds records that a killed process did not write. @param records the newest on this disk, oldest first */
@@ -87,6 +93,7 @@ export class HubRecords {
 
   async #writeAll(): Promise<void> {
     if (this.#options.mayWrite?.() === false) return this.#schedule(RETRY_MS);
+    const startedAtMs = this.#options.clock.now();
     const batches = [...this.#waiting];
     const last = this.#last;
     let isComplete = true;
@@ -103,6 +110,7 @@ export class HubRecords {
         isComplete = false;
       }
     }
+    this.#tookMs = Math.abs(this.#options.clock.now() - startedAtMs);
     const { through } = this.#options;
     if (isComplete && last !== undefined && through?.get() !== last) through?.set(last);
   }
@@ -113,12 +121,11 @@ export class HubRecords {
     const before = await api.get(CONFIG_MAP, key);
     const data = planRecordData(dataOf(before), selectNewRecords(dataOf(before), records));
     if (Object.keys(data).length === 0) return;
-    const options = { fieldManager: 'berth' };
     if (before === undefined) {
       const metadata = { ...key, labels: { [RECORDS_LABEL]: 'true' } };
       const made = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data };
       try {
-        await api.create(CONFIG_MAP, made, options);
+        await api.create(CONFIG_MAP, made, METADATA_ONLY);
         return;
       } catch (error) {
         // The leader before us, or a write whose answer was lost: add to what is there.
@@ -127,7 +134,7 @@ export class HubRecords {
       }
     }
     // Keys are never written twice with different texts, so no version is needed to add to them.
-    await api.mergePatch(CONFIG_MAP, key, { data }, options);
+    await api.mergePatch(CONFIG_MAP, key, { data }, METADATA_ONLY);
   }
 }
 

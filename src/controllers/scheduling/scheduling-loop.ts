@@ -82,6 +82,8 @@ export class SchedulingLoop {
    * the loop ends.
    */
   #atOnce = new AbortController();
+  /** Aborted when the loop ends. */
+  readonly #ended = new AbortController();
   #newerAtMs = -Infinity;
   /** Interrupted passes since the last completed one, and when the first of them began. */
   #brokenOff = { passes: 0, sinceMs: 0 };
@@ -122,7 +124,7 @@ export class SchedulingLoop {
 
   async run(signal: AbortSignal): Promise<void> {
     // By hand: what AbortSignal.any makes stays with a signal for as long as that lives, and this one lives as long as the process.
-    const stop = (): void => [this.#newer, this.#atOnce].forEach((waited) => waited.abort());
+    const stop = (): void => [this.#newer, this.#atOnce, this.#ended].forEach((waited) => waited.abort());
     signal.addEventListener('abort', stop, { once: true });
     await this.#loop(signal).finally(() => signal.removeEventListener('abort', stop));
     this.#cancelTimer();
@@ -163,11 +165,16 @@ export class SchedulingLoop {
   /** Waits until no changes arrive for a while. */
   async #pause(): Promise<void> {
     const { clock } = this.#options;
-    const atMostMs = Math.min(MAX_COALESCE_MS, Math.max(COALESCE_MS, 2 * this.#tookMs));
-    const { signal: over } = this.#atOnce;
-    for (let waitedMs = 0; waitedMs < atMostMs && !over.aborted; waitedMs += COALESCE_MS) {
+    const { passes, sinceMs } = this.#brokenOff;
+    // Passes that are interrupted one after the other are for nothing: the longer that goes on, the longer a wait.
+    const isStorm = passes > 1;
+    const stormMs = isStorm ? Math.abs(clock.now() - sinceMs) : 0;
+    const atMostMs = Math.min(MAX_COALESCE_MS, Math.max(COALESCE_MS, 2 * this.#tookMs, stormMs));
+    const quietMs = Math.max(COALESCE_MS, atMostMs / 10);
+    const { signal: over } = isStorm ? this.#ended : this.#atOnce;
+    for (let waitedMs = 0; waitedMs < atMostMs && !over.aborted; waitedMs += quietMs) {
       const seen = this.#requests;
-      await sleep(clock, COALESCE_MS, over);
+      await sleep(clock, quietMs, over);
       if (this.#requests === seen) return;
     }
   }

@@ -1,6 +1,6 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { KubeConfigParts } from '../../../src/adapters/kube/config/kube-config.ts';
+import type { KubeConfigParts } from '../../../src/adapters/kube/config/kubeconfig-entries.ts';
 import { mergeKubeconfigs } from '../../../src/adapters/kube/config/kubeconfig-files.ts';
 import { loadKubeConfig } from '../../../src/adapters/kube/config/load-kube-config.ts';
 import { writeCase } from './kubeconfig-case-files.ts';

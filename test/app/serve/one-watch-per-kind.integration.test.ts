@@ -1,6 +1,7 @@
 import { request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
 import { loadKubeConfig } from '../../../src/adapters/kube/config/load-kube-config.ts';
 import {
   ADDON_PLACEMENT_SCORE,
@@ -42,10 +43,11 @@ describe('a whole berth serve process', () => {
   /** Watches that the hub has answered since it was started, by resource. */
   async function watches(): Promise<Record<string, number>> {
     const config = loadKubeConfig({ file: fleet.hub.kubeconfig });
-    const credentials = await config.credentials();
+    const { tls, authorization } = await config.credentials({ clock: systemClock });
     const server = config.getCurrentCluster()?.server ?? '';
+    const options = { ca: tls.ca, headers: { authorization } };
     const metrics = await new Promise<string>((resolve, reject) => {
-      request(`${server}/metrics`, credentials, (answer) => void text(answer).then(resolve, reject))
+      request(`${server}/metrics`, options, (answer) => void text(answer).then(resolve, reject))
         .on('error', reject)
         .end();
     });

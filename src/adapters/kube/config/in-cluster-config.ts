@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
-import type { KubeConfigParts } from './kube-config.ts';
+import type { KubeConfigParts } from './kubeconfig-entries.ts';
 
 const ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 export const SERVICE_ACCOUNT_TOKEN_FILE = `${ACCOUNT}/token`;
@@ -17,7 +17,7 @@ export function hasServiceAccountToken(): boolean {
 }
 
 /**
- * The cluster that this pod runs in, and the pod's service account. The token is read with each request, not here.
+ * The cluster that this pod runs in, and the pod's service account. The token is read when it is needed, not here.
  * @throws Error when this process does not run in a pod
  */
 export function inClusterConfig(env: NodeJS.ProcessEnv = process.env): KubeConfigParts {
@@ -26,9 +26,7 @@ export function inClusterConfig(env: NodeJS.ProcessEnv = process.env): KubeConfi
   const server = `https://${isIPv6(host) ? `[${host}]` : host}:${port}`;
   return {
     clusters: [{ name: NAME, server, caFile: `${ACCOUNT}/ca.crt`, skipTLSVerify: false }],
-    users: [
-      { name: NAME, authProvider: { name: 'tokenFile', config: { tokenFile: SERVICE_ACCOUNT_TOKEN_FILE } } },
-    ],
+    users: [{ name: NAME, tokenFile: SERVICE_ACCOUNT_TOKEN_FILE }],
     contexts: [{ name: NAME, cluster: NAME, user: NAME }],
     currentContext: NAME,
   };

@@ -1,124 +1,138 @@
-import { readFile } from 'node:fs/promises';
-import type { RequestOptions } from 'node:https';
-import type { Cluster, Context, User } from '@kubernetes/client-node';
+import type { Clock } from '../../../core/ports.ts';
+import { ExecPlugin } from '../exec/exec-plugin.ts';
+import type { ExecCluster, ExecCredential } from '../exec/exec-credential.ts';
+import { chooseProxy } from '../proxy/choose-proxy.ts';
+import type { ProxyAddress } from '../proxy/proxy-address.ts';
+import type { TlsMaterial } from '../proxy/tls-material.ts';
+import { authorizationOf, TlsMaterialReader } from './credential-files.ts';
+import { type ImpersonatedUser, impersonatedBy } from './impersonation-headers.ts';
+import type { KubeCluster, KubeConfigParts, KubeContext, KubeUser } from './kubeconfig-entries.ts';
+import { oidcAuthorization } from './oidc-authorization.ts';
+import { serverUrl } from './server-url.ts';
 
-export interface KubeConfigParts {
-  readonly clusters: readonly Cluster[];
-  readonly users: readonly User[];
-  readonly contexts: readonly Context[];
-  /** Name of the context in use; undefined when the kubeconfig has no current-context. */
-  readonly currentContext: string | undefined;
+/** What requests to the current cluster are sent with. */
+export interface KubeCredentials {
+  readonly tls: TlsMaterial;
+  /** Value of the Authorization header. */
+  readonly authorization: string | undefined;
+  /** Milliseconds since the epoch; undefined: not known. */
+  readonly expiresAtMs?: number | undefined;
+  /** The plugin that they come from printed this. */
+  readonly ofPlugin?: ExecCredential | undefined;
 }
 
-/**
- * A kubeconfig, and the TLS options and headers for requests to its current cluster. Certificates, tokens and token files are read
- * here. For exec plugins, auth providers, proxies and plain http, @kubernetes/client-node is imported on first use: its 800 modules
- * of generated models would delay every start by a third of a second.
- */
-export class KubeConfig implements KubeConfigParts {
-  readonly clusters: readonly Cluster[];
-  readonly users: readonly User[];
-  readonly contexts: readonly Context[];
-  readonly currentContext: string | undefined;
-  #plugins: ReturnType<typeof loadPlugins> | undefined;
+export interface CredentialsWish {
+  readonly clock: Clock;
+  /** What the server answered 401 to. */
+  readonly refused?: KubeCredentials | undefined;
+  /** Nobody waits for the answer any more. */
+  readonly signal?: AbortSignal | undefined;
+}
 
-  constructor({ clusters, users, contexts, currentContext }: KubeConfigParts) {
-    this.clusters = clusters;
-    this.users = users;
-    this.contexts = contexts;
-    this.currentContext = currentContext;
+/** A kubeconfig, and what requests to its current cluster are sent with. */
+export class KubeConfig implements KubeConfigParts {
+  readonly clusters: readonly KubeCluster[];
+  readonly users: readonly KubeUser[];
+  readonly contexts: readonly KubeContext[];
+  readonly currentContext: string | undefined;
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #files = new TlsMaterialReader();
+  /** Shared by all connections that are made with this kubeconfig. */
+  #plugin: ExecPlugin | undefined;
+
+  /** @param env with the variables that name a proxy; exec plugins are started with it */
+  constructor(parts: KubeConfigParts, env: NodeJS.ProcessEnv = process.env) {
+    this.clusters = parts.clusters;
+    this.users = parts.users;
+    this.contexts = parts.contexts;
+    this.currentContext = parts.currentContext;
+    this.#env = env;
   }
 
-  getCurrentCluster(): Cluster | undefined {
+  getCurrentCluster(): KubeCluster | undefined {
     const context = this.#context();
     return this.clusters.find(({ name }) => name === context?.cluster);
   }
 
-  getCurrentUser(): User | undefined {
+  getCurrentUser(): KubeUser | undefined {
     const context = this.#context();
     return this.users.find(({ name }) => name === context?.user);
   }
 
+  /** Ends in `/`. Undefined when the current context leads to no server. */
+  serverUrl(): URL | undefined {
+    return serverUrl(this.getCurrentCluster());
+  }
+
+  /** The proxy on the way to the current cluster. */
+  proxy(): ProxyAddress | undefined {
+    const url = this.serverUrl();
+    return url && chooseProxy(url, this.getCurrentCluster()?.proxyUrl, this.#env);
+  }
+
+  /** Whom requests act as, if the kubeconfig says so. */
+  impersonated(): ImpersonatedUser | undefined {
+    return impersonatedBy(this.getCurrentUser());
+  }
+
   /**
-   * TLS options, headers and agent for one request. Files are read with each call.
-   * @throws Error when a file cannot be read, or a plugin fails
+   * Reads the files that the current context names, and runs its plugin when that is due. A server without TLS gets no credentials.
+   * A token counts before a plugin and an identity provider.
+   * Source of the rules: kubernetes/client-go, tools/clientcmd/client_config.go (ClientConfig), transport/round_trippers.go and
+   * plugin/pkg/client/auth/exec/exec.go (UpdateTransportConfig).
+   * @throws Error when a file cannot be read or holds something else; TransientError of an exec plugin
    */
-  async credentials(): Promise<RequestOptions> {
+  async credentials(wish: CredentialsWish): Promise<KubeCredentials> {
+    if (this.serverUrl()?.protocol !== 'https:') return { tls: {}, authorization: undefined };
     const cluster = this.getCurrentCluster();
     const user = this.getCurrentUser();
-    if (usesNoPlugin(cluster, user)) return readCredentials(cluster, user);
-    this.#plugins ??= loadPlugins(this);
-    return (await this.#plugins)();
+    const [tls, authorization] = await Promise.all([this.#files.read(cluster, user), authorizationOf(user)]);
+    if (authorization !== undefined || user === undefined) return { tls, authorization };
+    if (user.exec !== undefined && tls.cert === undefined) return this.#fromPlugin(tls, user, wish);
+    return { tls, authorization: user.authProvider && (await oidcAuthorization(user.authProvider)) };
   }
 
-  #context(): Context | undefined {
+  async #fromPlugin(tls: TlsMaterial, user: KubeUser, wish: CredentialsWish): Promise<KubeCredentials> {
+    this.#plugin ??= this.#pluginOf(user);
+    const printed = await this.#plugin?.credential({
+      clock: wish.clock,
+      refused: wish.refused?.ofPlugin,
+      cluster: this.#clusterForPlugin(tls),
+      signal: wish.signal,
+    });
+    const { token, certificate: cert, key, expiresAtMs } = printed ?? {};
+    return {
+      tls: { ...tls, ...(cert !== undefined && key !== undefined && { cert, key }) },
+      authorization: token === undefined ? undefined : `Bearer ${token}`,
+      expiresAtMs,
+      ofPlugin: printed,
+    };
+  }
+
+  #pluginOf({ name, exec }: KubeUser): ExecPlugin | undefined {
+    if (exec === undefined) return undefined;
+    return new ExecPlugin({
+      user: name,
+      config: exec,
+      env: this.#env,
+      isTerminal: () => process.stdin.isTTY === true,
+    });
+  }
+
+  #clusterForPlugin({ ca }: TlsMaterial): ExecCluster {
+    const cluster = this.getCurrentCluster();
+    return {
+      server: cluster?.server ?? '',
+      tlsServerName: cluster?.tlsServerName,
+      insecureSkipTlsVerify: cluster?.skipTLSVerify,
+      caData: ca,
+      proxyUrl: cluster?.proxyUrl,
+      disableCompression: cluster?.disableCompression,
+      config: cluster?.execConfig,
+    };
+  }
+
+  #context(): KubeContext | undefined {
     return this.contexts.find(({ name }) => name === this.currentContext);
   }
-}
-
-function usesNoPlugin(cluster: Cluster | undefined, user: User | undefined): boolean {
-  const usesPlugin = Boolean(user?.exec) || (Boolean(user?.authProvider) && tokenFileOf(user) === undefined);
-  return cluster?.server.startsWith('https:') === true && !cluster.proxyUrl && !usesPlugin;
-}
-
-async function readCredentials(
-  cluster: Cluster | undefined,
-  user: User | undefined,
-): Promise<RequestOptions> {
-  const [ca, cert, key, token] = await Promise.all([
-    fileOrData(cluster?.caFile, cluster?.caData),
-    fileOrData(user?.certFile, user?.certData),
-    fileOrData(user?.keyFile, user?.keyData),
-    tokenOf(user),
-  ]);
-  return {
-    ...(cluster?.skipTLSVerify === true && { rejectUnauthorized: false }),
-    ...(cluster?.tlsServerName && { servername: cluster.tlsServerName }),
-    ...(ca && { ca }),
-    ...(cert && { cert }),
-    ...(key && { key }),
-    ...(user?.username && { auth: `${user.username}:${user.password}` }),
-    headers: {
-      ...(user?.impersonateUser != null && { 'Impersonate-User': user.impersonateUser }),
-      ...(token && { Authorization: `Bearer ${token}` }),
-    },
-  };
-}
-
-async function fileOrData(file: string | undefined, data: string | undefined): Promise<Buffer | undefined> {
-  if (file) return readFile(file);
-  return data ? Buffer.from(data, 'base64') : undefined;
-}
-
-/**
- * Reads the bearer token. A token file is read with each call, because the kubelet replaces a pod's token before it expires. It has
- * precedence over `token` of the kubeconfig, which is used when the file cannot be read.
- * Source of the rule: kubernetes/client-go, transport/round_trippers.go (bearerAuthRoundTripper).
- */
-async function tokenOf(user: User | undefined): Promise<string | undefined> {
-  const file = tokenFileOf(user);
-  if (file === undefined) return user?.token;
-  try {
-    return (await readFile(file, 'utf8')).trim();
-  } catch (error) {
-    if (user?.token) return user.token;
-    throw error;
-  }
-}
-
-function tokenFileOf(user: User | undefined): string | undefined {
-  const { config } = (user?.authProvider ?? {}) as { readonly config?: { readonly tokenFile?: string } };
-  return config?.tokenFile;
-}
-
-/** Loads client-node. The result is kept between requests, because plugins cache credentials until they expire. */
-async function loadPlugins(parts: KubeConfigParts): Promise<() => Promise<RequestOptions>> {
-  const { KubeConfig: ClientNodeKubeConfig } = await import('@kubernetes/client-node');
-  const config = new ClientNodeKubeConfig();
-  config.loadFromOptions(parts);
-  return async () => {
-    const options: RequestOptions = { headers: {} };
-    await config.applyToHTTPSOptions(options);
-    return options;
-  };
 }

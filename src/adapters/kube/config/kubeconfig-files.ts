@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { errorText, InputError } from '../../../core/errors.ts';
-import type { KubeConfigParts } from './kube-config.ts';
+import type { KubeConfigParts } from './kubeconfig-entries.ts';
 import { parseKubeconfig } from './parse-kubeconfig.ts';
 
 export const KUBECONFIG_HINT = 'give a kubeconfig file with --kubeconfig, or set KUBECONFIG';

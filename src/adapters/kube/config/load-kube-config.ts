@@ -6,7 +6,7 @@ import {
   isInPod,
   SERVICE_ACCOUNT_TOKEN_FILE,
 } from './in-cluster-config.ts';
-import { KubeConfig, type KubeConfigParts } from './kube-config.ts';
+import { KubeConfig } from './kube-config.ts';
 import {
   defaultKubeconfigFile,
   KUBECONFIG_HINT,
@@ -14,7 +14,9 @@ import {
   readKubeconfig,
   wrapUnreadable,
 } from './kubeconfig-files.ts';
+import type { KubeConfigParts } from './kubeconfig-entries.ts';
 import { parseKubeconfig } from './parse-kubeconfig.ts';
+import { unusableReasons } from './unusable-reasons.ts';
 
 /**
  * Where the address and the credentials of the API server come from: the first of `file`, `text` and `inCluster` that is given.
@@ -30,21 +32,21 @@ export interface KubeConfigSource {
   readonly inCluster?: boolean | undefined;
   /** Name of a context. Absent or '': current-context of the kubeconfig. */
   readonly context?: string | undefined;
-  /** Environment with KUBECONFIG, HOME and KUBERNETES_SERVICE_HOST. Absent: that of this process. */
+  /** Environment with KUBECONFIG, HOME, KUBERNETES_SERVICE_HOST, HTTPS_PROXY, NO_PROXY; exec plugins get it. Absent: that of this process. */
   readonly env?: NodeJS.ProcessEnv | undefined;
 }
 
 /**
  * Loads the kubeconfig as kubectl does. Every command loads its kubeconfig with this function.
  * Source of the rules: kubernetes/client-go, tools/clientcmd/merged_client_builder.go (DeferredLoadingClientConfig).
- * @throws InputError `kubeconfig.invalid`, `kubeconfig.context` or `kubeconfig.cluster`
+ * @throws InputError `kubeconfig.invalid`, `kubeconfig.context` or `kubeconfig.unusable`
  */
 export function loadKubeConfig(source: KubeConfigSource): KubeConfig {
   const subject = source.file || (source.inCluster === true ? 'in-cluster configuration' : 'kubeconfig');
   const parts = readParts(source, subject);
-  const config = new KubeConfig({ ...parts, currentContext: source.context || parts.currentContext });
-  requireCluster(config, subject);
-  return config;
+  const chosen = { ...parts, currentContext: source.context || parts.currentContext };
+  requireUsable(chosen, subject);
+  return new KubeConfig(chosen, source.env);
 }
 
 function readParts(source: KubeConfigSource, subject: string): KubeConfigParts {
@@ -90,8 +92,7 @@ function readInCluster(env: NodeJS.ProcessEnv): KubeConfigParts {
   });
 }
 
-function requireCluster(config: KubeConfig, subject: string): void {
-  const { currentContext, contexts } = config;
+function requireUsable({ currentContext, contexts, ...parts }: KubeConfigParts, subject: string): void {
   const contextNames = contexts.map(({ name }) => name);
   if (currentContext === undefined || !contextNames.includes(currentContext))
     throw new InputError(
@@ -99,10 +100,6 @@ function requireCluster(config: KubeConfig, subject: string): void {
         `expected one of: ${contextNames.join(', ') || '(none)'}`,
       { code: 'kubeconfig.context', subject },
     );
-  const server = config.getCurrentCluster()?.server;
-  if (server === undefined || !URL.canParse(server))
-    throw new InputError(
-      `context "${currentContext}" needs a cluster with a server URL, got ${JSON.stringify(server ?? null)}`,
-      { code: 'kubeconfig.cluster', subject },
-    );
+  const reasons = unusableReasons({ currentContext, contexts, ...parts }, currentContext);
+  if (reasons.length > 0) throw new InputError(reasons.join('; '), { code: 'kubeconfig.unusable', subject });
 }

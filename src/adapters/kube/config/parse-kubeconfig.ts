@@ -1,110 +1,131 @@
 import path from 'node:path';
-import type { Cluster, Context, User } from '@kubernetes/client-node';
 import { load } from 'js-yaml';
-import type { KubeConfigParts } from './kube-config.ts';
+import type { ExecPluginConfig } from '../exec/exec-plugin-config.ts';
+import { FieldReader } from './field-reader.ts';
+import type {
+  AuthProvider,
+  KubeCluster,
+  KubeConfigParts,
+  KubeContext,
+  KubeUser,
+} from './kubeconfig-entries.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
+/** Name of the extension of a cluster that its exec plugins are given. */
+const EXEC_EXTENSION = 'client.authentication.k8s.io/exec';
+/** Versions of the plugin API in which `interactiveMode` has a default. */
+const MODE_HAS_DEFAULT = new Set([
+  'client.authentication.k8s.io/v1alpha1',
+  'client.authentication.k8s.io/v1beta1',
+]);
 
 /**
  * Parses one kubeconfig file. An empty file is valid and holds nothing.
- * Source of the rules: kubernetes/client-go, tools/clientcmd/loader.go (Load, ResolveLocalPaths) and tools/clientcmd/api/v1/conversion.go.
+ * Source of the rules: kubernetes/client-go, tools/clientcmd/loader.go (Load, ResolveLocalPaths) and tools/clientcmd/api/v1
+ * (conversion.go, defaults.go).
  * @param folder what relative paths in it are relative to: the folder of the file
  * @throws Error that names the field which has another type than kubectl expects, or the name that occurs twice in a list
  */
 export function parseKubeconfig(text: string, folder: string): KubeConfigParts {
-  const document = fieldsOf(load(text), 'the file');
-  const { kind, apiVersion } = document;
+  const document = new FieldReader(load(text), '');
+  const [kind, apiVersion] = [document.raw('kind'), document.raw('apiVersion')];
   if ((kind || 'Config') !== 'Config' || (apiVersion || 'v1') !== 'v1')
     throw new Error(`got ${String(apiVersion)} ${String(kind)}, expected v1 Config`);
   const inFolder = (file: string | undefined): string | undefined => file && path.resolve(folder, file);
   return {
-    clusters: namedEntries(document, 'clusters', 'cluster', (entry) => readCluster(entry, inFolder)),
-    users: namedEntries(document, 'users', 'user', (entry) => readUser(entry, inFolder)),
-    contexts: namedEntries(document, 'contexts', 'context', readContext),
-    currentContext: textField(document, 'current-context', 'the file') || undefined,
+    clusters: namedEntries(document, ['clusters', 'cluster'], (entry) => readCluster(entry, inFolder)),
+    users: namedEntries(document, ['users', 'user'], (entry) => readUser(entry, inFolder)),
+    contexts: namedEntries(document, ['contexts', 'context'], readContext),
+    currentContext: document.text('current-context'),
   };
 }
 
 interface Entry {
   readonly name: string;
-  readonly text: (key: string) => string | undefined;
-  readonly fields: Fields;
+  readonly fields: FieldReader;
 }
 
 type ResolvePath = (file: string | undefined) => string | undefined;
 
-function readCluster({ name, text, fields }: Entry, inFolder: ResolvePath): Cluster {
-  return defined({
+function readCluster({ name, fields }: Entry, inFolder: ResolvePath): KubeCluster {
+  const extension = fields.list('extensions').find((entry) => entry.text('name') === EXEC_EXTENSION);
+  return defined<KubeCluster>({
     name,
-    caData: text('certificate-authority-data'),
-    caFile: inFolder(text('certificate-authority')),
-    server: (text('server') ?? '').replace(/\/$/, ''),
-    skipTLSVerify: fields['insecure-skip-tls-verify'] === true,
-    tlsServerName: text('tls-server-name'),
-    proxyUrl: text('proxy-url'),
+    caData: fields.base64('certificate-authority-data'),
+    caFile: inFolder(fields.text('certificate-authority')),
+    server: (fields.text('server') ?? '').replace(/\/$/, ''),
+    skipTLSVerify: fields.flag('insecure-skip-tls-verify'),
+    tlsServerName: fields.text('tls-server-name'),
+    proxyUrl: fields.text('proxy-url'),
+    disableCompression: fields.flag('disable-compression'),
+    execConfig: extension?.raw('extension'),
   });
 }
 
-function readUser({ name, text, fields }: Entry, inFolder: ResolvePath): User {
-  const tokenFile = inFolder(text('tokenFile'));
-  return defined({
+function readUser({ name, fields }: Entry, inFolder: ResolvePath): KubeUser {
+  const provider = fields.child('auth-provider');
+  const exec = fields.child('exec');
+  return defined<KubeUser>({
     name,
-    // client-node reads token files as an authentication provider, and so do we.
-    authProvider: tokenFile ? { name: 'tokenFile', config: { tokenFile } } : fields['auth-provider'],
-    certData: text('client-certificate-data'),
-    certFile: inFolder(text('client-certificate')),
-    exec: withCommandIn(inFolder, fields['exec']),
-    keyData: text('client-key-data'),
-    keyFile: inFolder(text('client-key')),
-    token: text('token'),
-    password: text('password'),
-    username: text('username'),
-    impersonateUser: text('as'),
+    authProvider: provider && readAuthProvider(provider),
+    certData: fields.base64('client-certificate-data'),
+    certFile: inFolder(fields.text('client-certificate')),
+    exec: exec && readExec(exec, inFolder),
+    keyData: fields.base64('client-key-data'),
+    keyFile: inFolder(fields.text('client-key')),
+    token: fields.text('token'),
+    tokenFile: inFolder(fields.text('tokenFile')),
+    password: fields.text('password'),
+    username: fields.text('username'),
+    impersonateUser: fields.text('as'),
+    impersonateUid: fields.text('as-uid'),
+    impersonateGroups: fields.texts('as-groups'),
+    impersonateExtra: fields.textsMap('as-user-extra'),
   });
 }
 
-/** A command without a slash is looked up on the PATH; one with a slash is a path. */
-function withCommandIn(inFolder: ResolvePath, exec: unknown): unknown {
-  const { command } = (exec ?? {}) as { readonly command?: unknown };
-  if (typeof command !== 'string' || !command.includes('/')) return exec;
-  return { ...(exec as object), command: inFolder(command) };
+function readAuthProvider(fields: FieldReader): AuthProvider {
+  return { name: fields.text('name') ?? '', config: fields.textMap('config') };
 }
 
-function readContext({ name, text }: Entry): Context {
-  return defined({
+function readExec(fields: FieldReader, inFolder: ResolvePath): ExecPluginConfig {
+  const command = fields.text('command') ?? '';
+  const apiVersion = fields.text('apiVersion') ?? '';
+  return {
+    // A command without a slash is looked up on the PATH; one with a slash is a path.
+    command: command.includes('/') ? (inFolder(command) ?? '') : command,
+    args: fields.texts('args'),
+    env: fields
+      .list('env')
+      .map((entry) => ({ name: entry.text('name') ?? '', value: entry.text('value') ?? '' })),
+    apiVersion,
+    installHint: fields.text('installHint') ?? '',
+    provideClusterInfo: fields.flag('provideClusterInfo'),
+    interactiveMode:
+      fields.text('interactiveMode') ?? (MODE_HAS_DEFAULT.has(apiVersion) ? 'IfAvailable' : ''),
+  };
+}
+
+function readContext({ name, fields }: Entry): KubeContext {
+  return defined<KubeContext>({
     name,
-    cluster: text('cluster') ?? '',
-    user: text('user') ?? '',
-    namespace: text('namespace'),
+    cluster: fields.text('cluster') ?? '',
+    user: fields.text('user') ?? '',
+    namespace: fields.text('namespace'),
   });
 }
 
-function namedEntries<T>(document: Fields, list: string, key: string, read: (entry: Entry) => T): T[] {
-  const entries = document[list] ?? [];
-  if (!Array.isArray(entries)) throw new Error(`${list} is not a list`);
+function namedEntries<T>(
+  document: FieldReader,
+  [list, key]: readonly [string, string],
+  read: (entry: Entry) => T,
+): T[] {
   const names = new Set<string>();
-  return entries.map((item: unknown, index) => {
-    const place = `${list}[${index}]`;
-    const entry = fieldsOf(item, place);
-    const name = textField(entry, 'name', place) ?? '';
-    if (names.has(name)) throw new Error(`${place}: the name "${name}" occurs twice`);
+  return document.list(list).map((entry) => {
+    const name = entry.text('name') ?? '';
+    if (names.has(name)) entry.refuse(`the name "${name}" occurs twice`);
     names.add(name);
-    const fields = fieldsOf(entry[key], `${place}.${key}`);
-    return read({ name, fields, text: (field) => textField(fields, field, `${place}.${key}`) });
+    return read({ name, fields: entry.mapping(key) });
   });
-}
-
-function fieldsOf(value: unknown, place: string): Fields {
-  if (value === undefined || value === null) return {};
-  if (typeof value !== 'object' || Array.isArray(value)) throw new Error(`${place} is not a YAML mapping`);
-  return value as Fields;
-}
-
-/** The value is not part of the error: it may be a credential. */
-function textField(fields: Fields, key: string, place: string): string | undefined {
-  const value = fields[key] ?? undefined;
-  if (value === undefined || typeof value === 'string') return value;
-  throw new Error(`${place}: ${key} is a ${typeof value}, expected text`);
 }
 
 /** Absent fields are left out, as the types demand. */

@@ -11,43 +11,44 @@ import {
   noAnswerError,
   type WireRequest,
 } from './kube-transport.ts';
+import type { ProxyAddress } from '../proxy/proxy-address.ts';
+import type { TlsMaterial } from '../proxy/tls-material.ts';
+import { type Http1Way, http1Way } from './http1-way.ts';
 import type { WriteFence } from './write-fence.ts';
 
-export interface Http1Options {
+export interface TransportOptions {
   /** Ends in `/`. */
   readonly base: URL;
-  readonly tls: https.AgentOptions;
-  /** `user:password` for basic authentication. */
-  readonly auth: string | undefined;
-  /** Goes through a proxy; not ours to close. */
-  readonly proxied: http.Agent | undefined;
+  readonly tls: TlsMaterial;
+  readonly proxy: ProxyAddress | undefined;
   /** Until the response's headers are there, connecting included. */
   readonly headerTimeoutMs: number;
 }
 
 /** HTTP/1.1 over kept-alive connections: one request at a time on each, so as many connections as requests under way. */
 export class Http1Transport implements KubeTransport {
-  readonly #options: Http1Options;
-  readonly #agent: http.Agent;
+  readonly #options: TransportOptions;
+  readonly #way: Http1Way;
 
-  constructor(options: Http1Options) {
+  constructor(options: TransportOptions) {
     this.#options = options;
-    const settings = { keepAlive: true, scheduling: 'lifo' as const };
-    this.#agent =
-      options.proxied ??
-      (options.base.protocol === 'http:'
-        ? new http.Agent(settings)
-        : new https.Agent({ ...options.tls, ...settings }));
+    this.#way = http1Way(options);
   }
 
   send(request: WireRequest): Promise<KubeResponse> {
-    const { base, auth, headerTimeoutMs } = this.#options;
-    const { method, path, headers, signal, subject, fence } = request;
-    const options: https.RequestOptions = { method, headers, path, agent: this.#agent };
-    if (auth !== undefined) options.auth = auth;
+    const { base, headerTimeoutMs } = this.#options;
+    const { method, signal, subject, fence } = request;
+    const { agent, first, pathPrefix, headers } = this.#way;
+    const path = pathPrefix + request.path;
+    const options: https.RequestOptions = {
+      method,
+      headers: { ...request.headers, ...headers },
+      path,
+      agent,
+    };
     if (signal !== undefined) options.signal = signal;
     return new Promise((resolve, reject) => {
-      const outgoing = (base.protocol === 'http:' ? http : https).request(base, options);
+      const outgoing = (first.protocol === 'http:' ? http : https).request(first, options);
       const endLimit = afterAwakeTime(headerTimeoutMs, () =>
         outgoing.destroy(headerTimeoutError(subject, headerTimeoutMs)),
       );
@@ -70,12 +71,12 @@ export class Http1Transport implements KubeTransport {
 
   /** Sockets in use go on; an agent without requests keeps nothing alive. */
   retire(): void {
-    for (const sockets of Object.values(this.#agent.freeSockets))
+    for (const sockets of Object.values(this.#way.agent.freeSockets))
       for (const socket of sockets ?? []) socket.destroy();
   }
 
   close(): void {
-    this.#agent.destroy();
+    this.#way.agent.destroy();
   }
 }
 

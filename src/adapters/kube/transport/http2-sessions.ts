@@ -1,8 +1,9 @@
 import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2';
-import type { AgentOptions } from 'node:https';
-import { isIP } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { TransientError } from '../../../core/errors.ts';
+import { openTunnel } from '../proxy/open-tunnel.ts';
+import { portOf, type ProxyAddress, withoutBrackets } from '../proxy/proxy-address.ts';
+import { type TlsMaterial, tlsOptions } from '../proxy/tls-material.ts';
 import { afterAwakeTime } from './after-awake-time.ts';
 
 /** A connection and how many streams are open on it. */
@@ -15,7 +16,8 @@ export interface PooledSession {
 
 export interface Http2SessionsOptions {
   readonly base: URL;
-  readonly tls: AgentOptions;
+  readonly tls: TlsMaterial;
+  readonly proxy: ProxyAddress | undefined;
   /** Until a new connection may be used. */
   readonly connectTimeoutMs: number;
 }
@@ -98,7 +100,7 @@ export class Http2Sessions {
 
   close(): void {
     this.retire();
-    this.#closing.abort();
+    this.#closing.abort(closedError(this.#options.base));
     for (const [session, socket] of this.#all) {
       session.destroy();
       // After `session.close()` the session waits for the server, which may never answer.
@@ -174,36 +176,42 @@ function settled(session: ClientHttp2Session, options: Http2SessionsOptions): Pr
   });
 }
 
-function openSocket(
-  { base, tls, connectTimeoutMs }: Http2SessionsOptions,
+/** Rejects with the reason of `closing`, too. */
+async function openSocket(
+  { base, tls, proxy, connectTimeoutMs }: Http2SessionsOptions,
   closing: AbortSignal,
 ): Promise<TLSSocket> {
-  const host = base.hostname.replace(/^\[(.*)\]$/, '$1');
+  const late = new AbortController();
+  const endTime = afterAwakeTime(connectTimeoutMs, () =>
+    late.abort(connectError(base, `within ${connectTimeoutMs} ms`)),
+  );
+  const signal = AbortSignal.any([closing, late.signal]);
+  const [host, port] = [withoutBrackets(base.hostname), portOf(base)];
+  try {
+    const tunnel = proxy && (await openTunnel({ proxy, host, port, tls, signal }));
+    const whither = tunnel === undefined ? { host, port } : { host, socket: tunnel };
+    return await secured(connectTls({ ...tlsOptions(host, tls), ...whither, ALPNProtocols }), signal);
+  } finally {
+    endTime();
+  }
+}
+
+const ALPNProtocols = ['h2', 'http/1.1'];
+
+function secured(socket: TLSSocket, signal: AbortSignal): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
-    const socket = connectTls({
-      servername: isIP(host) === 0 ? host : '',
-      ...tls,
-      host,
-      port: base.port === '' ? 443 : Number(base.port),
-      ALPNProtocols: ['h2', 'http/1.1'],
-    });
-    const endTime = afterAwakeTime(connectTimeoutMs, () =>
-      socket.destroy(connectError(base, `within ${connectTimeoutMs} ms`)),
-    );
-    const close = (): void => void socket.destroy(closedError(base));
-    closing.addEventListener('abort', close, { once: true });
-    const endLimit = (): void => {
-      endTime();
-      closing.removeEventListener('abort', close);
-    };
+    const close = (): void => void socket.destroy(signal.reason as Error);
+    const endWait = (): void => signal.removeEventListener('abort', close);
+    signal.addEventListener('abort', close, { once: true });
+    if (signal.aborted) close();
     socket.setNoDelay(true);
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     socket.once('error', (error: Error) => {
-      endLimit();
+      endWait();
       reject(error);
     });
     socket.once('secureConnect', () => {
-      endLimit();
+      endWait();
       resolve(socket);
     });
   });

@@ -1,10 +1,10 @@
 import type http from 'node:http';
-import type https from 'node:https';
 import { isDeepStrictEqual } from 'node:util';
-import { errorText } from '../../../core/errors.ts';
+import { BerthError, errorText, InputError, TransientError } from '../../../core/errors.ts';
 import type { Clock } from '../../../core/ports.ts';
+import { type ImpersonatedUser, impersonationHeaders } from '../config/impersonation-headers.ts';
+import type { KubeConfig, KubeCredentials } from '../config/kube-config.ts';
 import { Http1Transport } from './http1-transport.ts';
-import type { KubeConfig } from '../config/kube-config.ts';
 import { networkError, type RequestSubject } from './kube-errors.ts';
 import type { KubeResponse, KubeTransport } from './kube-transport.ts';
 import { TlsTransport } from './tls-transport.ts';
@@ -29,20 +29,8 @@ export interface ConnectionOptions {
   readonly requestTimeoutMs: number;
   /** Servers take the part before the first `/` as field manager of writes that name none. */
   readonly userAgent: string;
+  /** Instead of whom the kubeconfig says. */
   readonly impersonate: ImpersonatedUser | undefined;
-}
-
-export interface ImpersonatedUser {
-  readonly user: string;
-  readonly groups: readonly string[];
-}
-
-interface Credentials {
-  readonly tls: https.AgentOptions;
-  /** Of every request; lower-case names. */
-  readonly headers: http.OutgoingHttpHeaders;
-  readonly auth: string | undefined;
-  readonly proxied: http.Agent | undefined;
 }
 
 /**
@@ -52,39 +40,52 @@ export class KubeConnection {
   readonly server: string;
   readonly #base: URL;
   readonly #options: ConnectionOptions;
+  /** The same for all requests; lower-case names. */
+  readonly #headers: http.OutgoingHttpHeaders;
+  readonly #closing = new AbortController();
   #transport: KubeTransport | undefined;
-  #credentials: Credentials | undefined;
-  #loading: Promise<Credentials> | undefined;
+  #credentials: KubeCredentials | undefined;
+  #loading: Promise<KubeCredentials> | undefined;
   #loadedAtMs = 0;
-  #closed = false;
 
+  /** @throws InputError `kubeconfig.unusable` when the kubeconfig names no server */
   constructor(options: ConnectionOptions) {
+    const { config, userAgent, impersonate } = options;
     this.#options = options;
-    this.server = options.config.getCurrentCluster()?.server ?? '';
-    this.#base = new URL(this.server.endsWith('/') ? this.server : `${this.server}/`);
+    this.#base = requireServer(config);
+    this.server = this.#base.href.replace(/\/$/, '');
+    this.#headers = {
+      accept: 'application/json',
+      'user-agent': userAgent,
+      ...impersonationHeaders(impersonate ?? config.impersonated()),
+    };
   }
 
   /** Resolves when the headers arrived; the caller consumes the body. A refused credential is read again and tried once more. */
   async open(request: KubeRequest): Promise<KubeResponse> {
-    const response = await this.#send(request, await this.#currentCredentials(false));
+    const used = await this.#currentCredentials();
+    const response = await this.#send(request, used);
     if (response.statusCode !== 401) return response;
-    const before = this.#credentials;
-    const renewed = await this.#currentCredentials(true);
-    if (before !== undefined && sameCredentials(before, renewed)) return response;
+    const renewed = await this.#renewedCredentials(used).catch((error: unknown) => {
+      response.body.resume();
+      throw noOtherCredentials(request, error);
+    });
+    if (renewed === undefined) return response;
     response.body.resume();
     return this.#send(request, renewed);
   }
 
   /** Requests under way fail now, and so does every later one. */
   close(): void {
-    this.#closed = true;
+    this.#closing.abort(networkError('the client was closed', { method: 'connect', path: this.server }));
     this.#transport?.close();
     this.#transport = undefined;
   }
 
-  async #send(request: KubeRequest, credentials: Credentials): Promise<KubeResponse> {
-    if (this.#closed) throw networkError('the client was closed', request);
+  async #send(request: KubeRequest, credentials: KubeCredentials): Promise<KubeResponse> {
+    if (this.#closing.signal.aborted) throw networkError('the client was closed', request);
     const { method, path, query, body, accept } = request;
+    const { authorization } = credentials;
     const whole = this.#base.pathname + path.replace(/^\//, '') + (query === undefined ? '' : `?${query}`);
     // Without a length Node sends DELETE bodies chunked, which some servers and proxies drop.
     const bodyHeaders =
@@ -98,66 +99,78 @@ export class KubeConnection {
       subject: request,
       method,
       path: whole,
-      headers: { ...credentials.headers, ...bodyHeaders, ...(accept !== undefined && { accept }) },
+      headers: {
+        ...this.#headers,
+        ...(authorization !== undefined && { authorization }),
+        ...bodyHeaders,
+        ...(accept !== undefined && { accept }),
+      },
       body,
       signal: request.signal,
       fence: request.fence,
     });
   }
 
-  /** Rotated files and tokens are picked up within CREDENTIALS_MAX_AGE_MS. */
-  async #currentCredentials(fresh: boolean): Promise<Credentials> {
-    const age = Math.abs(this.#options.clock.now() - this.#loadedAtMs);
-    if (!fresh && this.#credentials !== undefined && age < CREDENTIALS_MAX_AGE_MS) return this.#credentials;
-    this.#loading ??= this.#loadCredentials().finally(() => (this.#loading = undefined));
+  /** Files that changed are picked up within CREDENTIALS_MAX_AGE_MS. While they cannot be read, what was read before goes on. */
+  async #currentCredentials(): Promise<KubeCredentials> {
+    const last = this.#credentials;
+    const now = this.#options.clock.now();
+    const isGood = last !== undefined && now <= (last.expiresAtMs ?? Infinity);
+    if (isGood && Math.abs(now - this.#loadedAtMs) < CREDENTIALS_MAX_AGE_MS) return last;
+    try {
+      return await this.#load(undefined);
+    } catch (error) {
+      if (!isGood || this.#closing.signal.aborted) throw error;
+      this.#loadedAtMs = now;
+      return last;
+    }
+  }
+
+  /** Other credentials than those that the server refused; undefined when there are none. */
+  async #renewedCredentials(refused: KubeCredentials): Promise<KubeCredentials | undefined> {
+    const isOther = (one: KubeCredentials | undefined): boolean =>
+      one !== undefined && !sameCredentials(one, refused);
+    if (isOther(this.#credentials)) return this.#credentials;
+    const renewed = await this.#load(refused);
+    return isOther(renewed) ? renewed : undefined;
+  }
+
+  #load(refused: KubeCredentials | undefined): Promise<KubeCredentials> {
+    this.#loading ??= this.#loadNow(refused).finally(() => (this.#loading = undefined));
     return this.#loading;
   }
 
-  async #loadCredentials(): Promise<Credentials> {
-    let options: https.RequestOptions;
-    try {
-      options = await this.#options.config.credentials();
-    } catch (cause) {
-      throw networkError(
-        `the kubeconfig's credentials cannot be used: ${errorText(cause)}`,
-        { method: 'connect', path: this.server },
-        cause,
-      );
-    }
-    const { ca, cert, key, pfx, passphrase, rejectUnauthorized, servername } = options;
-    const tls = { ca, cert, key, pfx, passphrase, rejectUnauthorized, servername };
-    const proxied = this.#options.config.getCurrentCluster()?.proxyUrl
-      ? (options.agent as http.Agent)
-      : undefined;
-    const loaded: Credentials = {
-      tls: Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined)),
-      headers: {
-        accept: 'application/json',
-        'user-agent': this.#options.userAgent,
-        ...lowerCaseNames(options.headers ?? {}),
-        ...impersonation(this.#options.impersonate),
-      },
-      auth: options.auth ?? undefined,
-      proxied,
-    };
+  async #loadNow(refused: KubeCredentials | undefined): Promise<KubeCredentials> {
+    const { config, clock } = this.#options;
+    const loaded = await this.#orNetworkError(() =>
+      config.credentials({ clock, refused, signal: this.#closing.signal }),
+    );
     // New TLS material needs new connections; requests under way keep the old ones until they end.
     if (this.#credentials !== undefined && !isDeepStrictEqual(this.#credentials.tls, loaded.tls)) {
       this.#transport?.retire();
       this.#transport = undefined;
     }
     this.#credentials = loaded;
-    this.#loadedAtMs = this.#options.clock.now();
+    this.#loadedAtMs = clock.now();
     return loaded;
   }
 
-  #transportFor({ tls, auth, proxied }: Credentials): KubeTransport {
+  async #orNetworkError<T>(load: () => Promise<T>): Promise<T> {
+    try {
+      return await load();
+    } catch (cause) {
+      if (cause instanceof BerthError) throw cause;
+      const problem = `the kubeconfig's credentials cannot be used: ${errorText(cause)}`;
+      throw networkError(problem, { method: 'connect', path: this.server }, cause);
+    }
+  }
+
+  #transportFor({ tls }: KubeCredentials): KubeTransport {
     if (this.#transport === undefined) {
       const base = this.#base;
-      const options = { base, tls, auth, proxied, headerTimeoutMs: this.#options.requestTimeoutMs };
-      this.#transport =
-        base.protocol === 'http:' || proxied !== undefined
-          ? new Http1Transport(options)
-          : new TlsTransport(options);
+      const { config, requestTimeoutMs: headerTimeoutMs } = this.#options;
+      const options = { base, tls, proxy: config.proxy(), headerTimeoutMs };
+      this.#transport = base.protocol === 'http:' ? new Http1Transport(options) : new TlsTransport(options);
     }
     return this.#transport;
   }
@@ -165,16 +178,19 @@ export class KubeConnection {
 
 const CREDENTIALS_MAX_AGE_MS = 10_000;
 
-function sameCredentials(a: Credentials, b: Credentials): boolean {
-  return isDeepStrictEqual([a.tls, a.headers, a.auth], [b.tls, b.headers, b.auth]);
+function sameCredentials(a: KubeCredentials, b: KubeCredentials): boolean {
+  return isDeepStrictEqual([a.tls, a.authorization], [b.tls, b.authorization]);
 }
 
-function lowerCaseNames(headers: object): http.OutgoingHttpHeaders {
-  return Object.fromEntries(
-    Object.entries(headers as http.OutgoingHttpHeaders).map(([name, value]) => [name.toLowerCase(), value]),
-  );
+function noOtherCredentials({ method, path }: RequestSubject, error: unknown): TransientError {
+  const problem = `the server answered 401, and other credentials are not to be had: ${errorText(error)}`;
+  const hint = error instanceof BerthError ? error.hint : undefined;
+  return new TransientError(problem, { code: 'kube.unauthorized', subject: `${method} ${path}`, hint });
 }
 
-function impersonation(user: ImpersonatedUser | undefined): http.OutgoingHttpHeaders {
-  return user === undefined ? {} : { 'impersonate-user': user.user, 'impersonate-group': [...user.groups] };
+function requireServer(config: KubeConfig): URL {
+  const url = config.serverUrl();
+  if (url !== undefined) return url;
+  const problem = `context "${config.currentContext ?? ''}" leads to no server`;
+  throw new InputError(problem, { code: 'kubeconfig.unusable', subject: 'kubeconfig' });
 }

@@ -1,6 +1,6 @@
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2';
 import { afterAwakeTime } from './after-awake-time.ts';
-import { Http1Transport, type Http1Options } from './http1-transport.ts';
+import { Http1Transport, type TransportOptions } from './http1-transport.ts';
 import { Http2Sessions, type PooledSession } from './http2-sessions.ts';
 import {
   endOnAbort,
@@ -17,17 +17,14 @@ import type { WriteFence } from './write-fence.ts';
  * for each of them, and less work per request at both ends (docs/performance.md). HTTP/1.1 otherwise.
  */
 export class TlsTransport implements KubeTransport {
-  readonly #options: Http1Options;
+  readonly #options: TransportOptions;
   readonly #sessions: Http2Sessions;
-  readonly #basic: string | undefined;
   #http1: Http1Transport | undefined;
 
-  constructor(options: Http1Options) {
+  constructor(options: TransportOptions) {
     this.#options = options;
-    const { base, tls, headerTimeoutMs } = options;
-    this.#sessions = new Http2Sessions({ base, tls, connectTimeoutMs: headerTimeoutMs });
-    this.#basic =
-      options.auth === undefined ? undefined : `Basic ${Buffer.from(options.auth).toString('base64')}`;
+    const { base, tls, proxy, headerTimeoutMs } = options;
+    this.#sessions = new Http2Sessions({ base, tls, proxy, connectTimeoutMs: headerTimeoutMs });
   }
 
   async send(request: WireRequest): Promise<KubeResponse> {
@@ -71,7 +68,6 @@ export class TlsTransport implements KubeTransport {
     const { subject, signal, body, fence } = request;
     const headers = {
       ...request.headers,
-      ...(this.#basic === undefined ? {} : { authorization: this.#basic }),
       [constants.HTTP2_HEADER_METHOD]: request.method,
       [constants.HTTP2_HEADER_PATH]: request.path,
       [constants.HTTP2_HEADER_AUTHORITY]: base.host,

@@ -1,0 +1,59 @@
+import type { ExecPluginConfig } from '../exec/exec-plugin-config.ts';
+
+/** The cluster of a kubeconfig. Absent fields are absent, and so are texts that are empty. */
+export interface KubeCluster {
+  readonly name: string;
+  /** As it is written, without a `/` at its end: `https://host:6443/prefix`, or `host:6443`. */
+  readonly server: string;
+  readonly caFile?: string;
+  /** Base64. */
+  readonly caData?: string;
+  readonly skipTLSVerify?: boolean;
+  readonly tlsServerName?: string;
+  readonly proxyUrl?: string;
+  readonly disableCompression?: boolean;
+  /** What the cluster says to exec plugins: the extension `client.authentication.k8s.io/exec`. */
+  readonly execConfig?: unknown;
+}
+
+/** The user of a kubeconfig. Files are absolute paths; data is base64. */
+export interface KubeUser {
+  readonly name: string;
+  readonly certFile?: string;
+  readonly certData?: string;
+  readonly keyFile?: string;
+  readonly keyData?: string;
+  readonly token?: string;
+  readonly tokenFile?: string;
+  readonly username?: string;
+  readonly password?: string;
+  readonly impersonateUser?: string;
+  readonly impersonateUid?: string;
+  readonly impersonateGroups?: readonly string[];
+  readonly impersonateExtra?: Readonly<Record<string, readonly string[]>>;
+  readonly exec?: ExecPluginConfig;
+  readonly authProvider?: AuthProvider;
+}
+
+export interface AuthProvider {
+  readonly name: string;
+  readonly config: Readonly<Record<string, string>>;
+}
+
+export interface KubeContext {
+  readonly name: string;
+  /** '' when the context names none. */
+  readonly cluster: string;
+  /** '' when the context names none. */
+  readonly user: string;
+  readonly namespace?: string;
+}
+
+/** One kubeconfig, or several that were merged: look-ups take the first entry of a name. */
+export interface KubeConfigParts {
+  readonly clusters: readonly KubeCluster[];
+  readonly users: readonly KubeUser[];
+  readonly contexts: readonly KubeContext[];
+  /** Name of the context in use; undefined when the kubeconfig has no current-context. */
+  readonly currentContext: string | undefined;
+}

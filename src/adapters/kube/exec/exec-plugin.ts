@@ -1,0 +1,155 @@
+import { errorText, TransientError } from '../../../core/errors.ts';
+import type { Clock } from '../../../core/ports.ts';
+import {
+  type ExecCluster,
+  type ExecCredential,
+  parseExecCredential,
+  renderExecInfo,
+} from './exec-credential.ts';
+import type { ExecPluginConfig } from './exec-plugin-config.ts';
+import { PluginMissing, runPlugin } from './run-plugin.ts';
+
+/** A plugin that nobody can answer is given up after this. */
+const LIMIT_MS = 60_000;
+
+export interface PluginOwner {
+  /** Of the kubeconfig, for errors. */
+  readonly user: string;
+  readonly config: ExecPluginConfig;
+  /** The plugin's environment is this one, and what the kubeconfig adds to it. */
+  readonly env: NodeJS.ProcessEnv;
+  /** Whether this process has a terminal on standard input. */
+  readonly isTerminal: () => boolean;
+}
+
+export interface PluginWish {
+  readonly clock: Clock;
+  /** What a plugin that asks for it gets. */
+  readonly cluster: ExecCluster;
+  /** What the server refused: the plugin runs again, unless it has done so since. */
+  readonly refused?: ExecCredential | undefined;
+  /** Nobody waits any more. When it is so for all who asked, the plugin is killed. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface Run {
+  readonly result: Promise<ExecCredential>;
+  readonly controller: AbortController;
+  waiting: number;
+}
+
+/**
+ * Credentials of an exec plugin. They are kept until they expire or the server refuses them, and all who ask at the same time share one
+ * run of the plugin.
+ * Source of the rules: kubernetes/client-go, plugin/pkg/client/auth/exec/exec.go. Unlike there, a plugin that never ends is given up.
+ */
+export class ExecPlugin {
+  readonly #owner: PluginOwner;
+  #current: ExecCredential | undefined;
+  #run: Run | undefined;
+
+  constructor(owner: PluginOwner) {
+    this.#owner = owner;
+  }
+
+  /**
+   * @throws TransientError `kubeconfig.exec` when there is no such program (the install hint is its hint), when it fails, hangs or prints
+   * something else; or the reason of the signal
+   */
+  async credential(wish: PluginWish): Promise<ExecCredential> {
+    const { clock, refused, signal } = wish;
+    const { expiresAtMs = Infinity } = this.#current ?? {};
+    if (this.#current !== undefined && this.#current !== refused && clock.now() <= expiresAtMs)
+      return this.#current;
+    const run = (this.#run ??= this.#start(wish));
+    run.waiting += 1;
+    return await orAborted(run.result, signal, () => {
+      run.waiting -= 1;
+      if (run.waiting > 0) return;
+      // Who asks from now on gets a run of its own.
+      this.#forget(run);
+      run.controller.abort(signal?.reason);
+    });
+  }
+
+  #start(wish: PluginWish): Run {
+    const controller = new AbortController();
+    const run: Run = { result: this.#refresh(wish, controller), controller, waiting: 0 };
+    const forget = (): void => this.#forget(run);
+    run.result.then(forget, forget);
+    return run;
+  }
+
+  #forget(run: Run): void {
+    if (this.#run === run) this.#run = undefined;
+  }
+
+  async #refresh({ clock, cluster }: PluginWish, controller: AbortController): Promise<ExecCredential> {
+    const { config, env, user } = this.#owner;
+    const interactive = this.#isInteractive();
+    const info = renderExecInfo(config, interactive, cluster);
+    const { command, args } = config;
+    const added = Object.fromEntries(config.env.map(({ name, value }) => [name, value]));
+    const giveUp = (): void => controller.abort(new Error(`did not end within ${LIMIT_MS / 1000} s`));
+    const endLimit = interactive ? () => undefined : clock.schedule(LIMIT_MS, giveUp);
+    try {
+      const whole = { ...env, ...added, KUBERNETES_EXEC_INFO: info };
+      const printed = await runPlugin({ command, args, env: whole, interactive, signal: controller.signal });
+      this.#current = parseExecCredential(printed, config.apiVersion);
+      return this.#current;
+    } catch (error) {
+      throw pluginError(error, user, config);
+    } finally {
+      endLimit();
+    }
+  }
+
+  #isInteractive(): boolean {
+    const { config, isTerminal, user } = this.#owner;
+    if (config.interactiveMode === 'Never') return false;
+    const interactive = isTerminal();
+    if (interactive || config.interactiveMode === 'IfAvailable') return interactive;
+    throw pluginError(new Error('needs a terminal, and standard input is none'), user, config);
+  }
+}
+
+/** Rejects with the reason of the signal when it aborts first. */
+function orAborted<T>(
+  result: Promise<T>,
+  signal: AbortSignal | undefined,
+  onAborted: () => void,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const leave = (): void => {
+      onAborted();
+      reject(signal?.reason as Error);
+    };
+    const settle = (): void => signal?.removeEventListener('abort', leave);
+    signal?.addEventListener('abort', leave, { once: true });
+    if (signal?.aborted === true) leave();
+    result.finally(settle).then(resolve, reject);
+  });
+}
+
+function pluginError(
+  cause: unknown,
+  user: string,
+  { command, installHint }: ExecPluginConfig,
+): TransientError {
+  const hint = printable(installHint) || 'install it, or correct exec.command in the kubeconfig';
+  return new TransientError(`exec plugin ${JSON.stringify(command)} ${errorText(cause)}`, {
+    code: 'kubeconfig.exec',
+    subject: `user "${user}" of the kubeconfig`,
+    hint: cause instanceof PluginMissing ? hint : undefined,
+  });
+}
+
+/** Control characters other than white space are written out: an install hint comes from a file, and is shown on a terminal. */
+function printable(text: string): string {
+  return text
+    .trim()
+    .replace(
+      /[^\P{C}\t\n\v\f\r]/gu,
+      (character) => `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`,
+    );
+}

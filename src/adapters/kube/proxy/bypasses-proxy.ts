@@ -1,0 +1,71 @@
+import { BlockList, isIP } from 'node:net';
+
+type Matcher = (host: string, port: string) => boolean;
+
+/**
+ * Whether NO_PROXY keeps a server from being reached through a proxy. Servers on this machine (`localhost`, loopback addresses) never
+ * are. Entries are separated by commas: `*`, a network in CIDR notation, an address, or a domain, each of the last two with a port if
+ * only that port is meant. `example.com` means the domain and what is below it, `.example.com` and `*.example.com` what is below it.
+ * Source of the rules: golang.org/x/net, http/httpproxy/proxy.go (useProxy, init).
+ * @param host a name, or an address without brackets
+ */
+export function bypassesProxy(host: string, port: number, noProxy: string): boolean {
+  const name = host.toLowerCase();
+  if (name === 'localhost' || (isIP(name) !== 0 && isLoopback(name))) return true;
+  return noProxy
+    .split(',')
+    .map((entry) => entry.trim().toLowerCase())
+    .some((entry) => entry !== '' && matcherOf(entry)(name, String(port)));
+}
+
+function matcherOf(entry: string): Matcher {
+  if (entry === '*') return () => true;
+  const network = networkOf(entry);
+  if (network !== undefined) return (host) => contains(network, host);
+  const [host, port] = splitPort(entry);
+  if (host === '') return () => false;
+  const isOfPort = (asked: string): boolean => port === '' || port === asked;
+  if (isIP(host) !== 0) {
+    const one = listOf(host, isIP(host) === 4 ? 32 : 128);
+    return (asked, askedPort) => contains(one, asked) && isOfPort(askedPort);
+  }
+  return (asked, askedPort) => isIP(asked) === 0 && isInDomain(asked, host) && isOfPort(askedPort);
+}
+
+function isInDomain(asked: string, entry: string): boolean {
+  const domain = entry.startsWith('*.') ? entry.slice(1) : entry;
+  return domain.startsWith('.') ? asked.endsWith(domain) : asked === domain || asked.endsWith(`.${domain}`);
+}
+
+/** `host:port` and `[host]:port`; an IPv6 address without brackets has no port. */
+function splitPort(entry: string): readonly [string, string] {
+  const [, bracketed, bracketedPort] = /^\[(.*)\]:(\d*)$/.exec(entry) ?? [];
+  if (bracketed !== undefined) return [bracketed, bracketedPort ?? ''];
+  const parts = entry.split(':');
+  return parts.length === 2 ? [parts[0] ?? '', parts[1] ?? ''] : [entry, ''];
+}
+
+function networkOf(entry: string): BlockList | undefined {
+  const [, address = '', bits = ''] = /^([^/]+)\/(\d{1,3})$/.exec(entry) ?? [];
+  const family = isIP(address);
+  if (family === 0 || Number(bits) > (family === 4 ? 32 : 128)) return undefined;
+  return listOf(address, Number(bits));
+}
+
+function listOf(address: string, bits: number): BlockList {
+  const list = new BlockList();
+  list.addSubnet(address, bits, isIP(address) === 4 ? 'ipv4' : 'ipv6');
+  return list;
+}
+
+function contains(list: BlockList, host: string): boolean {
+  const family = isIP(host);
+  return family !== 0 && list.check(host, family === 4 ? 'ipv4' : 'ipv6');
+}
+
+const LOOPBACK = listOf('127.0.0.0', 8);
+LOOPBACK.addAddress('::1', 'ipv6');
+
+function isLoopback(address: string): boolean {
+  return contains(LOOPBACK, address);
+}

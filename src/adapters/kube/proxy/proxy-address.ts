@@ -1,0 +1,63 @@
+/** A proxy, and who asks it. */
+export interface ProxyAddress {
+  readonly scheme: 'http' | 'https' | 'socks5';
+  /** A name or an address; IPv6 without brackets. */
+  readonly host: string;
+  readonly port: number;
+  /** Undefined: the proxy gets none. */
+  readonly login: { readonly username: string; readonly password: string } | undefined;
+}
+
+type ParsedProxy =
+  | { readonly address: ProxyAddress; readonly problem?: undefined }
+  | { readonly problem: string };
+
+const DEFAULT_PORTS = { http: 80, https: 443, socks5: 1080 } as const;
+
+/**
+ * Parses `proxy-url` of a kubeconfig. The problem does not repeat the URL: it may hold a password.
+ * Source of the rules: kubernetes/client-go, tools/clientcmd/helpers.go (parseProxyURL).
+ */
+export function parseProxyUrl(text: string): ParsedProxy {
+  if (!URL.canParse(text)) return { problem: 'is no URL' };
+  const { protocol, hostname, port, username, password } = new URL(text);
+  const scheme = protocol.slice(0, -1);
+  if (scheme !== 'http' && scheme !== 'https' && scheme !== 'socks5')
+    return { problem: `has the scheme "${scheme}", expected one of: http, https, socks5` };
+  if (hostname === '') return { problem: 'names no host' };
+  const address: ProxyAddress = {
+    scheme,
+    host: withoutBrackets(hostname),
+    port: port === '' ? DEFAULT_PORTS[scheme] : Number(port),
+    login: username === '' && password === '' ? undefined : decoded(username, password),
+  };
+  return { address };
+}
+
+/** `https://proxy.example:3128`: for errors, without who asks. */
+export function describeProxy({ scheme, host, port }: ProxyAddress): string {
+  return `${scheme}://${hostAndPort(host, port)}`;
+}
+
+export function hostAndPort(host: string, port: number): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** The host of a URL as sockets take it. */
+export function withoutBrackets(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1');
+}
+
+/** The port of a URL, also where it is the usual one of its scheme. */
+export function portOf({ port, protocol }: URL): number {
+  if (port !== '') return Number(port);
+  return protocol === 'http:' ? 80 : 443;
+}
+
+function decoded(username: string, password: string): ProxyAddress['login'] {
+  try {
+    return { username: decodeURIComponent(username), password: decodeURIComponent(password) };
+  } catch {
+    return { username, password };
+  }
+}

@@ -1,0 +1,73 @@
+import type { ManagedCluster } from '../model/kind/managed-cluster.ts';
+import type { ResultGenerator } from '../placement/engine.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import { Transitions } from './transition.ts';
+
+/** So large that the engine decides as for a large fleet (incrementally), and so small that nobody waits for it. */
+const FLEET = { clusters: 400, placements: 300, selected: 40 };
+const DRAINED = 8;
+const SET = 'rehearsal';
+const NOW = '2026-01-01T00:00:00Z';
+const CLUSTER_GROUP = 'cluster.open-cluster-management.io';
+
+/**
+ * Makes transitions over a made-up fleet whose clusters are drained one after the other, for nothing but that they are made: code that
+ * ran often is compiled, and the first real change of a process finds it so. Nobody sees the results.
+ * @param decide an engine of its own
+ */
+export function* rehearseTransitions(decide: (snapshot: Snapshot) => ResultGenerator): Generator<void> {
+  const transitions = new Transitions({ decide, outcomeOf: (_key, { selected }) => selected });
+  let snapshot = madeUpFleet();
+  for (let drained = 0; drained <= DRAINED; drained++) {
+    const { decisions } = (yield* transitions.run(snapshot)).snapshot;
+    const clusters = snapshot.clusters.map((cluster, at) => (at === drained ? tainted(cluster) : cluster));
+    snapshot = { ...snapshot, decisions, clusters };
+  }
+}
+
+function madeUpFleet(): Snapshot {
+  const meta = (name: string, labels?: Readonly<Record<string, string>>) => ({
+    ...{ name, uid: name, resourceVersion: '1', generation: 1, creationTimestamp: NOW },
+    ...(labels === undefined ? { namespace: SET } : { labels }),
+  });
+  const numbered = (prefix: string, count: number): string[] =>
+    Array.from({ length: count }, (_, at) => `${prefix}-${1_000 + at}`);
+  return {
+    now: NOW,
+    placements: numbered('p', FLEET.placements).map((name) => ({
+      apiVersion: `${CLUSTER_GROUP}/v1beta1`,
+      kind: 'Placement',
+      metadata: meta(name),
+      spec: { clusterSets: [SET], numberOfClusters: FLEET.selected },
+    })),
+    clusters: numbered('c', FLEET.clusters).map((name) => ({
+      apiVersion: `${CLUSTER_GROUP}/v1`,
+      kind: 'ManagedCluster',
+      metadata: meta(name, { [`${CLUSTER_GROUP}/clusterset`]: SET }),
+      spec: { hubAcceptsClient: true },
+    })),
+    clusterSets: [
+      {
+        apiVersion: `${CLUSTER_GROUP}/v1beta2`,
+        kind: 'ManagedClusterSet',
+        metadata: meta(SET, {}),
+        spec: { clusterSelector: { selectorType: 'ExclusiveClusterSetLabel' } },
+      },
+    ],
+    bindings: [
+      {
+        apiVersion: `${CLUSTER_GROUP}/v1beta2`,
+        kind: 'ManagedClusterSetBinding',
+        metadata: meta(SET),
+        spec: { clusterSet: SET },
+      },
+    ],
+    decisions: [],
+    scores: [],
+  };
+}
+
+function tainted(cluster: ManagedCluster): ManagedCluster {
+  const taints = [{ key: 'rehearsal', effect: 'NoSelect' as const, timeAdded: NOW }];
+  return { ...cluster, spec: { ...cluster.spec, taints } };
+}
