@@ -62,13 +62,8 @@ export interface RunningController {
 export async function serveController(given: ServeOptions): Promise<RunningController> {
   const { clock, random, log } = given;
   const supervisor = new Supervisor({ clock, random, log });
-  const events = new EventStream(clock);
-  const metrics = new ControllerMetrics();
-  const emit = (happening: ControllerEventBody): void => {
-    events.emit(happening);
-    metrics.saw({ atMs: clock.now(), ...happening });
-  };
-  const look = async (): Promise<number> => (await continuity?.look()) ?? 0;
+  const { events, metrics, emit } = eventsOf(clock);
+  const look = (): Promise<number> => continuity.look();
   const readPublished = (signal: AbortSignal): Promise<void> => inventory.readPublished(signal);
   const prepared =
     given.leadership && new PreparedLeadership({ inner: given.leadership, look, readPublished, clock, log });
@@ -77,15 +72,18 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
   const state = openControllerState(options);
   const continuity = continuityOf(options, state, {
     positions: () => cache.reflectors.map(({ position }) => position),
+    onAnswer: () => cache.hurry(),
     onBreak: (how, now) => {
       emit({ kind: 'hub-restored', how });
+      // Watches of a real hub go on, and show nothing of what was restored.
+      cache.restart();
       barrier.hubChanged();
       if (decider instanceof PublishPipeline) decider.hubChanged(how, now);
       loops.forEach(({ loop }) => loop.hubChanged(how));
     },
   });
-  const isHubRestored = (): boolean => continuity?.wasRestored === true;
-  const cache = serveCache(options, emit, look);
+  const isHubRestored = (): boolean => continuity.wasRestored;
+  const cache = serveCache(options, emit, continuity);
   const inventory = new HubInventory({ ...options, cache, decides: decidedPlacements(options) });
   const ledger = new SourceLedger(sha256, state.commits, options);
   const publishedPlacements = new PublishedPlacements();
@@ -106,6 +104,7 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
   });
 
   supervisor.start('data directory', (signal) => state.keep(signal));
+  supervisor.start('history of the hub', (signal) => continuity.run(signal));
   const standby = prepared && new Standby({ ...parts, leadership, clock, state, isHubRestored });
   for (const part of [standby, prepared, cache, decider]) part?.start(supervisor);
   for (const { start } of loops) start(supervisor);
@@ -123,12 +122,22 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
     close: async () => {
       await http?.close();
       await Promise.all([works?.close(), supervisor.close()]);
-      continuity?.note();
+      continuity.note();
       await Promise.all([...loops.map(({ close }) => close()), state.close()]);
       events.close();
     },
     cutOff: () => loops.forEach(({ cutOff }) => cutOff()),
   };
+}
+
+function eventsOf(clock: Clock) {
+  const events = new EventStream(clock);
+  const metrics = new ControllerMetrics();
+  const emit = (happening: ControllerEventBody): void => {
+    events.emit(happening);
+    metrics.saw({ atMs: clock.now(), ...happening });
+  };
+  return { events, metrics, emit };
 }
 
 /** On an embedded hub nobody else schedules. */
@@ -152,14 +161,14 @@ function digestsOf(inventory: HubInventory, ready: Promise<void>) {
   };
 }
 
-/** Undefined where no source is applied: then there is nothing to compare the hub with. */
 function continuityOf(
-  { api, sources }: ServeOptions,
+  { api, clock, sources }: ServeOptions,
   { hubPositions: memory }: ControllerState,
-  watches: Pick<HubContinuityOptions, 'positions' | 'onBreak'>,
-): HubContinuity | undefined {
-  if (sources.every(({ sync }) => sync === 'observe')) return undefined;
-  return new HubContinuity({ api, memory, ...watches });
+  watches: Pick<HubContinuityOptions, 'positions' | 'onBreak' | 'onAnswer'>,
+): HubContinuity {
+  // As `--print-rbac` gives the right.
+  const mayListNamespaces = sources.some(({ sync }) => sync !== 'observe');
+  return new HubContinuity({ api, clock, mayListNamespaces, memory, ...watches });
 }
 
 function barrierOf({ clock, sources }: ServeOptions, { inputs }: HubInventory): CommitBarrier {
