@@ -53,7 +53,7 @@ export async function runAgents(
       clusterName,
       agentId,
       clock,
-      log: quietLogger(log, () => hub.outage.isOn || cluster.outage.isOn),
+      log: quietLogger(log, () => hub.outage.isFelt || cluster.outage.isFelt),
       impersonate: (user) => cluster.executors.as(user),
       onEvent: (event) => tell(log, event),
     });

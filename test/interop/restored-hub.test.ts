@@ -5,6 +5,7 @@ import type { KindInfo } from '../../src/core/model/kinds.ts';
 import type { ListOptions, ObjectList, WatchEvent, WatchOptions } from '../../src/core/ports.ts';
 import { baseFiles, namespace, placement, retired, yaml } from '../app/serve/fleet-fixture.ts';
 import { GitFixture } from '../fakes/git-fixture.ts';
+import { OUTAGE_PATIENCE_MS } from '../fakes/patience.ts';
 import { InterceptedKubeApi } from '../fakes/intercepted-kube-api.ts';
 import { CONTROL_PLANE_PROGRAMS } from './peers/control-plane.ts';
 import { hasPeers } from './peers/peer-programs.ts';
@@ -80,18 +81,28 @@ describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS))(
       );
       await hub.plane.backUp();
       git.commit({ 'clusters.yaml': retired(3), 'more.yaml': yaml(...NAMES.map((name) => placement(name))) });
-      await hub.until(async () => (await missing()) === '');
+      const isPublished = (name: string): boolean =>
+        events.some(
+          (event) =>
+            event.kind === 'published' && event.placement === `team-a/${name}` && event.clusters.length === 3,
+        );
+      await hub.until(() => ['web', ...NAMES].every(isPublished), OUTAGE_PATIENCE_MS);
     }
 
     async function isRepaired(mark: number, sinceMs: number): Promise<void> {
-      await hub.until(() => events.slice(mark).some(({ kind }) => kind === 'hub-restored'));
+      await hub.until(
+        () => events.slice(mark).some(({ kind }) => kind === 'hub-restored'),
+        OUTAGE_PATIENCE_MS,
+      );
       const foundAfterMs = Date.now() - sinceMs;
       await hub.until(async () => (await missing()) === '');
       console.info(`found after ${foundAfterMs} ms, repaired after ${Date.now() - sinceMs} ms`);
       const since = events.slice(mark);
       expect(since.filter(({ kind }) => kind === 'held')).toEqual([]);
-      const removed = since.flatMap((event) => (event.kind === 'published' ? event.removed : []));
-      expect(removed).toEqual([]);
+      const removals = since.flatMap((event) =>
+        event.kind === 'published' && event.removed.length > 0 ? [[event.placement, ...event.removed]] : [],
+      );
+      expect(removals).toEqual([]);
     }
 
     it('finds it when the versions of the hub went back', async () => {

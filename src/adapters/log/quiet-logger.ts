@@ -1,14 +1,14 @@
-import { ConflictError, TransientError } from '../../core/errors.ts';
+import { BerthError, ConflictError, TransientError } from '../../core/errors.ts';
 import type { LogFields, Logger } from '../../core/ports.ts';
 
 /**
- * A logger for a process whose server may go away: while `isAway`, what it logs about an error that may pass is for debugging. `ServerOutage`
+ * A logger for a process whose server may go away: while `isAway`, what it logs about errors of requests is for debugging. `ServerOutage`
  * says once that the server is away.
  */
 export function quietLogger(log: Logger, isAway: () => boolean): Logger {
   const isQuiet = (fields: LogFields | undefined): boolean => {
     const error = fields?.['error'];
-    return (error instanceof TransientError || error instanceof ConflictError) && isAway();
+    return error instanceof BerthError && (mayPass(error) || error.code.startsWith('kube.')) && isAway();
   };
   return {
     debug: (message, fields) => log.debug(message, fields),
@@ -17,4 +17,8 @@ export function quietLogger(log: Logger, isAway: () => boolean): Logger {
     error: (message, fields) => log[isQuiet(fields) ? 'debug' : 'error'](message, fields),
     child: (fields) => quietLogger(log.child(fields), isAway),
   };
+}
+
+function mayPass(error: BerthError): boolean {
+  return error instanceof TransientError || error instanceof ConflictError;
 }

@@ -18,14 +18,13 @@ import { type ControllerHttp, serveHttp } from './http/controller-http.ts';
 import { DecisionRecorder } from '../../controllers/publication/decision-recorder.ts';
 import { EventStream } from './http/event-stream.ts';
 import type { ControllerEvent, ControllerEventBody } from '../../controllers/events/controller-events.ts';
-import { followSources } from './follow-sources.ts';
+import { declaredPlacements, followSources } from './follow-sources.ts';
 import { HubContinuity, type HubContinuityOptions } from '../../controllers/inventory/hub-continuity.ts';
 import { HubInventory } from '../../controllers/inventory/hub-inventory.ts';
 import type { Subscribers } from '../../runtime/subscribers.ts';
-import { ObservedPlacements } from '../../controllers/sources/progress/observed-placements.ts';
 import type { SourceEvent } from '../../controllers/sources/progress/source-events.ts';
 import { CommitBarrier } from '../../controllers/sources/progress/commit-barrier.ts';
-import { openSources } from './open-sources.ts';
+import { openSources, restoreLost } from './open-sources.ts';
 import { PublishPipeline } from '../../controllers/publication/publish-pipeline.ts';
 import { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
 import { recordDeletions } from './record-deletions.ts';
@@ -96,6 +95,7 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
   const whenFirstPublished = firstPublication(decider, clock);
   const kept = recordDeletions(options, emit, state);
   const loops = await openSources(options, { ...kept, emit, events: followed, barrier, whenFirstPublished });
+  for (const { store } of inventory.inputs) store.onChange((change) => restoreLost(change, barrier, loops));
   let works: WorkControllers | undefined;
   const http = await serveHttp({
     ...{ options, inventory, publishedPlacements, metrics, decider, readiness, leadership },
@@ -145,13 +145,9 @@ function decidedPlacements({ embedded }: Pick<ServeOptions, 'embedded'>): 'own' 
   return embedded === true ? 'all' : 'own';
 }
 
-function observedPlacements(
-  { sources }: Pick<ServeOptions, 'sources'>,
-  events: Subscribers<SourceEvent>,
-): ObservedPlacements {
-  const observed = new ObservedPlacements(sources.filter(({ sync }) => sync === 'observe').map(sourceNameOf));
-  events.subscribe((event) => observed.take(event));
-  return observed;
+/** As `--print-rbac` gives the right. */
+function mayListNamespaces({ sources }: Pick<ServeOptions, 'sources'>): boolean {
+  return sources.some(({ sync }) => sync !== 'observe');
 }
 
 function digestsOf(inventory: HubInventory, ready: Promise<void>) {
@@ -162,13 +158,12 @@ function digestsOf(inventory: HubInventory, ready: Promise<void>) {
 }
 
 function continuityOf(
-  { api, clock, sources }: ServeOptions,
+  options: ServeOptions,
   { hubPositions: memory }: ControllerState,
   watches: Pick<HubContinuityOptions, 'positions' | 'onBreak' | 'onAnswer'>,
 ): HubContinuity {
-  // As `--print-rbac` gives the right.
-  const mayListNamespaces = sources.some(({ sync }) => sync !== 'observe');
-  return new HubContinuity({ api, clock, mayListNamespaces, memory, ...watches });
+  const { api, clock } = options;
+  return new HubContinuity({ api, clock, mayListNamespaces: mayListNamespaces(options), memory, ...watches });
 }
 
 function barrierOf({ clock, sources }: ServeOptions, { inputs }: HubInventory): CommitBarrier {
@@ -262,7 +257,12 @@ async function openDecider(parts: {
     recall: async (placement) => state.recordedPublications?.recall(placement),
     approvals: state.approvals,
     barrier,
-    observed: observedPlacements(options, followed),
+    observed: declaredPlacements(
+      options.sources.filter(({ sync }) => sync === 'observe'),
+      followed,
+    ),
+    declared: declaredPlacements(options.sources, followed),
+    mayListNamespaces: mayListNamespaces(options),
     recorder,
     previousRecords: state.previousRecords,
     isHubRestored,

@@ -165,7 +165,7 @@ export const GIT_OBJECTS: readonly Permission[] = [
   ...grant(
     [NAMESPACE],
     ['list', 'create', 'patch'],
-    'create, patch: Berth applies namespaces by server-side apply; list: it compares the hub with Git and recognises a restored or replaced hub. Add delete if namespaces in Git have the annotation berth.dev/prune: enabled.',
+    'create, patch: Berth applies namespaces by server-side apply; list: it compares the hub with Git, recognises a restored or replaced hub, and makes the namespace an owner of PlacementDecisions. Add delete if namespaces in Git have the annotation berth.dev/prune: enabled.',
   ),
   ...grant(
     [MANAGED_CLUSTER_SET],

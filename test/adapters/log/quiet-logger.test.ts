@@ -9,6 +9,11 @@ describe('the log of a process whose server is away', () => {
   it.each([
     { name: 'a failure that may pass', error: new TransientError('no', details), want: 'debug' },
     { name: 'a lost race', error: new ConflictError('no', details), want: 'debug' },
+    {
+      name: 'a refusal of the server',
+      error: new InputError('no', { code: 'kube.notfound', subject: 'y' }),
+      want: 'debug',
+    },
     { name: 'a mistake of the user', error: new InputError('no', details), want: 'warn' },
     { name: 'a defect', error: new BugError('no', details), want: 'warn' },
     { name: 'no error', error: undefined, want: 'warn' },

@@ -9,6 +9,7 @@ import { sleep } from '../../../runtime/sleep.ts';
 import { ObjectStore } from './object-store.ts';
 import { SilenceTimer } from './silence-timer.ts';
 import { isWatchInHistory, wentBack } from './watch-proof.ts';
+import { withoutManagedFields } from './without-managed-fields.ts';
 
 export interface ReflectorOptions extends ListOptions {
   readonly api: KubeApi;
@@ -40,6 +41,9 @@ export interface WatchFailure {
   readonly error: InputError;
 }
 
+/** A failure that lasts is logged again after this time. */
+const LOG_AGAIN_MS = 300_000;
+
 /**
  * Keeps a store equal to one kind on the server: one list, then one watch that is resumed where it broke. What client-node's
  * informer lacks: bookmarks, jitter, a limit on silence (a stream that died without a FIN), and "gone" handled by a list that is
@@ -65,8 +69,8 @@ export class Reflector {
   #interrupt: () => void = () => undefined;
   #endPause: () => void = () => undefined;
   #failure: WatchFailure | undefined;
-  /** The log says so. An outage of the whole server is logged once, and not for each kind. */
-  #isFailing = false;
+  /** When the log said so. An outage of the whole server is logged once, and not for each kind. */
+  #loggedAtMs = -Infinity;
 
   constructor(options: ReflectorOptions) {
     this.#options = options;
@@ -127,6 +131,7 @@ export class Reflector {
 
   /** Ends the pause after a failure: the server answers again. */
   hurry(): void {
+    this.#backoff.reset();
     this.#endPause();
   }
 
@@ -273,7 +278,7 @@ export class Reflector {
   #proven(): void {
     this.#provenAtMs = this.#options.clock.now();
     this.#failure = undefined;
-    this.#isFailing = false;
+    this.#loggedAtMs = -Infinity;
   }
 
   #afterFailure(error: unknown): void {
@@ -288,7 +293,7 @@ export class Reflector {
       this.#resourceVersion = undefined;
     }
     if (isExpired(error)) {
-      log.info('watch position expired, listing again', { kind: kind.kind });
+      log.debug('watch position expired, listing again', { kind: kind.kind });
       return;
     }
     if (error instanceof InputError) {
@@ -296,8 +301,9 @@ export class Reflector {
       this.#wake();
     }
     const isOfNetwork = error instanceof TransientError && error.code === 'kube.network';
-    const isNews = !this.#isFailing && !isOfNetwork;
-    this.#isFailing ||= !isOfNetwork;
+    const nowMs = this.#options.clock.now();
+    const isNews = !isOfNetwork && nowMs - this.#loggedAtMs >= LOG_AGAIN_MS;
+    if (isNews) this.#loggedAtMs = nowMs;
     log[isNews ? 'warn' : 'debug'](`${verb} failed, trying again until it works`, { kind: kind.kind, error });
     onError?.(error);
   }
@@ -321,11 +327,4 @@ export class Reflector {
 
 function isExpired(error: unknown): boolean {
   return error instanceof InputError && error.code === 'kube.expired';
-}
-
-/** managedFields are often half of an object and nobody here reads them from a store. */
-function withoutManagedFields(object: KubeObject): KubeObject {
-  if (object.metadata.managedFields === undefined) return object;
-  const { managedFields: _dropped, ...metadata } = object.metadata;
-  return { ...object, metadata };
 }

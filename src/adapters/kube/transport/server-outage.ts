@@ -8,6 +8,8 @@ export interface ServerOutageOptions {
   readonly log: Logger;
 }
 
+const STARTING_MS = 20_000;
+
 /**
  * Tells once that an API server does not answer, and once that it does again: each request that fails meanwhile says nothing new. An
  * outage begins with a request that got no answer while no other one got any. It ends with any answer that a server gives which can
@@ -17,6 +19,7 @@ export class ServerOutage {
   readonly #options: ServerOutageOptions;
   #answeredAtMs = -Infinity;
   #sinceMs: number | undefined;
+  #endedAtMs = -Infinity;
 
   constructor(options: ServerOutageOptions) {
     this.#options = options;
@@ -24,6 +27,11 @@ export class ServerOutage {
 
   get isOn(): boolean {
     return this.#sinceMs !== undefined;
+  }
+
+  /** Whether failures are due to an outage: after its start a server does not serve everything for a while (404, 429, 503). */
+  get isFelt(): boolean {
+    return this.isOn || this.#options.clock.now() - this.#endedAtMs < STARTING_MS;
   }
 
   /** A request other than a watch was answered. */
@@ -34,6 +42,7 @@ export class ServerOutage {
     if (this.#sinceMs === undefined) return;
     log.info('API server answers again', { server, awaySeconds: seconds(clock.now() - this.#sinceMs) });
     this.#sinceMs = undefined;
+    this.#endedAtMs = clock.now();
   }
 
   /** @param sentAtMs of the request that failed */

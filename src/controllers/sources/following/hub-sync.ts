@@ -8,7 +8,13 @@ import type { Clock, KubeApi } from '../../../core/ports.ts';
 import type { Digest } from '../../../core/publish/approval/plan-token.ts';
 import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
 import { groupByWave } from '../../../core/sync/apply-order.ts';
-import { applySetId, memberKinds, parentOfSource, uniqueKinds } from '../../../core/sync/apply-set.ts';
+import {
+  APPLY_SET_PART_OF_LABEL,
+  applySetId,
+  memberKinds,
+  parentOfSource,
+  uniqueKinds,
+} from '../../../core/sync/apply-set.ts';
 import type { DeletionRecord } from '../../../core/sync/deletion-record.ts';
 import { withHubTaints } from '../../../core/sync/applied/cluster-taints.ts';
 import { containsAll, desiredObject, isApplied } from '../../../core/sync/desired-object.ts';
@@ -107,6 +113,13 @@ export class HubSync {
   /** The state of the hub is unknown: the next call of `sync` compares everything. */
   distrust(): void {
     this.#settled = undefined;
+  }
+
+  /** Whether the object of the hub is a member of this source's set, and among these objects. */
+  declares(object: KubeObject, objects: readonly SourceObject[]): boolean {
+    if (object.metadata.labels?.[APPLY_SET_PART_OF_LABEL] !== this.#id) return false;
+    const identity = objectIdentity(refOf(object));
+    return objects.some((one) => possibleIdentities(one.object).includes(identity));
   }
 
   /** The hub was restored to an older state, or replaced. */

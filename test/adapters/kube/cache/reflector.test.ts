@@ -327,6 +327,23 @@ describe('Reflector', () => {
     expect(reflector.relists).toBe(1);
   });
 
+  it('stays fresh without bookmarks and events, as of a server without a watch cache, and says nothing of it', async () => {
+    api.watch = async function* (_kind, options: WatchOptions): AsyncGenerator<WatchEvent> {
+      options.onOpen?.();
+      await new Promise((resolve) => options.signal.addEventListener('abort', resolve));
+    };
+    await api.create(MANAGED_CLUSTER, cluster('quiet'));
+    const log = new SilentLogger();
+    const reflector = start({ log });
+    for (let minute = 0; minute < 20; minute++) {
+      await clock.advance(60_000);
+      // Berth is not ready when a kind was not confirmed for five minutes.
+      expect(reflector.stalenessMs()).toBeLessThanOrEqual(150_000);
+    }
+    expect([reflector.relists, reflector.failure]).toEqual([1, undefined]);
+    expect(log.entries.filter(({ level }) => level !== 'debug')).toEqual([]);
+  });
+
   it('backs off while the server fails, keeps what it knows, and recovers', async () => {
     await api.create(MANAGED_CLUSTER, cluster('a'));
     const errors: unknown[] = [];

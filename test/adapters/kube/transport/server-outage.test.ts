@@ -28,7 +28,9 @@ describe('an outage of an API server', () => {
     expect(outage.isOn).toBe(true);
     outage.answered(200);
     outage.answered(200);
-    expect(outage.isOn).toBe(false);
+    expect([outage.isOn, outage.isFelt]).toEqual([false, true]);
+    await clock.advance(20_000);
+    expect(outage.isFelt).toBe(false);
     expect(lines()).toEqual([
       'warn API server does not answer, trying again until it does',
       'info API server answers again',

@@ -33,7 +33,7 @@ export async function connectHub(
   const { quietLogger } = await import('../../../../adapters/log/quiet-logger.ts');
   const server = config.getCurrentCluster()?.server ?? '';
   const outage = new ServerOutage({ server, clock, log: parts.log });
-  const log = quietLogger(parts.log, () => outage.isOn);
+  const log = quietLogger(parts.log, () => outage.isFelt);
   if (election !== undefined) {
     const { electLeader } = await import('../../../serve/elect-leader.ts');
     const key = { namespace: DEFAULT_NAMESPACE, name: election.lease };
