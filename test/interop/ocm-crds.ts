@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../src/hub/json/json-value.ts';
-import { OCM_GROUPS, ocmSchema } from '../../src/hub/scheme/ocm-definitions.ts';
+import { OCM_GROUPS, ocmSchema } from '../../src/core/ocm/ocm-groups.ts';
 import { createScheme } from '../../src/hub/scheme/create-scheme.ts';
 
 /**

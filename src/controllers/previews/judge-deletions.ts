@@ -56,8 +56,8 @@ export async function judgeDeletions(
   head: ReadSource,
   context: DeletionContext,
 ): Promise<JudgedDeletions> {
-  const untold = { held: undefined, goes: [], notEvaluated: [] };
-  if (!head.applies) return { ...untold, members: [], stays: [] };
+  const untold = { held: undefined, deleted: [], notEvaluated: [] };
+  if (!head.applies) return { ...untold, members: [], keptOnHub: [] };
   const { all, memory, hub } = context;
   const { members, elsewhere, unknownScopes, problem } = await membersOf(base, head, hub);
   const besides = identitiesOf(all.filter(({ name, applies }) => applies && name !== head.name));
@@ -89,10 +89,10 @@ export async function judgeDeletions(
     digest: sha256,
   });
   const isPruned = plan.kind === 'prune' && weighed.losses !== undefined;
-  const goes = isPruned ? plan.objects : [];
-  const gone = new Set(goes.map(idOf));
-  const stays = undeclaredMembers(known).filter((object) => !gone.has(idOf(object)));
-  const nothing = { ...untold, members, stays };
+  const deleted = isPruned ? plan.objects : [];
+  const gone = new Set(deleted.map(idOf));
+  const keptOnHub = undeclaredMembers(known).filter((object) => !gone.has(idOf(object)));
+  const nothing = { ...untold, members, keptOnHub };
   if (plan.kind === 'suspended')
     return { ...nothing, notEvaluated: [`Source ${head.name} deletes nothing for now: ${plan.message}`] };
   if (plan.objects.length === 0) return nothing;
@@ -101,7 +101,7 @@ export async function judgeDeletions(
     ...weighed.notEvaluated,
     ...kinds.notEvaluated,
   ];
-  if (plan.kind !== 'held') return { ...nothing, goes, notEvaluated };
+  if (plan.kind !== 'held') return { ...nothing, deleted, notEvaluated };
   const inDoubt = [...new Set(plan.objects.map(({ kind }) => kind))].filter((kind) =>
     unknownScopes.has(kind),
   );
@@ -110,7 +110,7 @@ export async function judgeDeletions(
       ? ''
       : `. The hub's token is another one if ${formatNameList(inDoubt.sort())} has namespaces: nothing here defines it, and the objects name none`;
   const held = { source: head.name, message: `${plan.message}${doubt}`, token: plan.token };
-  return { ...nothing, held, goes, notEvaluated };
+  return { ...nothing, held, deleted, notEvaluated };
 }
 
 function idOf(object: KubeObject): string {

@@ -1,7 +1,7 @@
 import { PLACEMENT_TEST } from '../../core/placement-test/placement-test.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { BUILTIN_RESOURCES } from '../../hub/scheme/builtin/builtin-resources.ts';
-import { OCM_GROUPS } from '../../hub/scheme/ocm-definitions.ts';
+import { OCM_GROUPS } from '../../core/ocm/ocm-groups.ts';
 
 type Kinded = Pick<KubeObject, 'apiVersion' | 'kind'>;
 

@@ -33,7 +33,7 @@ export interface ContentPlanInput {
   /** Works on the hub; absent: they are unknown. */
   readonly works?: PlanSide['works'];
   /** What happens to the deletions of the merge. Absent: what leaves Git leaves the hub. */
-  readonly deletions?: readonly Pick<JudgedDeletions, 'members' | 'stays' | 'goes'>[] | undefined;
+  readonly deletions?: readonly Pick<JudgedDeletions, 'members' | 'keptOnHub' | 'deleted'>[] | undefined;
   /** What a hub holds: clusters, scores and published decisions are its, and Git's objects are laid over it. */
   readonly hub?: Snapshot | undefined;
   /**
@@ -74,7 +74,7 @@ export function planContents(input: ContentPlanInput): Plan {
   const before: PlanSide = {
     end: base.end,
     objects: base.fleet.objects,
-    standing: [...base.fleet.objects, ...found.left],
+    onHub: [...base.fleet.objects, ...found.left],
     published: publishedOf(laidOver),
     works: input.works,
     snapshot: laidOver,
@@ -87,7 +87,7 @@ export function planContents(input: ContentPlanInput): Plan {
   const side: PlanSide = {
     end: head.end,
     objects: head.fleet.objects,
-    standing: [...head.fleet.objects, ...found.staying, ...found.remaining],
+    onHub: [...head.fleet.objects, ...found.staying, ...found.remaining],
     published: publishedOf(after.snapshot),
     snapshot: after.snapshot,
     results: [...after.results.values()],

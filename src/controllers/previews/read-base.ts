@@ -14,7 +14,7 @@ const MAX_EARLIER_COMMITS = 50;
 export async function readBase(reader: SourceReader, base: string): Promise<SourceContent> {
   const content = await reader.read(base);
   let earlier: SourceContent | undefined = content;
-  for (let looked = 0; earlier?.complete === false && looked < MAX_EARLIER_COMMITS; looked++)
+  for (let step = 0; earlier?.complete === false && step < MAX_EARLIER_COMMITS; step++)
     earlier = await readParent(reader, earlier);
   return earlier === content ? content : reader.read(base);
 }

@@ -79,7 +79,7 @@ export class DecisionSnapshots {
   }
 
   /** Why the result does not have these clusters. */
-  lostBecause(result: ScheduleResult, clusters: readonly string[]): readonly LostClusters[] {
+  lostClusters(result: ScheduleResult, clusters: readonly string[]): readonly LostClusters[] {
     const snapshot = this.#options.snapshotOf(result);
     return snapshot === undefined ? [] : explainLostClusters(snapshot, result.placement, clusters);
   }

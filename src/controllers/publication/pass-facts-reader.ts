@@ -60,7 +60,7 @@ export class PassFactsReader {
       wasDecidedKnowing: (clusters) =>
         result === undefined || snapshots.listedClusters(key, result, clusters),
       isReady: (cluster) => areWorksReady(inventory.worksOf(key, cluster)),
-      lostBecause: (clusters) => (result === undefined ? [] : snapshots.lostBecause(result, clusters)),
+      lostClusters: (clusters) => (result === undefined ? [] : snapshots.lostClusters(result, clusters)),
     };
   }
 

@@ -22,20 +22,20 @@ export interface HubOnlyObjects {
 export function hubOnlyObjects(
   base: readonly SourceObject[],
   head: readonly SourceObject[],
-  deletions: readonly Pick<JudgedDeletions, 'members' | 'stays' | 'goes'>[],
+  deletions: readonly Pick<JudgedDeletions, 'members' | 'keptOnHub' | 'deleted'>[],
 ): HubOnlyObjects {
-  const stays = new Set(deletions.flatMap((judged) => judged.stays.map(idOf)));
-  const gone = new Set(deletions.flatMap((judged) => judged.goes.map(idOf)));
+  const keptOnHub = new Set(deletions.flatMap((judged) => judged.keptOnHub.map(idOf)));
+  const gone = new Set(deletions.flatMap((judged) => judged.deleted.map(idOf)));
   const left = leftBefore(
     base,
     deletions.flatMap(({ members }) => members),
   );
   const isStaying = ({ object }: SourceObject): boolean =>
-    possibleIdentities(object).some((identity) => stays.has(identity));
+    possibleIdentities(object).some((identity) => keptOnHub.has(identity));
   return {
-    staying: stays.size === 0 ? [] : base.filter(isStaying),
+    staying: keptOnHub.size === 0 ? [] : base.filter(isStaying),
     left: [...left.values()].map((object) => ({ object })),
-    remaining: [...left].filter(([identity]) => stays.has(identity)).map(([, object]) => ({ object })),
+    remaining: [...left].filter(([identity]) => keptOnHub.has(identity)).map(([, object]) => ({ object })),
     returning: returningFrom(left, head),
     gone,
   };

@@ -9,9 +9,9 @@ export interface JudgedDeletions {
   /** What the hub has of the source before it. */
   readonly members: readonly KubeObject[];
   /** What is not in Git after the merge and stays on the hub anyway: it is held, kept, or its scope is unknown. */
-  readonly stays: readonly KubeObject[];
+  readonly keptOnHub: readonly KubeObject[];
   /** What the controller deletes, also where it left Git before and was held since. */
-  readonly goes: readonly KubeObject[];
+  readonly deleted: readonly KubeObject[];
   /** What could not be taken into account. */
   readonly notEvaluated: readonly string[];
 }
@@ -21,7 +21,7 @@ export function markHeldDeletions(
   changes: readonly ObjectChange[],
   deletions: readonly JudgedDeletions[],
 ): readonly ObjectChange[] {
-  const waiting = deletions.flatMap(({ held, stays }) => (held === undefined ? [] : stays));
+  const waiting = deletions.flatMap(({ held, keptOnHub }) => (held === undefined ? [] : keptOnHub));
   if (waiting.length === 0) return changes;
   const ids = new Set(waiting.map((object) => objectIdentity(refOf(object))));
   return changes.map((one) =>

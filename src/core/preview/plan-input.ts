@@ -9,7 +9,7 @@ export interface PlanSide {
   readonly end: PlanEnd;
   readonly objects: readonly SourceObject[];
   /** What is on the hub then; absent: that is `objects`. */
-  readonly standing?: readonly Pick<SourceObject, 'object'>[] | undefined;
+  readonly onHub?: readonly Pick<SourceObject, 'object'>[] | undefined;
   readonly snapshot: Snapshot;
   /** One per placement of the snapshot, in its order. */
   readonly results: readonly ScheduleResult[];

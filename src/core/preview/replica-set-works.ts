@@ -41,15 +41,15 @@ export class ReplicaSetWorks {
   /**
    * Where a placement is missing, what is there because of it stays, and so does what is there because of one that is no longer used
    * more: the reference may be mistyped.
-   * @param standing as it was before the merge; undefined: it was not there
+   * @param onHub as it was before the merge; undefined: it was not there
    * @param published after the merge; of each placement that exists
    */
   after(
     replicaSet: ManifestWorkReplicaSet,
-    standing: ManifestWorkReplicaSet | undefined,
+    onHub: ManifestWorkReplicaSet | undefined,
     published: Published,
   ): readonly string[] {
-    const works = standing === undefined ? NO_WORKS : this.#worksOf(standing);
+    const works = onHub === undefined ? NO_WORKS : this.#worksOf(onHub);
     const { namespace } = replicaSet.metadata;
     const asked = askedBy(replicaSet);
     const through = asked.map((name) => published.get(namespacedName({ namespace, name })));

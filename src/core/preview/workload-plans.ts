@@ -22,10 +22,10 @@ type Published = ReadonlyMap<string, readonly string[]>;
 export function planWorkloads(base: PlanSide, head: PlanSide): readonly WorkloadPlan[] {
   const works = new ReplicaSetWorks(publishedOf(base), base.works);
   const before = workloadsOf(base, (set) => works.before(set));
-  const standing = (set: ManifestWorkReplicaSet): ManifestWorkReplicaSet | undefined =>
+  const onHub = (set: ManifestWorkReplicaSet): ManifestWorkReplicaSet | undefined =>
     before.get(objectKeyOf(set as unknown as KubeObject))?.object as ManifestWorkReplicaSet | undefined;
   const published = publishedOf(head);
-  const after = workloadsOf(head, (set) => works.after(set, standing(set), published));
+  const after = workloadsOf(head, (set) => works.after(set, onHub(set), published));
   const keys = [...new Set([...before.keys(), ...after.keys()])];
   return keys.flatMap((key) => planWorkload(before.get(key), after.get(key)) ?? []).sort(byName);
 }
@@ -69,7 +69,7 @@ function workloadsOf(
 ): Map<string, Lying> {
   const published = publishedOf(side);
   const found = new Map<string, Lying>();
-  for (const { object } of side.standing ?? side.objects) {
+  for (const { object } of side.onHub ?? side.objects) {
     const lying = lyingOf(object, published, clustersOf);
     if (lying !== undefined) found.set(objectKeyOf(object), lying);
   }

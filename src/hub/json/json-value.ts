@@ -1,11 +1,9 @@
 import { jsonEqual } from '../../core/model/json-equal.ts';
+import type { JsonObject, JsonValue } from '../../core/model/json-value.ts';
 import { chargeKeys, chargeWork } from './work-budget.ts';
 
-/** Plain JSON, as it comes off the wire. Keys may be hostile (`__proto__`, `constructor`): read with `getOwn`, write with `setOwn`. */
-export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
-export interface JsonObject {
-  [key: string]: JsonValue;
-}
+/** Keys may be hostile (`__proto__`, `constructor`): read with `getOwn`, write with `setOwn`. */
+export type { JsonObject, JsonValue };
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,31 +1,15 @@
-import type { JsonObject } from '../json/json-value.ts';
+import { OCM_GROUPS, ocmSchema } from '../../core/ocm/ocm-groups.ts';
+import type { OcmKind, OcmVersion } from '../../core/ocm/ocm-kind.ts';
 import { ALL_VERBS } from './builtin/builtin-definitions.ts';
 import { compileRootSchema, definitionName } from './root-schema.ts';
 import type { ResourceDefinition, ResourceVersion } from '../schema/resource-definition.ts';
 import { compareVersionPriority } from './version-priority.ts';
-import { ADDON_CONVERSIONS } from './ocm/addon-conversion.ts';
-import { ADDON_KINDS } from './ocm/addon-kinds.ts';
-import { CLUSTER_KINDS } from './ocm/cluster-kinds.ts';
-import type { OcmKind, OcmVersion } from './ocm/ocm-kind.ts';
-import { object, string } from './ocm/schema-notation.ts';
-import { WORK_KINDS } from './ocm/work-kinds.ts';
-
-/** OCM's kinds by API group, served without anybody installing definitions. */
-export const OCM_GROUPS: Readonly<Record<string, readonly OcmKind[]>> = {
-  'cluster.open-cluster-management.io': CLUSTER_KINDS,
-  'work.open-cluster-management.io': WORK_KINDS,
-  'addon.open-cluster-management.io': ADDON_KINDS,
-};
+import { ADDON_CONVERSIONS } from './conversion/addon-conversion.ts';
 
 export function ocmDefinitions(): readonly ResourceDefinition[] {
   return Object.entries(OCM_GROUPS).flatMap(([group, kinds]) =>
     kinds.map((kind) => definitionOf(group, kind)),
   );
-}
-
-/** The `openAPIV3Schema` of one version. */
-export function ocmSchema(version: OcmVersion): JsonObject {
-  return object({ apiVersion: string(), kind: string(), metadata: { type: 'object' }, ...version.fields });
 }
 
 function definitionOf(group: string, row: OcmKind): ResourceDefinition {

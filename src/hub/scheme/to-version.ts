@@ -1,8 +1,8 @@
 import type { JsonObject } from '../json/json-value.ts';
 import { typedForm } from '../schema/typed-form.ts';
-import { autoscalerToV1, autoscalerToV2 } from './autoscaler-conversion.ts';
+import { autoscalerToV1, autoscalerToV2 } from './conversion/autoscaler-conversion.ts';
 import { currentShape, pruneAndDefault, prunedTo } from './current-shape.ts';
-import { eventFromCore, eventToCore } from './event-conversion.ts';
+import { eventFromCore, eventToCore } from './conversion/event-conversion.ts';
 import { convertedObject, ConversionNeeded, noteConverted } from './converted-objects.ts';
 import type { ResourceDefinition, ResourceRef } from '../schema/resource-definition.ts';
 import { apiVersionOf } from '../schema/resource-definition.ts';

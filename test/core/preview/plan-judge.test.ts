@@ -77,6 +77,24 @@ describe('the judge of a plan', () => {
     expect(holdOf(after, result(['c1', 'c2', 'c3'], changed))).toBeUndefined();
   });
 
+  it('counts it when the merge brings the published spec back, which the hub has with its defaults', () => {
+    const inGit = { ...placement(budget), spec: { prioritizerPolicy: {} } };
+    const onHub = {
+      ...inGit,
+      spec: { prioritizerPolicy: { mode: 'Additive' }, sortBy: 'ClusterName' },
+    } as Placement;
+    const between = placement(budget, 3);
+    const after = judge({
+      base: side(between),
+      head: side(inGit),
+      live: [{ ...between, metadata: { ...between.metadata, creationTimestamp: '2026-01-01T00:00:00Z' } }],
+      recordsOf: () => [record(onHub, 3)],
+    });
+    expect(after.hold(KEY, [], result(['c1', 'c2', 'c3'], inGit), true)?.reason).toBe(
+      'RemovalBudgetExceeded',
+    );
+  });
+
   it('holds what is another change than the one that the merge brings an approval for', () => {
     const approved = placement({ ...budget, 'berth.dev/plan': '0123456789ab' });
     const after = judge({ head: { ...side(approved), commit: 'a'.repeat(40) } });

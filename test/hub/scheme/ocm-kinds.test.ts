@@ -3,7 +3,8 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
-import { OCM_GROUPS, ocmDefinitions, ocmSchema } from '../../../src/hub/scheme/ocm-definitions.ts';
+import { OCM_GROUPS, ocmSchema } from '../../../src/core/ocm/ocm-groups.ts';
+import { ocmDefinitions } from '../../../src/hub/scheme/ocm-definitions.ts';
 import { sharedFolder } from '../shared-folder.ts';
 
 const crds = sharedFolder('crds');

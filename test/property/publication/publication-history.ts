@@ -439,7 +439,7 @@ export class PublicationHistory {
       },
       wasDecidedKnowing: (clusters) => clusters.every((cluster) => decided?.knew.has(cluster) === true),
       isReady: (cluster) => this.#ready.has(cluster),
-      lostBecause: () => [],
+      lostClusters: () => [],
     };
   }
 

@@ -1,45 +1,9 @@
-import {
-  ADDON_PLACEMENT_SCORE,
-  apiVersionOf,
-  MANAGED_CLUSTER,
-  MANAGED_CLUSTER_SET,
-  MANAGED_CLUSTER_SET_BINDING,
-  MANIFEST_WORK,
-  MANIFEST_WORK_REPLICA_SET,
-  PLACEMENT,
-  PLACEMENT_DECISION,
-} from '../../../core/model/kinds.ts';
-import type { KindInfo } from '../../../core/model/kinds.ts';
+import { apiVersionOf } from '../../../core/model/kinds.ts';
 import { PLACEMENT_TEST } from '../../../core/placement-test/placement-test.ts';
-import {
-  addOnPlacementScore,
-  managedCluster,
-  managedClusterSet,
-  managedClusterSetBinding,
-  placementDecision,
-} from './cluster.ts';
-import { placement } from './placement.ts';
+import { type KnownKind, OCM_MANIFESTS } from './ocm-schemas.ts';
 import { placementTest } from './placement-test.ts';
-import type { ObjectSchema } from './schema.ts';
-import { manifestWork, manifestWorkReplicaSet } from './work.ts';
 
-/** A kind whose fields we know, and the one version of it that we read. */
-export interface KnownKind {
-  readonly info: KindInfo;
-  readonly schema: ObjectSchema;
-}
-
-const KNOWN: readonly KnownKind[] = [
-  { info: MANAGED_CLUSTER, schema: managedCluster },
-  { info: MANAGED_CLUSTER_SET, schema: managedClusterSet },
-  { info: MANAGED_CLUSTER_SET_BINDING, schema: managedClusterSetBinding },
-  { info: PLACEMENT, schema: placement },
-  { info: PLACEMENT_DECISION, schema: placementDecision },
-  { info: ADDON_PLACEMENT_SCORE, schema: addOnPlacementScore },
-  { info: MANIFEST_WORK, schema: manifestWork },
-  { info: MANIFEST_WORK_REPLICA_SET, schema: manifestWorkReplicaSet },
-  { info: PLACEMENT_TEST, schema: placementTest },
-];
+const KNOWN: readonly KnownKind[] = [...OCM_MANIFESTS, { info: PLACEMENT_TEST, schema: placementTest }];
 
 const BY_TYPE = new Map(KNOWN.map((known) => [`${apiVersionOf(known.info)} ${known.info.kind}`, known]));
 const BY_GROUP_KIND = new Map(KNOWN.map((known) => [`${known.info.group} ${known.info.kind}`, known]));

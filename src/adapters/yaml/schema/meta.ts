@@ -1,29 +1,15 @@
+import { DNS_LABEL, DNS_SUBDOMAIN, QUALIFIED_NAME } from '../../../core/ocm/patterns.ts';
+import { namedPattern } from './pattern-names.ts';
 import { any, boolean, integer, list, object, oneOf, string, stringMap, text } from './schema.ts';
 import type { ObjectSchema, Schema } from './schema.ts';
 
-const DNS_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
-const DNS_SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-const QUALIFIED_KEY =
-  /^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[-+]\d{2}:\d{2})$/;
-const QUANTITY =
-  /^[-+]?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE][-+]?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$/;
 
-export const dnsLabel = text({ pattern: DNS_LABEL, patternName: 'a DNS label', minLength: 1, maxLength: 63 });
-const dnsSubdomain = text({
-  pattern: DNS_SUBDOMAIN,
-  patternName: 'a DNS subdomain name',
-  minLength: 1,
-  maxLength: 253,
-});
-export const qualifiedKey = text({ pattern: QUALIFIED_KEY, patternName: 'a label key', maxLength: 316 });
+export const dnsLabel = text({ ...namedPattern(DNS_LABEL), minLength: 1, maxLength: 63 });
+const dnsSubdomain = text({ ...namedPattern(DNS_SUBDOMAIN), minLength: 1, maxLength: 253 });
+export const qualifiedKey = text({ ...namedPattern(QUALIFIED_NAME), maxLength: 316 });
 export const time = text({ pattern: RFC3339, patternName: 'a time such as 2026-01-31T12:00:00Z' });
 export const nullableTime = text({ ...time, nullable: true });
-export const quantity: Schema = {
-  type: 'intOrString',
-  pattern: QUANTITY,
-  patternName: 'a quantity such as 4, 500m or 16Gi',
-};
 
 /** Metadata of every kind, known or not. Values of labels and annotations must be strings: `"true"`, not `true`. */
 export function metadataSchema(name: Schema = dnsSubdomain, namespaced?: boolean): ObjectSchema {
@@ -80,3 +66,8 @@ export const anyObject = object(
   },
   { open: true },
 );
+
+/** A kind's own fields beside apiVersion, kind and metadata. */
+export function kindSchema(metadata: ObjectSchema, fields: Readonly<Record<string, Schema>>): ObjectSchema {
+  return object({ 'apiVersion!': string, 'kind!': string, 'metadata!': metadata, ...fields });
+}

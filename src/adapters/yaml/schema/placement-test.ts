@@ -1,5 +1,4 @@
-import { kindSchema } from './cluster.ts';
-import { labelSelector, metadataSchema, qualifiedKey, time } from './meta.ts';
+import { kindSchema, labelSelector, metadataSchema, qualifiedKey, time } from './meta.ts';
 import { any, between, boolean, list, object, oneOf, string, text } from './schema.ts';
 import type { Schema } from './schema.ts';
 

@@ -16,7 +16,7 @@ export class FirstReads {
   }
 
   /** The source was read, or could not be: waiting for it ends. */
-  looked(source: string): void {
+  attempted(source: string): void {
     this.#unread.delete(source);
     if (this.#unread.size > 0) return;
     for (const wake of this.#wakes) wake();

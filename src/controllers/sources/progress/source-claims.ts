@@ -41,18 +41,18 @@ export class SourceClaims {
   /** @param owns whether the source has the object on the hub, as far as it knows */
   claim(source: string, objects: readonly SourceObject[], owns: Entry['owns']): void {
     this.#entries.set(source, { objects, index: undefined, owns });
-    this.#looked(source);
+    this.#attempted(source);
   }
 
   /** Follows when sources look at their remotes. */
   take({ kind, source }: Pick<SourceEvent, 'kind' | 'source'>): void {
     if (kind === 'fetching') this.fetches.begins(source);
-    else if (kind === 'followed' || kind === 'failed') this.#looked(source);
+    else if (kind === 'followed' || kind === 'failed') this.#attempted(source);
   }
 
   /** What the source says now is known, or it could not be read: nobody waits for it any more. */
-  #looked(source: string): void {
-    this.#reads.looked(source);
+  #attempted(source: string): void {
+    this.#reads.attempted(source);
     this.fetches.ends(source);
   }
 

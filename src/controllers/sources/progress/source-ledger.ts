@@ -58,13 +58,13 @@ export class SourceLedger {
   /** @returns resolves when a process that comes after this one would know the commit that was read */
   async take(event: SourceEvent): Promise<void> {
     if (event.kind === 'read') return this.#read(event.source, event.content);
-    if (event.kind === 'failed') this.firstReads.looked(event.source);
+    if (event.kind === 'failed') this.firstReads.attempted(event.source);
   }
 
   async #read(source: string, { commit }: Pick<SourceContent, 'commit'>): Promise<void> {
     this.#commits.set(source, commit);
     this.#newest = commit;
-    this.firstReads.looked(source);
+    this.firstReads.attempted(source);
     if (commit === undefined) return;
     // A full disk stops nothing: it is written when that is possible again.
     await this.#kept.persist(source, { ...commit, readAtMs: this.#clock.now() }).catch(() => undefined);

@@ -1,6 +1,7 @@
 import { parseGoDuration } from '../../model/go-duration.ts';
 import type { Placement } from '../../model/kind/placement.ts';
 import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
+import { withoutPlacementDefaults } from '../../ocm/without-defaults.ts';
 import { canonicalJson } from '../../model/json-equal.ts';
 import type { ApprovedPlan } from '../approval/approved-plans.ts';
 import { clustersBeforeChange, countedRemovals } from './change-under-way.ts';
@@ -62,8 +63,9 @@ export interface Publication {
 
 const DEFAULT_MOVE_DEADLINE_MS = 600_000;
 
+/** The same for a spec as Git says it and as the hub stores it: a plan has the one, the controller the other. */
 export function specHash(digest: Digest, placement: Placement): string {
-  return digest(canonicalJson(placement.spec ?? {})).slice(0, 16);
+  return digest(canonicalJson(withoutPlacementDefaults(placement.spec ?? {}))).slice(0, 16);
 }
 
 /**

@@ -32,10 +32,10 @@ describe('Readiness', () => {
   it('waits for every source to be read once, and for the hub', async () => {
     const { clock, state, reads, readiness } = made(['a', 'b']);
     expect(readiness.problem()).toBe('not read yet: source a, b');
-    reads.looked('a');
+    reads.attempted('a');
     await clock.advance(1);
     expect(readiness.problem()).toBe('not read yet: source b');
-    reads.looked('b');
+    reads.attempted('b');
     await clock.advance(1);
     expect(readiness.problem()).toBeUndefined();
     state.complete = false;

@@ -96,7 +96,7 @@ export function factsOf(
     snapshotAge: () => 'whole',
     wasDecidedKnowing: () => true,
     isReady: () => true,
-    lostBecause: () => [],
+    lostClusters: () => [],
     ...rest,
   };
 }

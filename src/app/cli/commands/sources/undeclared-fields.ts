@@ -12,7 +12,7 @@ import { getOwn, isObject, type JsonObject, type JsonValue } from '../../../../h
 import type { Schema } from '../../../../hub/schema/schema.ts';
 import { createScheme } from '../../../../hub/scheme/create-scheme.ts';
 import { definitionFromCrd } from '../../../../hub/scheme/crd.ts';
-import { OCM_GROUPS } from '../../../../hub/scheme/ocm-definitions.ts';
+import { OCM_GROUPS } from '../../../../core/ocm/ocm-groups.ts';
 
 /** Code of what the reader of files says of an unknown field of OCM's kinds. */
 const UNKNOWN_FIELD = 'schema.unknown-field';

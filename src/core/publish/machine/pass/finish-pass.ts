@@ -29,7 +29,7 @@ export function finishPass(
   const { facts, placement } = state.pass;
   const { wanted } = purpose;
   const settled = purpose.kind === 'publish' ? purpose.plan.pages : purpose.pages;
-  const hold = wanted.hold && addHoldReasons(wanted.hold, facts.lostBecause);
+  const hold = wanted.hold && addHoldReasons(wanted.hold, facts.lostClusters);
   const status = statusOf(state.pass, settled, hold, nowMs);
   const actions: PlacementAction[] = plansJudged(state.pass, wanted);
   if (status !== undefined) actions.push({ kind: 'patch-status', placement, status });

@@ -60,7 +60,7 @@ export interface PassFacts {
   /** Does the work of the placement run on the cluster (Available or Healthy)? */
   readonly isReady: (cluster: string) => boolean;
   /** Why the result does not have these clusters. */
-  readonly lostBecause: (clusters: readonly string[]) => readonly {
+  readonly lostClusters: (clusters: readonly string[]) => readonly {
     readonly because: string;
     readonly clusters: readonly string[];
   }[];

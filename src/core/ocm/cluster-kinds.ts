@@ -1,7 +1,7 @@
 import type { OcmKind } from './ocm-kind.ts';
 import { DNS_LABEL, QUALIFIED_NAME, QUANTITY } from './patterns.ts';
+import { PLACEMENT_KIND } from './placement-kind.ts';
 import {
-  atomicList,
   boolean,
   int32,
   int64,
@@ -13,20 +13,7 @@ import {
   string,
   time,
 } from './schema-notation.ts';
-import { condition, conditions } from './shared-schemas.ts';
-
-export const selectorRequirement = object({
-  'key!': string(),
-  'operator!': string(),
-  values: atomicList(string()),
-});
-
-export const claimSelector = object({ matchExpressions: listOf(selectorRequirement) });
-
-export const labelSelector = object(
-  { matchExpressions: atomicList(selectorRequirement), matchLabels: mapOf(string()) },
-  { 'x-kubernetes-map-type': 'atomic' },
-);
+import { condition, conditions, labelSelector } from './shared-schemas.ts';
 
 export const conditionsOnly = object({ conditions: listOf(condition) });
 
@@ -131,116 +118,7 @@ export const CLUSTER_KINDS: readonly OcmKind[] = [
       },
     ],
   },
-  {
-    kind: 'Placement',
-    versions: [
-      {
-        name: 'v1beta1',
-        storage: true,
-        status: true,
-        fields: {
-          'spec!': object({
-            clusterSets: listOf(string()),
-            decisionStrategy: object({
-              groupStrategy: object({
-                clustersPerDecisionGroup: intOrString({
-                  default: '100%',
-                  pattern: '^((100|[1-9][0-9]{0,1})%|[1-9][0-9]*)$',
-                }),
-                decisionGroups: listOf(
-                  object({
-                    'groupClusterSelector!': object({
-                      claimSelector: claimSelector,
-                      labelSelector: labelSelector,
-                    }),
-                    'groupName!': string({ pattern: '^[a-zA-Z0-9][-A-Za-z0-9_.]{0,61}[a-zA-Z0-9]$' }),
-                  }),
-                ),
-              }),
-            }),
-            numberOfClusters: int32(),
-            predicates: listOf(
-              object({
-                requiredClusterSelector: object({
-                  celSelector: object({ celExpressions: listOf(string()) }),
-                  claimSelector: claimSelector,
-                  labelSelector: labelSelector,
-                }),
-              }),
-            ),
-            prioritizerPolicy: object({
-              configurations: listOf(
-                object({
-                  'scoreCoordinate!': object({
-                    addOn: object({ 'resourceName!': string(), 'scoreName!': string() }),
-                    builtIn: string(),
-                    'type!': string({ default: 'BuiltIn', enum: ['BuiltIn', 'AddOn'] }),
-                  }),
-                  weight: int32({ default: 1, maximum: 10, minimum: -10 }),
-                }),
-              ),
-              mode: string({ default: 'Additive' }),
-            }),
-            scoreRateLimit: string({ default: '1m', pattern: '^[0-9]+[hms]$' }),
-            sortBy: string({ default: 'ClusterName', enum: ['ClusterName', 'Score'] }),
-            spreadPolicy: object({
-              spreadConstraints: listOf(
-                object({
-                  maxSkew: int32({ default: 1, minimum: 1 }),
-                  'topologyKey!': string({
-                    maxLength: 316,
-                    pattern:
-                      '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$',
-                  }),
-                  'topologyKeyType!': string({ enum: ['Label', 'Claim'] }),
-                  whenUnsatisfiable: string({
-                    default: 'ScheduleAnyway',
-                    enum: ['DoNotSchedule', 'ScheduleAnyway'],
-                  }),
-                }),
-                { maxItems: 8 },
-              ),
-            }),
-            tolerations: listOf(
-              object({
-                effect: string({ enum: ['NoSelect', 'PreferNoSelect', 'NoSelectIfNew'] }),
-                key: string({ maxLength: 316, pattern: QUALIFIED_NAME }),
-                operator: string({ default: 'Equal' }),
-                tolerationSeconds: int64(),
-                value: string({ maxLength: 1024 }),
-              }),
-            ),
-          }),
-          status: object({
-            conditions: conditions,
-            decisionGroups: listOf(
-              object({
-                clusterCount: int32({ default: 0 }),
-                decisionGroupIndex: int32(),
-                decisionGroupName: string(),
-                decisions: listOf(string()),
-              }),
-            ),
-            lastScoreUpdateTime: time(),
-            numberOfSelectedClusters: int32(),
-          }),
-        },
-        columns: [
-          {
-            name: 'Succeeded',
-            type: 'string',
-            jsonPath: '.status.conditions[?(@.type=="PlacementSatisfied")].status',
-          },
-          {
-            name: 'Reason',
-            type: 'string',
-            jsonPath: '.status.conditions[?(@.type=="PlacementSatisfied")].reason',
-          },
-          { name: 'SelectedClusters', type: 'integer', jsonPath: '.status.numberOfSelectedClusters' },
-        ],
-      },
-    ],
-  },
+  PLACEMENT_KIND,
   {
     kind: 'PlacementDecision',
     versions: [

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../json/json-value.ts';
+import type { JsonObject, JsonValue } from '../model/json-value.ts';
 
 /*
  * A short notation for structural schemas; every function returns OpenAPI v3 JSON. In `object` a name that ends in `!` is required.

@@ -1,5 +1,16 @@
 import { CONDITION_REASON, COUNT_OR_PERCENT, DURATION_OR_NONE, QUALIFIED_NAME } from './patterns.ts';
-import { int32, int64, intOrString, listBy, listOf, object, string, time } from './schema-notation.ts';
+import {
+  atomicList,
+  int32,
+  int64,
+  intOrString,
+  listBy,
+  listOf,
+  mapOf,
+  object,
+  string,
+  time,
+} from './schema-notation.ts';
 
 export const condition = object({
   'lastTransitionTime!': time(),
@@ -34,3 +45,16 @@ export const rolloutProgressivePerGroup = object({
   minSuccessTime: string({ default: '0' }),
   progressDeadline: string({ default: 'None', pattern: DURATION_OR_NONE }),
 });
+
+export const selectorRequirement = object({
+  'key!': string(),
+  'operator!': string(),
+  values: atomicList(string()),
+});
+
+export const claimSelector = object({ matchExpressions: listOf(selectorRequirement) });
+
+export const labelSelector = object(
+  { matchExpressions: atomicList(selectorRequirement), matchLabels: mapOf(string()) },
+  { 'x-kubernetes-map-type': 'atomic' },
+);

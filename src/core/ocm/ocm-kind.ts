@@ -1,5 +1,4 @@
-import type { JsonObject } from '../../json/json-value.ts';
-import type { PrinterColumn } from '../../schema/resource-definition.ts';
+import type { JsonObject } from '../model/json-value.ts';
 
 /** One row of the tables of OCM's kinds. Plural and singular follow from the kind. */
 export interface OcmKind {
@@ -16,5 +15,6 @@ export interface OcmVersion {
   readonly status?: true;
   /** Top-level fields besides apiVersion, kind and metadata; `!` at the end: required. */
   readonly fields: Readonly<Record<string, JsonObject>>;
-  readonly columns?: readonly PrinterColumn[];
+  /** What `kubectl get` shows beside the name. */
+  readonly columns?: readonly { readonly name: string; readonly type: string; readonly jsonPath: string }[];
 }

@@ -1,6 +1,6 @@
-import { appendAll } from '../json/append-all.ts';
-import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import { getOwn, isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
+import { appendAll } from '../../json/append-all.ts';
+import type { JsonObject, JsonValue } from '../../json/json-value.ts';
+import { getOwn, isObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
 
 const TARGET = 'targetCPUUtilizationPercentage';
 /** Where v1 keeps the metrics it has no field for. */

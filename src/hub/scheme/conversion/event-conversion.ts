@@ -1,5 +1,5 @@
-import type { JsonObject } from '../json/json-value.ts';
-import { getOwn } from '../json/json-value.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { getOwn } from '../../json/json-value.ts';
 
 /** Where core/v1 and events.k8s.io/v1 call the same field of an Event differently: [core, events]. */
 const RENAMED: readonly (readonly [string, string])[] = [

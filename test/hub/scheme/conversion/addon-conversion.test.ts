@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ADDON_CONVERSIONS } from '../../../src/hub/scheme/ocm/addon-conversion.ts';
-import { PipelineStore } from '../write/pipeline-store.ts';
+import { ADDON_CONVERSIONS } from '../../../../src/hub/scheme/conversion/addon-conversion.ts';
+import { PipelineStore } from '../../write/pipeline-store.ts';
 
 const GROUP = 'addon.open-cluster-management.io';
 const NAMESPACE = `${GROUP}/v1alpha1-install-namespace`;

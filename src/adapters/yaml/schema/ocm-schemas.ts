@@ -1,0 +1,87 @@
+import type { KindInfo } from '../../../core/model/kinds.ts';
+import {
+  ADDON_PLACEMENT_SCORE,
+  MANAGED_CLUSTER,
+  MANAGED_CLUSTER_SET,
+  MANAGED_CLUSTER_SET_BINDING,
+  MANIFEST_WORK,
+  MANIFEST_WORK_REPLICA_SET,
+  PLACEMENT,
+  PLACEMENT_DECISION,
+} from '../../../core/model/kinds.ts';
+import { OCM_GROUPS, ocmSchema } from '../../../core/ocm/ocm-groups.ts';
+import { type Replacements, schemaFromOpenApi } from './from-open-api.ts';
+import { condition, dnsLabel, kindSchema, metadataSchema, nullableTime } from './meta.ts';
+import { any, between, list, object, oneOf, string, text } from './schema.ts';
+import type { ObjectSchema } from './schema.ts';
+
+/** Conditions that people write by hand into the status of a cluster or a score rarely have all fields. */
+const conditions = list(condition);
+const atLeastZero = between(0, 2147483647);
+const groupIndex = {
+  '.spec.placementRefs[].rolloutStrategy.progressive.mandatoryDecisionGroups[].groupIndex': atLeastZero,
+  '.spec.placementRefs[].rolloutStrategy.progressivePerGroup.mandatoryDecisionGroups[].groupIndex':
+    atLeastZero,
+};
+
+/**
+ * Where a manifest is held to other rules than a hub's. Statuses that Berth writes itself are not read from files. OCM's definitions take
+ * any text for the mode and the operator, any number of clusters and a binding to no set; what its controllers do with those is nothing
+ * that anybody wants.
+ */
+const REPLACED: Readonly<Record<string, Replacements>> = {
+  ManagedCluster: {
+    '.spec.leaseDurationSeconds': atLeastZero,
+    '.status.conditions': conditions,
+    '.status.clusterClaims[]': object({ 'name!': string, 'value!': string }),
+  },
+  // The empty text means the default to OCM's controllers.
+  ManagedClusterSet: {
+    '.spec.clusterSelector.selectorType': oneOf('ExclusiveClusterSetLabel', 'LabelSelector', ''),
+    '.status': any,
+  },
+  ManagedClusterSetBinding: { '.spec': object({ 'clusterSet!': text({ minLength: 1 }) }), '.status': any },
+  Placement: {
+    '.spec.numberOfClusters': atLeastZero,
+    '.spec.prioritizerPolicy.mode': oneOf('Additive', 'Exact', ''),
+    '.spec.tolerations[].operator': oneOf('Equal', 'Exists', ''),
+    '.status': any,
+  },
+  AddOnPlacementScore: { '.status.conditions': conditions, '.status.validUntil': nullableTime },
+  ManifestWork: { '.status': any },
+  ManifestWorkReplicaSet: { ...groupIndex, '.status': any },
+};
+
+/** A kind whose fields we know, and the one version of it that we read. */
+export interface KnownKind {
+  readonly info: KindInfo;
+  readonly schema: ObjectSchema;
+}
+
+export const OCM_MANIFESTS: readonly KnownKind[] = [
+  MANAGED_CLUSTER,
+  MANAGED_CLUSTER_SET,
+  MANAGED_CLUSTER_SET_BINDING,
+  PLACEMENT,
+  PLACEMENT_DECISION,
+  ADDON_PLACEMENT_SCORE,
+  MANIFEST_WORK,
+  MANIFEST_WORK_REPLICA_SET,
+].map((info) => ({ info, schema: manifestSchema(info) }));
+
+function manifestSchema(info: KindInfo): ObjectSchema {
+  const row = OCM_GROUPS[info.group]?.find(({ kind }) => kind === info.kind);
+  const version = row?.versions.find(({ name }) => name === info.version);
+  if (version === undefined) throw new Error(`OCM has no ${info.kind} of ${info.version}`);
+  const derived = schemaFromOpenApi(ocmSchema(version), REPLACED[info.kind] ?? {});
+  if (derived.type !== 'object') throw new Error(`${info.kind} is no object`);
+  const fields = [...derived.fields].filter(([name]) => name === 'spec' || name === 'status');
+  const isRequired = (name: string): boolean =>
+    derived.required.includes(name) || (name === 'spec' && info === MANAGED_CLUSTER_SET_BINDING);
+  // A cluster's name is the name of its namespace on the hub.
+  const name = info === MANAGED_CLUSTER ? dnsLabel : undefined;
+  return kindSchema(
+    metadataSchema(name, info.namespaced),
+    Object.fromEntries(fields.map(([name, schema]) => [isRequired(name) ? `${name}!` : name, schema])),
+  );
+}

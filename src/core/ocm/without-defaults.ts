@@ -1,0 +1,31 @@
+import { jsonEqual } from '../model/json-equal.ts';
+import type { JsonObject, JsonValue } from '../model/json-value.ts';
+import type { PlacementSpec } from '../model/kind/placement.ts';
+import { PLACEMENT_KIND } from './placement-kind.ts';
+
+const PLACEMENT_SPEC = PLACEMENT_KIND.versions[0]?.fields['spec!'] ?? {};
+
+/**
+ * A placement's spec without the fields that say what a hub would fill in. It is the same for what Git says and for what the hub stores of
+ * it, whichever defaults the hub's definition of the kind has.
+ */
+export function withoutPlacementDefaults(spec: PlacementSpec): unknown {
+  return withoutDefaults(PLACEMENT_SPEC, spec);
+}
+
+/** @param schema OpenAPI v3; fields that it does not have are kept */
+function withoutDefaults(schema: JsonObject, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => withoutDefaults(objectOf(schema['items']), item));
+  if (typeof value !== 'object' || value === null) return value;
+  const properties = objectOf(schema['properties']);
+  const stated = Object.entries(value).flatMap(([name, one]) => {
+    const field = objectOf(Object.hasOwn(properties, name) ? properties[name] : undefined);
+    const isSilent = one === undefined || ('default' in field && jsonEqual(field['default'], one));
+    return isSilent ? [] : [[name, withoutDefaults(field, one)] as const];
+  });
+  return Object.fromEntries(stated);
+}
+
+function objectOf(value: JsonValue | undefined): JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
+}
