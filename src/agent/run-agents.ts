@@ -1,6 +1,8 @@
 import { AGENT_RIGHTS } from '../core/rbac/rights-command.ts';
 import { HttpKubeApi } from '../adapters/kube/http-kube-api.ts';
 import { loadKubeConfig } from '../adapters/kube/config/load-kube-config.ts';
+import { ServerOutage } from '../adapters/kube/transport/server-outage.ts';
+import { quietLogger } from '../adapters/log/quiet-logger.ts';
 import type { Clock, Logger } from '../core/ports.ts';
 import { onAbort } from '../runtime/on-abort.ts';
 import type { AgentEvent, AgentOptions } from './options/agent-options.ts';
@@ -26,14 +28,15 @@ export async function runAgents(
   stopping: { readonly signal: AbortSignal; readonly cutOff: AbortSignal },
 ): Promise<void> {
   const { pairs, settings, clock, log } = options;
-  const clients = new Map<string, { readonly api: HttpKubeApi; readonly executors: ImpersonatingClients }>();
-  const open = (file: string | undefined): { api: HttpKubeApi; executors: ImpersonatingClients } => {
+  const clients = new Map<string, Client>();
+  const open = (file: string | undefined): Client => {
     let client = clients.get(file ?? '');
     if (client === undefined) {
       const config = loadKubeConfig({ file, env: options.env });
       const as = { userAgent: 'work-agent', rightsCommand: AGENT_RIGHTS };
-      const api = new HttpKubeApi({ config, clock, ...as, exactIntegers: true });
-      client = { api, executors: new ImpersonatingClients(config, clock) };
+      const outage = new ServerOutage({ server: config.getCurrentCluster()?.server ?? '', clock, log });
+      const api = new HttpKubeApi({ config, clock, ...as, exactIntegers: true, outage });
+      client = { api, outage, executors: new ImpersonatingClients(config, clock) };
       clients.set(file ?? '', client);
     }
     return client;
@@ -52,7 +55,7 @@ export async function runAgents(
       clusterName,
       agentId,
       clock,
-      log,
+      log: quietLogger(log, () => hub.outage.isFelt || cluster.outage.isFelt),
       impersonate: (user) => cluster.executors.as(user),
       onEvent: (event) => tell(log, event),
     });
@@ -72,6 +75,13 @@ export async function runAgents(
   await aborted(stopping.signal);
   await Promise.all(agents.map((agent) => agent.close()));
   disconnect();
+}
+
+/** Of one API server. */
+interface Client {
+  readonly api: HttpKubeApi;
+  readonly outage: ServerOutage;
+  readonly executors: ImpersonatingClients;
 }
 
 const EVENT_TEXT = {

@@ -45,8 +45,11 @@ describe('annotations and labels', () => {
   });
 });
 
-/** A type of Secret. */
-const NOT_ON_OBJECTS: ReadonlySet<string> = new Set(['kubernetes.io/service-account-token']);
+/** A type of Secret, and an extension of kubeconfigs. */
+const NOT_ON_OBJECTS: ReadonlySet<string> = new Set([
+  'kubernetes.io/service-account-token',
+  'client.authentication.k8s.io/exec',
+]);
 
 describe('conditions', () => {
   const inCode = new Set(sources.filter(({ file }) => hasConditions(file)).flatMap(reasonsIn));

@@ -24,6 +24,7 @@ import type { KubeResponse } from './transport/kube-transport.ts';
 import { parseJsonBody, readBody } from './transport/read-body.ts';
 import { DEFAULT_MAX_REQUESTS, RequestSlots } from './transport/request-slots.ts';
 import { queryString, resourcePath } from './resource-path.ts';
+import type { ServerOutage } from './transport/server-outage.ts';
 import { readWatchEvents } from './transport/watch-stream.ts';
 import type { WriteFence } from './transport/write-fence.ts';
 
@@ -53,6 +54,8 @@ export interface HttpKubeApiOptions {
   readonly rightsCommand?: string | undefined;
   /** Default: writes are always sent. */
   readonly fence?: WriteFence | undefined;
+  /** Told whether the server answers. */
+  readonly outage?: ServerOutage | undefined;
 }
 
 /** KubeApi over HTTPS: the same code for the embedded hub, a real hub and a managed cluster. */
@@ -84,6 +87,7 @@ export class HttpKubeApi implements KubeApi {
       requestTimeoutMs: this.#timeoutMs,
       userAgent: options.userAgent ?? 'berth',
       impersonate: options.impersonate,
+      outage: options.outage,
     });
     this.#slots = new RequestSlots(
       options.maxRequests ?? DEFAULT_MAX_REQUESTS,
@@ -134,7 +138,7 @@ export class HttpKubeApi implements KubeApi {
       // Spread, so that streams that began together do not end together.
       timeoutSeconds: Math.ceil(this.#watchSeconds * (1 + 0.2 * this.#random())),
     });
-    const request: KubeRequest = { method: 'GET', path, query, signal: options.signal };
+    const request: KubeRequest = { method: 'GET', path, query, signal: options.signal, isStream: true };
     let response;
     try {
       response = await this.#connection.open(request);

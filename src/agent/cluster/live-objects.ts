@@ -3,6 +3,7 @@ import type { KubeObject } from '../../core/model/object-meta.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
 import type { Clock, KubeApi, Logger, ObjectKey } from '../../core/ports.ts';
 import { Reflector } from '../../adapters/kube/cache/reflector.ts';
+import { withoutManagedFields } from '../../adapters/kube/cache/without-managed-fields.ts';
 
 export interface LiveObjectsOptions {
   readonly cluster: KubeApi;
@@ -146,9 +147,4 @@ function watchId(kind: KindInfo, namespace: string): string {
 
 function objectId({ kind, key }: WatchedObject): string {
   return `${watchId(kind, key.namespace)} ${key.name}`;
-}
-
-function withoutManagedFields(object: KubeObject): KubeObject {
-  const { managedFields: _dropped, ...metadata } = object.metadata;
-  return { ...object, metadata };
 }

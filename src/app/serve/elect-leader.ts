@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { HttpKubeApi, type HttpKubeApiOptions } from '../../adapters/kube/http-kube-api.ts';
+import type { ServerOutage } from '../../adapters/kube/transport/server-outage.ts';
 import { KubeLeaseStore } from '../../adapters/kube/kube-lease-store.ts';
 import { SERVE_RIGHTS } from '../../core/rbac/rights-command.ts';
 import type { Logger, MonotonicClock, ObjectKey } from '../../core/ports.ts';
@@ -15,6 +16,8 @@ export interface ElectionOptions {
   readonly clock: MonotonicClock;
   readonly random: () => number;
   readonly log: Logger;
+  /** Of the hub. */
+  readonly outage: ServerOutage;
 }
 
 export interface Election {
@@ -27,10 +30,10 @@ export interface Election {
 
 /** An elector that is not started, with a connection of its own, and the client whose writes it fences. */
 export function electLeader(options: ElectionOptions): Election {
-  const { config, key, timing, clock, random, log } = options;
+  const { config, key, timing, clock, random, log, outage } = options;
   // A renewal that gets no answer leaves time for another one.
   const requestTimeoutMs = Math.max(500, timing.renewDeadlineMs / 2);
-  const leases = new HttpKubeApi({ config, clock, requestTimeoutMs, rightsCommand: SERVE_RIGHTS });
+  const leases = new HttpKubeApi({ config, clock, requestTimeoutMs, rightsCommand: SERVE_RIGHTS, outage });
   const elector = new LeaderElector({
     store: new KubeLeaseStore(leases, key),
     // As in client-go: the host for people, and a random part, since two processes may have the same host name.
@@ -40,7 +43,7 @@ export function electLeader(options: ElectionOptions): Election {
     random,
     log,
   });
-  const api = new HttpKubeApi({ config, clock, fence: elector.fence, rightsCommand: SERVE_RIGHTS });
+  const api = new HttpKubeApi({ config, clock, fence: elector.fence, rightsCommand: SERVE_RIGHTS, outage });
   return {
     elector,
     api,

@@ -3,6 +3,8 @@ import type { ServeOptions } from '../settings/serve-options.ts';
 import { Subscribers } from '../../runtime/subscribers.ts';
 import type { ArrivingCommits } from '../../controllers/sources/progress/arriving-commits.ts';
 import type { PlanApprovals } from '../../controllers/publication/plan-approvals.ts';
+import { DeclaredPlacements } from '../../controllers/sources/progress/declared-placements.ts';
+import { sourceNameOf } from '../../controllers/sources/progress/source-options.ts';
 import type { CommitBarrier } from '../../controllers/sources/progress/commit-barrier.ts';
 import type { SourceEvent } from '../../controllers/sources/progress/source-events.ts';
 import type { SourceLedger } from '../../controllers/sources/progress/source-ledger.ts';
@@ -35,4 +37,14 @@ export function followSources(followers: {
   events.subscribe((event) => barrier.take(event));
   events.subscribe((event) => shared.take(event));
   return events;
+}
+
+/** What these sources declare. */
+export function declaredPlacements(
+  sources: ServeOptions['sources'],
+  events: Subscribers<SourceEvent>,
+): DeclaredPlacements {
+  const declared = new DeclaredPlacements(sources.map(sourceNameOf));
+  events.subscribe((event) => declared.take(event));
+  return declared;
 }

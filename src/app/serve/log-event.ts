@@ -53,7 +53,12 @@ export function logEvent(log: Logger, event: ControllerEvent): void {
       return;
     }
     case 'deleted':
-      log.info('object deleted from the hub', deletionFields(event.record));
+      if (event.record.byOthers === true)
+        log.warn(
+          'others deleted an object that is in Git, it is applied again',
+          deletionFields(event.record),
+        );
+      else log.info('object deleted from the hub', deletionFields(event.record));
       return;
     case 'hub-restored':
       log.warn('the hub was restored or replaced, it is compared with Git before anything is decided', {

@@ -9,8 +9,9 @@ import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/judge/removal-budget.
 import type { SourceFinding } from '../../core/sources/source-finding.ts';
 import { appliedKinds } from '../../core/sync/applied/applied-kinds.ts';
 import { DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';
-import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
+import { type DeletionRecord, deletionRecord, recordedCommit } from '../../core/sync/deletion-record.ts';
 import { DEFAULT_DELETION_WINDOW_MS } from '../../core/sync/deletion-window.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { Subscribers } from '../../runtime/subscribers.ts';
 import type { Supervisor } from '../../runtime/supervisor.ts';
 import { checkContent } from '../../controllers/sources/manifests/check-content.ts';
@@ -18,6 +19,7 @@ import type { SourceContent } from '../../controllers/sources/manifests/source-c
 import { openGitSource } from '../../controllers/sources/reading/git-source.ts';
 import { ParsePool } from '../../controllers/sources/parsing/parse-pool.ts';
 import { ParsedCache } from '../../controllers/sources/parsing/parsed-cache.ts';
+import type { ObjectChange } from '../../adapters/kube/cache/object-store.ts';
 import type { CommitBarrier } from '../../controllers/sources/progress/commit-barrier.ts';
 import { CommitReporter } from '../../controllers/sources/following/commit-reporter.ts';
 import type { ReportedStatus } from '../../controllers/sources/following/commit-reporter.ts';
@@ -31,6 +33,8 @@ import { type ServeSource, sourceNameOf } from '../../controllers/sources/progre
 
 export interface OpenSource {
   readonly loop: GitLoop;
+  /** An object that the source may have applied was deleted on the hub. */
+  readonly lost: (object: KubeObject) => void;
   readonly start: (supervisor: Supervisor) => void;
   readonly close: () => Promise<void>;
   /** Ends the threads that parse. */
@@ -100,6 +104,9 @@ export async function openSources(
         name,
         inProcess: source.inProcess,
         loop,
+        lost: (object: KubeObject) => {
+          if (loop.restore(object)) around.onDeleted(deletedByOthers(object, loop, options.clock.now()));
+        },
         start: (supervisor: Supervisor) => {
           supervisor.start(`source ${name}`, (signal) => loop.run(signal));
           if (reporter !== undefined)
@@ -113,6 +120,22 @@ export async function openSources(
   );
   warnOfInProcess(options, opened);
   return opened;
+}
+
+/** What the hub lost in a restore is compared as a whole. */
+export function restoreLost(
+  { before, after }: ObjectChange,
+  barrier: CommitBarrier,
+  sources: readonly OpenSource[],
+): void {
+  if (before !== undefined && after === undefined && barrier.isHubCompared)
+    for (const { lost } of sources) lost(before);
+}
+
+function deletedByOthers(object: KubeObject, loop: GitLoop, atMs: number): DeletionRecord {
+  const { name: source, content } = loop.status();
+  const commit = recordedCommit(content?.commit);
+  return deletionRecord(object, { atMs, source, commit, released: null, byOthers: true });
 }
 
 /** Where another tool applies the source, that tool decides. */

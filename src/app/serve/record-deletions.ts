@@ -3,7 +3,7 @@ import type { ControllerEventBody } from '../../controllers/events/controller-ev
 import type { ServeOptions } from '../settings/serve-options.ts';
 import type { SourceDependencies } from './open-sources.ts';
 
-/** Records what the sources deleted, for people and for a hub that is restored from a backup. */
+/** Records what the sources deleted, and what others deleted of theirs, for people and for a hub that is restored from a backup. */
 export function recordDeletions(
   { log }: ServeOptions,
   emit: (happening: ControllerEventBody) => void,
@@ -17,7 +17,9 @@ export function recordDeletions(
     readDeleted: async (source) => {
       try {
         const records = await deletions.read();
-        return records.flatMap(({ source: by, uid }) => (by === source && uid !== undefined ? [uid] : []));
+        return records.flatMap(({ source: by, uid, byOthers }) =>
+          by === source && byOthers !== true && uid !== undefined ? [uid] : [],
+        );
       } catch (error) {
         log.warn('recorded deletions cannot be read, so what a backup brings back counts', { error });
         return [];

@@ -18,14 +18,13 @@ import { type ControllerHttp, serveHttp } from './http/controller-http.ts';
 import { DecisionRecorder } from '../../controllers/publication/decision-recorder.ts';
 import { EventStream } from './http/event-stream.ts';
 import type { ControllerEvent, ControllerEventBody } from '../../controllers/events/controller-events.ts';
-import { followSources } from './follow-sources.ts';
+import { declaredPlacements, followSources } from './follow-sources.ts';
 import { HubContinuity, type HubContinuityOptions } from '../../controllers/inventory/hub-continuity.ts';
 import { HubInventory } from '../../controllers/inventory/hub-inventory.ts';
 import type { Subscribers } from '../../runtime/subscribers.ts';
-import { ObservedPlacements } from '../../controllers/sources/progress/observed-placements.ts';
 import type { SourceEvent } from '../../controllers/sources/progress/source-events.ts';
 import { CommitBarrier } from '../../controllers/sources/progress/commit-barrier.ts';
-import { openSources } from './open-sources.ts';
+import { openSources, restoreLost } from './open-sources.ts';
 import { PublishPipeline } from '../../controllers/publication/publish-pipeline.ts';
 import { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
 import { recordDeletions } from './record-deletions.ts';
@@ -63,13 +62,8 @@ export interface RunningController {
 export async function serveController(given: ServeOptions): Promise<RunningController> {
   const { clock, random, log } = given;
   const supervisor = new Supervisor({ clock, random, log });
-  const events = new EventStream(clock);
-  const metrics = new ControllerMetrics();
-  const emit = (happening: ControllerEventBody): void => {
-    events.emit(happening);
-    metrics.saw({ atMs: clock.now(), ...happening });
-  };
-  const look = async (): Promise<number> => (await continuity?.look()) ?? 0;
+  const { events, metrics, emit } = eventsOf(clock);
+  const look = (): Promise<number> => continuity.look();
   const readPublished = (signal: AbortSignal): Promise<void> => inventory.readPublished(signal);
   const prepared =
     given.leadership && new PreparedLeadership({ inner: given.leadership, look, readPublished, clock, log });
@@ -78,15 +72,18 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
   const state = openControllerState(options);
   const continuity = continuityOf(options, state, {
     positions: () => cache.reflectors.map(({ position }) => position),
+    onAnswer: () => cache.hurry(),
     onBreak: (how, now) => {
       emit({ kind: 'hub-restored', how });
+      // Watches of a real hub go on, and show nothing of what was restored.
+      cache.restart();
       barrier.hubChanged();
       if (decider instanceof PublishPipeline) decider.hubChanged(how, now);
       loops.forEach(({ loop }) => loop.hubChanged(how));
     },
   });
-  const isHubRestored = (): boolean => continuity?.wasRestored === true;
-  const cache = serveCache(options, emit, look);
+  const isHubRestored = (): boolean => continuity.wasRestored;
+  const cache = serveCache(options, emit, continuity);
   const inventory = new HubInventory({ ...options, cache, decides: decidedPlacements(options) });
   const ledger = new SourceLedger(sha256, state.commits, options);
   const publishedPlacements = new PublishedPlacements();
@@ -99,6 +96,7 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
   const whenFirstPublished = firstPublication(decider, clock);
   const kept = recordDeletions(options, emit, state);
   const loops = await openSources(options, { ...kept, emit, events: followed, barrier, whenFirstPublished });
+  for (const { store } of inventory.inputs) store.onChange((change) => restoreLost(change, barrier, loops));
   let works: WorkControllers | undefined;
   const http = await serveHttp({
     ...{ options, inventory, publishedPlacements, metrics, decider, readiness, leadership },
@@ -107,6 +105,7 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
   });
 
   supervisor.start('data directory', (signal) => state.keep(signal));
+  supervisor.start('history of the hub', (signal) => continuity.run(signal));
   const standby = prepared && new Standby({ ...parts, leadership, clock, state, isHubRestored });
   for (const part of [standby, prepared, cache, decider]) part?.start(supervisor);
   for (const { start } of loops) start(supervisor);
@@ -124,7 +123,7 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
     close: async () => {
       await http?.close();
       await Promise.all([works?.close(), supervisor.close()]);
-      continuity?.note();
+      continuity.note();
       await Promise.all([...loops.map(({ close }) => close()), state.close()]);
       events.close();
     },
@@ -132,18 +131,24 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
   };
 }
 
+function eventsOf(clock: Clock) {
+  const events = new EventStream(clock);
+  const metrics = new ControllerMetrics();
+  const emit = (happening: ControllerEventBody): void => {
+    events.emit(happening);
+    metrics.saw({ atMs: clock.now(), ...happening });
+  };
+  return { events, metrics, emit };
+}
+
 /** On an embedded hub nobody else schedules. */
 function decidedPlacements({ embedded }: Pick<ServeOptions, 'embedded'>): 'own' | 'all' {
   return embedded === true ? 'all' : 'own';
 }
 
-function observedPlacements(
-  { sources }: Pick<ServeOptions, 'sources'>,
-  events: Subscribers<SourceEvent>,
-): ObservedPlacements {
-  const observed = new ObservedPlacements(sources.filter(({ sync }) => sync === 'observe').map(sourceNameOf));
-  events.subscribe((event) => observed.take(event));
-  return observed;
+/** As `--print-rbac` gives the right. */
+function mayListNamespaces({ sources }: Pick<ServeOptions, 'sources'>): boolean {
+  return sources.some(({ sync }) => sync !== 'observe');
 }
 
 /** When everything is published: what the first change would wait for is done ahead. */
@@ -156,14 +161,13 @@ function warmUpOf(inventory: HubInventory, clock: Clock, ready: Promise<void>) {
   };
 }
 
-/** Undefined where no source is applied: then there is nothing to compare the hub with. */
 function continuityOf(
-  { api, sources }: ServeOptions,
+  options: ServeOptions,
   { hubPositions: memory }: ControllerState,
-  watches: Pick<HubContinuityOptions, 'positions' | 'onBreak'>,
-): HubContinuity | undefined {
-  if (sources.every(({ sync }) => sync === 'observe')) return undefined;
-  return new HubContinuity({ api, memory, ...watches });
+  watches: Pick<HubContinuityOptions, 'positions' | 'onBreak' | 'onAnswer'>,
+): HubContinuity {
+  const { api, clock } = options;
+  return new HubContinuity({ api, clock, mayListNamespaces: mayListNamespaces(options), memory, ...watches });
 }
 
 function barrierOf({ clock, sources }: ServeOptions, { inputs }: HubInventory): CommitBarrier {
@@ -257,7 +261,12 @@ async function openDecider(parts: {
     recall: async (placement) => state.recordedPublications?.recall(placement),
     approvals: state.approvals,
     barrier,
-    observed: observedPlacements(options, followed),
+    observed: declaredPlacements(
+      options.sources.filter(({ sync }) => sync === 'observe'),
+      followed,
+    ),
+    declared: declaredPlacements(options.sources, followed),
+    mayListNamespaces: mayListNamespaces(options),
     recorder,
     previousRecords: state.previousRecords,
     isHubRestored,

@@ -1,6 +1,6 @@
 import { BugError } from '../../core/errors.ts';
 import { apiVersionOf, PLACEMENT, PLACEMENT_DECISION } from '../../core/model/kinds.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
+import type { KubeObject, OwnerReference } from '../../core/model/object-meta.ts';
 import {
   type Placement,
   type PlacementStatus,
@@ -13,6 +13,7 @@ import { pageLabels } from '../../core/publish/pages/decision-page.ts';
 import type { PlacementAction } from '../../core/publish/machine/state/placement-action.ts';
 import type { PageAction } from '../../core/publish/pages/plan-pages.ts';
 import { objectAfterWrite, METADATA_ONLY } from './object-after-write.ts';
+import { isKeptByNamespace, type PageOwners } from './page-owners.ts';
 
 const FENCE_ANNOTATION = 'berth.dev/fence';
 
@@ -21,9 +22,11 @@ type ActionOf<K extends PlacementAction['kind']> = Extract<PlacementAction, { ki
 /** The requests of publishing to the hub. Every write carries the version that it was planned on. */
 export class PageRequests {
   readonly #api: KubeApi;
+  readonly #owners: Pick<PageOwners, 'of'>;
 
-  constructor(api: KubeApi) {
+  constructor(api: KubeApi, owners: Pick<PageOwners, 'of'>) {
     this.#api = api;
+    this.#owners = owners;
   }
 
   /** The pages that carry the label of the placement. */
@@ -40,7 +43,7 @@ export class PageRequests {
   /** @returns the page after the write; undefined when it was deleted */
   async write({ placement, write, before }: ActionOf<'write-page'>): Promise<KubeObject | undefined> {
     if (write.kind === 'create') {
-      const page = newPage(placement, write);
+      const page = newPage(placement, write, await this.#owners.of(placement));
       return objectAfterWrite(await this.#api.create(PLACEMENT_DECISION, page, METADATA_ONLY), page, {});
     }
     if (before === undefined)
@@ -51,7 +54,7 @@ export class PageRequests {
     switch (write.kind) {
       case 'label': {
         const labels = pageLabels(placement.metadata.name, write.group);
-        return this.#patchMetadata(before, { labels, ownerReferences: [ownerReference(placement)] });
+        return this.#patchMetadata(before, { labels, ownerReferences: await this.#owners.of(placement) });
       }
       case 'write': {
         const status = { decisions: write.decisions };
@@ -64,6 +67,12 @@ export class PageRequests {
         await this.#api.delete(PLACEMENT_DECISION, keyOf(before), versionOf(before));
         return undefined;
     }
+  }
+
+  /** Deletes the pages of a placement that is gone for good, which their second owner keeps. */
+  async deleteKept(pages: readonly KubeObject[]): Promise<void> {
+    for (const page of pages)
+      if (isKeptByNamespace(page)) await this.#api.delete(PLACEMENT_DECISION, keyOf(page), versionOf(page));
   }
 
   async patchStatus(placement: Placement, status: PlacementStatus): Promise<KubeObject> {
@@ -98,7 +107,11 @@ function keyOf({ metadata: { namespace = '', name } }: KubeObject): { namespace:
   return { namespace, name };
 }
 
-function newPage(placement: Placement, action: PageAction & { readonly kind: 'create' }): KubeObject {
+function newPage(
+  placement: Placement,
+  action: PageAction & { readonly kind: 'create' },
+  ownerReferences: readonly OwnerReference[],
+): KubeObject {
   return {
     apiVersion: apiVersionOf(PLACEMENT_DECISION),
     kind: PLACEMENT_DECISION.kind,
@@ -106,19 +119,7 @@ function newPage(placement: Placement, action: PageAction & { readonly kind: 'cr
       name: action.page,
       namespace: placement.metadata.namespace,
       labels: pageLabels(placement.metadata.name, action.group),
-      ownerReferences: [ownerReference(placement)],
+      ownerReferences,
     },
-  };
-}
-
-function ownerReference(placement: Placement) {
-  const { name, uid = '' } = placement.metadata;
-  return {
-    apiVersion: apiVersionOf(PLACEMENT),
-    kind: PLACEMENT.kind,
-    name,
-    uid,
-    controller: true,
-    blockOwnerDeletion: true,
   };
 }

@@ -7,7 +7,7 @@ import type { Clock, Logger } from '../../core/ports.ts';
 import { predictOutcome } from '../../core/publish/machine/pass/decide-from-facts.ts';
 import type { PassEnd, PlacementAction } from '../../core/publish/machine/state/placement-action.ts';
 import type { PlacementEvent } from '../../core/publish/machine/state/placement-event.ts';
-import type { PassFacts } from '../../core/publish/machine/state/placement-facts.ts';
+import { decisionPageOf, hasGroup } from '../../core/publish/pages/decision-page.ts';
 import type { SettledPage } from '../../core/publish/pages/plan-pages.ts';
 import type { PublishedDecision } from '../../core/publish/pages/published-decision.ts';
 import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
@@ -34,6 +34,10 @@ export interface PublisherOptions {
   readonly resultOf: (placement: string) => ScheduleResult | undefined;
   /** The newest result is published, held, or cannot be published for now. */
   readonly onRest: (placement: string) => void;
+  /** Whether a placement that is not on the hub may come back: Git declares it, or it is not known yet whether Git does. */
+  readonly mayBeBack: (placement: string) => boolean;
+  /** Whether endpoints answer for the placement. */
+  readonly shown: (placement: string) => boolean;
   /** Keeps the decision and its inputs; the record's hash. */
   readonly record: (entry: PublishedDecision) => string;
   readonly emit: (happening: ControllerEventBody) => void;
@@ -42,6 +46,9 @@ export interface PublisherOptions {
   readonly decideAgain: (cause: 'decisions' | 'inputs', placement: string) => void;
   readonly lookAgain: (placement: string) => void;
 }
+
+/** A placement that is not back by then is looked at again. */
+const BACK_RECHECK_MS = 5_000;
 
 /**
  * Applies the actions of each placement's state machine, and reports the answers to it. It decides nothing itself.
@@ -61,13 +68,31 @@ export class PlacementPublisher {
   async reconcile(key: string): Promise<ReconcileOutcome> {
     const { facts, recall, resultOf, onRest } = this.#options;
     const placement = facts.placement(key);
-    if (placement !== undefined && mayBePublished(placement, resultOf(key))) await recall?.(placement);
+    if (placement?.metadata.deletionTimestamp !== undefined || placement === undefined)
+      return this.#gone(key);
+    if (mayBePublished(placement, resultOf(key))) await recall?.(placement);
     const result = resultOf(key);
-    const now = this.#facts(key);
-    const end = await this.#pass(key, now === undefined ? { kind: 'gone' } : { kind: 'look', facts: now });
+    const end = await this.#pass(key, { kind: 'look', facts: facts.of(key, placement, result) });
     if (end.kind !== 'requeue' && resultOf(key) === result) onRest(key);
     if (end.kind === 'failed') throw end.error;
     return end.kind === 'done' ? DONE : end;
+  }
+
+  /**
+   * The placement is deleted, or being deleted. What Git declares is applied again: until then its pages stay, and endpoints go on
+   * answering. The pages of any other one go.
+   */
+  async #gone(key: string): Promise<ReconcileOutcome> {
+    const { facts, requests, onRest, onSettled, mayBeBack, shown } = this.#options;
+    const pages = facts.pages(key);
+    onRest(key);
+    if (mayBeBack(key)) {
+      if (!shown(key)) onSettled(key, pages.map((page) => decisionPageOf(page, undefined)).filter(hasGroup));
+      return { kind: 'requeue', afterMs: BACK_RECHECK_MS };
+    }
+    await this.#pass(key, { kind: 'gone' });
+    if (facts.placement(key) === undefined) await requests.deleteKept(pages);
+    return DONE;
   }
 
   /** Handles an event of the placement outside of a pass. */
@@ -81,12 +106,6 @@ export class PlacementPublisher {
     const placement = facts.placement(key);
     if (placement === undefined) return result.selected;
     return predictOutcome(states.of(key), facts.of(key, placement, result), result, clock.now());
-  }
-
-  #facts(key: string): PassFacts | undefined {
-    const { facts, resultOf } = this.#options;
-    const placement = facts.placement(key);
-    return placement && facts.of(key, placement, resultOf(key));
   }
 
   /** Sends the event and then each answer, until the pass ends. */

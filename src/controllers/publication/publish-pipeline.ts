@@ -6,7 +6,11 @@ import type { Placement } from '../../core/model/kind/placement.ts';
 import type { ResultGenerator } from '../../core/placement/engine.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
 import { clusterChange } from '../../core/publish/judge/cluster-change.ts';
-import { decisionPageOf, publishedClusters } from '../../core/publish/pages/decision-page.ts';
+import {
+  decisionPageOf,
+  placementOfPage,
+  publishedClusters,
+} from '../../core/publish/pages/decision-page.ts';
 import { formatNameList } from '../../core/publish/judge/judge-result.ts';
 import { rivalPlacements } from '../../core/publish/machine/rival-placements.ts';
 import { currentPages } from '../../core/publish/machine/state/current-pages.ts';
@@ -23,13 +27,14 @@ import type { ControllerEventBody } from '../events/controller-events.ts';
 import type { HubInventory } from '../inventory/hub-inventory.ts';
 import { type ChangedDecision, SchedulingLoop } from '../scheduling/scheduling-loop.ts';
 import type { CommitBarrier } from '../sources/progress/commit-barrier.ts';
-import type { ObservedPlacements } from '../sources/progress/observed-placements.ts';
+import type { DeclaredPlacements } from '../sources/progress/declared-placements.ts';
 import { DecisionSnapshots } from './decision-snapshots.ts';
 import type { DecisionRecorder } from './decision-recorder.ts';
 import { DecisionView } from './decision-view.ts';
 import { listenToInventory } from './inventory-events.ts';
 import { PassFactsReader } from './pass-facts-reader.ts';
 import { UnpublishedMoves } from './unpublished-moves.ts';
+import { PageOwners } from './page-owners.ts';
 import { PageRequests } from './page-requests.ts';
 import type { PreviousRecords } from './previous-records.ts';
 import { PublishProblems } from './publish-problems.ts';
@@ -59,7 +64,11 @@ export interface PipelineOptions {
   readonly approvals: PlanApprovals;
   readonly barrier: CommitBarrier;
   /** Placements of sources that another tool applies. Default: none. */
-  readonly observed?: ObservedPlacements | undefined;
+  readonly observed?: DeclaredPlacements | undefined;
+  /** Placements of all sources. Those that are gone from the hub come back. */
+  readonly declared: DeclaredPlacements;
+  /** Whether this process has the right: pages then stay when somebody deletes their placement. */
+  readonly mayListNamespaces: boolean;
   /** One result per placement, each computed when it is asked for. */
   readonly decide: (snapshot: Snapshot) => ResultGenerator;
   /** A commit is on its way to the hub. Default: never. */
@@ -89,7 +98,7 @@ export class PublishPipeline {
   readonly #underWay = new UnpublishedMoves();
 
   constructor(options: PipelineOptions) {
-    const { clock, inventory, recorder, barrier } = options;
+    const { clock, inventory, recorder, barrier, declared } = options;
     this.#options = options;
     this.#leadership = options.leadership ?? SOLE_LEADER;
     this.queue = new WorkQueue(clock);
@@ -112,6 +121,7 @@ export class PublishPipeline {
     barrier.onWhole(() => {
       for (const key of this.#states.waitingForCommit) this.#publisher.handle(key, { kind: 'commit-whole' });
     });
+    declared.onChange((key) => this.queue.add(key));
     options.observed?.onChange((key) => this.queue.add(key));
     options.approvals.onWithdrawn((placement) => this.scheduling.request('decisions', placement));
     const [publisher, states] = [this.#publisher, this.#states];
@@ -128,6 +138,7 @@ export class PublishPipeline {
     supervisor.start('scheduling', async (signal) => {
       // An incomplete inventory would look like removed clusters.
       await Promise.all([inventory.whenSynced(signal), previousRecords.whenLoaded()]);
+      this.#lookAtOrphans();
       await this.scheduling.run(signal);
     });
     supervisor.start('publishing', (signal) =>
@@ -194,13 +205,24 @@ export class PublishPipeline {
     if (!signal.aborted && this.#leadership.isHeld) await this.queue.whenIdle();
   }
 
+  /** Pages whose placement was deleted while no process of Berth ran. */
+  #lookAtOrphans(): void {
+    const { decisions, placements } = this.#options.inventory;
+    for (const page of decisions.store.list()) {
+      const key = placementOfPage(page);
+      if (key !== undefined && placements.store.get(key) === undefined) this.queue.add(key);
+    }
+  }
+
   #publisherOf(options: PipelineOptions): PlacementPublisher {
-    const { api, publishedPlacements, recorder } = options;
+    const { api, publishedPlacements, recorder, declared, barrier } = options;
     return new PlacementPublisher({
       ...options,
       states: this.#states,
       facts: this.#facts,
-      requests: new PageRequests(api),
+      requests: new PageRequests(api, new PageOwners(options)),
+      mayBeBack: (key) => !(declared.isMissing(key) && barrier.isHubCompared),
+      shown: (key) => publishedPlacements.get(key) !== undefined,
       resultOf: (key) => this.scheduling.resultOf(key),
       onRest: (key) => this.#underWay.end(key),
       record: (entry) => recorder.record(entry),

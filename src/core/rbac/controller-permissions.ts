@@ -167,7 +167,7 @@ export const GIT_OBJECTS: readonly Permission[] = [
   ...grant(
     [NAMESPACE],
     ['list', 'watch', 'create', 'patch'],
-    'create, patch: Berth applies namespaces by server-side apply; list: it compares the hub with Git and recognises a restored or replaced hub; watch: it waits for namespaces that objects in Git need. List the kind /Namespace to add delete, for namespaces with the annotation berth.dev/prune: enabled.',
+    'create, patch: Berth applies namespaces by server-side apply; list: it compares the hub with Git, recognises a restored or replaced hub, and makes the namespace an owner of PlacementDecisions; watch: it waits for namespaces that objects in Git need. List the kind /Namespace to add delete, for namespaces with the annotation berth.dev/prune: enabled.',
   ),
   ...grant(
     [MANAGED_CLUSTER_SET],

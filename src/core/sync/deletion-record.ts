@@ -1,7 +1,7 @@
 import type { KubeObject } from '../model/object-meta.ts';
 import { formatRef, refOf } from '../model/object-ref.ts';
 
-/** An object that the sync deleted from the hub. Plain JSON. */
+/** An object that was deleted from the hub. Plain JSON. */
 export interface DeletionRecord {
   /** RFC 3339 */
   readonly deletedAt: string;
@@ -10,11 +10,13 @@ export interface DeletionRecord {
   readonly object: string;
   /** Of the object; records of earlier versions of Berth have none. */
   readonly uid?: string | undefined;
-  /** The commit that was followed, which no longer held the object; null for a plain folder. */
+  /** The commit that was followed; null for a plain folder. */
   readonly commit: { readonly id: string; readonly author: string; readonly subject: string } | null;
   readonly took: DependentCounts;
   /** The release that allowed the deletion; null: none was needed. */
   readonly released: { readonly token: string; readonly by: string } | null;
+  /** Somebody else deleted the object, which Git still declares: Berth applied it again. */
+  readonly byOthers?: true | undefined;
 }
 
 /** By the object's status on the hub before the deletion. Empty: the status says nothing of it. */
@@ -45,7 +47,7 @@ export function deletionRecord(
     atMs,
     commit,
     ...rest
-  }: Pick<DeletionRecord, 'source' | 'commit' | 'released'> & { readonly atMs: number },
+  }: Pick<DeletionRecord, 'source' | 'commit' | 'released' | 'byOthers'> & { readonly atMs: number },
 ): DeletionRecord {
   return {
     deletedAt: new Date(atMs).toISOString(),
@@ -55,5 +57,21 @@ export function deletionRecord(
     commit,
     took: dependentCounts(live),
     released: rest.released,
+    ...(rest.byOthers && { byOthers: true as const }),
   };
+}
+
+/** The commit as records name it. */
+export function recordedCommit(
+  commit:
+    | {
+        readonly id: string;
+        readonly author: { readonly name: string; readonly email: string };
+        readonly subject: string;
+      }
+    | undefined,
+): DeletionRecord['commit'] {
+  if (commit === undefined) return null;
+  const { id, author, subject } = commit;
+  return { id, author: `${author.name} <${author.email}>`, subject };
 }

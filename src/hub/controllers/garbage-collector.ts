@@ -102,6 +102,14 @@ export class GarbageCollector implements HubController {
     return owner !== undefined && (owner.namespace === '' || owner.namespace === dependent.namespace);
   }
 
+  /** Such an owner keeps the dependent. Source: attemptToDeleteItem of kube-controller-manager, garbagecollector.go. */
+  #isStaying(uid: string, dependent: StorageKey): boolean {
+    const key = this.#cluster.store.owners.find(uid);
+    const entry = key && this.#cluster.store.get(key);
+    if (entry === undefined || !this.#isAlive(uid, dependent)) return false;
+    return !(entry.facts.deleting && listAt(metadataOf(entry.object), 'finalizers').includes(FOREGROUND));
+  }
+
   async #orphanDependents(ref: ResourceRef, key: StorageKey, object: JsonObject): Promise<void> {
     const uid = textAt(metadataOf(object), 'uid');
     for (const dependent of this.#cluster.store.owners.dependentsOf(uid)) {
@@ -122,7 +130,13 @@ export class GarbageCollector implements HubController {
       const dependentRef = this.#refOf(dependent.storage);
       const entry = this.#cluster.store.get(dependent);
       if (entry === undefined || dependentRef === undefined) continue;
-      const reference = ownersOf(entry.object).find((owner) => textAt(owner, 'uid') === uid);
+      const owners = ownersOf(entry.object);
+      const others = owners.filter((owner) => textAt(owner, 'uid') !== uid);
+      if (others.some((owner) => this.#isStaying(textAt(owner, 'uid'), dependent))) {
+        await this.#client.mergePatch(dependentRef, dependent, { metadata: { ownerReferences: others } });
+        continue;
+      }
+      const reference = owners.find((owner) => textAt(owner, 'uid') === uid);
       await this.#client.delete(dependentRef, dependent, { propagation: 'Foreground' });
       const stays = this.#cluster.store.get(dependent) !== undefined;
       if (stays && reference?.['blockOwnerDeletion'] === true) blocking += 1;

@@ -24,7 +24,8 @@ export async function watchObjects(context: ResourceContext, ref: ResourceRef): 
   const { cluster, query, info } = context;
   const options = parseListOptions(query, ref);
   const view = viewOf(context, ref, options);
-  checkNotFuture(options, cluster.store.rv);
+  // kube-apiserver opens a watch from a version that it has not reached, and waits; only a list refuses one.
+  if (options.sendInitialEvents === true) checkNotFuture(options, cluster.store.rv);
   await prepareForSelectors(context, { ref, namespace: info.namespace, options });
   const namespace = ref.definition.namespaced && info.namespace !== '' ? info.namespace : undefined;
   const name = info.name === '' ? selectedName(options.fields) : info.name;

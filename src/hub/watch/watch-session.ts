@@ -51,6 +51,8 @@ export class WatchSession {
   #preparing: Promise<void> | undefined;
   #unprepared = 0;
   #columnsSent = false;
+  /** The watcher asked for changes after this version, which the store has not reached. */
+  #future: number | undefined;
   #closed = false;
 
   constructor(
@@ -66,7 +68,8 @@ export class WatchSession {
 
   /** Subscribes in the same turn in which the plan was made, so that no event falls between. */
   start(): void {
-    const { storage, scope, timeoutMs, bookmarks } = this.#plan;
+    const { storage, scope, timeoutMs, bookmarks, from } = this.#plan;
+    if (from.kind === 'version' && from.rv > this.#store.rv) this.#future = from.rv;
     this.#cleanups.push(this.#store.subscribe(storage, scope, (events) => this.#onEvents(events)));
     this.#cleanups.push(this.#clock.schedule(timeoutMs, () => this.#end()));
     if (bookmarks) this.#scheduleBookmark();
@@ -107,7 +110,8 @@ export class WatchSession {
   }
 
   #onEvents(events: readonly StoreEvent[]): void {
-    if (this.#queued !== undefined) this.#queued.push(events);
+    if (this.#future !== undefined) this.#onEventsBefore(this.#future, events);
+    else if (this.#queued !== undefined) this.#queued.push(events);
     else if (this.#plan.view.prepare !== undefined) this.#onUnprepared(events, this.#plan.view.prepare);
     else
       try {
@@ -115,6 +119,14 @@ export class WatchSession {
       } catch (error) {
         this.#fail(error);
       }
+  }
+
+  /** As k8s.io/apiserver pkg/storage/cacher cacheWatcher.process: nothing up to the version that was asked for is shown. */
+  #onEventsBefore(future: number, events: readonly StoreEvent[]): void {
+    const after = events.filter(({ rv }) => rv > future);
+    if (after.length === 0) return;
+    this.#future = undefined;
+    this.#onEvents(after);
   }
 
   /** In order, whatever the webhook takes; a watcher whose webhook falls too far behind lists again. */
@@ -172,7 +184,8 @@ export class WatchSession {
 
   /** Everything that happened was written. */
   #isUpToDate(): boolean {
-    return this.#queued === undefined && this.#preparing === undefined;
+    const isFuture = this.#future !== undefined && this.#future > this.#store.durableRv;
+    return this.#queued === undefined && this.#preparing === undefined && !isFuture;
   }
 
   #end(): void {

@@ -207,7 +207,7 @@ export class LeaderElector implements Leadership {
     this.#failure = error;
     if (!this.#wasHeld || this.isHeld) return;
     this.#wasHeld = false;
-    log.warn('lease not renewed in time, nothing is written until it is', { lease: store.name });
+    log.warn('lease not renewed in time, nothing is written until it is', { lease: store.name, error });
   }
 
   async #release(): Promise<void> {

@@ -2,6 +2,9 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
+import { loadKubeConfig } from '../../../src/adapters/kube/config/load-kube-config.ts';
+import { HttpKubeApi } from '../../../src/adapters/kube/http-kube-api.ts';
 import type { ServeOptions } from '../../../src/app/settings/serve-options.ts';
 import {
   CONFIG_MAP,
@@ -11,6 +14,7 @@ import {
   MANIFEST_WORK,
   NAMESPACE,
   PLACEMENT,
+  PLACEMENT_DECISION,
 } from '../../../src/core/model/kinds.ts';
 import type { KubeApi } from '../../../src/core/ports.ts';
 import type { RunningHub } from '../../../src/hub/hub-options.ts';
@@ -80,17 +84,25 @@ describe('a hub that is restored from a backup', () => {
 
   const works = async () => (await fleet.hub.api.list(MANIFEST_WORK)).items.length;
 
-  async function restart(meanwhile: () => void): Promise<void> {
+  async function restart(meanwhile: () => void | Promise<void>): Promise<void> {
     const { port } = hub;
     await hub.close();
-    meanwhile();
+    await meanwhile();
     hub = await startHub({ dataDir: join(root, 'data'), listen: { port } });
   }
 
-  const restore = () =>
-    restart(() => {
+  /** @param change what happens on the restored hub before anybody else reaches it */
+  const restore = (change?: (api: KubeApi) => Promise<void>) =>
+    restart(async () => {
       rmSync(join(root, 'data'), { recursive: true });
       cpSync(join(root, 'backup'), join(root, 'data'), { recursive: true });
+      if (change === undefined) return;
+      const alone = await startHub({ dataDir: join(root, 'data') });
+      const config = loadKubeConfig({ file: alone.adminKubeconfigPath });
+      const client = new HttpKubeApi({ config, clock: systemClock });
+      await change(client);
+      client.close();
+      await alone.close();
     });
 
   const spentNothing = (mark: number) => {
@@ -128,6 +140,19 @@ describe('a hub that is restored from a backup', () => {
     await expect.poll(() => fleet.decisions('web')).toEqual(REMAINING);
     await fleet.event('ready');
     spentNothing(0);
+  });
+
+  it('while the controller runs, and has passed what was seen since: pages that are gone are written again', async () => {
+    const mark = fleet.events.length;
+    await restore(async (restored) => {
+      const [page] = (await restored.list(PLACEMENT_DECISION)).items;
+      await restored.delete(PLACEMENT_DECISION, { namespace: 'team-a', name: page?.metadata.name ?? '' });
+      for (let n = 0; n < 300; n++) await restored.create(NAMESPACE, namespace(`n${n}`));
+    });
+    expect(await fleet.event('hub-restored', undefined, mark)).toMatchObject({ how: 'restored' });
+    await expect.poll(() => fleet.decisions('web')).toEqual(REMAINING);
+    await expect.poll(works).toBe(3);
+    spentNothing(mark);
   });
 
   const settingsLeft = async () =>

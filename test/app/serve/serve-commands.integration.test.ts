@@ -131,7 +131,11 @@ describe('commands around a running controller', () => {
     expect(records.map((record) => record.commit?.subject)).toEqual(['First', 'Too much']);
     expect(records[1]).toMatchObject({
       removed: ['c1', 'c2', 'c3', 'c4'],
-      released: { by: expect.stringMatching(/^Grace \(Kubernetes user [a-z:]+, as recorded by the client\) at /) as string },
+      released: {
+        by: expect.stringMatching(
+          /^Grace \(Kubernetes user [a-z:]+, as recorded by the client\) at /,
+        ) as string,
+      },
     });
     for (const { hash } of records)
       expect(await berth('replay', hash, '--data', dataDir)).toMatchObject({

@@ -16,6 +16,7 @@ import { TransitionJournal } from '../../../src/controllers/publication/transiti
 import type { PublishState } from '../../../src/core/publish/judge/publish-state.ts';
 import type { PlacementMove } from '../../../src/core/transition/unfinished-transition.ts';
 import { VolatileMemory } from '../../fakes/volatile-memory.ts';
+import { DeclaredPlacements } from '../../../src/controllers/sources/progress/declared-placements.ts';
 import { PublishPipeline } from '../../../src/controllers/publication/publish-pipeline.ts';
 import { PublishedPlacements } from '../../../src/core/publish/pages/published-placements.ts';
 import { TransientError } from '../../../src/core/errors.ts';
@@ -207,6 +208,8 @@ export class Simulation {
       budgetOf: () => ({ percent: 100, atLeast: 0 }),
       approvals: new PlanApprovals(new Map(), clock, ['fleet']),
       barrier,
+      declared: new DeclaredPlacements([]),
+      mayListNamespaces: false,
       decide: function* (snapshot) {
         // One by one, as they are asked for: a decision that nobody took was never made.
         const each = engine(snapshot);

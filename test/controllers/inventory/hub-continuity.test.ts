@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ReflectorPosition } from '../../../src/adapters/kube/cache/reflector.ts';
+import { FakeClock } from '../../fakes/fake-clock.ts';
 import { HubContinuity } from '../../../src/controllers/inventory/hub-continuity.ts';
 import { InputError, TransientError } from '../../../src/core/errors.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
@@ -12,6 +13,9 @@ describe('looking whether the hub is the one that was seen last', () => {
   let lists: number;
   let positions: ReflectorPosition[];
   let breaks: HubBreak[];
+  let answers: number;
+  let clock: FakeClock;
+  let mayListNamespaces: boolean;
   beforeEach(() => {
     memory = new Map();
     hub = { uid: 'hub-1', resourceVersion: '100' };
@@ -19,6 +23,9 @@ describe('looking whether the hub is the one that was seen last', () => {
     lists = 0;
     positions = [];
     breaks = [];
+    answers = 0;
+    clock = new FakeClock();
+    mayListNamespaces = true;
   });
 
   const list = async () => {
@@ -34,9 +41,12 @@ describe('looking whether the hub is the one that was seen last', () => {
   const open = () =>
     new HubContinuity({
       api: { list },
+      clock,
+      mayListNamespaces,
       memory,
       positions: () => positions,
       onBreak: (how) => void breaks.push(how),
+      onAnswer: () => void (answers += 1),
     });
 
   it('finds it restored when its version is older than what a watch has reached, once', async () => {
@@ -98,5 +108,45 @@ describe('looking whether the hub is the one that was seen last', () => {
     refusal = new TransientError('no answer', { ...details, code: 'kube.network' });
     await expect(continuity.look()).rejects.toThrow('no answer');
     expect(breaks).toEqual([]);
+  });
+
+  it('looks by itself, since the watches of a real hub go on after a restore', async () => {
+    const continuity = open();
+    const stop = new AbortController();
+    const running = continuity.run(stop.signal);
+    await clock.advance(10_000);
+    hub = { ...hub, resourceVersion: '50' };
+    refusal = new TransientError('no answer', { subject: 'GET', code: 'kube.network' });
+    await clock.advance(10_000);
+    expect(breaks).toEqual([]);
+    refusal = undefined;
+    await clock.advance(2_000);
+    expect([breaks, answers]).toEqual([['restored'], 1]);
+    await clock.advance(10_000);
+    expect([breaks, answers]).toEqual([['restored'], 1]);
+    stop.abort();
+    await running;
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('believes a watch that finds another history, once for all that find it', async () => {
+    const continuity = open();
+    await continuity.look();
+    hub = { ...hub, resourceVersion: '500' };
+    await Promise.all([continuity.doubt(), continuity.doubt()]);
+    expect(breaks).toEqual(['restored']);
+    expect(continuity.wasRestored).toBe(true);
+    expect(await continuity.look()).toBe(1);
+  });
+
+  it('where it may not list namespaces it goes by the versions alone', async () => {
+    mayListNamespaces = false;
+    const continuity = open();
+    await continuity.look();
+    hub = { uid: 'hub-2', resourceVersion: '500' };
+    expect(await continuity.look()).toBe(0);
+    hub = { uid: 'hub-2', resourceVersion: '499' };
+    expect(await continuity.look()).toBe(1);
+    expect(breaks).toEqual(['restored']);
   });
 });

@@ -105,7 +105,9 @@ describe('make before break', () => {
     expect(await fleet.decisions('web')).toEqual(['c2']);
     await fleet.stop();
     const { stdout } = await fleet.berth('history', 'team-a/web', '--data', fleet.dataDir);
-    expect(stdout.trim().split('\n').at(-1)).toMatch(/ 1 +0 +1 +[0-9a-f]{8} +Grace \(Kubernetes user [a-z:]+, as recorded by the client\) at /);
+    expect(stdout.trim().split('\n').at(-1)).toMatch(
+      / 1 +0 +1 +[0-9a-f]{8} +Grace \(Kubernetes user [a-z:]+, as recorded by the client\) at /,
+    );
   });
 });
 

@@ -87,8 +87,9 @@ describe('a watch', () => {
     expect(all[0].object.message).toMatch(/^too old resource version: 1 \(\d+\)$/);
   });
 
-  it('refuses a version from the future with 504 and a hint to come back', async () => {
-    const reply = await hub.call('GET', '/api/v1/secrets?watch=true&resourceVersion=999999999');
+  it('refuses the state at a version from the future with 504 and a hint to come back', async () => {
+    const state = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=999999999';
+    const reply = await hub.call('GET', `/api/v1/secrets?watch=true&${state}`);
     expect(reply.status).toBe(504);
     expect(reply.body.details).toMatchObject({
       retryAfterSeconds: 1,

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ApiAddress, ApiClient } from './api-client.ts';
@@ -15,7 +15,20 @@ export interface ControlPlane extends ApiAddress {
   readonly client: ApiClient;
   /** Of an administrator. */
   readonly kubeconfig: string;
+  /** Keeps a copy of etcd's data; etcd and kube-apiserver are started again. */
+  backUp(): Promise<void>;
+  /**
+   * Gives etcd the data of the last `backUp` again.
+   * @param also the programs that are started again beside etcd. Without kube-apiserver its caches keep what is gone.
+   */
+  restore(also?: readonly 'kube-apiserver'[]): Promise<void>;
   stop(): Promise<void>;
+}
+
+interface Program {
+  readonly name: (typeof CONTROL_PLANE_PROGRAMS)[number];
+  readonly args: readonly string[];
+  readonly isReady: () => Promise<boolean>;
 }
 
 /**
@@ -24,27 +37,59 @@ export interface ControlPlane extends ApiAddress {
  */
 export async function startControlPlane(flags: readonly string[] = []): Promise<ControlPlane> {
   const dir = mkdtempSync(join(tmpdir(), 'berth-peer-'));
-  const processes: PeerProcess[] = [];
+  const running = new Map<string, PeerProcess>();
+  const start = async ({ name, args, isReady }: Program): Promise<void> => {
+    const process = startPeer(name, { args, logFile: join(dir, `${name}.log`) });
+    running.set(name, process);
+    await process.until(isReady);
+  };
+  const end = async (name: string): Promise<void> => {
+    await running.get(name)?.stop();
+    running.delete(name);
+  };
   const stop = async (): Promise<void> => {
-    for (const one of processes.splice(0).reverse()) await one.stop();
+    for (const name of [...running.keys()].reverse()) await end(name);
     rmSync(dir, { recursive: true, force: true });
   };
   try {
-    const etcdUrl = await startEtcd(dir, processes);
-    const address = await startApiServer(dir, [etcdUrl, flags], processes);
+    const [etcd, etcdUrl] = await etcdProgram(dir);
+    await start(etcd);
+    const [server, addressNow] = await apiServerProgram(dir, etcdUrl, flags);
+    await start(server);
+    const address = addressNow();
     const client = apiClient(address);
-    const end = async (): Promise<void> => {
-      client.close();
-      await stop();
+    /** Both, in the order in which they need each other; `change` happens while etcd is down. */
+    const again = async (isServerToo: boolean, change: () => void): Promise<void> => {
+      if (isServerToo) await end(server.name);
+      await end(etcd.name);
+      change();
+      await start(etcd);
+      if (isServerToo) await start(server);
     };
-    return { ...address, client, kubeconfig: writeKubeconfig(dir, address), stop: end };
+    const [data, copy] = [join(dir, 'etcd'), join(dir, 'backup')];
+    return {
+      ...address,
+      client,
+      kubeconfig: writeKubeconfig(dir, address),
+      backUp: () => again(true, () => cpSync(data, copy, { recursive: true })),
+      restore: (also = ['kube-apiserver']) =>
+        again(also.includes('kube-apiserver'), () => {
+          rmSync(data, { recursive: true });
+          cpSync(copy, data, { recursive: true });
+        }),
+      stop: async () => {
+        client.close();
+        await stop();
+      },
+    };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-async function startEtcd(dir: string, processes: PeerProcess[]): Promise<string> {
+/** @returns the program and its address for clients */
+async function etcdProgram(dir: string): Promise<[Program, string]> {
   const [client, peer] = [`http://127.0.0.1:${await freePort()}`, `http://127.0.0.1:${await freePort()}`];
   const args = [
     `--data-dir=${join(dir, 'etcd')}`,
@@ -56,17 +101,15 @@ async function startEtcd(dir: string, processes: PeerProcess[]): Promise<string>
     '--unsafe-no-fsync',
     '--log-level=warn',
   ];
-  const etcd = startPeer('etcd', { args, logFile: join(dir, 'etcd.log') });
-  processes.push(etcd);
-  await etcd.until(async () => (await fetch(`${client}/health`)).ok);
-  return client;
+  return [{ name: 'etcd', args, isReady: async () => (await fetch(`${client}/health`)).ok }, client];
 }
 
-async function startApiServer(
+/** @returns the program, and what its address is when it runs */
+async function apiServerProgram(
   dir: string,
-  [etcdUrl, flags]: readonly [string, readonly string[]],
-  processes: PeerProcess[],
-): Promise<ApiAddress> {
+  etcdUrl: string,
+  flags: readonly string[],
+): Promise<[Program, () => ApiAddress]> {
   const port = await freePort();
   const token = randomBytes(16).toString('hex');
   const certificates = join(dir, 'certificates');
@@ -88,13 +131,11 @@ async function startApiServer(
     '--allow-privileged',
     ...flags,
   ];
-  const server = startPeer('kube-apiserver', { args, logFile: join(dir, 'kube-apiserver.log') });
-  processes.push(server);
   const certificate = join(certificates, 'apiserver.crt');
   const url = `https://127.0.0.1:${port}`;
   const addressNow = (): ApiAddress => ({ url, token, caPem: readFileSync(certificate, 'utf8') });
-  await server.until(async () => existsSync(certificate) && (await isReady(addressNow())));
-  return addressNow();
+  const isServing = async (): Promise<boolean> => existsSync(certificate) && (await isReady(addressNow()));
+  return [{ name: 'kube-apiserver', args, isReady: isServing }, addressNow];
 }
 
 async function isReady(address: ApiAddress): Promise<boolean> {

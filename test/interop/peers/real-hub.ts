@@ -86,6 +86,22 @@ export class RealHub {
     return peer;
   }
 
+  /** The garbage collector of Kubernetes. */
+  async collectGarbage(): Promise<void> {
+    const args = ['--controllers=garbagecollector', '--leader-elect=false', '--secure-port=0'];
+    const collector = startPeer('kube-controller-manager', {
+      args: [`--kubeconfig=${this.plane.kubeconfig}`, ...args],
+      logFile: join(this.#dir, 'kube-controller-manager.log'),
+    });
+    this.#started.push(collector);
+    // It works when it deletes what has lost its owner.
+    const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'none', uid: 'gone' };
+    const metadata = { name: 'garbage', namespace: 'default', ownerReferences: [owner] };
+    await this.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
+    const path = '/api/v1/namespaces/default/configmaps/garbage';
+    await collector.until(async () => (await this.plane.client.call('GET', path)).status === 404);
+  }
+
   /** Berth, in this process; its events arrive in `events`. */
   async serve(
     over: Partial<ServeOptions> = {},
@@ -112,8 +128,11 @@ export class RealHub {
     return { events, close };
   }
 
-  readonly until = async (what: () => boolean | Promise<boolean>): Promise<void> => {
-    const deadline = Date.now() + PATIENCE_MS;
+  readonly until = async (
+    what: () => boolean | Promise<boolean>,
+    patienceMs = PATIENCE_MS,
+  ): Promise<void> => {
+    const deadline = Date.now() + patienceMs;
     while (!(await what())) {
       if (Date.now() > deadline) throw new Error(`not reached: ${String(what)}`);
       // fixed wait: the pace of a poll

@@ -13,7 +13,7 @@ export interface IndexDefinition {
 }
 
 export interface ObjectCacheOptions
-  extends Pick<ReflectorOptions, 'api' | 'clock' | 'random' | 'log' | 'historyOf'> {
+  extends Pick<ReflectorOptions, 'api' | 'clock' | 'random' | 'log' | 'historyOf' | 'onOtherHistory'> {
   /** Called for each list or watch that failed. */
   readonly onError?: ((kind: KindInfo, error: unknown) => void) | undefined;
   /** Keeps less of the objects of a kind than the server sends, by the plural of the kind. Every reader sees what is kept. */
@@ -65,8 +65,18 @@ export class ObjectCache {
     for (const reflector of this.reflectors) run(reflector, supervisor);
   }
 
+  /** Lists all kinds again, whatever their watches show. */
+  restart(): void {
+    for (const reflector of this.reflectors) reflector.restart();
+  }
+
+  /** What waits after a failure waits no longer: the server answers again. */
+  hurry(): void {
+    for (const reflector of this.reflectors) reflector.hurry();
+  }
+
   #reflect(kind: KindInfo): Reflector {
-    const { api, clock, random, log, historyOf, onError, transforms } = this.#options;
+    const { api, clock, random, log, historyOf, onOtherHistory, onError, transforms } = this.#options;
     const transform = transforms?.[kind.plural];
     return new Reflector({
       api,
@@ -75,6 +85,7 @@ export class ObjectCache {
       random,
       log,
       historyOf,
+      onOtherHistory,
       onError: (error) => onError?.(kind, error),
       ...(transform && { transform }),
     });

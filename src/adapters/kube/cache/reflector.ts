@@ -2,10 +2,14 @@ import { InputError, TransientError } from '../../../core/errors.ts';
 import type { KindInfo } from '../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { namespacedName } from '../../../core/model/object-ref.ts';
+import { isNewerResourceVersion } from '../../../core/model/resource-version.ts';
 import type { Clock, KubeApi, ListOptions, Logger, WatchEvent } from '../../../core/ports.ts';
 import { Backoff, type BackoffLimits } from '../../../runtime/backoff.ts';
 import { sleep } from '../../../runtime/sleep.ts';
 import { ObjectStore } from './object-store.ts';
+import { SilenceTimer } from './silence-timer.ts';
+import { isWatchInHistory, wentBack } from './watch-proof.ts';
+import { withoutManagedFields } from './without-managed-fields.ts';
 
 export interface ReflectorOptions extends ListOptions {
   readonly api: KubeApi;
@@ -20,6 +24,8 @@ export interface ReflectorOptions extends ListOptions {
   readonly onError?: (error: unknown) => void;
   /** Awaited before each list and watch. When its number changes, what was read before belongs to another history: it is listed again. */
   readonly historyOf?: (() => Promise<number>) | undefined;
+  /** Called when the server turned out to have another history, of which its answers said nothing; the kind is listed again. */
+  readonly onOtherHistory?: (() => Promise<void>) | undefined;
   /** Keeps less of each object than the server sends; managedFields are always dropped. */
   readonly transform?: (object: KubeObject) => KubeObject;
 }
@@ -34,6 +40,9 @@ export interface WatchFailure {
   readonly verb: 'list' | 'watch';
   readonly error: InputError;
 }
+
+/** A failure that lasts is logged again after this time. */
+const LOG_AGAIN_MS = 300_000;
 
 /**
  * Keeps a store equal to one kind on the server: one list, then one watch that is resumed where it broke. What client-node's
@@ -58,7 +67,10 @@ export class Reflector {
   /** Lists are numbered: the last that began, the last that was read, and the one that has to be read before a watch goes on. */
   #lists = { begun: 0, read: 0, wanted: 0 };
   #interrupt: () => void = () => undefined;
+  #endPause: () => void = () => undefined;
   #failure: WatchFailure | undefined;
+  /** When the log said so. An outage of the whole server is logged once, and not for each kind. */
+  #loggedAtMs = -Infinity;
 
   constructor(options: ReflectorOptions) {
     this.#options = options;
@@ -106,10 +118,21 @@ export class Reflector {
    * the list, or when the signal aborts.
    */
   async relist(signal: AbortSignal): Promise<void> {
-    const wanted = this.#lists.begun + 1;
-    this.#lists.wanted = wanted;
-    this.#interrupt();
+    const wanted = this.restart();
     await this.#when(() => this.#lists.read >= wanted || this.#failure?.verb === 'list', signal);
+  }
+
+  /** Ends the watch, or the pause before the next one, and lists again. @returns the number of that list */
+  restart(): number {
+    this.#lists.wanted = this.#lists.begun + 1;
+    this.#interrupt();
+    return this.#lists.wanted;
+  }
+
+  /** Ends the pause after a failure: the server answers again. */
+  hurry(): void {
+    this.#backoff.reset();
+    this.#endPause();
   }
 
   get #mustList(): boolean {
@@ -139,10 +162,11 @@ export class Reflector {
     while (!signal.aborted) {
       try {
         await this.#checkHistory();
+        const isResumed = !this.#mustList;
         while (this.#mustList && !signal.aborted) this.#resourceVersion = await this.#list();
         // Stopped while listing: the abort event is over and would not reach the watch.
         if (signal.aborted || this.#resourceVersion === undefined) return;
-        await this.#watch(this.#resourceVersion, signal);
+        await this.#watch(this.#resourceVersion, isResumed, signal);
       } catch (error) {
         if (signal.aborted) return;
         this.#afterFailure(error);
@@ -164,6 +188,8 @@ export class Reflector {
     const { api, kind, namespace, labelSelector, fieldSelector } = this.#options;
     const number = ++this.#lists.begun;
     const { items, resourceVersion } = await api.list(kind, { namespace, labelSelector, fieldSelector });
+    // The next list follows at once then: others may have found more.
+    if (!this.#isAnotherHistory && wentBack(this.store, items, this.#reached)) await this.#meetOtherHistory();
     this.store.replace(
       items.map((object) => this.#slim(object)),
       { isSameHistory: !this.#isAnotherHistory },
@@ -177,19 +203,25 @@ export class Reflector {
     return resourceVersion;
   }
 
-  async #watch(resourceVersion: string, signal: AbortSignal): Promise<void> {
+  /** @param isResumed the version is that of a watch before, and not that of a list */
+  async #watch(resourceVersion: string, isResumed: boolean, signal: AbortSignal): Promise<void> {
     const { api, kind, namespace, labelSelector, fieldSelector, clock } = this.#options;
     const stream = new AbortController();
     const stop = (): void => stream.abort();
     signal.addEventListener('abort', stop, { once: true });
     this.#interrupt = stop;
-    const silence = new SilenceTimer(clock, this.#options.silenceLimitMs ?? 150_000, stop);
+    const silence = new SilenceTimer(clock, this.#options.silenceLimitMs ?? 150_000, () => {
+      // Usual where the server has no watch cache: then it sends no bookmarks for a kind that does not change.
+      this.#options.log.debug('watch received nothing for long, opening it again', { kind: kind.kind });
+      stop();
+    });
     const openedAtMs = clock.now();
     try {
       const selection = { namespace, labelSelector, fieldSelector, resourceVersion };
       const onOpen = (): void => {
         this.#proven();
         silence.restart();
+        if (isResumed) void this.#proveHistory(stream.signal);
       };
       for await (const event of api.watch(kind, { ...selection, signal: stream.signal, onOpen })) {
         silence.restart();
@@ -198,19 +230,39 @@ export class Reflector {
     } finally {
       silence.cancel();
       signal.removeEventListener('abort', stop);
+      // Also when the server ended the watch: what waits for more of it ends.
+      stop();
     }
     if (signal.aborted || this.#mustList) return;
-    if (stream.signal.aborted)
-      this.#options.log.warn('watch received nothing for too long, opening it again', { kind: kind.kind });
     // A server that ends every watch at once must not be hammered.
     if (clock.now() - openedAtMs < 1_000) await this.#pause(this.#backoff.nextMs(), signal);
+  }
+
+  async #proveHistory(stream: AbortSignal): Promise<void> {
+    const { store, kind } = this;
+    const reached = (): string | undefined => this.#resourceVersion;
+    try {
+      const isProven = await isWatchInHistory({ ...this.#options, kind, store, reached }, stream);
+      if (!isProven && !stream.aborted) await this.#meetOtherHistory();
+    } catch {
+      // The server is away: the watch ends, and the next one is proven.
+    }
+  }
+
+  async #meetOtherHistory(): Promise<void> {
+    this.#isAnotherHistory = true;
+    await this.#options.onOtherHistory?.().catch(() => undefined);
+    this.restart();
   }
 
   #take(event: WatchEvent): void {
     this.#proven();
     this.#backoff.reset();
     if (event.type === 'bookmark') {
-      if (event.resourceVersion !== '') this.#resourceVersion = event.resourceVersion;
+      const { resourceVersion } = event;
+      // Progress of an etcd that was restored under the watch.
+      if (isNewerResourceVersion(this.#resourceVersion ?? '', resourceVersion)) void this.#meetOtherHistory();
+      else if (resourceVersion !== '') this.#resourceVersion = resourceVersion;
       return;
     }
     this.#resourceVersion = event.object.metadata.resourceVersion;
@@ -226,6 +278,7 @@ export class Reflector {
   #proven(): void {
     this.#provenAtMs = this.#options.clock.now();
     this.#failure = undefined;
+    this.#loggedAtMs = -Infinity;
   }
 
   #afterFailure(error: unknown): void {
@@ -240,14 +293,18 @@ export class Reflector {
       this.#resourceVersion = undefined;
     }
     if (isExpired(error)) {
-      log.info('watch position expired, listing again', { kind: kind.kind });
+      log.debug('watch position expired, listing again', { kind: kind.kind });
       return;
     }
     if (error instanceof InputError) {
       this.#failure = { verb, error };
       this.#wake();
     }
-    log.warn('watch failed', { kind: kind.kind, error });
+    const isOfNetwork = error instanceof TransientError && error.code === 'kube.network';
+    const nowMs = this.#options.clock.now();
+    const isNews = !isOfNetwork && nowMs - this.#loggedAtMs >= LOG_AGAIN_MS;
+    if (isNews) this.#loggedAtMs = nowMs;
+    log[isNews ? 'warn' : 'debug'](`${verb} failed, trying again until it works`, { kind: kind.kind, error });
     onError?.(error);
   }
 
@@ -257,6 +314,7 @@ export class Reflector {
     const end = (): void => over.abort();
     signal.addEventListener('abort', end, { once: true });
     this.#interrupt = end;
+    this.#endPause = end;
     await sleep(this.#options.clock, forMs, over.signal);
     signal.removeEventListener('abort', end);
   }
@@ -267,36 +325,6 @@ export class Reflector {
   }
 }
 
-class SilenceTimer {
-  #cancel: () => void = () => undefined;
-  readonly #clock: Clock;
-  readonly #limitMs: number;
-  readonly #onSilence: () => void;
-
-  constructor(clock: Clock, limitMs: number, onSilence: () => void) {
-    this.#clock = clock;
-    this.#limitMs = limitMs;
-    this.#onSilence = onSilence;
-    this.restart();
-  }
-
-  restart(): void {
-    this.#cancel();
-    this.#cancel = this.#clock.schedule(this.#limitMs, this.#onSilence);
-  }
-
-  cancel(): void {
-    this.#cancel();
-  }
-}
-
 function isExpired(error: unknown): boolean {
   return error instanceof InputError && error.code === 'kube.expired';
-}
-
-/** managedFields are often half of an object and nobody here reads them from a store. */
-function withoutManagedFields(object: KubeObject): KubeObject {
-  if (object.metadata.managedFields === undefined) return object;
-  const { managedFields: _dropped, ...metadata } = object.metadata;
-  return { ...object, metadata };
 }

@@ -7,6 +7,7 @@ import type { KubeConfig, KubeCredentials } from '../config/kube-config.ts';
 import { Http1Transport } from './http1-transport.ts';
 import { networkError, type RequestSubject } from './kube-errors.ts';
 import type { KubeResponse, KubeTransport } from './kube-transport.ts';
+import type { ServerOutage } from './server-outage.ts';
 import { TlsTransport } from './tls-transport.ts';
 import type { WriteFence } from './write-fence.ts';
 
@@ -18,6 +19,8 @@ export interface KubeRequest extends RequestSubject {
   readonly accept?: string | undefined;
   /** Aborts the request and its response. */
   readonly signal?: AbortSignal | undefined;
+  /** The answer has no end of its own. */
+  readonly isStream?: boolean | undefined;
   /** Of a write: asked each time that it is sent. */
   readonly fence?: WriteFence | undefined;
 }
@@ -31,6 +34,8 @@ export interface ConnectionOptions {
   readonly userAgent: string;
   /** Instead of whom the kubeconfig says. */
   readonly impersonate: ImpersonatedUser | undefined;
+  /** Told of each request whether it was answered. */
+  readonly outage?: Pick<ServerOutage, 'answered' | 'failed'> | undefined;
 }
 
 /**
@@ -95,20 +100,29 @@ export class KubeConnection {
             'content-type': request.contentType ?? 'application/json',
             'content-length': Buffer.byteLength(body),
           };
-    return this.#transportFor(credentials).send({
-      subject: request,
-      method,
-      path: whole,
-      headers: {
-        ...this.#headers,
-        ...(authorization !== undefined && { authorization }),
-        ...bodyHeaders,
-        ...(accept !== undefined && { accept }),
-      },
-      body,
-      signal: request.signal,
-      fence: request.fence,
-    });
+    const { clock, outage } = this.#options;
+    const sentAtMs = clock.now();
+    try {
+      const response = await this.#transportFor(credentials).send({
+        subject: request,
+        method,
+        path: whole,
+        headers: {
+          ...this.#headers,
+          ...(authorization !== undefined && { authorization }),
+          ...bodyHeaders,
+          ...(accept !== undefined && { accept }),
+        },
+        body,
+        signal: request.signal,
+        fence: request.fence,
+      });
+      if (request.isStream !== true) outage?.answered(response.statusCode);
+      return response;
+    } catch (error) {
+      if (request.signal?.aborted !== true) outage?.failed(sentAtMs, error);
+      throw error;
+    }
   }
 
   /** Files that changed are picked up within CREDENTIALS_MAX_AGE_MS. While they cannot be read, what was read before goes on. */

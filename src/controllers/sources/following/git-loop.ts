@@ -1,5 +1,6 @@
 import { mayAffectRef } from '../../../adapters/git/repository/git-ref.ts';
 import type { GitRef } from '../../../adapters/git/repository/git-repository.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { Problem } from '../../../core/model/problem.ts';
 import type { Clock, Logger } from '../../../core/ports.ts';
 import type { HubBreak } from '../../../core/sync/hub-position.ts';
@@ -50,6 +51,8 @@ export interface SourceStatus {
   readonly lastSuccessAtMs: number | undefined;
 }
 
+const RESTORE_PACE_MS = 2_000;
+
 /**
  * Fetch, read, sync; again when woken or after the interval. Every failure is reported and tried again; meanwhile the hub is kept as the last
  * commit says that could be followed.
@@ -72,6 +75,8 @@ export class GitLoop {
   #comparesAnswered = 0;
   #onlyReads = false;
   #hubChanges = 0;
+  /** An object is to be applied again. */
+  #isLost = false;
 
   constructor(options: GitLoopOptions) {
     this.#options = options;
@@ -109,6 +114,20 @@ export class GitLoop {
     this.fetch();
   }
 
+  /**
+   * An object that Git declares was deleted on the hub: applies it again, without waiting for Git.
+   * @returns whether it is this source that applies it
+   */
+  restore(object: KubeObject): boolean {
+    const { sync, leadership } = this.#options;
+    if (leadership?.isHeld === false || sync?.declares(object, this.#content?.objects ?? []) !== true)
+      return false;
+    this.#comparesAsked += 1;
+    this.#isLost = true;
+    this.#wake?.abort();
+    return true;
+  }
+
   /** The hub was restored or replaced: it is compared with Git before it counts as following any commit. */
   hubChanged(how: HubBreak): void {
     this.#hubChanges += 1;
@@ -142,7 +161,20 @@ export class GitLoop {
         emit({ kind: 'error', where: `source ${name}`, error });
       }
       await this.#wait(waitMs, signal);
+      if (this.#isLost) await this.#restoreLost(signal);
     }
+  }
+
+  /** Where somebody deletes it again and again, it comes back at this pace. */
+  async #restoreLost(signal: AbortSignal): Promise<void> {
+    const { clock, log, name } = this.#options;
+    await sleep(clock, Math.max(0, this.#comparedAtMs + RESTORE_PACE_MS - clock.now()), signal);
+    this.#isLost = false;
+    if (this.#content === undefined || signal.aborted) return;
+    // The pass after this one tries again.
+    await this.#followFleet(this.#content, signal).catch((error: unknown) =>
+      log.warn('source failed', { source: name, error }),
+    );
   }
 
   async #pass(signal: AbortSignal): Promise<void> {
@@ -270,7 +302,7 @@ export class GitLoop {
   }
 
   async #wait(waitMs: number, signal: AbortSignal): Promise<void> {
-    if (this.#triggered || signal.aborted) return;
+    if (this.#triggered || this.#isLost || signal.aborted) return;
     const wake = new AbortController();
     this.#wake = wake;
     const stop = (): void => wake.abort();

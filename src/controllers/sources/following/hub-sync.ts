@@ -5,7 +5,13 @@ import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { objectIdentity, refOf } from '../../../core/model/object-ref.ts';
 import type { SourceObject } from '../../../core/model/source-object.ts';
 import { groupByWave } from '../../../core/sync/apply-order.ts';
-import { applySetId, memberKinds, parentOfSource, uniqueKinds } from '../../../core/sync/apply-set.ts';
+import {
+  APPLY_SET_PART_OF_LABEL,
+  applySetId,
+  memberKinds,
+  parentOfSource,
+  uniqueKinds,
+} from '../../../core/sync/apply-set.ts';
 import { withHubTaints } from '../../../core/sync/applied/cluster-taints.ts';
 import { containsAll, desiredObject, isApplied } from '../../../core/sync/desired-object.ts';
 import { type LeftField, standingLeftFields, withoutLeftFields } from '../../../core/sync/left-fields.ts';
@@ -72,6 +78,13 @@ export class HubSync {
   /** The state of the hub is unknown: the next call of `sync` compares everything. */
   distrust(): void {
     this.#settled = undefined;
+  }
+
+  /** Whether the object of the hub is a member of this source's set, and among these objects. */
+  declares(object: KubeObject, objects: readonly SourceObject[]): boolean {
+    if (object.metadata.labels?.[APPLY_SET_PART_OF_LABEL] !== this.#id) return false;
+    const identity = objectIdentity(refOf(object));
+    return objects.some((one) => possibleIdentities(one.object).includes(identity));
   }
 
   /** The hub was restored to an older state, or replaced. */

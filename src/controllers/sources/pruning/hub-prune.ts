@@ -6,7 +6,7 @@ import {
   RELEASED_BY_ANNOTATION,
 } from '../../../core/publish/approval/publish-annotations.ts';
 import type { DeletionLoss } from '../../../core/sync/deletion-loss.ts';
-import { type DeletionRecord, deletionRecord } from '../../../core/sync/deletion-record.ts';
+import { deletionRecord, recordedCommit } from '../../../core/sync/deletion-record.ts';
 import { type Deletion, deletionMark, noteDeletions } from '../../../core/sync/deletion-window.ts';
 import { countedMembers, objectsToPrune, planPrune, type PrunePlan } from '../../../core/sync/plan-prune.ts';
 import { lossEntries, noteLosses } from '../../../core/sync/loss-window.ts';
@@ -168,7 +168,7 @@ function recordedWith(
   input: SyncInput,
   released: PruneOutcome['released'],
 ): (object: KubeObject) => void {
-  const known = { source, commit: commitIn(input), released: released ?? null };
+  const known = { source, commit: recordedCommit(input.commit), released: released ?? null };
   return (object) => onDeleted?.(deletionRecord(object, { ...known, atMs: clock.now() }));
 }
 
@@ -201,10 +201,4 @@ function committer({ commit }: SyncInput): string | undefined {
   if (commit === undefined) return undefined;
   const { author, committer: when, id } = commit;
   return `${author.name} <${author.email}> at ${new Date(when.timeMs).toISOString()} in commit ${id}`;
-}
-
-function commitIn({ commit }: SyncInput): DeletionRecord['commit'] {
-  if (commit === undefined) return null;
-  const { id, author, subject } = commit;
-  return { id, author: `${author.name} <${author.email}>`, subject };
 }

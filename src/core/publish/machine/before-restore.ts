@@ -1,6 +1,5 @@
 import { isNewerResourceVersion } from '../../model/resource-version.ts';
-import { type DecisionPage, decisionPageOf } from '../pages/decision-page.ts';
-import type { SettledPage } from '../pages/plan-pages.ts';
+import { decisionPageOf, hasGroup } from '../pages/decision-page.ts';
 import type { SeenAtRestore, WatchedChange } from './state/placement-event.ts';
 import type { BeforeRestore, PlacementState } from './state/placement-state.ts';
 import { currentPages } from './state/current-pages.ts';
@@ -39,8 +38,4 @@ function isSinceRestore(hubVersion: string, { before, after }: WatchedChange): b
   const isNew = (object = after): boolean =>
     isNewerResourceVersion(object?.metadata.resourceVersion ?? '', hubVersion);
   return after === undefined ? !isNew(before) : isNew(after);
-}
-
-function hasGroup(page: DecisionPage): page is DecisionPage & SettledPage {
-  return page.group !== undefined;
 }

@@ -25,6 +25,11 @@ export interface DecisionPage extends ListedPage {
   readonly owned: boolean;
 }
 
+/** False: someone edited its labels. */
+export function hasGroup(page: DecisionPage): page is DecisionPage & { readonly group: GroupKey } {
+  return page.group !== undefined;
+}
+
 /** The clusters to be published for one group, in the order in which they are to be written. */
 export interface DesiredGroup extends GroupKey {
   readonly decisions: readonly ClusterDecision[];

@@ -205,6 +205,108 @@ describe('Reflector', () => {
     expect(Number(reflector.position.resourceVersion)).toBeGreaterThan(Number(resourceVersion));
   });
 
+  describe('after a restore of which the watch says nothing', () => {
+    let told: number;
+    let cut: () => void;
+    beforeEach(async () => {
+      told = 0;
+      const watch = api.watch.bind(api);
+      api.watch = (kind, options: WatchOptions) => {
+        const stream = new AbortController();
+        options.signal.addEventListener('abort', () => stream.abort(), { once: true });
+        cut = () => stream.abort();
+        return watch(kind, { ...options, signal: stream.signal });
+      };
+      for (const name of ['a', 'b']) await api.create(MANAGED_CLUSTER, cluster(name));
+    });
+    const follow = async (): Promise<Reflector> => {
+      const reflector = start({ onOtherHistory: async () => void (told += 1) });
+      await reflector.whenSynced(stop.signal);
+      return reflector;
+    };
+    /** As a server that went back, and has passed the position of the watch since. */
+    const showLists = (change: (items: KubeObject[], version: string) => [KubeObject[], string]): void => {
+      const list = api.list.bind(api);
+      api.list = async (kind, options) => {
+        const { items, resourceVersion } = await list(kind);
+        const [shown, version] = change([...items], resourceVersion);
+        const name = options?.fieldSelector?.replace('metadata.name=', '');
+        return {
+          items: shown.filter(({ metadata }) => name === undefined || metadata.name === name),
+          resourceVersion: version,
+        };
+      };
+    };
+
+    it.each<[string, (items: KubeObject[], version: string) => [KubeObject[], string]]>([
+      ['its newest object is gone', ([a], version) => [[a as KubeObject], version]],
+      [
+        'its newest object went back',
+        ([a, b], version) => [
+          [a as KubeObject, { ...b, metadata: { ...b?.metadata, resourceVersion: '7' } } as KubeObject],
+          version,
+        ],
+      ],
+      ['the server has not reached its position', (items) => [items, '50']],
+    ])('lists anew when %s', async (_name, change) => {
+      const reflector = await follow();
+      cut();
+      showLists(change);
+      await clock.advance(20_000);
+      expect([reflector.relists, told]).toEqual([2, 1]);
+      expect(reflector.store.list()).toHaveLength(
+        change(reflector.store.list() as KubeObject[], '1')[0].length,
+      );
+    });
+
+    it('goes on when the watch shows what became of its newest object', async () => {
+      const reflector = await follow();
+      cut();
+      await api.delete(MANAGED_CLUSTER, { namespace: '', name: 'b' });
+      await clock.advance(20_000);
+      expect([reflector.relists, told, names(reflector)]).toEqual([1, 0, ['a']]);
+    });
+
+    it('asks once after each watch that was opened again, and not while one stays open', async () => {
+      const reflector = await follow();
+      await clock.advance(60_000);
+      const lists = () => api.requests.filter((request) => request === 'LIST managedclusters').length;
+      expect(lists()).toBe(1);
+      cut();
+      await clock.advance(60_000);
+      expect([lists(), reflector.relists, told]).toEqual([2, 1, 0]);
+    });
+
+    it('lists anew when a bookmark goes back', async () => {
+      api.watch = async function* (_kind, options: WatchOptions): AsyncGenerator<WatchEvent> {
+        options.onOpen?.();
+        if (told === 0) yield { type: 'bookmark', resourceVersion: '5' };
+        await new Promise((resolve) => options.signal.addEventListener('abort', resolve));
+      };
+      const reflector = await follow();
+      await clock.advance(1_000);
+      expect([reflector.relists, told]).toEqual([2, 1]);
+    });
+  });
+
+  it('says once that it fails, and nothing louder than debug of the network', async () => {
+    const log = new SilentLogger();
+    const failures = [
+      new TransientError('cut', { code: 'kube.network', subject: 'x' }),
+      ...[1, 2, 3].map(() => new TransientError('broken', { code: 'kube.internalerror', subject: 'x' })),
+    ];
+    const list = api.list.bind(api);
+    api.list = async (kind, options) => {
+      const failure = failures.shift();
+      if (failure !== undefined) throw failure;
+      return list(kind, options);
+    };
+    const reflector = start({ log });
+    await clock.advance(60_000);
+    expect(reflector.synced).toBe(true);
+    expect(log.entries.map(({ level }) => level)).toEqual(['debug', 'warn', 'debug', 'debug']);
+  });
+
   it('opens a silent stream anew from where it was, without a list', async () => {
     let mute = true;
     const watch = api.watch.bind(api);
@@ -223,6 +325,23 @@ describe('Reflector', () => {
     await clock.advance(2_000);
     expect(names(reflector)).toEqual(['missed']);
     expect(reflector.relists).toBe(1);
+  });
+
+  it('stays fresh without bookmarks and events, as of a server without a watch cache, and says nothing of it', async () => {
+    api.watch = async function* (_kind, options: WatchOptions): AsyncGenerator<WatchEvent> {
+      options.onOpen?.();
+      await new Promise((resolve) => options.signal.addEventListener('abort', resolve));
+    };
+    await api.create(MANAGED_CLUSTER, cluster('quiet'));
+    const log = new SilentLogger();
+    const reflector = start({ log });
+    for (let minute = 0; minute < 20; minute++) {
+      await clock.advance(60_000);
+      // Berth is not ready when a kind was not confirmed for five minutes.
+      expect(reflector.stalenessMs()).toBeLessThanOrEqual(150_000);
+    }
+    expect([reflector.relists, reflector.failure]).toEqual([1, undefined]);
+    expect(log.entries.filter(({ level }) => level !== 'debug')).toEqual([]);
   });
 
   it('backs off while the server fails, keeps what it knows, and recovers', async () => {

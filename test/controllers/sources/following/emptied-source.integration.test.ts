@@ -55,7 +55,12 @@ describe('the last objects that a source has on the hub', () => {
     expect((await fleet.berth(...release, '--token', token)).code).toBe(0);
     expect(await fleet.event('synced', ({ pruned }) => pruned > 0)).toMatchObject({
       pruned: 2,
-      released: { token, by: expect.stringMatching(/^Grace \(Kubernetes user [a-z:]+, as recorded by the client\) at /) as string },
+      released: {
+        token,
+        by: expect.stringMatching(
+          /^Grace \(Kubernetes user [a-z:]+, as recorded by the client\) at /,
+        ) as string,
+      },
     });
     expect(await uids()).toEqual([undefined, undefined]);
     await fleet.until(async () => ((await fleet.status()).code === 0 ? true : undefined));

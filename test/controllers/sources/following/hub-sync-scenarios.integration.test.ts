@@ -170,7 +170,12 @@ describe('Git and others on one hub', () => {
     const synced = await fleet.event('synced', ({ pruned }) => pruned > 0);
     expect(synced).toMatchObject({
       pruned: 6,
-      released: { token, by: expect.stringMatching(/^Grace \(Kubernetes user [a-z:]+, as recorded by the client\) at /) as string },
+      released: {
+        token,
+        by: expect.stringMatching(
+          /^Grace \(Kubernetes user [a-z:]+, as recorded by the client\) at /,
+        ) as string,
+      },
     });
     expect((await fleet.hub.api.list(MANAGED_CLUSTER)).items).toEqual([]);
     await fleet.until(async () => {

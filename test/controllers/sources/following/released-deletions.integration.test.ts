@@ -95,7 +95,12 @@ describe('a release of deletions', () => {
     await fleet.serve();
     expect(await pruned()).toMatchObject({
       pruned: 5,
-      released: { token, by: expect.stringMatching(/^Grace \(Kubernetes user [a-z:]+, as recorded by the client\) at /) as string },
+      released: {
+        token,
+        by: expect.stringMatching(
+          /^Grace \(Kubernetes user [a-z:]+, as recorded by the client\) at /,
+        ) as string,
+      },
     });
     expect(fleet.events.filter(({ kind }) => kind === 'sync-problem')).toEqual([]);
     await fleet.until(async () =>

@@ -11,6 +11,8 @@ export interface HubConnection {
   readonly api: KubeApi & { readonly server: string; close(): void };
   /** Not started. Undefined: nobody is elected. */
   readonly elector: LeaderElector | undefined;
+  /** For all that works with the hub: it says once that the hub is away. */
+  readonly log: Logger;
   /** Releases the lease. */
   readonly close: () => Promise<void> | void;
 }
@@ -25,17 +27,24 @@ export async function connectHub(
     readonly log: Logger;
   },
 ): Promise<HubConnection> {
-  const { election, clock, log } = parts;
+  const { election, clock } = parts;
   const { loadKubeConfig } = await import('../../../../adapters/kube/config/load-kube-config.ts');
   const config = loadKubeConfig({ file: flags.kubeconfig, context: flags.context, env: io.env });
+  const { ServerOutage } = await import('../../../../adapters/kube/transport/server-outage.ts');
+  const { quietLogger } = await import('../../../../adapters/log/quiet-logger.ts');
+  const server = config.getCurrentCluster()?.server ?? '';
+  const outage = new ServerOutage({ server, clock, log: parts.log });
+  const log = quietLogger(parts.log, () => outage.isFelt);
   if (election !== undefined) {
     const { electLeader } = await import('../../../serve/elect-leader.ts');
     const key = { namespace: DEFAULT_NAMESPACE, name: election.lease };
-    return electLeader({ config, key, timing: election.timing, clock, random: Math.random, log });
+    const { timing } = election;
+    const elected = electLeader({ config, key, timing, clock, random: Math.random, log, outage });
+    return { ...elected, log };
   }
   const { HttpKubeApi } = await import('../../../../adapters/kube/http-kube-api.ts');
-  const api = new HttpKubeApi({ config, clock, rightsCommand: SERVE_RIGHTS });
-  return { api, elector: undefined, close: () => api.close() };
+  const api = new HttpKubeApi({ config, clock, rightsCommand: SERVE_RIGHTS, outage });
+  return { api, elector: undefined, log, close: () => api.close() };
 }
 
 /** Calls `stop` on a signal, and when the lease is lost. @returns a function that says whether the lease was lost */

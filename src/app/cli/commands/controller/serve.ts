@@ -157,9 +157,12 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   const { createLogger } = await import('../../../../adapters/log/pino-logger.ts');
   const { serveController } = await import('../../../serve/serve-controller.ts');
   const { logEvent } = await import('../../../serve/log-event.ts');
-  const log = createLogger({ level, stream: io.stderr });
-  const hub = await connectHub(io, flags, { election, clock, log });
-  const { api, elector } = hub;
+  const hub = await connectHub(io, flags, {
+    election,
+    clock,
+    log: createLogger({ level, stream: io.stderr }),
+  });
+  const { api, elector, log } = hub;
   const sources = sourcesIn.open({ api, dataDir: settings.dataDir, nowMs: () => clock.now() });
   const options: ServeOptions = {
     ...settings,

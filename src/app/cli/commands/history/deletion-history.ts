@@ -48,12 +48,13 @@ function renderDeletions(records: readonly DeletionRecord[]): string {
 
 const HEADINGS = ['DELETED', 'OBJECT', 'SOURCE', 'TOOK AWAY', 'COMMIT', 'AUTHOR', 'RELEASED BY'];
 
-function row({ deletedAt, object, source, took, commit, released }: DeletionRecord): readonly string[] {
+function row(record: DeletionRecord): readonly string[] {
+  const { deletedAt, object, source, took, commit, released, byOthers } = record;
   return [
     deletedAt,
     printable(object),
     source,
-    tookText(took),
+    byOthers === true ? 'nothing: deleted by others, applied again' : tookText(took),
     commit?.id.slice(0, 8) ?? '-',
     printable(commit?.author ?? '-'),
     printable(released?.by ?? ''),

@@ -3,17 +3,16 @@ import { namespacedName } from '../../../core/model/object-ref.ts';
 import { Subscribers } from '../../../runtime/subscribers.ts';
 import type { SourceEvent } from './source-events.ts';
 
-/**
- * The placements that sources of `sync: observe` declare. Another tool applies them, without the mark that makes a
- * placement Berth's.
- */
-export class ObservedPlacements {
+/** The placements that sources declare, as far as these were read. */
+export class DeclaredPlacements {
   readonly #sources: ReadonlySet<string>;
   /** `namespace/name` by source. */
   readonly #placements = new Map<string, ReadonlySet<string>>();
+  /** Sources of which a file could not be read. */
+  readonly #incomplete = new Set<string>();
   readonly #changes = new Subscribers<string>();
 
-  /** @param sources the names of those that are observed */
+  /** @param sources their names; those of others do not count */
   constructor(sources: readonly string[]) {
     this.#sources = new Set(sources);
   }
@@ -24,9 +23,13 @@ export class ObservedPlacements {
     const before = this.#placements.get(event.source) ?? new Set();
     const now = new Set(complete ? [] : before);
     for (const { object } of objects)
-      if (object.kind === PLACEMENT.kind) now.add(namespacedName(object.metadata));
+      if (object.kind === PLACEMENT.kind)
+        now.add(namespacedName({ namespace: 'default', ...object.metadata }));
     this.#placements.set(event.source, now);
+    if (complete) this.#incomplete.delete(event.source);
+    else this.#incomplete.add(event.source);
     for (const key of now) if (!before.has(key)) void this.#changes.tell(key);
+    for (const key of before) if (!now.has(key)) void this.#changes.tell(key);
   }
 
   /** @param key `namespace/name` */
@@ -35,7 +38,12 @@ export class ObservedPlacements {
     return false;
   }
 
-  /** A placement is declared for the first time. */
+  /** Whether no source declares it. False as long as a source was not read, or not wholly. @param key `namespace/name` */
+  isMissing(key: string): boolean {
+    return this.#placements.size === this.#sources.size && this.#incomplete.size === 0 && !this.has(key);
+  }
+
+  /** A placement is declared now, or not any more. */
   onChange(listener: (key: string) => void): void {
     this.#changes.subscribe(listener);
   }

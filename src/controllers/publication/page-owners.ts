@@ -1,0 +1,70 @@
+import { mayBeAllowedLater } from '../../adapters/kube/transport/kube-errors.ts';
+import { apiVersionOf, NAMESPACE, PLACEMENT } from '../../core/model/kinds.ts';
+import type { Placement } from '../../core/model/kind/placement.ts';
+import type { KubeObject, OwnerReference } from '../../core/model/object-meta.ts';
+import type { Clock, KubeApi } from '../../core/ports.ts';
+
+/** A namespace that was made again has other pages, too. */
+const BELIEVED_FOR_MS = 60_000;
+
+/**
+ * The owners of PlacementDecisions: the placement, as OCM sets it, and the namespace. A hub deletes what has lost all of its owners. So
+ * the pages of a placement that somebody deletes by hand stay until Git has brought it back, and nobody ever sees its clusters gone.
+ * Those of a placement that is gone for good are deleted by Berth (`isKeptByNamespace`).
+ *
+ * Rejected: a finalizer on the placement, which nobody could delete any more where Berth was taken away.
+ */
+export class PageOwners {
+  readonly #api: Pick<KubeApi, 'list'>;
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #mayListNamespaces: boolean;
+  readonly #known = new Map<string, { readonly atMs: number; readonly uid: Promise<string | undefined> }>();
+
+  /** @param options.mayListNamespaces whether this process has the right; without it the placement is the only owner */
+  constructor(options: {
+    readonly api: Pick<KubeApi, 'list'>;
+    readonly clock: Pick<Clock, 'now'>;
+    readonly mayListNamespaces: boolean;
+  }) {
+    this.#api = options.api;
+    this.#clock = options.clock;
+    this.#mayListNamespaces = options.mayListNamespaces;
+  }
+
+  /** @throws TransientError when the hub does not answer */
+  async of({ metadata: { namespace = '', name, uid = '' } }: Placement): Promise<readonly OwnerReference[]> {
+    const ownerUid = this.#mayListNamespaces ? await this.#uidOf(namespace) : undefined;
+    const placement = {
+      ...{ apiVersion: apiVersionOf(PLACEMENT), kind: PLACEMENT.kind, name, uid },
+      ...{ controller: true, blockOwnerDeletion: true },
+    };
+    if (ownerUid === undefined) return [placement];
+    const { kind } = NAMESPACE;
+    return [placement, { apiVersion: apiVersionOf(NAMESPACE), kind, name: namespace, uid: ownerUid }];
+  }
+
+  #uidOf(namespace: string): Promise<string | undefined> {
+    const nowMs = this.#clock.now();
+    const known = this.#known.get(namespace);
+    if (known !== undefined && Math.abs(nowMs - known.atMs) < BELIEVED_FOR_MS) return known.uid;
+    const uid = this.#read(namespace);
+    this.#known.set(namespace, { atMs: nowMs, uid });
+    uid.catch(() => this.#known.delete(namespace));
+    return uid;
+  }
+
+  async #read(namespace: string): Promise<string | undefined> {
+    try {
+      const { items } = await this.#api.list(NAMESPACE, { fieldSelector: `metadata.name=${namespace}` });
+      return items[0]?.metadata.uid;
+    } catch (error) {
+      if (mayBeAllowedLater(error)) return undefined;
+      throw error;
+    }
+  }
+}
+
+/** Whether the page stays when its placement is deleted. */
+export function isKeptByNamespace({ metadata: { ownerReferences = [] } }: KubeObject): boolean {
+  return ownerReferences.some(({ kind, apiVersion }) => kind === NAMESPACE.kind && apiVersion === 'v1');
+}

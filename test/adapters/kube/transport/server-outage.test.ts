@@ -1,0 +1,63 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ServerOutage } from '../../../../src/adapters/kube/transport/server-outage.ts';
+import { InputError, TransientError } from '../../../../src/core/errors.ts';
+import { FakeClock } from '../../../fakes/fake-clock.ts';
+import { SilentLogger } from '../../../fakes/silent-logger.ts';
+
+const refused = new TransientError('refused', { code: 'kube.network', subject: 'GET /x' });
+const busy = new TransientError('busy', { code: 'kube.internalerror', subject: 'GET /x' });
+
+describe('an outage of an API server', () => {
+  let clock: FakeClock;
+  let log: SilentLogger;
+  let outage: ServerOutage;
+  beforeEach(() => {
+    clock = new FakeClock();
+    log = new SilentLogger();
+    outage = new ServerOutage({ server: 'https://hub', clock, log });
+  });
+  const lines = () => log.entries.map(({ level, message }) => `${level} ${message}`);
+  const fail = (error: unknown = refused) => outage.failed(clock.now(), error);
+
+  it('is told once when it begins and once when it ends, with its time', async () => {
+    outage.answered(200);
+    await clock.advance(1_000);
+    fail();
+    for (let n = 0; n < 70; n++) fail();
+    await clock.advance(12_300);
+    expect(outage.isOn).toBe(true);
+    outage.answered(200);
+    outage.answered(200);
+    expect([outage.isOn, outage.isFelt]).toEqual([false, true]);
+    await clock.advance(20_000);
+    expect(outage.isFelt).toBe(false);
+    expect(lines()).toEqual([
+      'warn API server does not answer, trying again until it does',
+      'info API server answers again',
+    ]);
+    expect(log.entries[1]?.fields).toEqual({ server: 'https://hub', awaySeconds: 12.3 });
+  });
+
+  it('ends with an answer that refuses, and not with one of a server that cannot work', () => {
+    fail();
+    outage.answered(503);
+    outage.answered(500);
+    expect(outage.isOn).toBe(true);
+    outage.answered(403);
+    expect(outage.isOn).toBe(false);
+  });
+
+  it('is none when another request was answered meanwhile', async () => {
+    const sentAtMs = clock.now();
+    await clock.advance(30_000);
+    outage.answered(200);
+    outage.failed(sentAtMs, new TransientError('slow', { code: 'kube.timeout', subject: 'GET /slow' }));
+    expect(lines()).toEqual([]);
+  });
+
+  it('is none when the server answers with an error, or what is asked is wrong', () => {
+    fail(busy);
+    fail(new InputError('no', { code: 'kube.forbidden', subject: 'GET /x' }));
+    expect(lines()).toEqual([]);
+  });
+});

@@ -1,0 +1,102 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runCli } from '../../../src/app/cli/program.ts';
+import type { RunningHub } from '../../../src/hub/hub-options.ts';
+import { startHub } from '../../../src/hub/start-hub.ts';
+import { GitFixture } from '../../fakes/git-fixture.ts';
+import { OUTAGE_PATIENCE_MS } from '../../fakes/patience.ts';
+import { makeCliIo } from '../cli-harness.ts';
+import { baseFiles, namespace, placement, replicaSet, yaml } from './fleet-fixture.ts';
+
+interface LogLine {
+  readonly level: string;
+  readonly msg: string;
+  readonly awaySeconds?: number;
+}
+
+describe('what is logged while the hub is away', () => {
+  let dir: string;
+  let hub: RunningHub;
+  let git: GitFixture;
+  const ends: (() => Promise<unknown>)[] = [];
+  beforeEach(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'berth-outage-'));
+    hub = await startHub({ dataDir: join(dir, 'hub') });
+    git = new GitFixture();
+  });
+  afterEach(async () => {
+    for (const end of ends.splice(0).reverse()) await end();
+    await hub.close();
+    git.remove();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  function run(...args: string[]): { lines: () => LogLine[] } {
+    const [stop, cutOff] = [new AbortController(), new AbortController()];
+    const { io, stderr } = makeCliIo({ signal: stop.signal, cutOff: cutOff.signal });
+    const done = runCli(args, io);
+    ends.push(async () => {
+      stop.abort();
+      return done;
+    });
+    const lines = (): LogLine[] =>
+      stderr()
+        .split('\n')
+        .filter((line) => line.startsWith('{'))
+        .map((line) => JSON.parse(line) as LogLine);
+    return { lines };
+  }
+
+  async function outage(lines: () => LogLine[], isOver: (since: LogLine[]) => boolean): Promise<LogLine[]> {
+    const before = lines().length;
+    const { port } = hub;
+    await hub.close();
+    await expect.poll(() => lines().slice(before).length, { timeout: OUTAGE_PATIENCE_MS }).toBe(1);
+    // fixed wait: long enough that everything that follows the hub has failed several times
+    await new Promise((resolve) => setTimeout(resolve, 4_000));
+    hub = await startHub({ dataDir: join(dir, 'hub'), listen: { port } });
+    await expect.poll(() => isOver(lines().slice(before)), { timeout: OUTAGE_PATIENCE_MS }).toBe(true);
+    return lines().slice(before);
+  }
+
+  const told = [
+    'warn API server does not answer, trying again until it does',
+    'info API server answers again',
+  ];
+  const texts = (lines: readonly LogLine[]) => lines.map(({ level, msg }) => `${level} ${msg}`);
+
+  it('berth serve says once that it is away, and once that it is back, with the time', async () => {
+    git.commit({
+      ...baseFiles,
+      'namespaces.yaml': yaml(...['c1', 'c2', 'c3'].map(namespace)),
+      'web.yaml': yaml(placement('web'), replicaSet),
+    });
+    const { lines } = run(
+      ...['serve', '--repo', `fleet=${git.path}`, '--kubeconfig', hub.adminKubeconfigPath],
+      ...['--data', join(dir, 'data'), '--embedded', '--leader-elect', '--poll', '1s'],
+    );
+    const has = (text: string) => lines().some(({ msg }) => msg === text);
+    await expect.poll(() => has('everything was read and published once')).toBe(true);
+    await expect.poll(() => lines().filter(({ msg }) => msg === 'work written').length).toBeGreaterThan(2);
+    // Its own next commit shows that it works again.
+    const since = await outage(lines, (now) => {
+      if (now.length === 2) git.commit({ 'other.yaml': yaml(placement('other')) });
+      return now.some(({ msg }) => msg === 'decision published');
+    });
+    expect(texts(since).filter((text) => text.startsWith('warn') || text.includes('API server'))).toEqual(
+      told,
+    );
+    expect(since.find(({ awaySeconds }) => awaySeconds !== undefined)?.awaySeconds).toBeGreaterThan(3);
+  });
+
+  it('so does berth agent', async () => {
+    const { lines } = run(
+      ...['agent', '--hub-kubeconfig', hub.adminKubeconfigPath, '--kubeconfig', hub.adminKubeconfigPath],
+      ...['--cluster-name', 'c1'],
+    );
+    await expect.poll(() => texts(lines())).toContain('info works and applied works are known');
+    expect(texts(await outage(lines, (now) => now.length >= 2))).toEqual(told);
+  });
+});
