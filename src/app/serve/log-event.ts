@@ -53,13 +53,7 @@ export function logEvent(log: Logger, event: ControllerEvent): void {
       return;
     }
     case 'deleted':
-      if (event.record.byOthers === true)
-        log.warn(
-          'others deleted an object that is in Git, it is applied again',
-          deletionFields(event.record),
-        );
-      else log.info('object deleted from the hub', deletionFields(event.record));
-      return;
+      return logDeletion(log, event.record);
     case 'hub-restored':
       log.warn('the hub was restored or replaced, it is compared with Git before anything is decided', {
         how: event.how,
@@ -77,6 +71,13 @@ export function logEvent(log: Logger, event: ControllerEvent): void {
     case 'ready':
       log.info('everything was read and published once');
   }
+}
+
+function logDeletion(log: Logger, record: DeletionRecord): void {
+  const fields = deletionFields(record);
+  if (record.byOthers === true)
+    log.warn('others deleted an object that is in Git, it is applied again', fields);
+  else log.info('object deleted from the hub', fields);
 }
 
 /** Where an object fails, the hub is compared at each poll, and mostly nothing changes. */
