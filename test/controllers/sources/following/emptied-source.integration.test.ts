@@ -4,6 +4,8 @@ import type { Plan } from '../../../../src/core/preview/plan.ts';
 import { namespace, yaml } from '../../../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../../../app/serve/served-fleet.ts';
 
+const PLAN = ['plan', '--base', 'main', '--head', 'change', '--kind', '*', '-o', 'json'];
+
 describe('the last objects that a source has on the hub', () => {
   let fleet: ServedFleet;
   beforeEach(async () => {
@@ -157,7 +159,7 @@ describe('the last objects that a source has on the hub', () => {
     await applied();
     fleet.git.run('checkout', '-q', '-b', 'change');
     fleet.git.commit(none);
-    const planned = await fleet.berth('plan', '--base', 'main', '--head', 'change', '-o', 'json');
+    const planned = await fleet.berth(...PLAN);
     const [deletions] = (JSON.parse(planned.stdout) as Plan).deletionsHeld;
     expect(deletions?.message).toContain('2 of 2 objects left Git, and nothing that source fleet holds');
     expect(tokenOf({ message: deletions?.message ?? '' })).toBe(deletions?.token);
