@@ -236,14 +236,20 @@ describe('somebody takes from what is published', () => {
     await fleet.held('web', 'False');
   });
 
-  it('a placement that is made anew has no past', async () => {
-    await startHeld(inGroups, { resyncIntervalMs: 100 });
+  it('a placement that somebody deletes comes back with its pages and its hold', async () => {
+    const before = await startHeld();
     const key = { namespace: 'team-a', name: 'web' };
+    const { uid } = (await fleet.read('web')).metadata;
+    const mark = fleet.events.length;
     await fleet.hub.api.delete(PLACEMENT, key);
     await fleet.until(async () => {
       const now = await fleet.hub.api.get(PLACEMENT, key);
-      return now !== undefined && (await listed()).join() === 'c3,c5,c6' ? true : undefined;
+      return now !== undefined && now.metadata.uid !== uid ? true : undefined;
     });
+    const held = await fleet.held('web', 'True', 'RemovalBudgetExceeded');
+    expect(tokenOf(held)).toBe(tokenOf(before));
+    expect(await pages()).toEqual(whole);
+    expect(fleet.events.slice(mark).filter(({ kind }) => kind === 'published')).toEqual([]);
   });
 
   /** On c1 and c2 because they were free at first; by now others are there, so that it would go elsewhere if it had not been there. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { PLACEMENT } from '../../../../src/core/model/kinds.ts';
+import { CONFIG_MAP } from '../../../../src/core/model/kinds.ts';
 import { SteeredClock } from '../../../fakes/steered-clock.ts';
 import { baseFiles, placement, yaml } from '../../../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../../../app/serve/served-fleet.ts';
@@ -7,6 +7,14 @@ import { interceptedApi } from './intercepted-api.ts';
 
 const web = (count: number) => ({ 'web.yaml': yaml(placement('web', { numberOfClusters: count })) });
 const other = (count: number) => ({ 'other.yaml': yaml(placement('other', { numberOfClusters: count })) });
+/** Of a kind that nothing watches. */
+const settings = {
+  'settings.yaml': yaml({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { namespace: 'team-a', name: 'settings' },
+  }),
+};
 
 describe('following commit after commit', () => {
   let fleet: ServedFleet;
@@ -46,20 +54,20 @@ describe('following commit after commit', () => {
 
   it('puts back at the interval what was deleted by hand, although commits keep coming', async () => {
     const clock = new SteeredClock();
-    fleet.git.commit({ ...baseFiles, ...web(1), ...other(1) });
+    fleet.git.commit({ ...baseFiles, ...settings, ...other(1) });
     await fleet.serve({ clock, resyncIntervalMs: 3_600_000 });
-    await fleet.published('web');
+    await fleet.published('other');
     await fleet.event('synced');
-    const key = { namespace: 'team-a', name: 'web' };
-    await fleet.hub.api.delete(PLACEMENT, key);
+    const key = { namespace: 'team-a', name: 'settings' };
+    await fleet.hub.api.delete(CONFIG_MAP, key);
     // Each of them well before the next look at the whole hub would be due if it counted from there.
     for (let commits = 0; commits < 3; commits++) {
-      expect(await fleet.hub.api.get(PLACEMENT, key)).toBeUndefined();
+      expect(await fleet.hub.api.get(CONFIG_MAP, key)).toBeUndefined();
       const after = fleet.events.length;
       fleet.git.commit(other(2 + commits));
       await fleet.event('synced', ({ applied }) => applied > 0, after);
       clock.skip(1_250_000);
     }
-    await fleet.until(() => fleet.hub.api.get(PLACEMENT, key));
+    await fleet.until(() => fleet.hub.api.get(CONFIG_MAP, key));
   });
 });
