@@ -68,7 +68,8 @@ export class FakeKubeApi implements KubeApi {
   }
 
   async list(kind: KindInfo, options: ListOptions = {}): Promise<ObjectList> {
-    this.requests.push(`LIST ${kind.plural}`);
+    const { fieldSelector } = options;
+    this.requests.push(`LIST ${kind.plural}${fieldSelector === undefined ? '' : ` ${fieldSelector}`}`);
     const prefix = `${kind.group}/${kind.plural} `;
     const items = [...this.#objects]
       .filter(([id, object]) => id.startsWith(prefix) && matches(object, options))

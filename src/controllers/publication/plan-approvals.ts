@@ -22,8 +22,11 @@ export class PlanApprovals {
   readonly #store: PlanApprovalStore;
   readonly #clock: Clock;
   readonly #sources: readonly string[];
-  /** By source: placements of which the commit that is on its way to the hub withdraws or replaces an approval. */
-  readonly #withdrawn = new Map<string, ReadonlySet<string>>();
+  /**
+   * By source and placement: the plans that the commit which is on its way to the hub withdraws or replaces. What was decided before is
+   * judged by a withdrawn plan until the hub follows that commit.
+   */
+  readonly #withdrawn = new Map<string, ReadonlyMap<string, PendingPlan>>();
   readonly #listeners = new Set<(placement: string) => void>();
   #revision = 0;
 
@@ -47,7 +50,7 @@ export class PlanApprovals {
       ([placement, { tokens }]) => tokens.join() !== (now.get(placement) ?? []).join(),
     );
     const earlier = this.#withdrawn.get(source) ?? [];
-    this.#withdrawn.set(source, new Set([...earlier, ...gone.map(([placement]) => placement)]));
+    this.#withdrawn.set(source, new Map([...gone, ...earlier]));
     if (JSON.stringify(plans) === JSON.stringify(before)) return;
     this.#store.set(source, plans);
     this.#revision += 1;
@@ -58,7 +61,7 @@ export class PlanApprovals {
     const nowMs = this.#clock.now();
     const placements = Object.keys(this.#store.get(source)?.pending ?? {});
     this.#update(source, placements, (plan) => planAfterFollow(plan, nowMs));
-    const withdrawn = this.#withdrawn.get(source) ?? [];
+    const withdrawn = this.#withdrawn.get(source)?.keys() ?? [];
     this.#withdrawn.delete(source);
     for (const placement of withdrawn) for (const listener of this.#listeners) listener(placement);
   }
@@ -70,7 +73,10 @@ export class PlanApprovals {
 
   /** @param placement `namespace/name` */
   pendingFor(placement: string): readonly PendingPlan[] {
-    return this.#sources.flatMap((source) => this.#store.get(source)?.pending[placement] ?? []);
+    return this.#sources.flatMap(
+      (source) =>
+        this.#store.get(source)?.pending[placement] ?? this.#withdrawn.get(source)?.get(placement) ?? [],
+    );
   }
 
   /** Sets the outcome of these plans for the placement. A plan that was read since is not judged. */

@@ -121,7 +121,10 @@ export class PublishPipeline {
     barrier.onWhole(() => {
       for (const key of this.#states.waitingForCommit) this.#publisher.handle(key, { kind: 'commit-whole' });
     });
-    declared.onChange((key) => this.queue.add(key));
+    // Pages of a placement that is gone stay or go by what Git declares. One that is there waits until the hub shows the whole commit.
+    declared.onChange((key) => {
+      if (inventory.placements.store.get(key) === undefined) this.queue.add(key);
+    });
     options.observed?.onChange((key) => this.queue.add(key));
     options.approvals.onWithdrawn((placement) => this.scheduling.request('decisions', placement));
     const [publisher, states] = [this.#publisher, this.#states];

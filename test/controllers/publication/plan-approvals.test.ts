@@ -79,6 +79,15 @@ describe('PlanApprovals', () => {
     expect(withdrawn).toEqual([WEB, WEB]);
   });
 
+  it('judges what was decided before until the hub follows the commit that withdraws it', () => {
+    approvals.read('fleet', 'b', saying(T1));
+    approvals.followed('fleet');
+    approvals.read('fleet', 'c', saying());
+    expect(tokens()).toEqual(['000000000001']);
+    approvals.followed('fleet');
+    expect(tokens()).toBeUndefined();
+  });
+
   it('is over when it is met, when its time is, or when it is taken back', async () => {
     approvals.read('fleet', 'b', saying(T1));
     judged('met');
