@@ -16,6 +16,8 @@ const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 /** Where the structure of the release that the hub speaks (1.36) and of the real server (1.35) differ. */
 const NEWER: ReadonlySet<string> = new Set(
   [
+    'admissionregistration.v1.ValidatingAdmissionPolicyBinding',
+    'admissionregistration.v1.ValidatingAdmissionPolicyBindingSpec',
     'authentication.v1.TokenRequest',
     'authentication.v1.TokenRequestSpec',
     'authentication.v1.TokenRequestStatus',

@@ -32,6 +32,8 @@ const NOT_SEEN = [
   `update placements/finalizers ${CLUSTER}`,
   // Only where the answer to the creation of a work was lost.
   `get manifestworks ${WORK}`,
+  // While an object waits for its namespace.
+  'watch namespaces',
   // Where a work names server-side apply for a role.
   `patch roles ${RBAC}`,
 ];
