@@ -51,5 +51,5 @@ export function selects(selector: JsonObject, labels: JsonObject): boolean {
 
 /** The schema has checked the types. */
 function compile(selector: JsonObject | undefined): SelectorCompilation {
-  return compileLabelSelector(selector as LabelSelector | undefined);
+  return compileLabelSelector(selector);
 }
