@@ -1,4 +1,3 @@
-import type { LabelSelector } from '../../../core/model/selector/label-selector.ts';
 import {
   compileLabelSelector,
   matchesLabels,
