@@ -38,7 +38,7 @@ const hubOrder = HUB_FOLDERS.map((folder, at) => ({
 }));
 
 /** The layers of src, each importing only those before it. CONTRIBUTING.md draws them. */
-const LAYERS = ['core', 'runtime', 'adapters', 'hub', 'controllers', 'agent', 'app'];
+const LAYERS = ['core', 'runtime', 'adapters', 'hub', 'render', 'controllers', 'agent', 'app'];
 
 const layerOrder = LAYERS.map((layer, at) => ({
   name: `layer-${layer}-imports-downward`,
@@ -93,6 +93,25 @@ module.exports = {
       to: {
         path: '^(src/(app|adapters)/|plugin/|src/core/(?!model/|ocm/|errors|cel/|jsonpath/|ports))',
       },
+    },
+    {
+      name: 'render-imports-only-core',
+      severity: 'error',
+      from: { path: '^src/render/' },
+      to: { path: '^(src|plugin)/', pathNot: '^src/(render|core)/' },
+    },
+    {
+      name: 'the-template-engine-knows-nothing-of-the-project',
+      comment: 'src/render/template could be published alone',
+      severity: 'error',
+      from: { path: '^src/render/template/' },
+      to: { path: '^(src|plugin)/', pathNot: '^src/render/template/' },
+    },
+    {
+      name: 'rendering-is-for-controllers-and-app',
+      severity: 'error',
+      from: { path: '^(src/(?!render/|controllers/|app/)|plugin/)' },
+      to: { path: '^src/render/' },
     },
     ...layerOrder,
     {

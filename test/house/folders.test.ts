@@ -118,7 +118,7 @@ describe('the drawing in CONTRIBUTING.md', () => {
   });
 
   // The hub's own folders are drawn in docs/embedded-hub-internals.md, which hub-folders.test.ts keeps true.
-  it.each(['core', 'runtime', 'adapters', 'controllers', 'agent', 'app'])(
+  it.each(['core', 'runtime', 'adapters', 'render', 'controllers', 'agent', 'app'])(
     'draws every folder of %s',
     (layer) => {
       const drawn = layers.get(layer) ?? [];
