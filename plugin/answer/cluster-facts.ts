@@ -63,7 +63,7 @@ function factsOf(
   );
 }
 
-/** Key to `VALUE:EFFECT`, as kubectl writes what comes after the key; several effects of one key with commas. */
+/** Key to `VALUE:EFFECT`, as in kubectl's KEY=VALUE:EFFECT; several effects of one key with commas. */
 function taintsOf(taints: NonNullable<NonNullable<ManagedCluster['spec']>['taints']>): Facts {
   const found = new Map<string, string>();
   for (const { key, value = '', effect } of taints) {

@@ -16,7 +16,7 @@ const SLOW_REQUEUE_SECONDS = 300;
 /** Older ones panic at a value of a decision that is not text. Source: argo-cd issue 27264 */
 const READS_NUMBERS = '3.3.9';
 
-/** What is wrong between Argo CD and Berth; each problem's hint is the command that mends it. */
+/** What is wrong between Argo CD and Berth; each problem's hint is the command that corrects it. */
 export function diagnose(facts: ArgoFacts): readonly Problem[] {
   const generators = facts.applicationSets.flatMap(decisionGenerators);
   const plugins = new Set(

@@ -1,7 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, vi } from 'vitest';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'vitest';
 import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
 import { loadKubeConfig } from '../../../src/adapters/kube/config/load-kube-config.ts';
 import { HttpKubeApi } from '../../../src/adapters/kube/http-kube-api.ts';
@@ -295,9 +296,20 @@ export class GeneratorWorld {
 
 /** Waits until it throws no more; also before and after tests. */
 export async function until(what: () => Promise<unknown>): Promise<void> {
-  await vi.waitFor(what, { timeout: OUTAGE_PATIENCE_MS, interval: 100 });
+  const deadline = Date.now() + OUTAGE_PATIENCE_MS;
+  for (;;) {
+    try {
+      await what();
+      return;
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+    }
+    // fixed wait: the pace of a poll
+    await pause(POLL_MS);
+  }
 }
 
+const POLL_MS = 100;
 export const REFRESH = 'argocd.argoproj.io/application-set-refresh';
 const PORT = /(server: "?https:\/\/[^:]+:|"server":"https:\/\/[^:]+:)(\d+)/;
 

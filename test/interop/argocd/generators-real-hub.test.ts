@@ -6,7 +6,7 @@ import { decisionRows } from './decision-rows.ts';
 import { GeneratorWorld } from './generator-world.ts';
 import { pluginRows } from './plugin-rows.ts';
 
-describe.skipIf(!hasPeers('argocd', ...CONTROL_PLANE_PROGRAMS))(
+describe.skipIf(!hasPeers('argocd', 'kube-controller-manager', ...CONTROL_PLANE_PROGRAMS))(
   'Argo CD’s ApplicationSet controller on a real hub',
   () => {
     let world: GeneratorWorld | undefined;
@@ -16,6 +16,8 @@ describe.skipIf(!hasPeers('argocd', ...CONTROL_PLANE_PROGRAMS))(
     };
     beforeAll(async () => {
       const hub = await RealHub.start();
+      // Pages of a placement that is deleted go with it.
+      await hub.collectGarbage();
       world = await GeneratorWorld.start({ kubeconfig: hub.plane.kubeconfig, close: () => hub.close() });
     });
     afterAll(() => world?.close());

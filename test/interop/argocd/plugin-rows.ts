@@ -185,7 +185,7 @@ export function pluginRows(world: () => GeneratorWorld): void {
         world().relay.mood = 'pass';
         await end?.(world());
       }
-      await expect.poll(async () => (await world().refresh('web')).outcome, { timeout: 60_000 }).toBe('done');
+      await expect.poll(async () => (await world().refresh('web')).outcome).toBe('done');
       expect(await world().applications('web')).toEqual(before);
     });
 

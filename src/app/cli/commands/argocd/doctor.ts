@@ -14,7 +14,7 @@ interface DoctorFlags extends ArgocdFlags {
 
 const HELP = `
 It reads ConfigMaps, Secrets, ApplicationSets, PlacementDecisions and rights, asks the endpoint of each
-plugin generator, and changes nothing. The hint below each problem is the command that mends it.
+plugin generator, and changes nothing. The hint below each problem is the command that corrects it.
 
 Exit codes: 0 no errors, 1 errors.
 
@@ -28,7 +28,7 @@ export const argocdDoctorCommand: CliCommand = {
   register(program, run) {
     const command = argocdCommand(program)
       .command('doctor')
-      .description('say what is wrong between Argo CD and Berth, and how to mend it')
+      .description('say what is wrong between Argo CD and Berth, and how to correct it')
       .option('--url <url>', 'where Berth is reached from here, instead of the baseUrl of the ConfigMaps')
       .addOption(outputOption());
     addArgocdFlags(command)
