@@ -1,6 +1,8 @@
 import { ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
+import { GITOPS_CLUSTERS, MANAGED_SERVICE_ACCOUNT } from '../../core/argocd/argocd-kinds.ts';
 import { SECRET_TYPE_LABEL } from '../../core/argocd/cluster-secrets/cluster-secret.ts';
 import { trimClusterSecret } from '../../core/argocd/cluster-secrets/known-secret.ts';
+import { InputError } from '../../core/errors.ts';
 import { CONFIG_MAP, MANIFEST_WORK, SECRET } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { ListOptions } from '../../core/ports.ts';
@@ -9,6 +11,8 @@ import { trimWork } from '../../core/work/trim-work.ts';
 import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
 import type { HubContinuity } from '../../controllers/inventory/hub-continuity.ts';
 import type { ServeOptions } from '../settings/serve-options.ts';
+
+const OPTIONAL = [...GITOPS_CLUSTERS, MANAGED_SERVICE_ACCOUNT];
 
 /** The only copy of the hub that the process keeps: decisions, publication and the work controllers read it. */
 export function serveCache(
@@ -28,7 +32,11 @@ export function serveCache(
       [SECRET.plural]: (secret) => trimClusterSecret(secret, { digest: sha256, decode: fromBase64 }),
     },
     scopes: argocd === undefined ? {} : argocdScopes(argocd.namespace),
-    onError: ({ kind }, error) => emit({ kind: 'error', where: `watch ${kind}`, error }),
+    onError: (of, error) => {
+      // Status and log tell of it; a hub may do without.
+      const isAbsent = error instanceof InputError && error.code === 'kube.notfound';
+      if (!(isAbsent && OPTIONAL.includes(of))) emit({ kind: 'error', where: `watch ${of.kind}`, error });
+    },
   });
 }
 
