@@ -103,7 +103,7 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
   const http = await serveHttp({
     ...{ options, inventory, publishedPlacements, metrics, decider, readiness, leadership },
     loops: loops.map(({ loop }) => loop),
-    warnings: () => warningsOf([inventory, decider, works, argocd]),
+    warnings: () => [inventory, decider, works, argocd].flatMap((part) => [...(part?.warnings() ?? [])]),
   });
 
   supervisor.start('data directory', (signal) => state.keep(signal));
@@ -141,10 +141,6 @@ function eventsOf(clock: Clock) {
     metrics.saw({ atMs: clock.now(), ...happening });
   };
   return { events, metrics, emit };
-}
-
-function warningsOf(parts: readonly ({ warnings(): readonly string[] } | undefined)[]): readonly string[] {
-  return parts.flatMap((part) => part?.warnings() ?? []);
 }
 
 /** On an embedded hub nobody else schedules. */

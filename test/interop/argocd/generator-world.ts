@@ -1,7 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, vi } from 'vitest';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'vitest';
 import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
 import { loadKubeConfig } from '../../../src/adapters/kube/config/load-kube-config.ts';
 import { HttpKubeApi } from '../../../src/adapters/kube/http-kube-api.ts';
@@ -73,7 +74,7 @@ export class GeneratorWorld {
   readonly way: BreakingProxy;
   /** Berth's. */
   readonly clock = new SteeredClock();
-  readonly dir = mkdtempSync(join(tmpdir(), 'berth-argocd-'));
+  readonly dir = mkdtempSync(join(tmpdir(), 'berth-generators-'));
   relayUrl = '';
   controller: ApplicationSetController = { log: () => '', stop: () => Promise.resolve() };
   readonly #hub: SharedHub;
@@ -163,25 +164,34 @@ export class GeneratorWorld {
     await this.api.delete(kind, { namespace: kind.namespaced ? ns : '', name });
   };
 
-  /** Has the controller look at the ApplicationSet now, and waits until it did. Before a failure the last look must have succeeded. */
+  /** Has the controller look at the ApplicationSet now, and waits until it did. */
   async refresh(name: string): Promise<Reconciled> {
-    const before = errorOf(await this.#set(name));
+    const failures = this.#failures(name).length;
     const annotations = { [REFRESH]: `${(this.#refreshes += 1)}` };
     await this.patch(APPLICATION_SET, name, { metadata: { annotations } });
     let found: Reconciled | undefined;
-    await expect
-      .poll(
-        async () => {
-          const set = await this.#set(name);
-          const error = errorOf(set);
-          if (set.metadata.annotations?.[REFRESH] === undefined) found = { outcome: 'done', error };
-          else if (error !== '' && error !== before) found = { outcome: 'failed', error };
-          return found !== undefined;
-        },
-        { timeout: OUTAGE_PATIENCE_MS },
-      )
-      .toBe(true);
+    await until(async () => {
+      const set = await this.#set(name);
+      const failed = this.#failures(name).slice(failures).at(-1);
+      const error = errorOf(set);
+      if (set.metadata.annotations?.[REFRESH] === undefined) found = { outcome: 'done', error };
+      // The condition follows the log.
+      else if (failed !== undefined && error !== '' && failed.endsWith(error))
+        found = { outcome: 'failed', error };
+      expect(found).toBeDefined();
+    });
     return found as Reconciled;
+  }
+
+  /** The errors by which the controller gave up looking at the ApplicationSet. */
+  #failures(name: string): readonly string[] {
+    return this.controller
+      .log()
+      .split('\n')
+      .filter(
+        (line) => line.includes('"unable to generate applications: ') && line.includes(`"Name":"${name}"`),
+      )
+      .map((line) => (JSON.parse(line) as { readonly msg: string }).msg);
   }
 
   /** The Applications of the ApplicationSet: name to uid. */
@@ -193,7 +203,11 @@ export class GeneratorWorld {
 
   async applicationObjects(set: string): Promise<readonly KubeObject[]> {
     const { items } = await this.api.list(APPLICATION, { namespace: ARGO_NAMESPACE });
-    return items.filter(({ metadata }) => metadata.ownerReferences?.some(({ name }) => name === set));
+    return items.filter(
+      ({ metadata }) =>
+        metadata.deletionTimestamp === undefined &&
+        metadata.ownerReferences?.some(({ name }) => name === set) === true,
+    );
   }
 
   /** The clusters on the pages of a placement. */
@@ -270,6 +284,8 @@ export class GeneratorWorld {
       metadata: { name, namespace: ARGO_NAMESPACE },
       spec: {
         goTemplate: true,
+        // Otherwise an Application stays until Argo CD's application controller has removed what it made.
+        syncPolicy: { preserveResourcesOnDeletion: true },
         generators,
         template: template(`${name}-{{ .clusterName }}`, '{{ .name }}'),
         ...spec,
@@ -280,9 +296,20 @@ export class GeneratorWorld {
 
 /** Waits until it throws no more; also before and after tests. */
 export async function until(what: () => Promise<unknown>): Promise<void> {
-  await vi.waitFor(what, { timeout: OUTAGE_PATIENCE_MS, interval: 100 });
+  const deadline = Date.now() + OUTAGE_PATIENCE_MS;
+  for (;;) {
+    try {
+      await what();
+      return;
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+    }
+    // fixed wait: the pace of a poll
+    await pause(POLL_MS);
+  }
 }
 
+const POLL_MS = 100;
 export const REFRESH = 'argocd.argoproj.io/application-set-refresh';
 const PORT = /(server: "?https:\/\/[^:]+:|"server":"https:\/\/[^:]+:)(\d+)/;
 

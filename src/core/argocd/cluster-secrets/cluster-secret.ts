@@ -5,7 +5,7 @@ import type { GitOpsCluster } from './gitops-cluster.ts';
 /** Makes a Secret one that Argo CD reads as a cluster. */
 export const SECRET_TYPE_LABEL = 'argocd.argoproj.io/secret-type';
 /** On a cluster secret: the ManagedCluster. */
-export const CLUSTER_NAME_LABEL = 'apps.open-cluster-management.io/cluster-name';
+const CLUSTER_NAME_LABEL = 'apps.open-cluster-management.io/cluster-name';
 /** On a cluster secret: argocd-agent finds the agent by it. */
 const AGENT_NAME_LABEL = 'argocd-agent.argoproj-labs.io/agent-name';
 /** On a cluster secret: the GitOpsCluster, `NAMESPACE/NAME`, for which Berth wrote it. Berth touches no Secret without it. */

@@ -116,7 +116,7 @@ export function planSecret(
   if (sameServer !== undefined)
     return {
       kind: 'refuse',
-      why: `its address ${credentials.server} is that of cluster ${sameServer.name} (Secret ${sameServer.metadata.name}); Argo CD tells clusters apart by it`,
+      why: `its address ${credentials.server} is that of cluster ${sameServer.name} (Secret ${sameServer.metadata.name}); Argo CD distinguishes clusters by it`,
     };
   const known = secrets.find((secret) => secret.name === name);
   return {

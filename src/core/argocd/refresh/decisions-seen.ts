@@ -15,7 +15,7 @@ export interface SeenBy {
 
 /**
  * What a generator reads of a published decision: the groups of it, or undefined when it does not use the placement.
- * A placeholder in the name of a placement stands for any text, since its value is known to Argo CD only.
+ * A placeholder in the name of a placement means any text, since only Argo CD knows its value.
  */
 export function decisionsSeen(
   use: DecisionUse,

@@ -63,7 +63,7 @@ export function planRefresh(
   const failure = findCondition(status?.conditions, 'ErrorOccurred');
   const failed = failure?.status === 'True' ? failure.message : undefined;
   if (isTaken && failed === undefined) return { kind: 'confirmed' };
-  // After a restart nobody knows when it was asked for: it is asked again.
+  // After a restart it is unknown when it was asked for: it is asked again.
   const dueMs = sent === undefined ? 0 : sent.lastAtMs + retryDelayMs(sent.tries);
   if (dueMs <= nowMs) return { kind: 'refresh', isRetry: true };
   return {
