@@ -200,15 +200,20 @@ function applicationSet(i, requeueAfterSeconds) {
 function follow(api, kind, keysOf) {
   const waiting = new Map();
   const stop = new AbortController();
-  const ready = api.list(kind).then(({ resourceVersion }) => {
+  const see = (object) => {
+    for (const key of keysOf(object)) {
+      waiting.get(key)?.(performance.now());
+      waiting.delete(key);
+    }
+  };
+  const ready = api.list(kind).then((list) => {
     void (async () => {
-      for await (const { object } of api.watch(kind, { resourceVersion, signal: stop.signal })) {
-        if (object === undefined) continue;
-        for (const key of keysOf(object)) {
-          waiting.get(key)?.(performance.now());
-          waiting.delete(key);
+      // A server ends each watch after some minutes.
+      for (let { resourceVersion } = list; !stop.signal.aborted; )
+        for await (const event of api.watch(kind, { resourceVersion, signal: stop.signal })) {
+          resourceVersion = event.object?.metadata.resourceVersion ?? event.resourceVersion;
+          if (event.object !== undefined) see(event.object);
         }
-      }
     })().catch((error) => stop.signal.aborted || console.error(error));
   });
   return { ready, next: (key) => new Promise((resolve) => waiting.set(key, resolve)), stop: () => stop.abort() };
