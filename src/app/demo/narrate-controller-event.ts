@@ -43,6 +43,12 @@ export function narrateControllerEvent(narrator: Narrator, event: ControllerEven
         `${event.replicaSet}: ManifestWork ${event.cluster}/${event.work} ${event.action}`,
       );
       return;
+    case 'application-set-refreshed':
+      narrator.tell('argocd', `ApplicationSet ${event.applicationSet}: refresh ${event.outcome}`);
+      return;
+    case 'cluster-secret-written':
+      narrator.tell('argocd', `cluster ${event.cluster}: Secret ${event.secret} ${event.action}`);
+      return;
     case 'error':
       narrator.tell('problem', `${event.where}: ${errorText(event.error)}`);
       return;

@@ -52,6 +52,9 @@ export function logEvent(log: Logger, event: ControllerEvent): void {
       log[isNews(event) ? 'info' : 'debug'](TEXT[kind], withPlans(fields));
       return;
     }
+    case 'application-set-refreshed':
+    case 'cluster-secret-written':
+      return logArgocd(log, event);
     case 'deleted':
       return logDeletion(log, event.record);
     case 'hub-restored':
@@ -70,6 +73,20 @@ export function logEvent(log: Logger, event: ControllerEvent): void {
       return;
     case 'ready':
       log.info('everything was read and published once');
+  }
+}
+
+function logArgocd(
+  log: Logger,
+  event: Extract<ControllerEvent, { kind: 'application-set-refreshed' | 'cluster-secret-written' }>,
+): void {
+  const { kind, atMs: _at, ...fields } = event;
+  if (event.kind === 'application-set-refreshed')
+    log[event.outcome === 'requested-again' ? 'warn' : 'info'](TEXT[kind], fields);
+  else {
+    const { action, cluster, gitOpsCluster, secret: name } = event;
+    // A log hides what is called a secret.
+    log.info(TEXT[kind], { action, cluster, gitOpsCluster, name });
   }
 }
 
@@ -110,6 +127,8 @@ const TEXT = {
   published: 'decision published',
   synced: 'hub follows the source',
   'work-written': 'work written',
+  'application-set-refreshed': 'ApplicationSet refresh',
+  'cluster-secret-written': 'cluster registration in Argo CD written',
   held: 'decision held, the last one stays published',
   'sync-problem': 'object not synced',
 } as const;

@@ -1,14 +1,22 @@
 import { ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
-import { MANIFEST_WORK } from '../../core/model/kinds.ts';
+import { GITOPS_CLUSTERS, MANAGED_SERVICE_ACCOUNT } from '../../core/argocd/argocd-kinds.ts';
+import { SECRET_TYPE_LABEL } from '../../core/argocd/cluster-secrets/cluster-secret.ts';
+import { trimClusterSecret } from '../../core/argocd/cluster-secrets/known-secret.ts';
+import { InputError } from '../../core/errors.ts';
+import { CONFIG_MAP, MANIFEST_WORK, SECRET } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
+import type { ListOptions } from '../../core/ports.ts';
+import { sha256 } from '../../runtime/sha256.ts';
 import { trimWork } from '../../core/work/trim-work.ts';
 import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
 import type { HubContinuity } from '../../controllers/inventory/hub-continuity.ts';
 import type { ServeOptions } from '../settings/serve-options.ts';
 
+const OPTIONAL = [...GITOPS_CLUSTERS, MANAGED_SERVICE_ACCOUNT];
+
 /** The only copy of the hub that the process keeps: decisions, publication and the work controllers read it. */
 export function serveCache(
-  { api, clock, random, log, works }: ServeOptions,
+  { api, clock, random, log, works, argocd }: ServeOptions,
   emit: (happening: ControllerEventBody) => void,
   history: Pick<HubContinuity, 'look' | 'doubt'>,
 ): ObjectCache {
@@ -19,8 +27,16 @@ export function serveCache(
     log,
     historyOf: () => history.look(),
     onOtherHistory: () => history.doubt(),
-    transforms: { [MANIFEST_WORK.plural]: works === false ? withoutSpec : trimWork },
-    onError: ({ kind }, error) => emit({ kind: 'error', where: `watch ${kind}`, error }),
+    transforms: {
+      [MANIFEST_WORK.plural]: works === false ? withoutSpec : trimWork,
+      [SECRET.plural]: (secret) => trimClusterSecret(secret, { digest: sha256, decode: fromBase64 }),
+    },
+    scopes: argocd === undefined ? {} : argocdScopes(argocd.namespace),
+    onError: (of, error) => {
+      // Status and log tell of it; a hub may do without.
+      const isAbsent = error instanceof InputError && error.code === 'kube.notfound';
+      if (!(isAbsent && OPTIONAL.includes(of))) emit({ kind: 'error', where: `watch ${of.kind}`, error });
+    },
   });
 }
 
@@ -28,4 +44,16 @@ export function serveCache(
 function withoutSpec(object: KubeObject): KubeObject {
   const { spec: _spec, ...rest } = object;
   return rest;
+}
+
+/** Of ConfigMaps and Secrets only those of Argo CD are read, and of its Secrets only those of clusters. */
+function argocdScopes(namespace: string): Readonly<Record<string, ListOptions>> {
+  return {
+    [CONFIG_MAP.plural]: { namespace },
+    [SECRET.plural]: { namespace, labelSelector: `${SECRET_TYPE_LABEL}=cluster` },
+  };
+}
+
+function fromBase64(text: string): string {
+  return Buffer.from(text, 'base64').toString('utf8');
 }

@@ -3,11 +3,9 @@ import path from 'node:path';
 import type { ProvidedAuth } from '../../adapters/git/repository/git-auth.ts';
 import { GitHubApp } from '../../adapters/scm/github-app.ts';
 import { InputError } from '../../core/errors.ts';
-import type { KindInfo } from '../../core/model/kinds.ts';
+import { SECRET } from '../../core/model/kinds.ts';
 import type { KubeApi, ObjectKey } from '../../core/ports.ts';
 import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '../../runtime/files/private-mode.ts';
-
-const SECRET: KindInfo = { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true };
 
 export interface SecretAuthOptions {
   readonly api: KubeApi;

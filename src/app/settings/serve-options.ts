@@ -37,6 +37,8 @@ export interface ServeOptions {
   readonly namespace?: string | undefined;
   /** Turn ManifestWorkReplicaSets into ManifestWorks. Default true. */
   readonly works?: boolean | undefined;
+  /** Absent: Argo CD is left alone. */
+  readonly argocd?: ServeArgocdOptions | undefined;
   /** Absent: no HTTP. */
   readonly http?: ServeHttpOptions | undefined;
   readonly maxRecords?: number | undefined;
@@ -44,6 +46,19 @@ export interface ServeOptions {
   readonly engineVersion: string;
   /** The environment: what the git program may see of it is chosen by the git adapter. */
   readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export interface ServeArgocdOptions {
+  /** Where Argo CD runs. */
+  readonly namespace: string;
+  /** Refresh ApplicationSets when decisions that they use change. */
+  readonly refresh: boolean;
+  /** Register in Argo CD the clusters that GitOpsClusters select. */
+  readonly clusterSecrets: boolean;
+  /** Names of ConfigMaps of the plugin generator whose `baseUrl` is Berth. */
+  readonly pluginConfigMaps: readonly string[];
+  /** Labels of ManagedClusters that their Secrets get: keys, or `prefix*`. */
+  readonly clusterLabels: readonly string[];
 }
 
 export interface ServeHttpOptions {

@@ -71,6 +71,23 @@ export type ControllerEventBody =
       readonly work: string;
       readonly reason?: string | undefined;
     }
+  /** An ApplicationSet that uses a decision that changed was asked to refresh, or has done so. `tookMs`: since it was asked. */
+  | {
+      readonly kind: 'application-set-refreshed';
+      /** `namespace/name` */
+      readonly applicationSet: string;
+      readonly outcome: 'requested' | 'requested-again' | 'confirmed';
+      readonly placements: readonly string[];
+      readonly tookMs?: number | undefined;
+    }
+  | {
+      readonly kind: 'cluster-secret-written';
+      readonly action: 'created' | 'updated' | 'deleted';
+      readonly cluster: string;
+      /** `namespace/name` */
+      readonly secret: string;
+      readonly gitOpsCluster: string;
+    }
   /** The hub was restored to an older state, or replaced: it is compared with Git before anything is decided. */
   | { readonly kind: 'hub-restored'; readonly how: HubBreak }
   /** Logged where it was met: this event is for people who watch. */

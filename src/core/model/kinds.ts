@@ -11,7 +11,12 @@ const CLUSTER = 'cluster.open-cluster-management.io';
 const WORK = 'work.open-cluster-management.io';
 const ADDON = 'addon.open-cluster-management.io';
 
-function kind(group: string, version: string, name: string, scope: 'Namespaced' | 'Cluster'): KindInfo {
+export function kind(
+  group: string,
+  version: string,
+  name: string,
+  scope: 'Namespaced' | 'Cluster',
+): KindInfo {
   return { group, version, kind: name, plural: `${name.toLowerCase()}s`, namespaced: scope === 'Namespaced' };
 }
 
@@ -29,6 +34,7 @@ export const CLUSTER_MANAGEMENT_ADDON = kind(ADDON, 'v1alpha1', 'ClusterManageme
 
 export const NAMESPACE = kind('', 'v1', 'Namespace', 'Cluster');
 export const CONFIG_MAP = kind('', 'v1', 'ConfigMap', 'Namespaced');
+export const SECRET = kind('', 'v1', 'Secret', 'Namespaced');
 export const LEASE = kind('coordination.k8s.io', 'v1', 'Lease', 'Namespaced');
 
 /** The OCM kinds that Berth itself reads or writes. */

@@ -1,3 +1,10 @@
+import {
+  ARGOCD_CLUSTERS,
+  ARGOCD_CONFIG_MAPS,
+  ARGOCD_CREDENTIALS,
+  ARGOCD_REFRESH,
+  ARGOCD_SECRETS,
+} from './argocd-permissions.ts';
 import { DEFAULT_NAMESPACE } from '../sync/apply-set.ts';
 import type { Permission } from './permission.ts';
 import { renderDocuments } from './render-documents.ts';
@@ -27,6 +34,10 @@ export interface ControllerDuties {
   readonly schedule: 'berth' | 'upstream';
   readonly works: boolean;
   readonly embedded: boolean;
+  /** Absent: Argo CD is left alone. */
+  readonly argocd?:
+    | { readonly namespace: string; readonly refresh: boolean; readonly clusterSecrets: boolean }
+    | undefined;
   /** Name of the Lease of the leader election. Absent: leader election is off. */
   readonly lease?: string | undefined;
   /** Kinds that sources list beside those of OCM and namespaces, with the resources that are known. Absent: none. */
@@ -80,6 +91,7 @@ export function renderControllerRbac(duties: ControllerDuties): string {
           EXECUTORS,
         )
       : []),
+    ...(duties.argocd === undefined ? [] : argocdRoles(duties.argocd)),
     ...(duties.applies ? sourceRoles(duties) : []),
     ...secretNamespaces(duties).flatMap(([namespace, names]) =>
       boundRole(
@@ -91,6 +103,24 @@ export function renderControllerRbac(duties: ControllerDuties): string {
     ),
     ...releaseRoles(duties),
   ]);
+}
+
+function argocdRoles(duties: NonNullable<ControllerDuties['argocd']>): readonly Document[] {
+  const { namespace, refresh, clusterSecrets } = duties;
+  const name = 'berth-argocd';
+  const everywhere = [...(refresh ? ARGOCD_REFRESH : []), ...(clusterSecrets ? ARGOCD_CLUSTERS : [])];
+  const within = [...(refresh ? ARGOCD_CONFIG_MAPS : []), ...(clusterSecrets ? ARGOCD_SECRETS : [])];
+  return [
+    ...boundRole('# What Berth does for Argo CD.', name, everywhere),
+    ...boundRole('# The same, in the namespace of Argo CD.', name, within, namespace),
+    ...(clusterSecrets
+      ? boundRole(
+          '# Not needed if every GitOpsCluster has createBlankClusterSecrets. To restrict it, bind it in the namespaces of clusters.',
+          'berth-argocd-credentials',
+          ARGOCD_CREDENTIALS,
+        )
+      : []),
+  ];
 }
 
 /** Roles for the objects in Git: one for OCM's kinds, and an aggregated one for other kinds. */

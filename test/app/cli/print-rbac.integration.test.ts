@@ -54,6 +54,25 @@ describe('berth serve --print-rbac', () => {
       flags: ['--sync', 'observe', '--schedule', 'upstream', '--no-works'],
       want: ['ClusterRole berth'],
     },
+    {
+      name: 'Argo CD beside others',
+      flags: [
+        '--sync',
+        'observe',
+        '--schedule',
+        'upstream',
+        '--no-works',
+        '--argocd-refresh',
+        '--argocd-cluster-secrets',
+      ],
+      want: [
+        'ClusterRole berth',
+        'Role berth-leader-election',
+        'ClusterRole berth-argocd',
+        'Role berth-argocd',
+        'ClusterRole berth-argocd-credentials',
+      ],
+    },
   ])('prints roles for $name, without wildcards, every rule with a reason', async ({ flags, want }) => {
     const { code, text } = await print(...flags);
     expect(code).toBe(0);

@@ -1,5 +1,6 @@
 import type { KindInfo } from '../../../core/model/kinds.ts';
 import { apiVersionOf } from '../../../core/model/kinds.ts';
+import type { ListOptions } from '../../../core/ports.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { Supervisor } from '../../../runtime/supervisor.ts';
 import { KeyIndex } from './key-index.ts';
@@ -18,6 +19,8 @@ export interface ObjectCacheOptions
   readonly onError?: ((kind: KindInfo, error: unknown) => void) | undefined;
   /** Keeps less of the objects of a kind than the server sends, by the plural of the kind. Every reader sees what is kept. */
   readonly transforms?: Readonly<Record<string, ReflectorOptions['transform']>> | undefined;
+  /** Follows only some objects of a kind, by the plural of the kind: one namespace, or those with a label. */
+  readonly scopes?: Readonly<Record<string, ListOptions>> | undefined;
 }
 
 /**
@@ -76,9 +79,10 @@ export class ObjectCache {
   }
 
   #reflect(kind: KindInfo): Reflector {
-    const { api, clock, random, log, historyOf, onOtherHistory, onError, transforms } = this.#options;
+    const { api, clock, random, log, historyOf, onOtherHistory, onError, transforms, scopes } = this.#options;
     const transform = transforms?.[kind.plural];
     return new Reflector({
+      ...scopes?.[kind.plural],
       api,
       kind,
       clock,

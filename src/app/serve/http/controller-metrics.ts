@@ -21,6 +21,9 @@ export class ControllerMetrics {
   readonly #writes: Counter;
   readonly #errors: Counter;
   readonly #works: Counter<'action'>;
+  readonly #refreshes: Counter<'outcome'>;
+  readonly #refreshTime: Histogram;
+  readonly #clusterSecrets: Counter<'action'>;
   readonly #answers: Counter<'application_set' | 'status' | 'token'>;
   readonly #answerSeconds: Histogram;
   readonly #clusters: Gauge<'application_set'>;
@@ -43,6 +46,24 @@ export class ControllerMetrics {
     this.#works = new Counter({
       name: 'berth_works_written_total',
       help: 'ManifestWorks written',
+      labelNames: ['action'],
+      registers,
+    });
+    this.#refreshes = new Counter({
+      name: 'berth_argocd_refreshes_total',
+      help: 'Refreshes of ApplicationSets: requested, requested again, confirmed',
+      labelNames: ['outcome'],
+      registers,
+    });
+    this.#refreshTime = new Histogram({
+      name: 'berth_argocd_refresh_seconds',
+      help: 'Time from the request of a refresh until Argo CD has generated the Applications',
+      buckets: [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 180],
+      registers,
+    });
+    this.#clusterSecrets = new Counter({
+      name: 'berth_argocd_cluster_secrets_written_total',
+      help: 'Cluster secrets of Argo CD written',
       labelNames: ['action'],
       registers,
     });
@@ -116,6 +137,11 @@ export class ControllerMetrics {
       this.#writes.inc(event.writes);
     } else if (event.kind === 'work-written') this.#works.inc({ action: event.action });
     else if (event.kind === 'error') this.#errors.inc();
+    else if (event.kind === 'cluster-secret-written') this.#clusterSecrets.inc({ action: event.action });
+    else if (event.kind === 'application-set-refreshed') {
+      this.#refreshes.inc({ outcome: event.outcome });
+      if (event.tookMs !== undefined) this.#refreshTime.observe(event.tookMs / 1000);
+    }
   }
 
   scheduled(tookMs: number): void {

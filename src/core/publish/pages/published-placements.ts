@@ -19,6 +19,7 @@ export interface PublishedPlacement {
  */
 export class PublishedPlacements {
   readonly #placements = new Map<string, PublishedPlacement>();
+  readonly #listeners = new Set<(placement: string | undefined) => void>();
   #complete = false;
 
   /** False until every placement that was there at the start has been looked at. */
@@ -28,6 +29,12 @@ export class PublishedPlacements {
 
   markComplete(): void {
     this.#complete = true;
+    this.#tell(undefined);
+  }
+
+  /** @param listener called with `namespace/name` after each publication, and with undefined when all are complete */
+  onChange(listener: (placement: string | undefined) => void): void {
+    this.#listeners.add(listener);
   }
 
   get(placement: string): PublishedPlacement | undefined {
@@ -42,6 +49,7 @@ export class PublishedPlacements {
   set(placement: string, pages: readonly SettledPage[]): void {
     if (pages.length === 0) {
       this.#placements.delete(placement);
+      this.#tell(placement);
       return;
     }
     const seen = new Set<string>();
@@ -60,5 +68,10 @@ export class PublishedPlacements {
       placement,
       groups: [...groups.values()].sort((a, b) => a.index - b.index),
     });
+    this.#tell(placement);
+  }
+
+  #tell(placement: string | undefined): void {
+    for (const listener of this.#listeners) listener(placement);
   }
 }

@@ -1,0 +1,55 @@
+import type { ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
+import { startClusterSecrets } from '../../controllers/argocd/cluster-secrets/start-cluster-secrets.ts';
+import { startRefresh } from '../../controllers/argocd/refresh/start-refresh.ts';
+import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
+import type { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
+import { ConflictError } from '../../core/errors.ts';
+import type { ServeOptions } from '../settings/serve-options.ts';
+
+export interface RunningArgocd {
+  /** What fails at the moment, as text for users. */
+  warnings(): readonly string[];
+  close(): Promise<void>;
+}
+
+/** Starts the controllers for Argo CD that are switched on. */
+export function startArgocd(parts: {
+  readonly options: ServeOptions;
+  readonly emit: (happening: ControllerEventBody) => void;
+  readonly cache: ObjectCache;
+  readonly publishedPlacements: PublishedPlacements;
+}): RunningArgocd {
+  const { options, emit, cache, publishedPlacements: published } = parts;
+  const { api: hub, clock, log, random, leadership, argocd } = options;
+  if (argocd === undefined) return { warnings: () => [], close: () => Promise.resolve() };
+  const shared = {
+    ...{ hub, cache, clock, log, random, published },
+    argocdNamespace: argocd.namespace,
+    mayBegin: async (signal: AbortSignal): Promise<void> => leadership?.whenHeld(signal),
+    onError: (key: string, error: unknown): void => {
+      // Somebody was faster; it is read and decided again at once.
+      if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `argocd ${key}`, error });
+    },
+  };
+  const running: RunningArgocd[] = [];
+  if (argocd.refresh)
+    running.push(
+      startRefresh({
+        ...shared,
+        pluginConfigMaps: argocd.pluginConfigMaps,
+        onRefresh: (event) => emit({ kind: 'application-set-refreshed', ...event }),
+      }),
+    );
+  if (argocd.clusterSecrets)
+    running.push(
+      startClusterSecrets({
+        ...shared,
+        labels: argocd.clusterLabels,
+        onWrite: (event) => emit({ kind: 'cluster-secret-written', ...event }),
+      }),
+    );
+  return {
+    warnings: () => running.flatMap((one) => one.warnings()),
+    close: async () => void (await Promise.all(running.map((one) => one.close()))),
+  };
+}

@@ -1,0 +1,190 @@
+import { APPLICATION } from '../../../core/argocd/argocd-kinds.ts';
+import {
+  type KnownSecret,
+  newSecret,
+  ownerOf,
+  secretPatch,
+} from '../../../core/argocd/cluster-secrets/cluster-secret.ts';
+import type { RegistrationOutcome } from '../../../core/argocd/cluster-secrets/gitops-cluster-status.ts';
+import {
+  claimClusters,
+  type ClusterSecretsInput,
+  planSecret,
+  type Registration,
+} from '../../../core/argocd/cluster-secrets/plan-cluster-secrets.ts';
+import { planRemoval } from '../../../core/argocd/cluster-secrets/plan-removal.ts';
+import { ConflictError, errorText } from '../../../core/errors.ts';
+import { SECRET } from '../../../core/model/kinds.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import type { KubeApi } from '../../../core/ports.ts';
+import { formatNameList } from '../../../core/publish/judge/judge-result.ts';
+import { PRUNE_ANNOTATION } from '../../../core/sync/plan-prune.ts';
+import { sha256 } from '../../../runtime/sha256.ts';
+import type { CredentialReader } from './credential-reader.ts';
+
+export interface SecretWritten {
+  readonly action: 'created' | 'updated' | 'deleted';
+  readonly cluster: string;
+  /** `namespace/name` */
+  readonly secret: string;
+  /** The GitOpsCluster, `namespace/name`. */
+  readonly gitOpsCluster: string;
+}
+
+export interface PassOptions {
+  readonly hub: KubeApi;
+  readonly argocdNamespace: string;
+  readonly credentials: CredentialReader;
+  readonly onWrite?: ((event: SecretWritten) => void) | undefined;
+}
+
+export interface PassResult {
+  /** By the key of the GitOpsCluster, also of those that are gone while Secrets of theirs stay. */
+  readonly outcomes: ReadonlyMap<string, RegistrationOutcome>;
+  /** Something failed that may work the next time. */
+  readonly mayWorkLater: boolean;
+  /** Secrets wait for their Applications. */
+  readonly isWaiting: boolean;
+}
+
+/** Registrations worked on at the same time. */
+const CONCURRENCY = 8;
+const FIELD_MANAGER = 'berth-argocd';
+
+/** One pass over all cluster secrets: writes what is missing or different, and removes what nothing needs. */
+export class SecretsPass {
+  readonly #options: PassOptions;
+  readonly #input: ClusterSecretsInput;
+  readonly #registered = new Map<string, string[]>();
+  readonly #problems = new Map<string, string[]>();
+  readonly #kept = new Map<string, string[]>();
+  #mayWorkLater = false;
+
+  constructor(options: PassOptions, input: ClusterSecretsInput) {
+    this.#options = options;
+    this.#input = input;
+  }
+
+  async run(): Promise<PassResult> {
+    const { registrations, unwanted, problems, selected } = claimClusters(this.#input);
+    for (const [key, sentences] of problems) for (const one of sentences) note(this.#problems, key, one);
+    const waiting = [...registrations];
+    const worker = async (): Promise<void> => {
+      for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) await this.#register(one);
+    };
+    await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+    if (unwanted.length > 0) await this.#remove(unwanted);
+    const keys = [...this.#input.gitOpsClusters.map(({ key }) => key), ...this.#kept.keys()];
+    const outcomes = new Map(
+      keys.map((key): [string, RegistrationOutcome] => [
+        key,
+        {
+          selected: selected.get(key),
+          registered: this.#registered.get(key) ?? [],
+          problems: (this.#problems.get(key) ?? []).sort(),
+          kept: (this.#kept.get(key) ?? []).sort(),
+        },
+      ]),
+    );
+    return { outcomes, mayWorkLater: this.#mayWorkLater, isWaiting: this.#kept.size > 0 };
+  }
+
+  /** One cluster that fails stops no other. */
+  async #register(registration: Registration): Promise<void> {
+    const { key } = registration.gitOpsCluster;
+    const { name } = registration.cluster.metadata;
+    try {
+      const reading = await this.#options.credentials.read(registration);
+      const step = planSecret(registration, reading, this.#input);
+      if (step.kind === 'refuse') {
+        // A token, a Secret or an address may come, and a Secret of others may go.
+        this.#mayWorkLater = true;
+        note(this.#problems, key, `cluster ${name}: ${step.why}`);
+        return;
+      }
+      const { wanted, known } = step;
+      if (known === undefined)
+        await this.#create(newSecret(wanted, this.#options.argocdNamespace), key, name);
+      else await this.#update(known, secretPatch(known, wanted, sha256), key);
+      note(this.#registered, key, name);
+    } catch (error) {
+      this.#mayWorkLater = true;
+      // The cache was behind, and shows it in a moment.
+      if (error instanceof ConflictError && error.code !== 'kube.alreadyexists') return;
+      note(this.#problems, key, `cluster ${name}: ${errorText(error)}`);
+    }
+  }
+
+  async #create(secret: KubeObject, gitOpsCluster: string, cluster: string): Promise<void> {
+    await this.#options.hub.create(SECRET, secret, { fieldManager: FIELD_MANAGER, metadataOnly: true });
+    this.#wrote('created', { name: secret.metadata.name, cluster, gitOpsCluster });
+  }
+
+  async #update(
+    { metadata, name: cluster }: KnownSecret,
+    patch: object | undefined,
+    gitOpsCluster: string,
+  ): Promise<void> {
+    if (patch === undefined) return;
+    const { namespace = '', name } = metadata;
+    const options = { fieldManager: FIELD_MANAGER, metadataOnly: true };
+    await this.#options.hub.mergePatch(SECRET, { namespace, name }, patch, options);
+    this.#wrote('updated', { name, cluster, gitOpsCluster });
+  }
+
+  /** The Applications are read from the hub itself: a deletion follows from what is not there. */
+  async #remove(unwanted: readonly KnownSecret[]): Promise<void> {
+    const applications = await this.#applications();
+    for (const secret of unwanted) {
+      const { name, namespace = '', uid, resourceVersion } = secret.metadata;
+      const gitOpsCluster = ownerOf(secret) ?? '';
+      const keep = (why: string): void =>
+        note(
+          this.#kept,
+          gitOpsCluster,
+          `cluster ${secret.name} is no longer selected, its Secret ${name} stays: ${why}`,
+        );
+      if (!Array.isArray(applications)) {
+        keep(`Applications cannot be listed: ${errorText(applications)}`);
+        continue;
+      }
+      const step = planRemoval(secret, applications as readonly KubeObject[]);
+      if (step.kind === 'keep') {
+        keep(
+          `Applications use it: ${formatNameList(step.applications)}; annotate it with ${PRUNE_ANNOTATION}=enabled to remove it anyway`,
+        );
+        continue;
+      }
+      try {
+        await this.#options.hub.delete(SECRET, { namespace, name }, { uid, resourceVersion });
+        this.#wrote('deleted', { name, cluster: secret.name, gitOpsCluster });
+      } catch (error) {
+        this.#mayWorkLater = true;
+        if (!(error instanceof ConflictError)) keep(errorText(error));
+      }
+    }
+  }
+
+  async #applications(): Promise<readonly KubeObject[] | Error> {
+    try {
+      return (await this.#options.hub.list(APPLICATION)).items;
+    } catch (error) {
+      this.#mayWorkLater = true;
+      return error instanceof Error ? error : new Error(errorText(error));
+    }
+  }
+
+  #wrote(
+    action: SecretWritten['action'],
+    { name, cluster, gitOpsCluster }: { name: string; cluster: string; gitOpsCluster: string },
+  ): void {
+    const secret = `${this.#options.argocdNamespace}/${name}`;
+    this.#options.onWrite?.({ action, cluster, secret, gitOpsCluster });
+  }
+}
+
+function note(lists: Map<string, string[]>, key: string, sentence: string): void {
+  const list = lists.get(key) ?? [];
+  lists.set(key, list);
+  list.push(sentence);
+}

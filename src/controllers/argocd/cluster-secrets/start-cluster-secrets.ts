@@ -1,0 +1,246 @@
+import type { ObjectCache } from '../../../adapters/kube/cache/object-cache.ts';
+import type { ObjectChange } from '../../../adapters/kube/cache/object-store.ts';
+import type { Reflector } from '../../../adapters/kube/cache/reflector.ts';
+import { mayBeAllowedLater } from '../../../adapters/kube/transport/kube-errors.ts';
+import { GITOPS_CLUSTERS, MANAGED_SERVICE_ACCOUNT } from '../../../core/argocd/argocd-kinds.ts';
+import { knownSecret } from '../../../core/argocd/cluster-secrets/known-secret.ts';
+import {
+  type GitOpsCluster,
+  readGitOpsCluster,
+} from '../../../core/argocd/cluster-secrets/gitops-cluster.ts';
+import {
+  type RegistrationOutcome,
+  statusPatch,
+} from '../../../core/argocd/cluster-secrets/gitops-cluster-status.ts';
+import { jsonEqual } from '../../../core/model/json-equal.ts';
+import { type KindInfo, MANAGED_CLUSTER, SECRET } from '../../../core/model/kinds.ts';
+import type { ManagedCluster } from '../../../core/model/kind/managed-cluster.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import { namespacedName } from '../../../core/model/object-ref.ts';
+import { formatRfc3339, instantFromEpochMs } from '../../../core/model/rfc3339.ts';
+import type { Clock, KubeApi, Logger } from '../../../core/ports.ts';
+import type { PublishedPlacements } from '../../../core/publish/pages/published-placements.ts';
+import { DONE, type ReconcileOutcome, runReconciler } from '../../../runtime/reconciler.ts';
+import { Supervisor } from '../../../runtime/supervisor.ts';
+import { WorkQueue } from '../../../runtime/work-queue.ts';
+import { refusedKindText } from '../../inventory/refused-kind.ts';
+import { CredentialReader } from './credential-reader.ts';
+import { SecretsPass, type SecretWritten } from './secrets-pass.ts';
+
+export interface ClusterSecretsOptions {
+  readonly hub: KubeApi;
+  /** Of the same hub; keeps of Secrets those of clusters in the namespace of Argo CD. */
+  readonly cache: ObjectCache;
+  readonly published: PublishedPlacements;
+  readonly argocdNamespace: string;
+  /** Labels of ManagedClusters that their Secrets get: keys, or `prefix*`. */
+  readonly labels: readonly string[];
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  /** Awaited before each pass. Default: no wait. */
+  readonly mayBegin?: ((signal: AbortSignal) => Promise<void>) | undefined;
+  readonly onWrite?: ((event: SecretWritten) => void) | undefined;
+  readonly onError?: ((key: string, error: unknown) => void) | undefined;
+}
+
+export interface RunningClusterSecrets {
+  /** What fails or waits at the moment, as text for users; all of it is tried again. */
+  warnings(): readonly string[];
+  close(): Promise<void>;
+}
+
+/** All Secrets are looked at together: two GitOpsClusters may want the same cluster. */
+const ALL = 'all';
+const DEBOUNCE_MS = 250;
+/** Secrets that give credentials are not watched. */
+const LOOK_AGAIN_MS = 300_000;
+/** Applications are not watched: so often it is asked whether those of a removed cluster are gone. */
+const MAX_WAIT_MS = 30_000;
+
+/** Registers in Argo CD the clusters that the placements of GitOpsClusters select. */
+export function startClusterSecrets(options: ClusterSecretsOptions): RunningClusterSecrets {
+  const { clock, random, log, mayBegin, onError, published } = options;
+  const supervisor = new Supervisor({ clock, random, log });
+  const registrar = new Registrar(options);
+  const queue = new WorkQueue(clock);
+  const soon = (): void => queue.addAfter(ALL, DEBOUNCE_MS);
+  published.onChange(soon);
+  registrar.onChange(soon);
+  supervisor.start('cluster secrets', async (signal) => {
+    await registrar.whenSynced(signal);
+    soon();
+    await runReconciler(
+      {
+        ...{ clock, random, log, mayBegin, ...(onError && { onError }) },
+        name: 'cluster secrets',
+        queue,
+        concurrency: 1,
+        mayPass: mayBeAllowedLater,
+        reconcile: () => registrar.pass(),
+      },
+      signal,
+    );
+  });
+  return { warnings: () => registrar.warnings(), close: () => supervisor.close() };
+}
+
+class Registrar {
+  readonly #options: ClusterSecretsOptions;
+  readonly #gitOps: readonly Reflector[];
+  readonly #clusters: Reflector;
+  readonly #secrets: Reflector;
+  readonly #serviceAccounts: Reflector;
+  readonly #credentials: CredentialReader;
+  #outcomes: ReadonlyMap<string, RegistrationOutcome> = new Map();
+
+  constructor(options: ClusterSecretsOptions) {
+    const { cache, hub, clock } = options;
+    this.#options = options;
+    this.#gitOps = GITOPS_CLUSTERS.map((kind) => cache.of(kind));
+    this.#clusters = cache.of(MANAGED_CLUSTER);
+    this.#secrets = cache.of(SECRET);
+    this.#serviceAccounts = cache.of(MANAGED_SERVICE_ACCOUNT);
+    this.#credentials = new CredentialReader({ hub, clock, serviceAccounts: this.#serviceAccounts });
+  }
+
+  onChange(listener: () => void): void {
+    for (const { store } of [...this.#gitOps, this.#secrets, this.#serviceAccounts])
+      store.onChange((change) => {
+        if (hasContentChanged(change)) listener();
+      });
+    this.#clusters.store.onChange((change) => {
+      if (hasAddressChanged(change)) listener();
+    });
+  }
+
+  /** A hub may lack a version of GitOpsCluster, and ManagedServiceAccounts. */
+  async whenSynced(signal: AbortSignal): Promise<void> {
+    await Promise.all([
+      this.#clusters.whenSynced(signal),
+      this.#secrets.whenSynced(signal),
+      Promise.all([...this.#gitOps, this.#serviceAccounts].map((kind) => kind.whenAnswered(signal))),
+    ]);
+  }
+
+  warnings(): readonly string[] {
+    const refused = [...this.#refusedGitOps(), this.#secrets].flatMap(({ kind, failure }) =>
+      failure === undefined
+        ? []
+        : [`argocd: ${refusedKindText(kind, failure)}; until then no cluster is registered or removed`],
+    );
+    const told = [...this.#outcomes].flatMap(([key, { problems, kept }]) =>
+      [...problems, ...kept].map((sentence) => `argocd: GitOpsCluster ${key}: ${sentence}`),
+    );
+    return [...refused, ...told];
+  }
+
+  async pass(): Promise<ReconcileOutcome> {
+    const { published, hub, argocdNamespace, labels, onWrite } = this.#options;
+    if (!published.complete) return DONE;
+    const { objects, gitOpsClusters, unreadable } = this.#read();
+    const result = await new SecretsPass(
+      { hub, argocdNamespace, credentials: this.#credentials, onWrite },
+      {
+        gitOpsClusters,
+        unreadable: new Set(unreadable.keys()),
+        selected: (placement) => selectedClusters(published, placement),
+        cluster: (name) => this.#clusters.store.get(name) as ManagedCluster | undefined,
+        secrets: this.#secrets.store.list().map(knownSecret),
+        isComplete: this.#refusedGitOps().length === 0,
+        allowedLabels: labels,
+      },
+    ).run();
+    const failed = [...unreadable].map(([key, problem]): [string, RegistrationOutcome] => [
+      key,
+      { selected: undefined, registered: [], problems: [problem], kept: [] },
+    ]);
+    this.#outcomes = new Map([...result.outcomes, ...failed]);
+    await this.#report(objects);
+    if (result.mayWorkLater || result.isWaiting) return { kind: 'retry', atMostMs: MAX_WAIT_MS };
+    return { kind: 'requeue', afterMs: LOOK_AGAIN_MS };
+  }
+
+  /** In the order of precedence: the oldest first. */
+  #read() {
+    const objects = new Map<string, readonly [KindInfo, KubeObject]>();
+    for (const { kind, store } of this.#gitOps)
+      for (const object of store.list()) {
+        const key = namespacedName(object.metadata);
+        if (!objects.has(key)) objects.set(key, [kind, object]);
+      }
+    const age = ([, { metadata }]: readonly [KindInfo, KubeObject]): string =>
+      `${metadata.creationTimestamp ?? ''} ${namespacedName(metadata)}`;
+    const ordered = [...objects.values()].sort((a, b) => (age(a) < age(b) ? -1 : 1));
+    const gitOpsClusters: GitOpsCluster[] = [];
+    const unreadable = new Map<string, string>();
+    const own = this.#options.argocdNamespace;
+    for (const [, object] of ordered) {
+      if (object.metadata.deletionTimestamp !== undefined) continue;
+      const reading = readGitOpsCluster(object);
+      if (!reading.ok) unreadable.set(reading.key, reading.problem);
+      else if (reading.gitOpsCluster.argocdNamespace === own) gitOpsClusters.push(reading.gitOpsCluster);
+      else
+        unreadable.set(
+          reading.gitOpsCluster.key,
+          `Argo CD's namespace is ${reading.gitOpsCluster.argocdNamespace}, but Berth runs with --argocd-namespace ${own}`,
+        );
+    }
+    return { objects, gitOpsClusters, unreadable };
+  }
+
+  /** One of the two versions is enough. A version that the hub does not serve holds nothing. */
+  #refusedGitOps(): readonly Reflector[] {
+    const unread = this.#gitOps.filter(({ synced, failure }) => !synced || failure !== undefined);
+    const served = unread.filter(({ failure }) => failure?.error.code !== 'kube.notfound');
+    return unread.length === this.#gitOps.length ? unread : served;
+  }
+
+  async #report(objects: ReadonlyMap<string, readonly [KindInfo, KubeObject]>): Promise<void> {
+    const now = formatRfc3339(instantFromEpochMs(this.#options.clock.now()));
+    for (const [key, outcome] of this.#outcomes) {
+      const [kind, object] = objects.get(key) ?? [];
+      if (kind === undefined || object === undefined) continue;
+      const status = statusPatch(object, outcome, now);
+      if (status === undefined) continue;
+      const { namespace = '', name, uid, resourceVersion } = object.metadata;
+      await this.#options.hub.mergePatch(
+        kind,
+        { namespace, name },
+        { metadata: { uid, resourceVersion }, status },
+        { subresource: 'status', fieldManager: 'berth-argocd', metadataOnly: true },
+      );
+    }
+  }
+}
+
+function selectedClusters(published: PublishedPlacements, placement: string): readonly string[] | undefined {
+  return published
+    .get(placement)
+    ?.groups.flatMap(({ decisions }) => decisions.map(({ clusterName }) => clusterName));
+}
+
+/** The own status patch is no reason for another pass. */
+function hasContentChanged({ before, after }: ObjectChange): boolean {
+  const content = (object: KubeObject | undefined) =>
+    object && [
+      object.metadata.labels,
+      object.metadata.annotations,
+      object['spec'],
+      object['cluster'],
+      tokenOf(object),
+    ];
+  return !jsonEqual(content(before), content(after));
+}
+
+function tokenOf(object: KubeObject): unknown {
+  const { tokenSecretRef } = (object['status'] ?? {}) as { readonly tokenSecretRef?: unknown };
+  return tokenSecretRef;
+}
+
+/** Heartbeats and conditions are not of interest. */
+function hasAddressChanged({ before, after }: ObjectChange): boolean {
+  const content = (object: KubeObject | undefined) => object && [object.metadata.labels, object['spec']];
+  return !jsonEqual(content(before), content(after));
+}

@@ -1,0 +1,86 @@
+import type { ObjectCache } from '../../../adapters/kube/cache/object-cache.ts';
+import type { Reflector } from '../../../adapters/kube/cache/reflector.ts';
+import { APPLICATION_SET } from '../../../core/argocd/argocd-kinds.ts';
+import { type DecisionUse, decisionUses } from '../../../core/argocd/refresh/decision-use.ts';
+import { type GeneratorConfigs, generatorConfigs } from '../../../core/argocd/refresh/generator-config.ts';
+import { type SeenDecisions, seenDecisions } from '../../../core/argocd/refresh/seen-digest.ts';
+import { CONFIG_MAP, PLACEMENT_DECISION } from '../../../core/model/kinds.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import { namespacedName } from '../../../core/model/object-ref.ts';
+import type { PublishedPlacements } from '../../../core/publish/pages/published-placements.ts';
+import { sha256 } from '../../../runtime/sha256.ts';
+import { DecisionView } from '../../publication/decision-view.ts';
+
+export interface RefreshViewOptions {
+  readonly cache: ObjectCache;
+  readonly published: PublishedPlacements;
+  readonly argocdNamespace: string;
+  /** Names of ConfigMaps whose `baseUrl` is Berth. */
+  readonly pluginConfigMaps: readonly string[];
+}
+
+/** Which ApplicationSets read which published decisions, from what the process has in memory. */
+export class RefreshView {
+  readonly applicationSets: Reflector;
+  readonly configMaps: Reflector;
+  readonly decisions: Reflector;
+  readonly #options: RefreshViewOptions;
+  readonly #pages: DecisionView;
+  readonly #uses = new WeakMap<KubeObject, readonly DecisionUse[]>();
+  #configs: GeneratorConfigs | undefined;
+
+  constructor(options: RefreshViewOptions) {
+    const { cache } = options;
+    this.#options = options;
+    this.applicationSets = cache.of(APPLICATION_SET);
+    this.configMaps = cache.of(CONFIG_MAP);
+    this.decisions = cache.of(PLACEMENT_DECISION);
+    this.#pages = new DecisionView(this.decisions.store);
+    this.configMaps.store.onChange(() => (this.#configs = undefined));
+  }
+
+  /** Names of the ApplicationSets, `namespace/name`, that have a generator for decisions. */
+  readers(): readonly string[] {
+    return this.applicationSets.store
+      .list()
+      .filter((object) => this.#usesOf(object).length > 0)
+      .map(({ metadata }) => namespacedName(metadata));
+  }
+
+  /** Those of them that read this placement, `namespace/name`, as far as it is published. */
+  readersOf(placement: string): readonly string[] {
+    const published = this.#options.published.get(placement);
+    if (published === undefined) return [];
+    return this.applicationSets.store
+      .list()
+      .filter((object) => this.#seen(object, [published]).digest !== undefined)
+      .map(({ metadata }) => namespacedName(metadata));
+  }
+
+  applicationSet(key: string): KubeObject | undefined {
+    return this.applicationSets.store.get(key);
+  }
+
+  /** What the ApplicationSet reads of everything that is published. */
+  seenBy(object: KubeObject): SeenDecisions {
+    return this.#seen(object, this.#options.published.list());
+  }
+
+  #seen(object: KubeObject, published: Parameters<typeof seenDecisions>[1]): SeenDecisions {
+    this.#configs ??= generatorConfigs(this.configMaps.store.list(), this.#options.pluginConfigMaps);
+    return seenDecisions(this.#usesOf(object), published, {
+      configs: this.#configs,
+      argocdNamespace: this.#options.argocdNamespace,
+      pagesOf: (placement) => this.#pages.pagesOf(placement).map(({ metadata }) => metadata),
+      digest: sha256,
+    });
+  }
+
+  #usesOf(object: KubeObject): readonly DecisionUse[] {
+    const known = this.#uses.get(object);
+    if (known !== undefined) return known;
+    const uses = decisionUses(object['spec']);
+    this.#uses.set(object, uses);
+    return uses;
+  }
+}

@@ -1,0 +1,29 @@
+import type { KubeObject } from '../../model/object-meta.ts';
+import { namespacedName } from '../../model/object-ref.ts';
+import type { KnownSecret } from './cluster-secret.ts';
+import { withoutSlash } from './known-secret.ts';
+
+/** On an Application: the ManagedCluster to which the basic pull model takes it. */
+const PULL_CLUSTER_ANNOTATION = 'apps.open-cluster-management.io/ocm-managed-cluster';
+
+/** Names, `namespace/name`, of the Applications that need this cluster secret, sorted. */
+export function applicationsOf(
+  { name, server }: Pick<KnownSecret, 'name' | 'server'>,
+  applications: readonly KubeObject[],
+): readonly string[] {
+  return applications
+    .filter((application) => {
+      const { spec } = application as {
+        readonly spec?: { readonly destination?: { readonly name?: string; readonly server?: string } };
+      };
+      const destination = spec?.destination ?? {};
+      const pulled = application.metadata.annotations?.[PULL_CLUSTER_ANNOTATION];
+      return (
+        destination.name === name ||
+        (destination.server !== undefined && withoutSlash(destination.server) === server) ||
+        pulled === name
+      );
+    })
+    .map(({ metadata }) => namespacedName(metadata))
+    .sort();
+}

@@ -1,0 +1,147 @@
+import type { KubeObject, ObjectMeta } from '../../model/object-meta.ts';
+import { copiedLabels, type LabelAllowList } from './copied-labels.ts';
+import type { GitOpsCluster } from './gitops-cluster.ts';
+
+/** Makes a Secret one that Argo CD reads as a cluster. */
+export const SECRET_TYPE_LABEL = 'argocd.argoproj.io/secret-type';
+/** On a cluster secret: the ManagedCluster. */
+const CLUSTER_NAME_LABEL = 'apps.open-cluster-management.io/cluster-name';
+/** On a cluster secret: argocd-agent finds the agent by it. */
+const AGENT_NAME_LABEL = 'argocd-agent.argoproj-labs.io/agent-name';
+/** On a cluster secret: the GitOpsCluster, `NAMESPACE/NAME`, for which Berth wrote it. Berth touches no Secret without it. */
+export const GITOPS_CLUSTER_ANNOTATION = 'berth.dev/gitops-cluster';
+/** On a cluster secret: the labels that Berth copied, with commas. The others are somebody else's. */
+export const COPIED_LABELS_ANNOTATION = 'berth.dev/copied-labels';
+
+/** How Argo CD reaches a cluster. */
+export interface ClusterCredentials {
+  /** URL, without a slash at the end. */
+  readonly server: string;
+  /** JSON text of `config`; undefined: none. */
+  readonly config: string | undefined;
+}
+
+/** A Secret of a cluster as the cache keeps it: its credentials are a digest. */
+export interface KnownSecret {
+  readonly metadata: ObjectMeta;
+  /** The cluster's name for Argo CD. */
+  readonly name: string;
+  readonly server: string;
+  /** Undefined: there is no config. */
+  readonly configDigest: string | undefined;
+}
+
+export interface WantedSecret {
+  readonly cluster: string;
+  /** Of the Secret, where there is none yet. */
+  readonly secretName: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly credentials: ClusterCredentials;
+}
+
+/**
+ * The Secret that registers a cluster: argo-cd's declarative setup, with the names of multicloud-integrations and
+ * argocd-pull-integration.
+ */
+export function wantedSecret(
+  { key, access, placement }: GitOpsCluster,
+  { name: cluster, labels }: ObjectMeta,
+  credentials: ClusterCredentials,
+  allowed: LabelAllowList,
+): WantedSecret {
+  const agent: Readonly<Record<string, string>> =
+    access.kind === 'agent'
+      ? { [AGENT_NAME_LABEL]: cluster, 'placement-name': placement.slice(placement.indexOf('/') + 1) }
+      : {};
+  const own = { ...agent, [SECRET_TYPE_LABEL]: 'cluster', [CLUSTER_NAME_LABEL]: cluster };
+  const copied = copiedLabels(labels, allowed, new Set(Object.keys(own)));
+  return {
+    cluster,
+    secretName: secretNameOf(cluster, access),
+    labels: { ...copied, ...own },
+    annotations: {
+      [GITOPS_CLUSTER_ANNOTATION]: key,
+      [COPIED_LABELS_ANNOTATION]: Object.keys(copied).sort().join(','),
+    },
+    credentials,
+  };
+}
+
+/** The address of a cluster that Argo CD here never connects to: a placeholder, as upstream writes it. */
+export function blankCredentials(cluster: string, access: GitOpsCluster['access']): ClusterCredentials {
+  const port = access.kind === 'agent' ? '' : ':6443';
+  return { server: `https://${cluster}-control-plane${port}`, config: undefined };
+}
+
+/** Whether Berth wrote the Secret. */
+export function ownerOf({ metadata }: Pick<KnownSecret, 'metadata'>): string | undefined {
+  return metadata.annotations?.[GITOPS_CLUSTER_ANNOTATION];
+}
+
+/** A new Secret. `stringData` becomes `data` on the server. */
+export function newSecret(wanted: WantedSecret, namespace: string): KubeObject {
+  const { secretName, labels, annotations, cluster, credentials } = wanted;
+  const { server, config } = credentials;
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: secretName, namespace, labels, annotations },
+    type: 'Opaque',
+    stringData: { name: cluster, server, ...(config !== undefined && { config }) },
+  };
+}
+
+/**
+ * The merge patch that makes a Secret of ours as wanted, or undefined when it is. Labels and keys that others added stay.
+ * @param digest of the text of a config
+ */
+export function secretPatch(
+  known: KnownSecret,
+  { labels, annotations, credentials, cluster }: WantedSecret,
+  digest: (text: string) => string,
+): object | undefined {
+  const { metadata } = known;
+  const now = metadata.labels ?? {};
+  const before = (metadata.annotations?.[COPIED_LABELS_ANNOTATION] ?? '').split(',');
+  const gone = before.filter((label) => label in now && !(label in labels));
+  const { server, config } = credentials;
+  const isEqual =
+    gone.length === 0 &&
+    includesAll(now, labels) &&
+    includesAll(metadata.annotations ?? {}, annotations) &&
+    known.name === cluster &&
+    known.server === server &&
+    known.configDigest === (config === undefined ? undefined : digest(config));
+  if (isEqual) return undefined;
+  return {
+    metadata: {
+      uid: metadata.uid,
+      resourceVersion: metadata.resourceVersion,
+      labels: { ...Object.fromEntries(gone.map((label) => [label, null])), ...labels },
+      annotations,
+    },
+    stringData: { name: cluster, server, ...(config !== undefined && { config }) },
+    ...(config === undefined && known.configDigest !== undefined && { data: { config: null } }),
+  };
+}
+
+function secretNameOf(cluster: string, access: GitOpsCluster['access']): string {
+  switch (access.kind) {
+    case 'service-account':
+      return `${cluster}-${access.name}-cluster-secret`;
+    case 'given':
+      return `${cluster}-cluster-secret`;
+    case 'blank':
+      return `${cluster}-secret`;
+    case 'agent':
+      return `cluster-${cluster}`;
+  }
+}
+
+function includesAll(
+  present: Readonly<Record<string, string>>,
+  wanted: Readonly<Record<string, string>>,
+): boolean {
+  return Object.entries(wanted).every(([key, value]) => present[key] === value);
+}

@@ -1,0 +1,79 @@
+import { jsonEqual } from '../../model/json-equal.ts';
+import type { Condition, KubeObject } from '../../model/object-meta.ts';
+import { formatNameList } from '../../publish/judge/judge-result.ts';
+import { setCondition } from '../../work/conditions/condition-list.ts';
+import { type GitOpsClusterStatus, isForAgent } from './gitops-cluster.ts';
+
+/** What one pass did for a GitOpsCluster. */
+export interface RegistrationOutcome {
+  /** Undefined: not known which clusters its placement selects. */
+  readonly selected: readonly string[] | undefined;
+  /** Names of clusters with a Secret of ours that is as it should be. */
+  readonly registered: readonly string[];
+  /** Sentences: what could not be done. */
+  readonly problems: readonly string[];
+  /** Sentences: Secrets that stay though their cluster is no longer selected. */
+  readonly kept: readonly string[];
+}
+
+/**
+ * The merge patch of the status, or undefined when nothing changes: `phase` and `message` of v1beta1, conditions of v1alpha1.
+ * Conditions of others stay.
+ * @param now RFC 3339, seconds
+ */
+export function statusPatch(
+  object: KubeObject,
+  outcome: RegistrationOutcome,
+  now: string,
+): object | undefined {
+  const status = (object['status'] ?? {}) as GitOpsClusterStatus;
+  if (isForAgent(object)) {
+    const before = status.conditions ?? [];
+    const next = conditionsOf(outcome).reduce(
+      (conditions, condition) => setCondition(conditions, condition, now),
+      before,
+    );
+    return jsonEqual(before, next) ? undefined : { conditions: next };
+  }
+  const phase = outcome.problems.length === 0 ? 'successful' : 'failed';
+  const message = messageOf(outcome);
+  if (status.phase === phase && status.message === message) return undefined;
+  return { phase, message, lastUpdateTime: now };
+}
+
+function conditionsOf({ selected, registered, problems, kept }: RegistrationOutcome): readonly Condition[] {
+  const failed = someOf(problems);
+  const isKnown = selected !== undefined;
+  return [
+    {
+      type: 'PlacementEvaluated',
+      status: isKnown ? 'True' : 'False',
+      reason: !isKnown ? 'Failed' : selected.length === 0 ? 'NoClusters' : 'Success',
+      message: isKnown ? `The placement selects ${selected.length} clusters` : failed,
+    },
+    {
+      type: 'ClustersImported',
+      status: problems.length === 0 ? 'True' : 'False',
+      reason: problems.length === 0 ? 'Success' : 'Failed',
+      message: problems.length === 0 ? `${registered.length} clusters are registered in Argo CD` : failed,
+    },
+    {
+      type: 'RemovedClustersCleanedUp',
+      status: kept.length === 0 ? 'True' : 'False',
+      reason: kept.length === 0 ? 'Success' : 'InProgress',
+      message: kept.length === 0 ? 'No cluster waits for its removal' : someOf(kept),
+    },
+  ];
+}
+
+function messageOf({ registered, problems, kept }: RegistrationOutcome): string {
+  const names = registered.length === 0 ? 'no cluster' : formatNameList([...registered].sort());
+  return someOf([`Registered in Argo CD: ${names}`, ...problems, ...kept]);
+}
+
+const MAX_SENTENCES = 10;
+
+function someOf(sentences: readonly string[]): string {
+  const more = sentences.length - MAX_SENTENCES;
+  return [...sentences.slice(0, MAX_SENTENCES), ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
+}

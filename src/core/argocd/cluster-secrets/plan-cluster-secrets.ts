@@ -1,0 +1,135 @@
+import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
+import {
+  blankCredentials,
+  type ClusterCredentials,
+  type KnownSecret,
+  ownerOf,
+  type WantedSecret,
+  wantedSecret,
+} from './cluster-secret.ts';
+import type { LabelAllowList } from './copied-labels.ts';
+import type { GitOpsCluster } from './gitops-cluster.ts';
+
+/** One cluster that a GitOpsCluster wants in Argo CD. */
+export interface Registration {
+  readonly gitOpsCluster: GitOpsCluster;
+  readonly cluster: ManagedCluster;
+}
+
+/** What is known of how to reach a cluster. */
+export type CredentialReading =
+  | { readonly kind: 'read'; readonly credentials: ClusterCredentials }
+  /** Not there, or not yet. */
+  | { readonly kind: 'missing'; readonly why: string };
+
+export interface ClusterSecretsInput {
+  /** In the order of precedence. */
+  readonly gitOpsClusters: readonly GitOpsCluster[];
+  /** Names of the clusters that a placement selects; undefined: it is not known now. */
+  readonly selected: (placement: string) => readonly string[] | undefined;
+  readonly cluster: (name: string) => ManagedCluster | undefined;
+  /** All cluster secrets in the namespace of Argo CD. */
+  readonly secrets: readonly KnownSecret[];
+  /** Keys of GitOpsClusters of which it is not known what they want. */
+  readonly unreadable: ReadonlySet<string>;
+  /** False: not every GitOpsCluster could be listed, so none may be taken for gone. */
+  readonly isComplete: boolean;
+  readonly allowedLabels: LabelAllowList;
+}
+
+export interface ClaimedClusters {
+  readonly registrations: readonly Registration[];
+  /** Secrets of ours that no GitOpsCluster wants. */
+  readonly unwanted: readonly KnownSecret[];
+  /** Sentences for the status of a GitOpsCluster, by its key. */
+  readonly problems: ReadonlyMap<string, readonly string[]>;
+  /** Clusters that are selected, by the key of the GitOpsCluster; without an entry: not known. */
+  readonly selected: ReadonlyMap<string, readonly string[]>;
+}
+
+/**
+ * Which GitOpsCluster registers which cluster. A cluster is registered once: by the GitOpsCluster that did so before, else by the
+ * first that wants it. A Secret is unwanted only where everything was read that could want it.
+ */
+export function claimClusters(input: ClusterSecretsInput): ClaimedClusters {
+  const { gitOpsClusters, secrets, isComplete } = input;
+  const problems = new Map<string, string[]>();
+  const tell = (key: string, problem: string): void => {
+    problems.set(key, [...(problems.get(key) ?? []), problem]);
+  };
+  const selected = new Map<string, readonly string[]>();
+  const claims = new Map<string, GitOpsCluster[]>();
+  const unknown = new Set(input.unreadable);
+  for (const gitOpsCluster of gitOpsClusters) {
+    const { key, placement } = gitOpsCluster;
+    const clusters = input.selected(placement);
+    if (clusters === undefined) {
+      unknown.add(key);
+      tell(key, `nothing is published for placement ${placement}`);
+      continue;
+    }
+    selected.set(key, clusters);
+    for (const cluster of clusters) claims.set(cluster, [...(claims.get(cluster) ?? []), gitOpsCluster]);
+  }
+  const owned = new Map(
+    secrets.filter((secret) => ownerOf(secret) !== undefined).map((one) => [one.name, one]),
+  );
+  const registrations = [...claims].flatMap(([name, claimants]): readonly Registration[] => {
+    const cluster = input.cluster(name);
+    const before = owned.get(name);
+    const last = claimants.find(({ key }) => before !== undefined && key === ownerOf(before));
+    const gitOpsCluster = last ?? claimants[0];
+    if (gitOpsCluster === undefined) return [];
+    for (const other of claimants)
+      if (other !== gitOpsCluster) tell(other.key, `cluster ${name} is registered by ${gitOpsCluster.key}`);
+    if (cluster === undefined) {
+      tell(gitOpsCluster.key, `cluster ${name}: there is no ManagedCluster of this name`);
+      return [];
+    }
+    return [{ gitOpsCluster, cluster }];
+  });
+  const unwanted = [...owned.values()].filter((secret) => {
+    const owner = ownerOf(secret) ?? '';
+    return !claims.has(secret.name) && isComplete && !unknown.has(owner);
+  });
+  return { registrations, unwanted, problems, selected };
+}
+
+/** What to do for one registration. */
+export type SecretStep =
+  | { readonly kind: 'write'; readonly wanted: WantedSecret; readonly known: KnownSecret | undefined }
+  | { readonly kind: 'refuse'; readonly why: string };
+
+/** Never writes over a Secret of somebody else, and never makes one whose name or address Argo CD knows already. */
+export function planSecret(
+  { gitOpsCluster, cluster }: Registration,
+  reading: CredentialReading,
+  { secrets, allowedLabels }: Pick<ClusterSecretsInput, 'secrets' | 'allowedLabels'>,
+): SecretStep {
+  const { name } = cluster.metadata;
+  const foreign = secrets.find((secret) => ownerOf(secret) === undefined && secret.name === name);
+  if (foreign !== undefined)
+    return { kind: 'refuse', why: `Secret ${foreign.metadata.name} of somebody else registers it already` };
+  if (reading.kind === 'missing') return { kind: 'refuse', why: reading.why };
+  const { credentials } = reading;
+  const sameServer = secrets.find((secret) => secret.name !== name && secret.server === credentials.server);
+  if (sameServer !== undefined)
+    return {
+      kind: 'refuse',
+      why: `its address ${credentials.server} is that of cluster ${sameServer.name} (Secret ${sameServer.metadata.name}); Argo CD distinguishes clusters by it`,
+    };
+  const known = secrets.find((secret) => secret.name === name);
+  return {
+    kind: 'write',
+    wanted: wantedSecret(gitOpsCluster, cluster.metadata, credentials, allowedLabels),
+    known,
+  };
+}
+
+/** Where nothing has to be read: the cluster is not reached from here. */
+export function ownCredentials({ gitOpsCluster, cluster }: Registration): CredentialReading {
+  return {
+    kind: 'read',
+    credentials: blankCredentials(cluster.metadata.name, gitOpsCluster.access),
+  };
+}

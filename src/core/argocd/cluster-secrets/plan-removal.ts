@@ -1,0 +1,20 @@
+import type { KubeObject } from '../../model/object-meta.ts';
+import { PRUNE_ANNOTATION } from '../../sync/plan-prune.ts';
+import { applicationsOf } from './applications-of.ts';
+import type { KnownSecret } from './cluster-secret.ts';
+
+export type RemovalStep =
+  | { readonly kind: 'remove'; readonly consented: boolean }
+  | { readonly kind: 'keep'; readonly applications: readonly string[] };
+
+/**
+ * Removing a cluster secret takes the cluster out of Argo CD: ApplicationSets delete its Applications and leave the workload behind,
+ * orphaned. So the Secret goes when nothing needs it, or when the annotation `berth.dev/prune: enabled` on it allows that.
+ * @param applications of all namespaces, as the hub has them now
+ */
+export function planRemoval(secret: KnownSecret, applications: readonly KubeObject[]): RemovalStep {
+  const left = applicationsOf(secret, applications);
+  const consented = secret.metadata.annotations?.[PRUNE_ANNOTATION] === 'enabled';
+  if (left.length === 0 || consented) return { kind: 'remove', consented: left.length > 0 };
+  return { kind: 'keep', applications: left };
+}

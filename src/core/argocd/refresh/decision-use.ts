@@ -1,0 +1,79 @@
+import type { LabelSelector } from '../../model/selector/label-selector.ts';
+
+/** One generator of an ApplicationSet that reads decisions. */
+export type DecisionUse =
+  | {
+      readonly kind: 'plugin';
+      /** Name of the ConfigMap, which Argo CD reads in its own namespace. */
+      readonly configMap: string;
+      /** `NAMESPACE/NAME`; may hold placeholders of a template, whose text is not known. */
+      readonly placement: string;
+    }
+  | {
+      readonly kind: 'decision-resource';
+      readonly configMap: string;
+      /** Of the one PlacementDecision; undefined: `selector` chooses. */
+      readonly name: string | undefined;
+      readonly selector: LabelSelector | undefined;
+    };
+
+/** Deeper nesting than Argo CD takes (a matrix in a matrix, a merge in a merge) is read no further. */
+const MAX_DEPTH = 4;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * The generators of an ApplicationSet that read decisions: plugin and clusterDecisionResource, also inside matrix and merge.
+ * Source of the shapes: argo-cd `pkg/apis/application/v1alpha1/applicationset_types.go`.
+ * @param spec of the ApplicationSet; what has another shape than expected is left out
+ */
+export function decisionUses(spec: unknown): readonly DecisionUse[] {
+  return generatorsOf(spec).flatMap((generator) => usesOf(generator, 0));
+}
+
+function usesOf(generator: unknown, depth: number): readonly DecisionUse[] {
+  const { plugin, clusterDecisionResource, matrix, merge } = fields(generator);
+  const nested =
+    depth === MAX_DEPTH
+      ? []
+      : [...generatorsOf(matrix), ...generatorsOf(merge)].flatMap((child) => usesOf(child, depth + 1));
+  return [...pluginUse(fields(plugin)), ...resourceUse(fields(clusterDecisionResource)), ...nested];
+}
+
+function pluginUse({ configMapRef, input }: Fields): readonly DecisionUse[] {
+  const configMap = text(fields(configMapRef)['name']);
+  const { placement, namespace } = fields(fields(input)['parameters']);
+  const name = text(placement)?.trim();
+  if (configMap === undefined || name === undefined || name === '') return [];
+  const within = text(namespace)?.trim();
+  return [
+    {
+      kind: 'plugin',
+      configMap,
+      placement: name.includes('/') || within === undefined ? name : `${within}/${name}`,
+    },
+  ];
+}
+
+function resourceUse({ configMapRef, name, labelSelector }: Fields): readonly DecisionUse[] {
+  const configMap = text(configMapRef);
+  if (configMap === undefined) return [];
+  const one = text(name);
+  const selector = labelSelector === undefined ? undefined : (fields(labelSelector) as LabelSelector);
+  // Both, or neither, is an error of the generator: nothing is read.
+  if ((one === undefined || one === '') === (selector === undefined)) return [];
+  return [{ kind: 'decision-resource', configMap, name: one === '' ? undefined : one, selector }];
+}
+
+function generatorsOf(of: unknown): readonly unknown[] {
+  const { generators } = fields(of);
+  return Array.isArray(generators) ? (generators as readonly unknown[]) : [];
+}
+
+function fields(value: unknown): Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}

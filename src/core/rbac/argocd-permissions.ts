@@ -1,0 +1,58 @@
+import {
+  APPLICATION,
+  APPLICATION_SET,
+  GITOPS_CLUSTERS,
+  MANAGED_SERVICE_ACCOUNT,
+} from '../argocd/argocd-kinds.ts';
+import { CONFIG_MAP, SECRET } from '../model/kinds.ts';
+import { grant, type Permission } from './permission.ts';
+
+/** Needed with `--argocd-refresh`. */
+export const ARGOCD_REFRESH: readonly Permission[] = grant(
+  [APPLICATION_SET],
+  ['list', 'watch', 'patch'],
+  'list, watch: Berth finds the ApplicationSets that use a decision; patch: it asks Argo CD to refresh them, by an annotation.',
+);
+
+/** Needed with `--argocd-refresh`, in the namespace of Argo CD. */
+export const ARGOCD_CONFIG_MAPS: readonly Permission[] = grant(
+  [CONFIG_MAP],
+  ['list', 'watch'],
+  'list, watch: Berth reads which generators ask Berth or list PlacementDecisions.',
+);
+
+const [GITOPS_CLUSTER = APPLICATION] = GITOPS_CLUSTERS;
+
+/** Needed with `--argocd-cluster-secrets`. */
+export const ARGOCD_CLUSTERS: readonly Permission[] = [
+  ...grant(
+    [GITOPS_CLUSTER],
+    ['list', 'watch'],
+    'list, watch: Berth registers the clusters that the placement of each GitOpsCluster selects.',
+  ),
+  ...grant([GITOPS_CLUSTER], ['patch'], 'patch: Berth writes the status of GitOpsClusters.', 'status'),
+  ...grant(
+    [APPLICATION],
+    ['list'],
+    'list: Berth removes the Secret of a cluster only when no Application needs it.',
+  ),
+  ...grant(
+    [MANAGED_SERVICE_ACCOUNT],
+    ['list', 'watch'],
+    'list, watch: Berth learns of new tokens of ManagedServiceAccounts.',
+  ),
+];
+
+/** Needed with `--argocd-cluster-secrets`, in the namespace of Argo CD. */
+export const ARGOCD_SECRETS: readonly Permission[] = grant(
+  [SECRET],
+  ['list', 'watch', 'create', 'patch', 'delete'],
+  'list, watch: Berth reads which clusters Argo CD knows; create, patch, delete: it writes the Secrets of clusters, and only its own.',
+);
+
+/** Needed with `--argocd-cluster-secrets`, where Argo CD reaches clusters by tokens or given Secrets. */
+export const ARGOCD_CREDENTIALS: readonly Permission[] = grant(
+  [SECRET],
+  ['get'],
+  'get: Berth reads the token of a ManagedServiceAccount, or the Secret CLUSTER-cluster-secret, in the namespace of a cluster.',
+);

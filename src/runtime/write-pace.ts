@@ -1,0 +1,32 @@
+import type { Clock } from '../core/ports.ts';
+import { sleep } from './sleep.ts';
+
+/** How fast something may be done: `burst` at once, then `perSecond` on average (a token bucket). */
+export interface Pace {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+/** Lets callers through at a pace, in the order in which they asked. */
+export class WritePace {
+  readonly #clock: Clock;
+  readonly #stepMs: number;
+  readonly #burstMs: number;
+  /** When all that was let through so far would be done, one after the other. */
+  #doneAtMs = -Infinity;
+
+  constructor(clock: Clock, { perSecond, burst }: Pace) {
+    this.#clock = clock;
+    this.#stepMs = 1_000 / perSecond;
+    this.#burstMs = this.#stepMs * (burst - 1);
+  }
+
+  /** Resolves when the caller may go on, or when the signal aborts. */
+  async whenDue(signal: AbortSignal): Promise<void> {
+    const nowMs = this.#clock.now();
+    const startMs = Math.max(this.#doneAtMs, nowMs);
+    this.#doneAtMs = startMs + this.#stepMs;
+    const waitMs = startMs - this.#burstMs - nowMs;
+    if (waitMs > 0) await sleep(this.#clock, waitMs, signal);
+  }
+}
