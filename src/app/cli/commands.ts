@@ -1,4 +1,6 @@
 import { agentCommand } from './commands/agent.ts';
+import { argocdDoctorCommand } from './commands/argocd/doctor.ts';
+import { argocdInstallCommand } from './commands/argocd/install.ts';
 import { createWorkCommand } from './commands/works/create-work.ts';
 import { demoCommand } from './commands/demo/demo.ts';
 import { describeWorkCommand } from './commands/works/describe-work.ts';
@@ -23,6 +25,8 @@ export const COMMANDS: readonly CliCommand[] = [
   // One per line, so that branches which each add a command merge.
   demoCommand,
   agentCommand,
+  argocdDoctorCommand,
+  argocdInstallCommand,
   createWorkCommand,
   describeWorkCommand,
   getWorksCommand,
