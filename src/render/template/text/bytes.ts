@@ -87,13 +87,3 @@ export function mapRunes(bytes: string, change: (rune: number) => number): strin
   }
   return changed;
 }
-
-export function isValidUtf8(bytes: string): boolean {
-  if (isAscii(bytes)) return true;
-  for (let at = 0; at < bytes.length; ) {
-    const { rune, width } = decodeRune(bytes, at);
-    if (rune === REPLACEMENT && width === 1) return false;
-    at += width;
-  }
-  return true;
-}

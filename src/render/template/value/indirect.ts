@@ -4,8 +4,3 @@ import type { Any, Value } from './go-type.ts';
 export function unwrap(value: Value | undefined): Value | undefined {
   return value?.type.kind === 'interface' ? ((value as Value<Any>).data ?? undefined) : value;
 }
-
-/** Whether the value is nil of a type that has a nil. */
-export function isNil(value: Value): boolean {
-  return value.data === null;
-}
