@@ -33,6 +33,7 @@ import { Readiness } from './http/readiness.ts';
 import { serveCache } from './serve-cache.ts';
 import { type ServeOptions } from '../settings/serve-options.ts';
 import { sourceNameOf } from '../../controllers/sources/progress/source-options.ts';
+import { startPull } from './start-pull.ts';
 import { Standby } from './standby.ts';
 import { SourceLedger } from '../../controllers/sources/progress/source-ledger.ts';
 import { warmEngine } from '../../controllers/scheduling/warm-engine.ts';
@@ -98,10 +99,11 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
   const loops = await openSources(options, { ...kept, emit, events: followed, barrier, whenFirstPublished });
   for (const { store } of inventory.inputs) store.onChange((change) => restoreLost(change, barrier, loops));
   let works: WorkControllers | undefined;
+  const pull = startPull({ ...parts, cache, state });
   const http = await serveHttp({
     ...{ options, inventory, publishedPlacements, metrics, decider, readiness, leadership },
     loops: loops.map(({ loop }) => loop),
-    warnings: () => [...inventory.warnings(), ...decider.warnings(), ...(works?.warnings() ?? [])],
+    warnings: () => [inventory, decider, works, pull].flatMap((part) => part?.warnings() ?? []),
   });
 
   supervisor.start('data directory', (signal) => state.keep(signal));
@@ -122,7 +124,7 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
     reconcile: () => loops.forEach(({ loop }) => loop.reconcile()),
     close: async () => {
       await http?.close();
-      await Promise.all([works?.close(), supervisor.close()]);
+      await Promise.all([works?.close(), pull?.close(), supervisor.close()]);
       continuity.note();
       await Promise.all([...loops.map(({ close }) => close()), state.close()]);
       events.close();

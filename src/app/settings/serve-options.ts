@@ -37,6 +37,8 @@ export interface ServeOptions {
   readonly namespace?: string | undefined;
   /** Turn ManifestWorkReplicaSets into ManifestWorks. Default true. */
   readonly works?: boolean | undefined;
+  /** Bring Applications of Argo CD to the clusters that pull them, as ManifestWorks. Default false. */
+  readonly argocdPull?: boolean | undefined;
   /** Absent: no HTTP. */
   readonly http?: ServeHttpOptions | undefined;
   readonly maxRecords?: number | undefined;

@@ -14,6 +14,7 @@ import {
   namespaceLookup,
   OWNER_REFERENCES,
   PUBLISHING,
+  PULLING,
   RECORDS,
   secretReading,
   WORKS,
@@ -26,6 +27,8 @@ export interface ControllerDuties {
   readonly applies: boolean;
   readonly schedule: 'berth' | 'upstream';
   readonly works: boolean;
+  /** Default false. */
+  readonly argocdPull?: boolean | undefined;
   readonly embedded: boolean;
   /** Name of the Lease of the leader election. Absent: leader election is off. */
   readonly lease?: string | undefined;
@@ -52,6 +55,7 @@ export function renderControllerRbac(duties: ControllerDuties): string {
     ...(decides ? PUBLISHING : []),
     ...(decides && !duties.embedded ? RECORDS : []),
     ...(duties.works ? WORKS : []),
+    ...(duties.argocdPull === true ? PULLING : []),
     ...(duties.applies ? (duties.embedded ? EMBEDDED : namespaceLookup(DEFAULT_NAMESPACE)) : []),
   ];
   return renderDocuments([
@@ -73,7 +77,7 @@ export function renderControllerRbac(duties: ControllerDuties): string {
           OWNER_REFERENCES,
         )
       : []),
-    ...(duties.works || duties.applies
+    ...(duties.works || duties.applies || duties.argocdPull === true
       ? boundRole(
           '# Only needed if ManifestWorks name executors, or if the hub checks ManifestWorks without an executor (berth hub, and OCM with NilExecutorValidating).',
           'berth-executors',

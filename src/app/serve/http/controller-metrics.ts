@@ -14,6 +14,7 @@ export class ControllerMetrics {
   readonly #writes: Counter;
   readonly #errors: Counter;
   readonly #works: Counter<'action'>;
+  readonly #pulled: Counter<'action'>;
   readonly #answers: Counter<'application_set' | 'status' | 'token'>;
   readonly #schedule: Histogram;
   readonly #applicationSets = new Set<string>();
@@ -34,6 +35,12 @@ export class ControllerMetrics {
     this.#works = new Counter({
       name: 'berth_works_written_total',
       help: 'ManifestWorks written',
+      labelNames: ['action'],
+      registers,
+    });
+    this.#pulled = new Counter({
+      name: 'berth_pull_works_written_total',
+      help: 'ManifestWorks written that carry Applications of Argo CD',
       labelNames: ['action'],
       registers,
     });
@@ -94,6 +101,7 @@ export class ControllerMetrics {
       this.#published.inc();
       this.#writes.inc(event.writes);
     } else if (event.kind === 'work-written') this.#works.inc({ action: event.action });
+    else if (event.kind === 'pulled-work-written') this.#pulled.inc({ action: event.action });
     else if (event.kind === 'error') this.#errors.inc();
   }
 

@@ -1,6 +1,6 @@
 import type { Application } from '../../model/kind/argo-application.ts';
 import type { ManifestWork } from '../../model/kind/manifest-work.ts';
-import type { ObjectMeta } from '../../model/object-meta.ts';
+import type { KubeObject, ObjectMeta } from '../../model/object-meta.ts';
 import {
   HOSTING_SET_KEY,
   HUB_NAME_ANNOTATION,
@@ -40,6 +40,10 @@ export function hubApplicationOf({ metadata }: Pick<ManifestWork, 'metadata'>): 
   const namespace = metadata.annotations?.[HUB_NAMESPACE_ANNOTATION] ?? '';
   const name = metadata.annotations?.[HUB_NAME_ANNOTATION] ?? '';
   return namespace === '' || name === '' ? undefined : `${namespace}/${name}`;
+}
+
+export function isPullWork({ metadata }: Pick<KubeObject, 'metadata'>): boolean {
+  return hubApplicationOf({ metadata }) !== undefined;
 }
 
 /** `namespace/name` of the ApplicationSet behind a work. */

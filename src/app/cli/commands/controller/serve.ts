@@ -10,13 +10,14 @@ import { packageVersion } from '../package-version.ts';
 import { addConflictFlags, conflictRules, type SourceFlags, sourcesOfFlags } from './source-flags.ts';
 import type { SourceSettings } from '../../../settings/source-settings.ts';
 import type { SourceContext } from '../../../settings/serve-source.ts';
+import { addArgocdFlags, type ArgocdFlags } from './argocd-flags.ts';
 import { addElectionFlags, type ElectionFlags, electionSettings } from './election-flags.ts';
 import { connectHub, stopOnSignalOrLoss } from './elected-hub.ts';
 import { addHubFlags, type HubFlags } from '../../flags/hub-flags.ts';
 import { wrongOption, wrongValue } from '../../flags/wrong-option.ts';
 import { onAbort } from '../../../../runtime/on-abort.ts';
 
-interface ServeFlags extends HubFlags, SourceFlags, ElectionFlags {
+interface ServeFlags extends HubFlags, SourceFlags, ElectionFlags, ArgocdFlags {
   readonly config?: string;
   readonly data: string;
   readonly sync: string;
@@ -51,6 +52,7 @@ Examples:
   berth serve --repo URL --listen :8443 --tls-cert tls.crt --tls-key tls.key --token-file tokens.yaml
   berth serve --config sources.yaml --data /var/lib/berth        # several repositories: docs/git-sources.md
   berth serve --repo URL --sync observe --schedule upstream      # Argo CD fills the hub, OCM decides
+  berth serve --repo URL --argocd-pull                           # Applications of Argo CD, pulled by their clusters
   berth serve --print-rbac --config sources.yaml                 # the permissions it needs for that, each with its reason
 `;
 
@@ -114,6 +116,7 @@ export const serveCommand: CliCommand = {
         '--webhook <provider=file...>',
         'fetch when a forge reports a push at /webhooks/PROVIDER; the file holds its secrets, one per line',
       );
+    addArgocdFlags(command);
     addElectionFlags(command)
       .option('--log-level <level>', 'debug, info, warn, error', 'info')
       .option(
@@ -147,6 +150,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
     pollIntervalMs: positiveDuration('--poll', flags.poll),
     embedded: flags.embedded,
     works: flags.works,
+    argocdPull: flags.argocdPull,
     dataDir: resolve(io.cwd, flags.data),
     ...(flags.listen === undefined ? {} : { http: httpOptions(flags.listen, flags) }),
   };
@@ -204,13 +208,13 @@ async function printRbac(
   const { APPLYING } = await import('../../../../core/rbac/controller-permissions.ts');
   const { listedPermissions } = await import('../../../../core/rbac/listed-kinds.ts');
   const { knownResources } = await import('../known-resources.ts');
-  const { config, works, embedded } = flags;
+  const { config, works, embedded, argocdPull } = flags;
   const sources = config === undefined ? [] : await readSettings(resolve(io.cwd, config));
   const given = config === undefined ? sourcesOfFlags(flags, modes.sync, io.cwd) : sources;
   // Without any, of the one that has no name of its own.
   const names = given.length === 0 ? [sourceNameOf({})] : given.map(sourceNameOf);
   const syncs = config === undefined ? [modes.sync] : sources.map(({ sync = modes.sync }) => sync);
-  const duties = { applies: syncs.includes('apply'), schedule: modes.schedule, works, embedded };
+  const duties = { applies: syncs.includes('apply'), schedule: modes.schedule, works, embedded, argocdPull };
   const lease = electionSettings(flags, { ...duties, names })?.lease;
   const listed =
     config === undefined ? flags.kind : sources.flatMap((source) => appliedKindsOf(source, modes.sync));
