@@ -10,7 +10,7 @@ describe.skipIf(!hasPeers(...ARGO_CONTROLLER_PROGRAMS))('the pull model, with re
   let revision: string;
   beforeAll(async () => {
     world = await PullWorld.start();
-    revision = world.commit();
+    revision = world.commit('hello');
     await world.createSet();
   });
   afterAll(() => world?.stop());
@@ -66,5 +66,31 @@ describe.skipIf(!hasPeers(...ARGO_CONTROLLER_PROGRAMS))('the pull model, with re
     await expect.poll(() => world.status('shop-east')).toEqual(runs());
     expect(await world.members.west.application('shop-west')).toBeUndefined();
     expect(await world.members.east.words()).toMatchObject({ data: GREETING });
+  });
+
+  it('lets a RollingSync of the ApplicationSet controller go on from one cluster to the next', async () => {
+    await world.createRollingSet();
+    await expect
+      .poll(() => world.rollout('rolling'))
+      .toEqual({ 'rolling-east': 'Healthy', 'rolling-west': 'Healthy' });
+    for (const name of ['rolling-east', 'rolling-west'] as const) {
+      expect(await world.status(name)).toEqual(runs());
+      // Its own operation was carried there and finished; it may set one twice before it reads the status.
+      await expect.poll(async () => (await world.application(name))?.operation).toBeUndefined();
+      const application = await world.application(name);
+      expect(application?.status?.operationState).toMatchObject({ phase: 'Succeeded' });
+      expect(application?.spec?.['syncPolicy']).not.toHaveProperty('automated.prune');
+    }
+    expect(await world.startOf('rolling-west')).toBeGreaterThanOrEqual(await world.startOf('rolling-east'));
+  });
+
+  it('carries the next operation of a RollingSync, though it is equal to the last one', async () => {
+    revision = world.commit('bye');
+    for (const name of ['east', 'west'] as const) await world.members[name].refresh(`rolling-${name}`);
+    for (const name of ['rolling-east', 'rolling-west'] as const)
+      await expect.poll(() => world.status(name)).toEqual(runs());
+    for (const name of ['east', 'west'] as const)
+      expect(await world.members[name].words('rolling')).toMatchObject({ data: { greeting: 'bye' } });
+    expect(await world.startOf('rolling-west')).toBeGreaterThanOrEqual(await world.startOf('rolling-east'));
   });
 });

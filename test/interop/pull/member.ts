@@ -84,8 +84,14 @@ export class Member {
   }
 
   /** What the source of the Application holds. */
-  words(): Promise<KubeObject | undefined> {
-    return this.api.get(CONFIG_MAP, { namespace: 'shop', name: 'words' });
+  words(namespace = 'shop'): Promise<KubeObject | undefined> {
+    return this.api.get(CONFIG_MAP, { namespace, name: 'words' });
+  }
+
+  /** Its Argo CD looks at Git now, and not in three minutes. */
+  async refresh(name: string): Promise<void> {
+    const metadata = { annotations: { 'argocd.argoproj.io/refresh': 'hard' } };
+    await this.api.mergePatch(APPLICATION, { namespace: 'argocd', name }, { metadata });
   }
 
   application(name: string): Promise<KubeObject | undefined> {

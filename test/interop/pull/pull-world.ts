@@ -15,7 +15,6 @@ import {
   NAMESPACE,
   PLACEMENT,
 } from '../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import { binding, cluster, clusterSet, namespace, placement } from '../../app/serve/fleet-fixture.ts';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
@@ -80,6 +79,8 @@ export class PullWorld {
       argocdPull: true,
     });
     const [east, west] = await Promise.all(['east', 'west'].map((name) => Member.start(name, hub.api, dir)));
+    // Progressive syncs are off in a stock installation.
+    process.env['ARGOCD_APPLICATIONSET_CONTROLLER_ENABLE_PROGRESSIVE_SYNCS'] = 'true';
     const controller = await startApplicationSetController(dir, hub.kubeconfig);
     if (east === undefined || west === undefined) throw new Error('a member is missing');
     return new PullWorld({ hub, dir, members: { east, west }, controller, berth });
@@ -93,21 +94,21 @@ export class PullWorld {
     rmSync(this.#dir, { recursive: true, force: true });
   }
 
-  /** A repository with one ConfigMap. @returns the id of its commit */
-  commit(): string {
+  /** A commit of one ConfigMap. @returns its id */
+  commit(greeting: string): string {
     const repository = this.#repository;
-    mkdirSync(repository);
+    mkdirSync(repository, { recursive: true });
     execFileSync('git', ['init', '-q', '-b', 'main', repository]);
     const words = {
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: { name: 'words' },
-      data: { greeting: 'hello' },
+      data: { greeting },
     };
     writeFileSync(join(repository, 'words.json'), JSON.stringify(words));
     const author = ['-c', 'user.name=test', '-c', 'user.email=test@example.com'];
     execFileSync('git', ['-C', repository, 'add', '-A']);
-    execFileSync('git', ['-C', repository, ...author, 'commit', '-q', '-m', 'first']);
+    execFileSync('git', ['-C', repository, ...author, 'commit', '-q', '-m', greeting]);
     return execFileSync('git', ['-C', repository, 'rev-parse', 'HEAD'], { encoding: 'utf8' }).trim();
   }
 
@@ -121,9 +122,16 @@ export class PullWorld {
       labelSelector: { matchLabels: { [`${OCM}/placement`]: 'shop' } },
       requeueAfterSeconds: 2,
     };
-    const template = {
+    await this.#create('shop', {
+      generators: [{ clusterDecisionResource }],
+      template: this.#template('shop'),
+    });
+  }
+
+  #template(name: string) {
+    return {
       metadata: {
-        name: 'shop-{{name}}',
+        name: `${name}-{{name}}`,
         labels: { [`${APPS}/pull-to-ocm-managed-cluster`]: 'true' },
         annotations: {
           [`${APPS}/ocm-managed-cluster`]: '{{name}}',
@@ -134,18 +142,18 @@ export class PullWorld {
       spec: {
         project: 'default',
         source: { repoURL: `file://${this.#repository}`, path: '.', targetRevision: 'main' },
-        destination: { name: '{{name}}', namespace: 'shop' },
+        destination: { name: '{{name}}', namespace: name },
         syncPolicy: {
           automated: { prune: true, selfHeal: true },
           syncOptions: ['CreateNamespace=true'],
         },
       },
     };
-    const spec = { generators: [{ clusterDecisionResource }], template };
-    await this.#hub.api.create(
-      APPLICATION_SET,
-      inArgo('argoproj.io/v1alpha1', 'ApplicationSet', 'shop', { spec }),
-    );
+  }
+
+  async #create(name: string, spec: object): Promise<void> {
+    const set = inArgo('argoproj.io/v1alpha1', 'ApplicationSet', name, { spec });
+    await this.#hub.api.create(APPLICATION_SET, set);
   }
 
   /** One copy at a time, from now on. */
@@ -153,6 +161,31 @@ export class PullWorld {
     const metadata = { annotations: { 'berth.dev/max-copies': '1' } };
     const patch = { spec: { template: { metadata } } };
     await this.#hub.api.mergePatch(APPLICATION_SET, { namespace: 'argocd', name: 'shop' }, patch);
+  }
+
+  /** An ApplicationSet for both clusters, which its controller syncs one after the other: east, then west. */
+  async createRollingSet(): Promise<void> {
+    const elements = ['east', 'west'].map((name) => ({ name }));
+    const steps = elements.map(({ name }) => ({
+      matchExpressions: [{ key: 'wave', operator: 'In', values: [name] }],
+    }));
+    const template = this.#template('rolling');
+    const labels = { ...template.metadata.labels, wave: '{{name}}' };
+    const spec = {
+      generators: [{ list: { elements } }],
+      strategy: { type: 'RollingSync', rollingSync: { steps } },
+      template: { ...template, metadata: { ...template.metadata, labels } },
+    };
+    await this.#create('rolling', spec);
+  }
+
+  /** Application to what the ApplicationSet controller says of its step. */
+  async rollout(name: string): Promise<Readonly<Record<string, string>>> {
+    const set = await this.#hub.api.get(APPLICATION_SET, { namespace: 'argocd', name });
+    const { applicationStatus = [] } = (set?.['status'] ?? {}) as {
+      applicationStatus?: readonly { readonly application: string; readonly status: string }[];
+    };
+    return Object.fromEntries(applicationStatus.map(({ application, status }) => [application, status]));
   }
 
   application(name: string): Promise<Application | undefined> {
@@ -167,6 +200,11 @@ export class PullWorld {
       revision: status?.sync?.revision,
       conditions: status?.conditions?.map(({ type }) => type) ?? [],
     };
+  }
+
+  /** When the last operation began, milliseconds since the epoch. */
+  async startOf(name: string): Promise<number> {
+    return Date.parse((await this.application(name))?.status?.operationState?.startedAt ?? '');
   }
 
   /** Works on the hub: the cluster, and whether it was told to remove it. */
@@ -221,7 +259,7 @@ async function prepareHub(api: PullHub): Promise<void> {
     ))
   );
   await api.create(APP_PROJECT, PROJECT);
-  await api.create(MANAGED_CLUSTER_SET, clusterSet as KubeObject);
+  await api.create(MANAGED_CLUSTER_SET, clusterSet);
   await api.create(MANAGED_CLUSTER_SET_BINDING, binding('argocd'));
   for (const name of ['east', 'west']) {
     await api.create(NAMESPACE, namespace(name));

@@ -2,7 +2,8 @@ import type { Application } from '../../model/kind/argo-application.ts';
 import type { ManifestWork } from '../../model/kind/manifest-work.ts';
 import { sameWorkSpec } from '../../work/manifests/same-work-spec.ts';
 import { FROM_SET_LABEL, HOSTING_SET_KEY } from './pull-keys.ts';
-import { pullCluster } from './pull-target.ts';
+import { operationStage } from './operation-stage.ts';
+import { pullCluster, pullWorkName } from './pull-target.ts';
 import { renderPullWork } from './render-pull-work.ts';
 
 export interface PullInput {
@@ -53,11 +54,11 @@ export function planPull({ application, works, hasCluster }: PullInput): PullPla
     };
   // A name that was mistyped must not take the Application from where it runs.
   if (!hasCluster(cluster)) return { ...NOTHING, cluster };
-  const wanted = renderPullWork(application, cluster);
-  const current = works.find(
-    ({ metadata }) =>
-      metadata.namespace === wanted.metadata.namespace && metadata.name === wanted.metadata.name,
-  );
+  const name = pullWorkName(application.metadata);
+  const current = works.find(({ metadata }) => metadata.namespace === cluster && metadata.name === name);
+  const stage = operationStage(application, current);
+  const isCarried = stage === 'carried' || stage === 'none';
+  const wanted = renderPullWork(isCarried ? application : { ...application, operation: undefined }, cluster);
   return {
     cluster,
     write: planWrite(wanted, current),

@@ -7,6 +7,7 @@ import type {
 } from '../../model/kind/argo-application.ts';
 import type { ManifestWork } from '../../model/kind/manifest-work.ts';
 import { mergePullConditions } from './pull-conditions.ts';
+import { operationStage } from './operation-stage.ts';
 import type { PullFeedback } from './read-pull-feedback.ts';
 
 /** A merge patch of a hub's Application. */
@@ -15,8 +16,6 @@ export interface ApplicationPatch {
   readonly operation?: null;
   readonly status?: object;
 }
-
-const FINISHED = new Set(['Succeeded', 'Failed', 'Error']);
 
 /**
  * What the hub's Application has to say after a report of the managed cluster; undefined when it says so already. One write for each
@@ -36,7 +35,7 @@ export function planApplicationStatus(
   for (const [field, value] of Object.entries(reported))
     if (!contains(current[field as keyof ApplicationStatus], value)) changed[field] = value;
   if (!jsonEqual(current.conditions ?? [], merged)) changed['conditions'] = merged;
-  const ends = operationEnds(application, work, feedback);
+  const ends = operationStage(application, work) === 'ended';
   if (!ends && Object.keys(changed).length === 0) return undefined;
   return {
     ...(ends && { operation: null }),
@@ -66,19 +65,6 @@ function reportedStatus({
     sync: { status: sync, revision: revision ?? '' },
     ...(operationState !== undefined && { operationState }),
   };
-}
-
-/** Whether the managed cluster has finished the operation that the work carries: it reports an end that the hub has not seen. */
-function operationEnds(
-  { operation, status }: Application,
-  work: ManifestWork | undefined,
-  { phase, startedAt }: PullFeedback,
-): boolean {
-  if (operation === undefined || startedAt === undefined || !FINISHED.has(phase ?? '')) return false;
-  const [manifest] = work?.spec?.workload?.manifests ?? [];
-  if (!jsonEqual(manifest?.['operation'], operation)) return false;
-  const seen = status?.operationState;
-  return seen?.startedAt !== startedAt || !FINISHED.has(seen.phase ?? '');
 }
 
 /** Whether a merge patch with the part would change nothing. */
