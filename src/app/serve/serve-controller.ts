@@ -101,7 +101,7 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
   let works: WorkControllers | undefined;
   const pull = startPull({ ...parts, cache, state });
   const http = await serveHttp({
-    ...{ options, inventory, publishedPlacements, metrics, decider, readiness, leadership },
+    ...{ options, inventory, publishedPlacements, metrics, decider, readiness, leadership, pull },
     loops: loops.map(({ loop }) => loop),
     warnings: () => [inventory, decider, works, pull].flatMap((part) => part?.warnings() ?? []),
   });

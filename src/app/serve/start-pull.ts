@@ -9,7 +9,6 @@ import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/judge/removal-budget.
 import { sha256 } from '../../runtime/sha256.ts';
 import type { ServeOptions } from '../settings/serve-options.ts';
 import type { ControllerState } from './controller-state.ts';
-import type { ControllerMetrics } from './http/controller-metrics.ts';
 
 /** The pull model of Argo CD, where the options ask for it. */
 export function startPull(parts: {
@@ -17,12 +16,11 @@ export function startPull(parts: {
   readonly emit: (happening: ControllerEventBody) => void;
   readonly cache: ObjectCache;
   readonly state: Pick<ControllerState, 'pullRemovals'>;
-  readonly metrics: ControllerMetrics;
 }): PullController | undefined {
-  const { options, emit, cache, state, metrics } = parts;
+  const { options, emit, cache, state } = parts;
   const { api, clock, log, random, leadership, budget = DEFAULT_REMOVAL_BUDGET } = options;
   if (options.argocdPull !== true) return undefined;
-  const pull = startPullController({
+  return startPullController({
     ...{ hub: api, cache, clock, log, random, budget },
     digest: sha256,
     removals: state.pullRemovals,
@@ -34,14 +32,4 @@ export function startPull(parts: {
       if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `pull model ${key}`, error });
     },
   });
-  const gauges = {
-    berth_pull_works: ['ManifestWorks that carry Applications of Argo CD', () => pull.figures().works],
-    berth_pull_groups_held: ['ApplicationSets whose removals are held', () => pull.figures().held],
-    berth_pull_removals_unconfirmed: [
-      'Works that the hub removes and their clusters have not confirmed',
-      () => pull.figures().unconfirmed,
-    ],
-  } as const;
-  for (const [name, [help, collect]] of Object.entries(gauges)) metrics.gauge(name, help, collect);
-  return pull;
 }

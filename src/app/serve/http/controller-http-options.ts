@@ -1,6 +1,7 @@
 import type { Leadership } from '../../../runtime/leader-election/leadership.ts';
 import type { WorkQueue } from '../../../runtime/work-queue.ts';
 import type { ControllerMetrics } from './controller-metrics.ts';
+import type { PullController } from '../../../controllers/argocd/pull/start-pull-controller.ts';
 import type { GitLoop } from '../../../controllers/sources/following/git-loop.ts';
 import type { HubInventory } from '../../../controllers/inventory/hub-inventory.ts';
 import type { PublishedPlacements } from '../../../core/publish/pages/published-placements.ts';
@@ -17,5 +18,7 @@ export interface ControllerHttpOptions {
   readonly decider: { readonly queue: WorkQueue };
   readonly readiness: Readiness;
   readonly leadership: Leadership;
+  /** Absent: Applications of Argo CD are not pulled. */
+  readonly pull?: Pick<PullController, 'figures'> | undefined;
   readonly warnings: () => readonly string[];
 }

@@ -3,6 +3,7 @@ import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
 import type { ManifestWork } from '../../model/kind/manifest-work.ts';
 import { formatNameList } from '../../publish/judge/judge-result.ts';
 import { findCondition } from '../../work/conditions/condition-list.ts';
+import type { FEEDBACK_CONDITIONS } from './render-pull-work.ts';
 import type { PullFeedback } from './read-pull-feedback.ts';
 
 /** Condition types that Berth writes to a hub's Application. Argo CD shows a type on `Error` in red, one on `Warning` in yellow. */
@@ -14,7 +15,12 @@ const COPY_WARNING = 'UnconfirmedRemovalWarning';
 const WAITING_WARNING = 'CopiesExceededWarning';
 const HELD_WARNING = 'RemovalHeldWarning';
 const RESOURCES = 'MemberResources';
-const FROM_MEMBER = /^Member(ComparisonError|InvalidSpecError|SyncError)$/;
+/** Conditions of the Application on the managed cluster, and what they are called on the hub. */
+const FROM_MEMBER: Readonly<Record<(typeof FEEDBACK_CONDITIONS)[number], string>> = {
+  ComparisonError: 'MemberComparisonError',
+  InvalidSpecError: 'MemberInvalidSpecError',
+  SyncError: 'MemberSyncError',
+};
 const OWN = new Set([
   APPLY_ERROR,
   FEEDBACK_WARNING,
@@ -24,6 +30,7 @@ const OWN = new Set([
   WAITING_WARNING,
   HELD_WARNING,
   RESOURCES,
+  ...Object.values(FROM_MEMBER),
 ]);
 
 /** What conditions of a hub's Application are made from. */
@@ -80,7 +87,7 @@ export function pullConditions(facts: PullConditionFacts): readonly ApplicationC
         ]
       : []),
     ...heldConditions(facts),
-    ...feedback.conditions.map(({ type, message }) => ({ type: `Member${type}`, message })),
+    ...feedback.conditions.map(({ type, message }) => ({ type: FROM_MEMBER[type], message })),
     ...resourceCondition(feedback),
   ];
 }
@@ -116,7 +123,7 @@ export function mergePullConditions(
   existing: readonly ApplicationCondition[],
   own: readonly ApplicationCondition[],
 ): readonly ApplicationCondition[] {
-  return [...existing.filter(({ type }) => !OWN.has(type) && !FROM_MEMBER.test(type)), ...own];
+  return [...existing.filter(({ type }) => !OWN.has(type)), ...own];
 }
 
 function dated(

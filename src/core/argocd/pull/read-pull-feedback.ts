@@ -11,7 +11,10 @@ export interface PullFeedback {
   readonly startedAt?: string | undefined;
   readonly message?: string | undefined;
   /** Conditions of the Application on the managed cluster. */
-  readonly conditions: readonly { readonly type: string; readonly message: string }[];
+  readonly conditions: readonly {
+    readonly type: (typeof FEEDBACK_CONDITIONS)[number];
+    readonly message: string;
+  }[];
   /** Sync status of each resource, and health of each that has one; absent unless the agent reports lists. */
   readonly resourceSyncs?: readonly string[] | undefined;
   readonly resourceHealths?: readonly string[] | undefined;

@@ -2,6 +2,7 @@ import { apiVersionOf, MANIFEST_WORK } from '../../model/kinds.ts';
 import type { Application, ApplicationSpec } from '../../model/kind/argo-application.ts';
 import type { FeedbackJsonPath, ManifestConfig, ManifestWork } from '../../model/kind/manifest-work.ts';
 import type { KubeObject } from '../../model/object-meta.ts';
+import { APPLY_SET_PART_OF_LABEL } from '../../sync/apply-set.ts';
 import {
   DESTINATION_NAME_ANNOTATION,
   DESTINATION_SERVER_ANNOTATION,
@@ -10,7 +11,6 @@ import {
   HOSTING_SET_KEY,
   HUB_NAME_ANNOTATION,
   HUB_NAMESPACE_ANNOTATION,
-  MAX_COPIES_ANNOTATION,
   PULL_CLUSTER_ANNOTATION,
   PULL_LABEL,
   PULL_NAMESPACE_ANNOTATION,
@@ -28,9 +28,9 @@ const HUB_ANNOTATIONS = new Set([
   SKIP_RECONCILE_ANNOTATION,
   DESTINATION_NAME_ANNOTATION,
   DESTINATION_SERVER_ANNOTATION,
-  FEEDBACK_ANNOTATION,
-  MAX_COPIES_ANNOTATION,
 ]);
+/** Marks of Berth and of its sync, where the hub's Application comes from Git. */
+const OWN_ANNOTATION = /^berth\.dev\//;
 
 /** What every agent reports, in the names of OCM's controller. */
 export const FEEDBACK_PATHS: readonly FeedbackJsonPath[] = [
@@ -89,9 +89,9 @@ function renderManifest(application: Application, set: string | undefined): Kube
   const { namespace = '', name, finalizers = [] } = metadata;
   const annotations = metadata.annotations ?? {};
   const chosen = annotations[PULL_NAMESPACE_ANNOTATION] ?? '';
-  const labels = entries(metadata.labels, (key) => key !== PULL_LABEL);
+  const labels = entries(metadata.labels, (key) => key !== PULL_LABEL && key !== APPLY_SET_PART_OF_LABEL);
   if (set !== undefined) labels[FROM_SET_LABEL] = 'true';
-  const kept = entries(annotations, (key) => !HUB_ANNOTATIONS.has(key));
+  const kept = entries(annotations, (key) => !HUB_ANNOTATIONS.has(key) && !OWN_ANNOTATION.test(key));
   if (set !== undefined) kept[HOSTING_SET_KEY] = set;
   return {
     apiVersion: 'argoproj.io/v1alpha1',
