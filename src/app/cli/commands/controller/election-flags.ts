@@ -66,11 +66,12 @@ export function electionSettings(
     readonly applies: boolean;
     readonly schedule: 'berth' | 'upstream';
     readonly works: boolean;
+    readonly argocdPull: boolean;
     /** Of the sources. */
     readonly names: readonly string[];
   },
 ): ElectionSettings | undefined {
-  const writes = duties.applies || duties.works || duties.schedule === 'berth';
+  const writes = duties.applies || duties.works || duties.argocdPull || duties.schedule === 'berth';
   const timing = timingOf(flags);
   const lease = leaseNameFlag(flags) ?? leaseNameOf(sha256, duties.names);
   return isElected(flags, !duties.embedded && writes) ? { lease, timing } : undefined;
