@@ -34,6 +34,12 @@ export function narrateControllerEvent(narrator: Narrator, event: ControllerEven
         `${event.placement}: PlacementDecisions say ${listOf(event.clusters)}${changeText(event.added, event.removed)}`,
       );
       return;
+    case 'pull-held':
+      narrator.tell('problem', `${event.group}: ${event.message}`);
+      return;
+    case 'pulled-work-written':
+      narrator.tell('work', `${event.application}: work ${event.action} for ${event.cluster}`);
+      return;
     case 'held':
       narrator.tell('problem', `${event.placement} is held: ${event.message}`);
       return;

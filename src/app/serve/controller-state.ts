@@ -6,6 +6,7 @@ import { HistoryStore } from '../../adapters/store/history-store.ts';
 import { JsonFileMap } from '../../adapters/store/json-file.ts';
 import { sha256 } from '../../runtime/sha256.ts';
 import type { SourcePlans } from '../../core/publish/approval/pending-plans.ts';
+import type { Removal } from '../../core/publish/judge/removal-window.ts';
 import type { PublishState } from '../../core/publish/judge/publish-state.ts';
 import type { PlacementMove } from '../../core/transition/unfinished-transition.ts';
 import { TransitionJournal } from '../../controllers/publication/transition-journal.ts';
@@ -29,6 +30,8 @@ export interface ControllerState {
   readonly commits: JsonFileMap<ReadCommit>;
   /** How far the history of the hub had got. */
   readonly hubPositions: JsonFileMap<HubPosition>;
+  /** Works of Argo CD's pull model that were removed, by group. */
+  readonly pullRemovals: JsonFileMap<readonly Removal[]>;
   readonly history: HistoryStore;
   readonly deletions: DeletionLog;
   /** What the process before this one recorded on this disk. */
@@ -51,7 +54,7 @@ export interface ControllerState {
 
 /** Whether an entry of a data directory is the controller's. */
 export function isControllerData(name: string): boolean {
-  return /^(git|history|parsed|commit-status|credentials|(approved-plans|publish-state|last-transition|commits|hub-records|hub-position|led-terms)\.json.*)$/.test(
+  return /^(git|history|parsed|commit-status|credentials|(approved-plans|publish-state|last-transition|commits|hub-records|hub-position|led-terms|pull-removals)\.json.*)$/.test(
     name,
   );
 }
@@ -69,9 +72,9 @@ export function openControllerState(options: ServeOptions): ControllerState {
   const transitions = open<readonly PlacementMove[]>('last-transition.json');
   const journal = new TransitionJournal(transitions, log);
   const commits = open<ReadCommit>('commits.json');
-  const onHub = open<string>('hub-records.json');
-  const terms = open<string>('led-terms.json');
+  const [onHub, terms] = [open<string>('hub-records.json'), open<string>('led-terms.json')];
   const hubPositions = open<HubPosition>('hub-position.json');
+  const pullRemovals = open<readonly Removal[]>('pull-removals.json');
   const through = { get: () => onHub.get(THROUGH), set: (hash: string) => onHub.set(THROUGH, hash) };
   const hubRecords =
     embedded === true || schedule === 'upstream'
@@ -95,7 +98,7 @@ export function openControllerState(options: ServeOptions): ControllerState {
     hubRecords && new RecordedPublications({ api, clock, log, digest: sha256, publicationJournal });
   const previousRecords = new PreviousRecords(records, log);
   let tookOver: Promise<void> = Promise.resolve();
-  const files = [publicationJournal, transitions, plans, commits, onHub, terms, hubPositions];
+  const files = [publicationJournal, transitions, plans, commits, onHub, terms, hubPositions, pullRemovals];
   return {
     keep: (signal) => keepOnDisk(files, clock, signal),
     publicationJournal,
@@ -103,6 +106,7 @@ export function openControllerState(options: ServeOptions): ControllerState {
     approvals: new PlanApprovals(plans, clock, options.sources.map(sourceNameOf)),
     commits,
     hubPositions,
+    pullRemovals,
     history,
     deletions,
     previousRecords,

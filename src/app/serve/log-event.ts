@@ -47,6 +47,7 @@ export function logEvent(log: Logger, event: ControllerEvent): void {
       return;
     }
     case 'synced':
+    case 'pulled-work-written':
     case 'work-written': {
       const { kind, atMs: _at, ...fields } = event;
       log[isNews(event) ? 'info' : 'debug'](TEXT[kind], withPlans(fields));
@@ -63,6 +64,7 @@ export function logEvent(log: Logger, event: ControllerEvent): void {
       });
       return;
     case 'held':
+    case 'pull-held':
     case 'sync-problem': {
       const { kind, atMs: _at, message, ...fields } = event;
       log.warn(TEXT[kind], { ...withPlans(fields), explanation: message });
@@ -129,6 +131,8 @@ const TEXT = {
   'work-written': 'work written',
   'application-set-refreshed': 'ApplicationSet refresh',
   'cluster-secret-written': 'cluster registration in Argo CD written',
+  'pulled-work-written': 'work of an Application written',
+  'pull-held': 'removal of Applications held, their works stay',
   held: 'decision held, the last one stays published',
   'sync-problem': 'object not synced',
 } as const;

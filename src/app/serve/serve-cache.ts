@@ -7,6 +7,7 @@ import { CONFIG_MAP, MANIFEST_WORK, SECRET } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { ListOptions } from '../../core/ports.ts';
 import { sha256 } from '../../runtime/sha256.ts';
+import { isPullWork } from '../../core/argocd/pull/pull-target.ts';
 import { trimWork } from '../../core/work/trim-work.ts';
 import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
 import type { HubContinuity } from '../../controllers/inventory/hub-continuity.ts';
@@ -16,10 +17,11 @@ const OPTIONAL = [...GITOPS_CLUSTERS, MANAGED_SERVICE_ACCOUNT];
 
 /** The only copy of the hub that the process keeps: decisions, publication and the work controllers read it. */
 export function serveCache(
-  { api, clock, random, log, works, argocd }: ServeOptions,
+  { api, clock, random, log, works, argocd, argocdPull }: ServeOptions,
   emit: (happening: ControllerEventBody) => void,
   history: Pick<HubContinuity, 'look' | 'doubt'>,
 ): ObjectCache {
+  const trim = works === false ? withoutSpec : trimWork;
   return new ObjectCache({
     api,
     clock,
@@ -28,7 +30,7 @@ export function serveCache(
     historyOf: () => history.look(),
     onOtherHistory: () => history.doubt(),
     transforms: {
-      [MANIFEST_WORK.plural]: works === false ? withoutSpec : trimWork,
+      [MANIFEST_WORK.plural]: argocdPull === true ? unlessPulled(trim) : trim,
       [SECRET.plural]: (secret) => trimClusterSecret(secret, { digest: sha256, decode: fromBase64 }),
     },
     scopes: argocd === undefined ? {} : argocdScopes(argocd.namespace),
@@ -38,6 +40,11 @@ export function serveCache(
       if (!(isAbsent && OPTIONAL.includes(of))) emit({ kind: 'error', where: `watch ${of.kind}`, error });
     },
   });
+}
+
+/** The spec of a work that carries an Application is compared with what the Application asks for. */
+function unlessPulled(trim: (object: KubeObject) => KubeObject) {
+  return (object: KubeObject): KubeObject => (isPullWork(object) ? object : trim(object));
 }
 
 /** Without the work controllers only labels and status of works are read. */

@@ -99,9 +99,9 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
   const loops = await openSources(options, { ...kept, emit, events: followed, barrier, whenFirstPublished });
   for (const { store } of inventory.inputs) store.onChange((change) => restoreLost(change, barrier, loops));
   let works: WorkControllers | undefined;
-  const argocd = startArgocd({ ...parts, cache });
+  const argocd = startArgocd({ ...parts, cache, state });
   const http = await serveHttp({
-    ...{ options, inventory, publishedPlacements, metrics, decider, readiness, leadership },
+    ...{ options, inventory, publishedPlacements, metrics, decider, readiness, leadership, pull: argocd.pull },
     loops: loops.map(({ loop }) => loop),
     commitOf: (object) => ledger.sourceCommitOf(object),
     warnings: () => [inventory, decider, works, argocd].flatMap((part) => [...(part?.warnings() ?? [])]),

@@ -1,15 +1,23 @@
 import type { ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
 import { startClusterSecrets } from '../../controllers/argocd/cluster-secrets/start-cluster-secrets.ts';
 import { startRefresh } from '../../controllers/argocd/refresh/start-refresh.ts';
+import type { PullController } from '../../controllers/argocd/pull/start-pull-controller.ts';
 import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
 import type { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
 import { ConflictError } from '../../core/errors.ts';
 import type { ServeOptions } from '../settings/serve-options.ts';
+import type { ControllerState } from './controller-state.ts';
+import { startPull } from './start-pull.ts';
 
 export interface RunningArgocd {
   /** What fails at the moment, as text for users. */
   warnings(): readonly string[];
   close(): Promise<void>;
+}
+
+interface RunningDuties extends RunningArgocd {
+  /** Undefined: Applications of Argo CD are not pulled. */
+  readonly pull: PullController | undefined;
 }
 
 /** Starts the controllers for Argo CD that are switched on. */
@@ -18,10 +26,22 @@ export function startArgocd(parts: {
   readonly emit: (happening: ControllerEventBody) => void;
   readonly cache: ObjectCache;
   readonly publishedPlacements: PublishedPlacements;
-}): RunningArgocd {
+  readonly state: Pick<ControllerState, 'pullRemovals'>;
+}): RunningDuties {
+  const pull = startPull(parts);
+  const running = [...(pull === undefined ? [] : [pull]), ...startPush(parts)];
+  return {
+    pull,
+    warnings: () => running.flatMap((one) => one.warnings()),
+    close: async () => void (await Promise.all(running.map((one) => one.close()))),
+  };
+}
+
+/** What Argo CD on the hub needs to bring Applications to the clusters itself. */
+function startPush(parts: Omit<Parameters<typeof startArgocd>[0], 'state'>): readonly RunningArgocd[] {
   const { options, emit, cache, publishedPlacements: published } = parts;
   const { api: hub, clock, log, random, leadership, argocd } = options;
-  if (argocd === undefined) return { warnings: () => [], close: () => Promise.resolve() };
+  if (argocd === undefined) return [];
   const shared = {
     ...{ hub, cache, clock, log, random, published },
     argocdNamespace: argocd.namespace,
@@ -48,8 +68,5 @@ export function startArgocd(parts: {
         onWrite: (event) => emit({ kind: 'cluster-secret-written', ...event }),
       }),
     );
-  return {
-    warnings: () => running.flatMap((one) => one.warnings()),
-    close: async () => void (await Promise.all(running.map((one) => one.close()))),
-  };
+  return running;
 }

@@ -39,6 +39,8 @@ export interface ServeOptions {
   readonly works?: boolean | undefined;
   /** Absent: Argo CD is left alone. */
   readonly argocd?: ServeArgocdOptions | undefined;
+  /** Bring Applications of Argo CD to the clusters that pull them, as ManifestWorks. Default false. */
+  readonly argocdPull?: boolean | undefined;
   /** Absent: no HTTP. */
   readonly http?: ServeHttpOptions | undefined;
   readonly maxRecords?: number | undefined;

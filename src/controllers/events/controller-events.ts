@@ -1,6 +1,7 @@
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import type { CommitInfo } from '../../adapters/git/repository/git-repository.ts';
 import type { Problem } from '../../core/model/problem.ts';
+import type { PulledWorkWritten, PullHeld } from '../argocd/pull/pull-options.ts';
 import type { HoldReason } from '../../core/publish/judge/judge-result.ts';
 import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
 import type { HubBreak } from '../../core/sync/hub-position.ts';
@@ -88,6 +89,10 @@ export type ControllerEventBody =
       readonly secret: string;
       readonly gitOpsCluster: string;
     }
+  /** A ManifestWork that carries an Application of Argo CD. */
+  | ({ readonly kind: 'pulled-work-written' } & PulledWorkWritten)
+  /** Works that carry Applications are not removed. */
+  | ({ readonly kind: 'pull-held' } & PullHeld)
   /** The hub was restored to an older state, or replaced: it is compared with Git before anything is decided. */
   | { readonly kind: 'hub-restored'; readonly how: HubBreak }
   /** Logged where it was met: this event is for people who watch. */

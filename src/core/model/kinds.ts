@@ -9,6 +9,7 @@ export interface KindInfo {
 
 const CLUSTER = 'cluster.open-cluster-management.io';
 const WORK = 'work.open-cluster-management.io';
+const APPS = 'apps.open-cluster-management.io';
 const ADDON = 'addon.open-cluster-management.io';
 
 export function kind(
@@ -31,6 +32,14 @@ export const APPLIED_MANIFEST_WORK = kind(WORK, 'v1', 'AppliedManifestWork', 'Cl
 export const MANIFEST_WORK_REPLICA_SET = kind(WORK, 'v1alpha1', 'ManifestWorkReplicaSet', 'Namespaced');
 export const MANAGED_CLUSTER_ADDON = kind(ADDON, 'v1alpha1', 'ManagedClusterAddOn', 'Namespaced');
 export const CLUSTER_MANAGEMENT_ADDON = kind(ADDON, 'v1alpha1', 'ClusterManagementAddOn', 'Cluster');
+
+export const APPLICATION = kind('argoproj.io', 'v1alpha1', 'Application', 'Namespaced');
+export const APPLICATION_SET_REPORT = kind(
+  APPS,
+  'v1alpha1',
+  'MulticlusterApplicationSetReport',
+  'Namespaced',
+);
 
 export const NAMESPACE = kind('', 'v1', 'Namespace', 'Cluster');
 export const CONFIG_MAP = kind('', 'v1', 'ConfigMap', 'Namespaced');

@@ -1,5 +1,7 @@
 import {
   ADDON_PLACEMENT_SCORE,
+  APPLICATION,
+  APPLICATION_SET_REPORT,
   CONFIG_MAP,
   CONTROLLER_REVISION,
   type KindInfo,
@@ -118,6 +120,25 @@ export const WORKS: readonly Permission[] = [
     [CONTROLLER_REVISION],
     ['get', 'create', 'delete'],
     'get, create, delete: Berth stores the last good template of replica sets with the annotation berth.dev/rollback.',
+  ),
+];
+
+/** Needed with `--argocd-pull`. */
+export const PULLING: readonly Permission[] = [
+  ...grant(
+    [APPLICATION],
+    ['get', 'list', 'watch', 'patch'],
+    'list, watch: Berth brings Applications to the clusters that pull them; get: it reads one again before it removes its work; patch: it writes their status, and takes the finalizer and an operation away that a cluster has finished.',
+  ),
+  ...grant(
+    [MANIFEST_WORK],
+    ['get', 'create', 'update', 'delete'],
+    'create, update, delete: Berth writes the ManifestWorks that carry Applications; get: it reads the owner of a ManifestWork that exists already.',
+  ),
+  ...grant(
+    [APPLICATION_SET_REPORT],
+    ['get', 'create', 'patch', 'delete'],
+    'get, create, patch, delete: Berth writes a report for each ApplicationSet with such Applications, where the hub has the kind.',
   ),
 ];
 

@@ -21,6 +21,7 @@ import {
   namespaceLookup,
   OWNER_REFERENCES,
   PUBLISHING,
+  PULLING,
   RECORDS,
   secretReading,
   WORKS,
@@ -33,6 +34,8 @@ export interface ControllerDuties {
   readonly applies: boolean;
   readonly schedule: 'berth' | 'upstream';
   readonly works: boolean;
+  /** Default false. */
+  readonly argocdPull?: boolean | undefined;
   readonly embedded: boolean;
   /** Absent: Argo CD is left alone. */
   readonly argocd?:
@@ -63,6 +66,7 @@ export function renderControllerRbac(duties: ControllerDuties): string {
     ...(decides ? PUBLISHING : []),
     ...(decides && !duties.embedded ? RECORDS : []),
     ...(duties.works ? WORKS : []),
+    ...(duties.argocdPull === true ? PULLING : []),
     ...(duties.applies ? (duties.embedded ? EMBEDDED : namespaceLookup(DEFAULT_NAMESPACE)) : []),
   ];
   return renderDocuments([
@@ -84,7 +88,7 @@ export function renderControllerRbac(duties: ControllerDuties): string {
           OWNER_REFERENCES,
         )
       : []),
-    ...(duties.works || duties.applies
+    ...(duties.works || duties.applies || duties.argocdPull === true
       ? boundRole(
           '# Only needed if ManifestWorks name executors, or if the hub checks ManifestWorks without an executor (berth hub, and OCM with NilExecutorValidating).',
           'berth-executors',

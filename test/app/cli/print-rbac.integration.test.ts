@@ -50,6 +50,11 @@ describe('berth serve --print-rbac', () => {
       ],
     },
     {
+      name: 'pulled Applications only',
+      flags: ['--sync', 'observe', '--schedule', 'upstream', '--no-works', '--argocd-pull'],
+      want: ['ClusterRole berth', 'Role berth-leader-election', 'ClusterRole berth-executors'],
+    },
+    {
       name: 'nothing but looking',
       flags: ['--sync', 'observe', '--schedule', 'upstream', '--no-works'],
       want: ['ClusterRole berth'],

@@ -9,7 +9,9 @@ export function addControllerGauges({
   decider,
   loops,
   leadership,
+  pull,
 }: ControllerHttpOptions): void {
+  addPullGauges({ metrics, pull });
   metrics.gauge('berth_leader', '1 while this process may write to the hub', () => Number(leadership.isHeld));
   metrics.gaugePerLabels(
     'berth_lease_holder',
@@ -62,4 +64,17 @@ export function addControllerGauges({
     'Placements waiting for another try',
     () => decider.queue.delayed,
   );
+}
+
+function addPullGauges({ metrics, pull }: Pick<ControllerHttpOptions, 'metrics' | 'pull'>): void {
+  const pulled = [
+    ['berth_pull_works', 'ManifestWorks that carry Applications of Argo CD', 'works'],
+    ['berth_pull_groups_held', 'ApplicationSets and namespaces whose removals are held', 'held'],
+    [
+      'berth_pull_removals_unconfirmed',
+      'Works of Applications that the hub removes and their clusters have not confirmed',
+      'unconfirmed',
+    ],
+  ] as const;
+  for (const [name, help, figure] of pulled) metrics.gauge(name, help, () => pull?.figures()[figure] ?? 0);
 }

@@ -2,6 +2,7 @@ import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { Leadership } from '../../../runtime/leader-election/leadership.ts';
 import type { WorkQueue } from '../../../runtime/work-queue.ts';
 import type { ControllerMetrics } from './controller-metrics.ts';
+import type { PullController } from '../../../controllers/argocd/pull/start-pull-controller.ts';
 import type { GitLoop } from '../../../controllers/sources/following/git-loop.ts';
 import type { HubInventory } from '../../../controllers/inventory/hub-inventory.ts';
 import type { PublishedPlacements } from '../../../core/publish/pages/published-placements.ts';
@@ -20,5 +21,7 @@ export interface ControllerHttpOptions {
   readonly leadership: Leadership;
   /** The commit that the object's source was last read at; '' without a source, and while it is not known. */
   readonly commitOf: (object: Pick<KubeObject, 'metadata'>) => string;
+  /** Absent: Applications of Argo CD are not pulled. */
+  readonly pull?: Pick<PullController, 'figures'> | undefined;
   readonly warnings: () => readonly string[];
 }

@@ -24,6 +24,7 @@ export class ControllerMetrics {
   readonly #refreshes: Counter<'outcome'>;
   readonly #refreshTime: Histogram;
   readonly #clusterSecrets: Counter<'action'>;
+  readonly #pulled: Counter<'action'>;
   readonly #answers: Counter<'application_set' | 'status' | 'token'>;
   readonly #answerSeconds: Histogram;
   readonly #clusters: Gauge<'application_set'>;
@@ -64,6 +65,12 @@ export class ControllerMetrics {
     this.#clusterSecrets = new Counter({
       name: 'berth_argocd_cluster_secrets_written_total',
       help: 'Cluster secrets of Argo CD written',
+      labelNames: ['action'],
+      registers,
+    });
+    this.#pulled = new Counter({
+      name: 'berth_pull_works_written_total',
+      help: 'ManifestWorks written that carry Applications of Argo CD',
       labelNames: ['action'],
       registers,
     });
@@ -136,6 +143,7 @@ export class ControllerMetrics {
       this.#published.inc();
       this.#writes.inc(event.writes);
     } else if (event.kind === 'work-written') this.#works.inc({ action: event.action });
+    else if (event.kind === 'pulled-work-written') this.#pulled.inc({ action: event.action });
     else if (event.kind === 'error') this.#errors.inc();
     else if (event.kind === 'cluster-secret-written') this.#clusterSecrets.inc({ action: event.action });
     else if (event.kind === 'application-set-refreshed') {

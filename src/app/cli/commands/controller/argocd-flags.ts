@@ -10,6 +10,7 @@ export interface ArgocdFlags {
   readonly argocdPluginConfigMap: readonly string[];
   readonly argocdClusterSecrets: boolean;
   readonly argocdClusterLabel?: readonly string[];
+  readonly argocdPull: boolean;
 }
 
 export function addArgocdFlags(command: Command): Command {
@@ -29,6 +30,11 @@ export function addArgocdFlags(command: Command): Command {
     .option(
       '--argocd-cluster-label <key...>',
       'labels of ManagedClusters that their Secrets in Argo CD get: keys, or PREFIX*',
+    )
+    .option(
+      '--argocd-pull',
+      'bring Applications of Argo CD to the clusters that pull them, and their status back (docs/argocd.md)',
+      false,
     );
 }
 

@@ -67,11 +67,17 @@ export function electionSettings(
     readonly schedule: 'berth' | 'upstream';
     readonly works: boolean;
     readonly argocd?: object | undefined;
+    readonly argocdPull: boolean;
     /** Of the sources. */
     readonly names: readonly string[];
   },
 ): ElectionSettings | undefined {
-  const writes = duties.applies || duties.works || duties.argocd !== undefined || duties.schedule === 'berth';
+  const writes =
+    duties.applies ||
+    duties.works ||
+    duties.argocdPull ||
+    duties.argocd !== undefined ||
+    duties.schedule === 'berth';
   const timing = timingOf(flags);
   const lease = leaseNameFlag(flags) ?? leaseNameOf(sha256, duties.names);
   return isElected(flags, !duties.embedded && writes) ? { lease, timing } : undefined;

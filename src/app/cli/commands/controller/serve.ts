@@ -53,6 +53,7 @@ Examples:
   berth serve --config sources.yaml --data /var/lib/berth        # several repositories: docs/git-sources.md
   berth serve --repo URL --argocd-refresh --argocd-cluster-secrets --argocd-cluster-label region
   berth serve --repo URL --sync observe --schedule upstream      # Argo CD fills the hub, OCM decides
+  berth serve --repo URL --argocd-pull                           # Applications of Argo CD, pulled by their clusters
   berth serve --print-rbac --config sources.yaml                 # the permissions it needs for that, each with its reason
 `;
 
@@ -151,6 +152,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
     embedded: flags.embedded,
     works: flags.works,
     argocd: argocdOptions(flags),
+    argocdPull: flags.argocdPull,
     dataDir: resolve(io.cwd, flags.data),
     ...(flags.listen === undefined ? {} : { http: httpOptions(flags.listen, flags) }),
   };
@@ -208,14 +210,15 @@ async function printRbac(
   const { APPLYING } = await import('../../../../core/rbac/controller-permissions.ts');
   const { listedPermissions } = await import('../../../../core/rbac/listed-kinds.ts');
   const { knownResources } = await import('../known-resources.ts');
-  const { config, works, embedded } = flags;
+  const { config, works, embedded, argocdPull } = flags;
   const sources = config === undefined ? [] : await readSettings(resolve(io.cwd, config));
   const given = config === undefined ? sourcesOfFlags(flags, modes.sync, io.cwd) : sources;
   // Without any, of the one that has no name of its own.
   const names = given.length === 0 ? [sourceNameOf({})] : given.map(sourceNameOf);
   const syncs = config === undefined ? [modes.sync] : sources.map(({ sync = modes.sync }) => sync);
   const argocd = argocdOptions(flags);
-  const duties = { applies: syncs.includes('apply'), schedule: modes.schedule, works, embedded, argocd };
+  const applies = syncs.includes('apply');
+  const duties = { applies, schedule: modes.schedule, works, embedded, argocd, argocdPull };
   const lease = electionSettings(flags, { ...duties, names })?.lease;
   const listed =
     config === undefined ? flags.kind : sources.flatMap((source) => appliedKindsOf(source, modes.sync));

@@ -1,0 +1,35 @@
+import type { ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
+import {
+  type PullController,
+  startPullController,
+} from '../../controllers/argocd/pull/start-pull-controller.ts';
+import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
+import { ConflictError } from '../../core/errors.ts';
+import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/judge/removal-budget.ts';
+import { sha256 } from '../../runtime/sha256.ts';
+import type { ServeOptions } from '../settings/serve-options.ts';
+import type { ControllerState } from './controller-state.ts';
+
+/** The pull model of Argo CD, where the options ask for it. */
+export function startPull(parts: {
+  readonly options: ServeOptions;
+  readonly emit: (happening: ControllerEventBody) => void;
+  readonly cache: ObjectCache;
+  readonly state: Pick<ControllerState, 'pullRemovals'>;
+}): PullController | undefined {
+  const { options, emit, cache, state } = parts;
+  const { api, clock, log, random, leadership, budget = DEFAULT_REMOVAL_BUDGET } = options;
+  if (options.argocdPull !== true) return undefined;
+  return startPullController({
+    ...{ hub: api, cache, clock, log, random, budget },
+    digest: sha256,
+    removals: state.pullRemovals,
+    mayBegin: async (signal) => leadership?.whenHeld(signal),
+    onWrite: (written) => emit({ kind: 'pulled-work-written', ...written }),
+    onHeld: (held) => emit({ kind: 'pull-held', ...held }),
+    onError: (key, error) => {
+      // Somebody was faster; it is read and decided again at once.
+      if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `pull model ${key}`, error });
+    },
+  });
+}

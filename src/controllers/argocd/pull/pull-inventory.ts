@@ -1,0 +1,101 @@
+import type { IndexDefinition, ObjectCache } from '../../../adapters/kube/cache/object-cache.ts';
+import type { Reflector } from '../../../adapters/kube/cache/reflector.ts';
+import { hubApplicationOf, pullCluster, removalGroup } from '../../../core/argocd/pull/pull-target.ts';
+import { asApplication, type Application } from '../../../core/model/kind/argo-application.ts';
+import type { ManagedCluster } from '../../../core/model/kind/managed-cluster.ts';
+import type { ManifestWork } from '../../../core/model/kind/manifest-work.ts';
+import { APPLICATION, MANAGED_CLUSTER, MANIFEST_WORK } from '../../../core/model/kinds.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import { namespacedName } from '../../../core/model/object-ref.ts';
+import { findCondition } from '../../../core/work/conditions/condition-list.ts';
+import { refusedKindText } from '../../inventory/refused-kind.ts';
+
+const asWork = (object: KubeObject): ManifestWork => object as unknown as ManifestWork;
+
+/** By `namespace/name` of the hub's Application. */
+const WORKS_BY_APPLICATION: IndexDefinition = {
+  kind: MANIFEST_WORK,
+  keysOf: (work) => hubApplicationOf(asWork(work)),
+};
+/** By the group that a removal counts in. */
+const WORKS_BY_GROUP: IndexDefinition = {
+  kind: MANIFEST_WORK,
+  keysOf: (work) => removalGroup(asWork(work)),
+};
+/** By managed cluster. */
+const APPLICATIONS_BY_CLUSTER: IndexDefinition = {
+  kind: APPLICATION,
+  keysOf: (application) => pullCluster(asApplication(application)),
+};
+
+/** What the pull controller sees of the hub: a view of the cache of the process. */
+export class PullInventory {
+  readonly applications: Reflector;
+  readonly works: Reflector;
+  readonly clusters: Reflector;
+  readonly #worksOf;
+  readonly #worksOfGroup;
+  readonly #applicationsOf;
+
+  constructor(cache: ObjectCache) {
+    this.applications = cache.of(APPLICATION);
+    this.works = cache.of(MANIFEST_WORK);
+    this.clusters = cache.of(MANAGED_CLUSTER);
+    this.#worksOf = cache.index(WORKS_BY_APPLICATION);
+    this.#worksOfGroup = cache.index(WORKS_BY_GROUP);
+    this.#applicationsOf = cache.index(APPLICATIONS_BY_CLUSTER);
+  }
+
+  get reflectors(): readonly Reflector[] {
+    return [this.applications, this.works, this.clusters];
+  }
+
+  /** What the hub refuses. Until each kind has been listed once, nothing is written. */
+  warnings(): readonly string[] {
+    return this.reflectors.flatMap(({ kind, failure, synced }) => {
+      if (failure === undefined) return [];
+      const consequence = synced ? 'it is listed again within 30 s' : 'until then no Application is pulled';
+      return [`pull model: ${refusedKindText(kind, failure)}; ${consequence}`];
+    });
+  }
+
+  application(key: string): Application | undefined {
+    const object = this.applications.store.get(key);
+    return object === undefined ? undefined : asApplication(object);
+  }
+
+  worksOf(application: string): readonly ManifestWork[] {
+    return this.#worksOf.get(application).map(asWork);
+  }
+
+  worksOfGroup(group: string): readonly ManifestWork[] {
+    return this.#worksOfGroup.get(group).map(asWork);
+  }
+
+  /** Keys of the Applications that the cluster is to pull. */
+  applicationsOf(cluster: string): readonly string[] {
+    return this.#applicationsOf.get(cluster).map(({ metadata }) => namespacedName(metadata));
+  }
+
+  cluster(name: string): ManagedCluster | undefined {
+    return this.clusters.store.get(name) as ManagedCluster | undefined;
+  }
+
+  /** Works that the hub deletes and whose cluster has not confirmed it. */
+  unconfirmedRemovals(): readonly ManifestWork[] {
+    return this.works.store
+      .list()
+      .map(asWork)
+      .filter((work) => work.metadata.deletionTimestamp !== undefined && removalGroup(work) !== undefined);
+  }
+
+  /** A cluster that does not answer the hub, or is not known to it. */
+  isAway(name: string): boolean {
+    return isAway(this.cluster(name));
+  }
+}
+
+export function isAway(cluster: ManagedCluster | undefined): boolean {
+  const available = findCondition(cluster?.status?.conditions, 'ManagedClusterConditionAvailable');
+  return cluster === undefined || (available !== undefined && available.status !== 'True');
+}

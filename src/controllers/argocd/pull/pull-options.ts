@@ -1,0 +1,50 @@
+import type { ObjectCache } from '../../../adapters/kube/cache/object-cache.ts';
+import type { Clock, KubeApi, Logger } from '../../../core/ports.ts';
+import type { Digest } from '../../../core/publish/approval/plan-token.ts';
+import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
+import type { Removal } from '../../../core/publish/judge/removal-window.ts';
+
+/** One write to a cluster's namespace on the hub. */
+export interface PulledWorkWritten {
+  readonly action: 'created' | 'updated' | 'deleted';
+  /** `namespace/name` of the hub's Application. */
+  readonly application: string;
+  readonly cluster: string;
+  readonly work: string;
+  readonly reason?: 'deleted' | 'moved' | 'replaced' | undefined;
+}
+
+/** Removals that are held. */
+export interface PullHeld {
+  /** `ApplicationSet namespace/name`, or `Applications in namespace`. */
+  readonly group: string;
+  readonly message: string;
+  readonly token: string;
+}
+
+/** Earlier removals by group: they must survive a restart. */
+export interface PullRemovalMemory {
+  get(group: string): readonly Removal[] | undefined;
+  /** Resolves when it is on the disk. */
+  persist(group: string, removals: readonly Removal[]): Promise<void>;
+}
+
+export interface PullOptions {
+  readonly hub: KubeApi;
+  /** Of the same hub, with the specs of works that carry Applications. Its owner starts it. */
+  readonly cache: ObjectCache;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  readonly digest: Digest;
+  readonly budget: RemovalBudget;
+  readonly removals: PullRemovalMemory;
+  /** Awaited before each pass. Default: no wait. */
+  readonly mayBegin?: ((signal: AbortSignal) => Promise<void>) | undefined;
+  readonly onWrite?: ((event: PulledWorkWritten) => void) | undefined;
+  readonly onHeld?: ((held: PullHeld) => void) | undefined;
+  readonly onError?: ((key: string, error: unknown) => void) | undefined;
+}
+
+export const PULL_FIELD_MANAGER = { fieldManager: 'berth-pull' } as const;

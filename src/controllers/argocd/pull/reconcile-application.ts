@@ -1,0 +1,154 @@
+import { BerthError, InputError } from '../../../core/errors.ts';
+import { planPull, type PullPlan } from '../../../core/argocd/pull/plan-pull.ts';
+import { planApplicationStatus } from '../../../core/argocd/pull/plan-status.ts';
+import { pullConditions } from '../../../core/argocd/pull/pull-conditions.ts';
+import { hubApplicationOf, removalGroup } from '../../../core/argocd/pull/pull-target.ts';
+import { unconfirmedCopies } from '../../../core/argocd/pull/unconfirmed-copies.ts';
+import { readPullFeedback } from '../../../core/argocd/pull/read-pull-feedback.ts';
+import type { Application } from '../../../core/model/kind/argo-application.ts';
+import type { ManifestWork } from '../../../core/model/kind/manifest-work.ts';
+import { APPLICATION, MANIFEST_WORK } from '../../../core/model/kinds.ts';
+import { DONE, type ReconcileOutcome } from '../../../runtime/reconciler.ts';
+import { CopyLimit } from './copy-limit.ts';
+import type { HeldRemovals } from './held-removals.ts';
+import type { PullInventory } from './pull-inventory.ts';
+import { PULL_FIELD_MANAGER, type PullOptions, type PulledWorkWritten } from './pull-options.ts';
+
+export interface ApplicationReconcilerOptions extends Pick<PullOptions, 'hub' | 'onWrite'> {
+  readonly inventory: PullInventory;
+  readonly held: HeldRemovals;
+  /** Works of this group are to be looked at for removal. */
+  readonly onLeaving: (group: string) => void;
+}
+
+/** `resources-finalizer.argocd.argoproj.io`, also with /background or /foreground: Argo CD on the hub never takes it away. */
+const ARGO_FINALIZER = /^resources-finalizer\.argocd\.argoproj\.io(\/(background|foreground))?$/;
+/** The event of the removal comes sooner; this only covers a lost one. */
+const COPY_RECHECK_MS = 30_000;
+
+/** One pass over one Application of the hub: its work, its finalizer, its status. Removals are decided for whole groups, elsewhere. */
+export class ApplicationReconciler {
+  readonly #options: ApplicationReconcilerOptions;
+  readonly #copies: CopyLimit;
+  /** Applications that wait for the removal of other copies, and the clusters that hold them. */
+  readonly #waiting = new Map<string, readonly string[]>();
+
+  constructor(options: ApplicationReconcilerOptions) {
+    this.#options = options;
+    this.#copies = new CopyLimit(options.hub);
+  }
+
+  /** Keys of Applications that wait for the removal of other copies. */
+  get waiting(): readonly string[] {
+    return [...this.#waiting.keys()];
+  }
+
+  async reconcile(key: string): Promise<ReconcileOutcome> {
+    const { inventory, onLeaving } = this.#options;
+    const application = inventory.application(key);
+    const works = inventory.worksOf(key);
+    const hasCluster = (name: string): boolean => inventory.cluster(name) !== undefined;
+    const plan = planPull({ application, works, hasCluster });
+    for (const { work } of plan.leaving) onLeaving(removalGroup(work) ?? '');
+    if (application === undefined) {
+      this.#waiting.delete(key);
+      return DONE;
+    }
+    if (plan.mayFinalize) {
+      this.#waiting.delete(key);
+      await this.#finalize(application);
+      return DONE;
+    }
+    await this.#write(key, application, plan);
+    await this.#report(key, application, plan, works);
+    return this.#waiting.has(key) ? { kind: 'requeue', afterMs: COPY_RECHECK_MS } : DONE;
+  }
+
+  async #write(key: string, application: Application, { write, cluster = '' }: PullPlan): Promise<void> {
+    const { hub } = this.#options;
+    if (write.type === 'create') {
+      const waitsFor = await this.#copies.create(application, cluster, () => this.#create(key, write.work));
+      if (waitsFor !== undefined) {
+        this.#waiting.set(key, waitsFor);
+        return;
+      }
+    }
+    this.#waiting.delete(key);
+    if (write.type !== 'update') return;
+    await hub.update(MANIFEST_WORK, { ...write.work }, PULL_FIELD_MANAGER);
+    this.#tell('updated', key, write.work);
+  }
+
+  async #create(key: string, work: ManifestWork): Promise<void> {
+    try {
+      await this.#options.hub.create(MANIFEST_WORK, work as never, PULL_FIELD_MANAGER);
+      this.#tell('created', key, work);
+    } catch (error) {
+      if (!(error instanceof BerthError) || error.code !== 'kube.alreadyexists') throw error;
+      await this.#expectOurs(key, work, error);
+    }
+  }
+
+  /** A work that is there already is the one that was made a moment ago, unless it carries another Application. */
+  async #expectOurs(key: string, { metadata }: ManifestWork, cause: BerthError): Promise<void> {
+    const { namespace = '', name } = metadata;
+    const live = await this.#options.hub.get(MANIFEST_WORK, { namespace, name });
+    if (live === undefined || hubApplicationOf(live) === key) return;
+    throw new InputError('a ManifestWork of this name exists and does not carry the Application', {
+      code: 'pull.name-taken',
+      subject: `ManifestWork ${namespace}/${name}`,
+      hint: `delete it: Application ${key} needs the name`,
+      cause,
+    });
+  }
+
+  async #finalize({ metadata }: Application): Promise<void> {
+    const { namespace = '', name, uid, resourceVersion, finalizers = [] } = metadata;
+    const kept = finalizers.filter((finalizer) => !ARGO_FINALIZER.test(finalizer));
+    if (kept.length === finalizers.length) return;
+    const patch = { metadata: { uid, resourceVersion, finalizers: kept } };
+    await this.#options.hub.mergePatch(APPLICATION, { namespace, name }, patch, PULL_FIELD_MANAGER);
+  }
+
+  async #report(
+    key: string,
+    application: Application,
+    { cluster }: PullPlan,
+    works: readonly ManifestWork[],
+  ): Promise<void> {
+    const { inventory, held, hub } = this.#options;
+    const live = works.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    const work = live.find(({ metadata }) => metadata.namespace === cluster) ?? live[0];
+    // Nobody pulls it, and nobody did.
+    if (cluster === undefined && work === undefined) return;
+    const where = cluster ?? work?.metadata.namespace ?? '';
+    const feedback = readPullFeedback(work);
+    const conditions = pullConditions({
+      cluster: where,
+      managedCluster: inventory.cluster(where),
+      work,
+      feedback,
+      unconfirmed: this.#unconfirmed(work),
+      waitsFor: this.#waiting.get(key),
+      held: held.messageOf(key),
+    });
+    const patch = planApplicationStatus(application, work, feedback, conditions);
+    if (patch === undefined) return;
+    const { namespace = '', name, uid, resourceVersion } = application.metadata;
+    // Another operation may have come meanwhile: it must stay.
+    const metadata = patch.operation === null ? { uid, resourceVersion } : { uid };
+    await hub.mergePatch(APPLICATION, { namespace, name }, { metadata, ...patch }, PULL_FIELD_MANAGER);
+  }
+
+  #unconfirmed(work: ManifestWork | undefined): readonly string[] {
+    const { inventory } = this.#options;
+    const group = work === undefined ? undefined : removalGroup(work);
+    if (work === undefined || group === undefined) return [];
+    return unconfirmedCopies(work, inventory.worksOfGroup(group), (cluster) => inventory.isAway(cluster));
+  }
+
+  #tell(action: PulledWorkWritten['action'], application: string, { metadata }: ManifestWork): void {
+    const { namespace: cluster = '', name } = metadata;
+    this.#options.onWrite?.({ action, application, cluster, work: name });
+  }
+}

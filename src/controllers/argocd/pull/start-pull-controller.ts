@@ -1,0 +1,203 @@
+import { mayBeAllowedLater } from '../../../adapters/kube/transport/kube-errors.ts';
+import type { ObjectChange } from '../../../adapters/kube/cache/object-store.ts';
+import { ConflictError, errorText } from '../../../core/errors.ts';
+import { hostingSetOfWork, hubApplicationOf, removalGroup } from '../../../core/argocd/pull/pull-target.ts';
+import type { ManagedCluster } from '../../../core/model/kind/managed-cluster.ts';
+import type { ManifestWork } from '../../../core/model/kind/manifest-work.ts';
+import { namespacedName } from '../../../core/model/object-ref.ts';
+import { formatNameList } from '../../../core/publish/judge/judge-result.ts';
+import { runReconciler, type ReconcileOutcome } from '../../../runtime/reconciler.ts';
+import { Supervisor } from '../../../runtime/supervisor.ts';
+import { WorkQueue } from '../../../runtime/work-queue.ts';
+import { HeldRemovals } from './held-removals.ts';
+import { isAway, PullInventory } from './pull-inventory.ts';
+import type { PullOptions } from './pull-options.ts';
+import { ApplicationReconciler } from './reconcile-application.ts';
+import { removeWorks } from './remove-works.ts';
+import { SetReports } from './write-set-report.ts';
+
+/** What `/metrics` says of the pull model. */
+export interface PullFigures {
+  readonly works: number;
+  /** Groups whose removals are held. */
+  readonly held: number;
+  /** Works that the hub deletes and that their clusters have not confirmed. */
+  readonly unconfirmed: number;
+}
+
+export interface PullController {
+  /** Resolves once all kinds have been listed, and the first pass over what was there is through. */
+  whenIdle(): Promise<void>;
+  /** What fails, is held or is not confirmed at the moment, as text for users. */
+  warnings(): readonly string[];
+  figures(): PullFigures;
+  close(): Promise<void>;
+}
+
+/** Removals that belong together arrive one by one: they are judged when this time has passed since the first. */
+const GATHER_MS = 1_000;
+const REPORT_MS = 2_000;
+const WORKERS = 4;
+/** Further ones are only counted. */
+const MAX_FAILURES = 20;
+
+/** Runs the pull model of Argo CD: Applications of the hub to ManifestWorks, and the status back. */
+export function startPullController(options: PullOptions): PullController {
+  const { hub, cache, clock, log, random, mayBegin, onError } = options;
+  const supervisor = new Supervisor({ clock, random, log });
+  const inventory = new PullInventory(cache);
+  const held = new HeldRemovals();
+  const failing = new Map<string, string>();
+  const [applications, removals, reports] = [0, 1, 2].map(() => new WorkQueue(clock)) as [
+    WorkQueue,
+    WorkQueue,
+    WorkQueue,
+  ];
+  const addAll = (keys: Iterable<string>): void => {
+    for (const key of keys) applications.add(key);
+  };
+  const reconciler = new ApplicationReconciler({
+    ...options,
+    inventory,
+    held,
+    onLeaving: (group) => removals.addAfter(group, GATHER_MS),
+  });
+  const setReports = new SetReports({ hub, clock, inventory });
+  const removal = { ...options, inventory, held, onHoldChanged: addAll };
+  enqueueOnChange(inventory, { addAll, reports, waiting: () => reconciler.waiting });
+  const { signal } = supervisor;
+  const synced = Promise.all(inventory.reflectors.map((reflector) => reflector.whenSynced(signal)));
+  const run = (
+    name: string,
+    queue: WorkQueue,
+    concurrency: number,
+    reconcile: (key: string) => Promise<ReconcileOutcome>,
+  ): void =>
+    supervisor.start(name, async (stop) => {
+      // Before every kind has been listed, a work looks like one without an Application.
+      await synced;
+      await runReconciler(
+        {
+          ...{ clock, log, random, name, queue, concurrency, mayBegin },
+          mayPass: mayBeAllowedLater,
+          reconcile: async (key) => {
+            const outcome = await reconcile(key);
+            failing.delete(`${name} ${key}`);
+            return outcome;
+          },
+          onError: (key, error) => {
+            // Somebody was faster: the next pass sees it.
+            if (error instanceof ConflictError) return;
+            failing.set(`${name} ${key}`, errorText(error));
+            onError?.(key, error);
+          },
+        },
+        stop,
+      );
+    });
+  run('pulled Application', applications, WORKERS, (key) => reconciler.reconcile(key));
+  // One at a time: what one removes counts for the next.
+  run('removal of pulled works', removals, 1, (group) => removeWorks(group, removal));
+  run('report of an ApplicationSet', reports, 1, (set) => setReports.reconcile(set));
+  return {
+    whenIdle: async () => {
+      await synced;
+      await Promise.all([applications.whenIdle(), removals.whenIdle()]);
+    },
+    warnings: () => [...inventory.warnings(), ...warningsOf(inventory, held, failing)],
+    figures: () => figuresOf(inventory, held),
+    close: () => supervisor.close(),
+  };
+}
+
+function figuresOf(inventory: PullInventory, held: HeldRemovals): PullFigures {
+  const works = inventory.works.store
+    .list()
+    .filter((work) => removalGroup(work as unknown as ManifestWork) !== undefined).length;
+  return {
+    works,
+    held: held.all.length,
+    unconfirmed: inventory.unconfirmedRemovals().length,
+  };
+}
+
+function warningsOf(
+  inventory: PullInventory,
+  held: HeldRemovals,
+  failing: ReadonlyMap<string, string>,
+): readonly string[] {
+  const away = inventory
+    .unconfirmedRemovals()
+    .filter(({ metadata }) => inventory.isAway(metadata.namespace ?? ''));
+  const names = away.map(({ metadata }) => namespacedName(metadata)).sort();
+  const failures = [...failing].sort(([a], [b]) => (a < b ? -1 : 1));
+  const more = failures.length - MAX_FAILURES;
+  return [
+    ...held.all.map(({ message }) => `pull model: ${message}`),
+    ...(names.length === 0
+      ? []
+      : [
+          `pull model: ${names.length} works were removed from clusters that do not answer, where their Applications may still run: ${formatNameList(names)}`,
+        ]),
+    ...failures.slice(0, MAX_FAILURES).map(([key, reason]) => `${key} failed and is tried again: ${reason}`),
+    ...(more > 0 ? [`${more} more passes of the pull model failed and are tried again`] : []),
+  ];
+}
+
+interface Queues {
+  readonly addAll: (keys: Iterable<string>) => void;
+  readonly reports: WorkQueue;
+  readonly waiting: () => readonly string[];
+}
+
+/** What is in the cache already counts as changed now: it may have been filled before. */
+function enqueueOnChange(inventory: PullInventory, queues: Queues): void {
+  const { addAll } = queues;
+  addAll(inventory.applications.store.list().map(({ metadata }) => namespacedName(metadata)));
+  for (const work of inventory.works.store.list())
+    workChanged({ key: '', before: undefined, after: work }, inventory, queues);
+  inventory.applications.store.onChange(({ key }) => addAll([key]));
+  inventory.works.store.onChange((change) => workChanged(change, inventory, queues));
+  inventory.clusters.store.onChange((change) => {
+    if (isSameCluster(change)) return;
+    addAll(inventory.applicationsOf(change.key));
+    // Copies that took the place of one on this cluster say whether it answers.
+    for (const work of inventory.unconfirmedRemovals())
+      if (work.metadata.namespace === change.key) addAll(groupKeys(inventory, work));
+  });
+}
+
+function workChanged(
+  { before, after }: ObjectChange,
+  inventory: PullInventory,
+  { addAll, reports, waiting }: Queues,
+): void {
+  const works = [before, after].filter((work) => work !== undefined) as unknown as readonly ManifestWork[];
+  for (const work of works) {
+    const key = hubApplicationOf(work);
+    if (key !== undefined) addAll([key]);
+    const set = hostingSetOfWork(work);
+    if (set !== undefined) reports.addAfter(set, REPORT_MS);
+  }
+  const [first] = works;
+  if (first === undefined || hubApplicationOf(first) === undefined) return;
+  const isLeaving =
+    after === undefined || after.metadata.deletionTimestamp !== before?.metadata.deletionTimestamp;
+  if (!isLeaving || before === undefined) return;
+  addAll(waiting());
+  // A hold counts the works that stay; a copy elsewhere says that this one may still run.
+  if (inventory.isAway(first.metadata.namespace ?? '')) addAll(groupKeys(inventory, first));
+}
+
+function groupKeys(inventory: PullInventory, work: ManifestWork): readonly string[] {
+  const group = removalGroup(work);
+  return group === undefined
+    ? []
+    : inventory.worksOfGroup(group).map((other) => hubApplicationOf(other) ?? '');
+}
+
+/** Whether nothing changed that an Application says of its cluster. */
+function isSameCluster({ before, after }: ObjectChange): boolean {
+  if (before === undefined || after === undefined) return false;
+  return isAway(before as unknown as ManagedCluster) === isAway(after as unknown as ManagedCluster);
+}

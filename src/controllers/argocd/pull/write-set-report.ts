@@ -1,0 +1,73 @@
+import { HOSTING_SET_KEY } from '../../../core/argocd/pull/pull-keys.ts';
+import { renderSetReport } from '../../../core/argocd/pull/render-set-report.ts';
+import { jsonEqual } from '../../../core/model/json-equal.ts';
+import { APPLICATION_SET_REPORT, apiVersionOf } from '../../../core/model/kinds.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import type { Clock, KubeApi } from '../../../core/ports.ts';
+import { DONE, type ReconcileOutcome } from '../../../runtime/reconciler.ts';
+import type { PullInventory } from './pull-inventory.ts';
+import { PULL_FIELD_MANAGER } from './pull-options.ts';
+
+export interface SetReportsOptions {
+  readonly hub: KubeApi;
+  readonly clock: Clock;
+  readonly inventory: PullInventory;
+}
+
+/** Whether the hub has the kind is asked again after this time. */
+const ASK_AGAIN_MS = 300_000;
+
+/** Writes a MulticlusterApplicationSetReport for each ApplicationSet with pulled Applications, where the hub has the kind. */
+export class SetReports {
+  readonly #options: SetReportsOptions;
+  /** What each report says; read from the hub once. */
+  readonly #written = new Map<string, KubeObject | undefined>();
+  #served: { readonly atMs: number; readonly answer: Promise<boolean> } | undefined;
+
+  constructor(options: SetReportsOptions) {
+    this.#options = options;
+  }
+
+  /** @param set `namespace/name` of the ApplicationSet */
+  async reconcile(set: string): Promise<ReconcileOutcome> {
+    const { hub, inventory } = this.#options;
+    if (!(await this.#isServed())) return DONE;
+    const [namespace = '', name = ''] = set.split('/');
+    const key = { namespace, name };
+    if (!this.#written.has(set)) this.#written.set(set, await hub.get(APPLICATION_SET_REPORT, key));
+    const before = this.#written.get(set);
+    const works = inventory.worksOfGroup(`ApplicationSet ${set}`);
+    if (works.length === 0) {
+      // A report without the label is of somebody else.
+      if (before?.metadata.labels?.[HOSTING_SET_KEY] !== undefined)
+        await hub.delete(APPLICATION_SET_REPORT, key, { uid: before.metadata.uid });
+      this.#written.delete(set);
+      return DONE;
+    }
+    const report = renderSetReport(set, works);
+    if (isSame(before, report)) return DONE;
+    const options = { ...PULL_FIELD_MANAGER, force: true };
+    this.#written.set(set, await hub.apply(APPLICATION_SET_REPORT, report, options));
+    return DONE;
+  }
+
+  async #isServed(): Promise<boolean> {
+    const { hub, clock } = this.#options;
+    if (this.#served === undefined || clock.now() - this.#served.atMs > ASK_AGAIN_MS) {
+      const { kind } = APPLICATION_SET_REPORT;
+      const answer = hub
+        .resolve(apiVersionOf(APPLICATION_SET_REPORT), kind)
+        .then((found) => found !== undefined);
+      this.#served = { atMs: clock.now(), answer };
+      answer.catch(() => (this.#served = undefined));
+    }
+    return this.#served.answer;
+  }
+}
+
+function isSame(before: KubeObject | undefined, report: KubeObject): boolean {
+  const label = before?.metadata.labels?.[HOSTING_SET_KEY];
+  return (
+    label === report.metadata.labels?.[HOSTING_SET_KEY] && jsonEqual(before?.['statuses'], report['statuses'])
+  );
+}

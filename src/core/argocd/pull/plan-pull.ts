@@ -1,0 +1,104 @@
+import type { Application } from '../../model/kind/argo-application.ts';
+import type { ManifestWork } from '../../model/kind/manifest-work.ts';
+import { sameWorkSpec } from '../../work/manifests/same-work-spec.ts';
+import { FROM_SET_LABEL, HOSTING_SET_KEY } from './pull-keys.ts';
+import { operationStage } from './operation-stage.ts';
+import { pullCluster, pullWorkName } from './pull-target.ts';
+import { renderPullWork } from './render-pull-work.ts';
+
+export interface PullInput {
+  /** The hub's Application; undefined: there is none. */
+  readonly application: Application | undefined;
+  /** Works that carry it, on all clusters. */
+  readonly works: readonly ManifestWork[];
+  readonly hasCluster: (name: string) => boolean;
+}
+
+export type PullWrite =
+  | { readonly type: 'none' }
+  | { readonly type: 'create'; readonly work: ManifestWork }
+  | { readonly type: 'update'; readonly work: ManifestWork };
+
+export interface PullLeaving {
+  readonly work: ManifestWork;
+  readonly reason: 'deleted' | 'moved' | 'replaced';
+}
+
+export interface PullPlan {
+  /** The managed cluster that the Application names; undefined: nobody pulls it. */
+  readonly cluster: string | undefined;
+  readonly write: PullWrite;
+  /** Works that carry it no longer, and are not being deleted yet. */
+  readonly leaving: readonly PullLeaving[];
+  /** The Application is being deleted, and no cluster is left to tell: Argo CD's finalizer on the hub may go. */
+  readonly mayFinalize: boolean;
+}
+
+const NOTHING: PullPlan = { cluster: undefined, write: { type: 'none' }, leaving: [], mayFinalize: false };
+
+/**
+ * What the works of one Application should be. An Application that lost its label keeps the work that it has, unchanged, as with
+ * OCM's controller; the work goes with the Application.
+ */
+export function planPull({ application, works, hasCluster }: PullInput): PullPlan {
+  const live = works.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  if (application === undefined) return { ...NOTHING, leaving: live.map((work) => leaves(work, 'deleted')) };
+  const cluster = pullCluster(application);
+  if (cluster === undefined) return NOTHING;
+  if (application.metadata.deletionTimestamp !== undefined)
+    return {
+      ...NOTHING,
+      cluster,
+      leaving: live.map((work) => leaves(work, 'deleted')),
+      mayFinalize: live.length === 0,
+    };
+  // A name that was mistyped must not take the Application from where it runs.
+  if (!hasCluster(cluster)) return { ...NOTHING, cluster };
+  const name = pullWorkName(application.metadata);
+  const current = works.find(({ metadata }) => metadata.namespace === cluster && metadata.name === name);
+  const stage = operationStage(application, current);
+  const isCarried = stage === 'carried' || stage === 'none';
+  const wanted = renderPullWork(isCarried ? application : { ...application, operation: undefined }, cluster);
+  return {
+    cluster,
+    write: planWrite(wanted, current),
+    leaving: live
+      .filter((work) => work !== current)
+      .map((work) => leaves(work, work.metadata.namespace === cluster ? 'replaced' : 'moved')),
+    mayFinalize: false,
+  };
+}
+
+function leaves(work: ManifestWork, reason: PullLeaving['reason']): PullLeaving {
+  return { work, reason };
+}
+
+function planWrite(wanted: ManifestWork, current: ManifestWork | undefined): PullWrite {
+  if (current === undefined) return { type: 'create', work: wanted };
+  // It is written again when it is gone.
+  if (current.metadata.deletionTimestamp !== undefined) return { type: 'none' };
+  const labels = merged(current.metadata.labels, wanted.metadata.labels, FROM_SET_LABEL);
+  const annotations = merged(current.metadata.annotations, wanted.metadata.annotations, HOSTING_SET_KEY);
+  const isSame =
+    sameWorkSpec(current.spec, wanted.spec) &&
+    sameRecord(current.metadata.labels ?? {}, labels) &&
+    sameRecord(current.metadata.annotations ?? {}, annotations);
+  if (isSame) return { type: 'none' };
+  return {
+    type: 'update',
+    work: { ...current, metadata: { ...current.metadata, labels, annotations }, spec: wanted.spec },
+  };
+}
+
+type Texts = Readonly<Record<string, string>>;
+
+/** What others wrote stays. @param optional a key of ours that is not always wanted */
+function merged(current: Texts = {}, wanted: Texts = {}, optional: string): Texts {
+  const { [optional]: _own, ...others } = current;
+  return { ...others, ...wanted };
+}
+
+function sameRecord(left: Texts, right: Texts): boolean {
+  const keys = Object.keys(left);
+  return keys.length === Object.keys(right).length && keys.every((key) => left[key] === right[key]);
+}

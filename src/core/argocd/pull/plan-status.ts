@@ -1,0 +1,77 @@
+import { jsonEqual } from '../../model/json-equal.ts';
+import type {
+  Application,
+  ApplicationCondition,
+  ApplicationOperationState,
+  ApplicationStatus,
+} from '../../model/kind/argo-application.ts';
+import type { ManifestWork } from '../../model/kind/manifest-work.ts';
+import { mergePullConditions } from './pull-conditions.ts';
+import { operationStage } from './operation-stage.ts';
+import type { PullFeedback } from './read-pull-feedback.ts';
+
+/** A merge patch of a hub's Application. */
+export interface ApplicationPatch {
+  /** null: the managed cluster has finished the operation. */
+  readonly operation?: null;
+  readonly status?: object;
+}
+
+/**
+ * What the hub's Application has to say after a report of the managed cluster; undefined when it says so already. One write for each
+ * change, and none that pretends a step in between: a RollingSync of the ApplicationSet controller follows from the change of
+ * the sync status and of the operation.
+ */
+export function planApplicationStatus(
+  application: Application,
+  work: ManifestWork | undefined,
+  feedback: PullFeedback,
+  conditions: readonly ApplicationCondition[],
+): ApplicationPatch | undefined {
+  const current = application.status ?? {};
+  const reported = reportedStatus(feedback);
+  const merged = mergePullConditions(current.conditions ?? [], conditions);
+  const changed: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(reported))
+    if (!contains(current[field as keyof ApplicationStatus], value)) changed[field] = value;
+  if (!jsonEqual(current.conditions ?? [], merged)) changed['conditions'] = merged;
+  const ends = operationStage(application, work) === 'ended';
+  if (!ends && Object.keys(changed).length === 0) return undefined;
+  return {
+    ...(ends && { operation: null }),
+    ...(Object.keys(changed).length > 0 && { status: changed }),
+  };
+}
+
+/**
+ * The parts of the status that were reported. Without health and sync status nothing is known. An operation of which no start was
+ * reported is left out, because Argo CD demands the time.
+ */
+function reportedStatus({
+  health,
+  sync,
+  revision,
+  phase,
+  startedAt,
+  message,
+}: PullFeedback): ApplicationStatus {
+  if (health === undefined || sync === undefined) return {};
+  const operationState: ApplicationOperationState | undefined =
+    startedAt === undefined
+      ? undefined
+      : { operation: {}, phase: phase ?? '', startedAt, ...(message !== undefined && { message }) };
+  return {
+    health: { status: health },
+    sync: { status: sync, revision: revision ?? '' },
+    ...(operationState !== undefined && { operationState }),
+  };
+}
+
+/** Whether a merge patch with the part would change nothing. */
+function contains(whole: unknown, part: unknown): boolean {
+  if (typeof part !== 'object' || part === null || Array.isArray(part)) return jsonEqual(whole, part);
+  if (typeof whole !== 'object' || whole === null) return false;
+  return Object.entries(part).every(([key, value]) =>
+    contains((whole as Readonly<Record<string, unknown>>)[key], value),
+  );
+}

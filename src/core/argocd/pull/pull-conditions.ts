@@ -1,0 +1,154 @@
+import type { ApplicationCondition } from '../../model/kind/argo-application.ts';
+import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
+import type { ManifestWork } from '../../model/kind/manifest-work.ts';
+import { formatNameList } from '../../publish/judge/judge-result.ts';
+import { findCondition } from '../../work/conditions/condition-list.ts';
+import type { FEEDBACK_CONDITIONS } from './render-pull-work.ts';
+import type { PullFeedback } from './read-pull-feedback.ts';
+
+/** Condition types that Berth writes to a hub's Application. Argo CD shows a type on `Error` in red, one on `Warning` in yellow. */
+const APPLY_ERROR = 'MemberApplyError';
+const FEEDBACK_WARNING = 'MemberFeedbackWarning';
+const UNREACHABLE_WARNING = 'MemberUnreachableWarning';
+const UNKNOWN_ERROR = 'MemberUnknownError';
+const COPY_WARNING = 'UnconfirmedRemovalWarning';
+const WAITING_WARNING = 'CopiesExceededWarning';
+const HELD_WARNING = 'RemovalHeldWarning';
+const RESOURCES = 'MemberResources';
+/** Conditions of the Application on the managed cluster, and what they are called on the hub. */
+const FROM_MEMBER: Readonly<Record<(typeof FEEDBACK_CONDITIONS)[number], string>> = {
+  ComparisonError: 'MemberComparisonError',
+  InvalidSpecError: 'MemberInvalidSpecError',
+  SyncError: 'MemberSyncError',
+};
+const OWN = new Set([
+  APPLY_ERROR,
+  FEEDBACK_WARNING,
+  UNREACHABLE_WARNING,
+  UNKNOWN_ERROR,
+  COPY_WARNING,
+  WAITING_WARNING,
+  HELD_WARNING,
+  RESOURCES,
+  ...Object.values(FROM_MEMBER),
+]);
+
+/** What conditions of a hub's Application are made from. */
+export interface PullConditionFacts {
+  readonly cluster: string;
+  /** Undefined: the hub has no such ManagedCluster. */
+  readonly managedCluster: ManagedCluster | undefined;
+  readonly work: ManifestWork | undefined;
+  readonly feedback: PullFeedback;
+  /** Clusters that were told to remove their copy of the ApplicationSet's workload, and that are away. */
+  readonly unconfirmed: readonly string[];
+  /** Why the work is not written yet: more copies than the Application allows. */
+  readonly waitsFor?: readonly string[] | undefined;
+  /** Why works of the Application are not removed. */
+  readonly held?: string | undefined;
+}
+
+/** The conditions that describe the way to the managed cluster and back. Times are those of what they come from, never the present. */
+export function pullConditions(facts: PullConditionFacts): readonly ApplicationCondition[] {
+  const { cluster, managedCluster, work, feedback } = facts;
+  if (managedCluster === undefined)
+    return [
+      {
+        type: UNKNOWN_ERROR,
+        message: `The hub has no ManagedCluster ${cluster}: the Application is brought to no cluster`,
+      },
+      ...heldConditions(facts),
+    ];
+  const applied = findCondition(work?.status?.conditions, 'Applied');
+  const [manifest] = work?.status?.resourceStatus?.manifests ?? [];
+  const problem = findCondition(manifest?.conditions, 'Applied');
+  const synced = findCondition(manifest?.conditions, 'StatusFeedbackSynced');
+  const available = findCondition(managedCluster.status?.conditions, 'ManagedClusterConditionAvailable');
+  return [
+    ...(applied?.status === 'False'
+      ? [
+          dated(
+            APPLY_ERROR,
+            `Cluster ${cluster}: ${problem?.status === 'False' ? problem.message : applied.message}`,
+            applied.lastTransitionTime,
+          ),
+        ]
+      : []),
+    ...(synced?.status === 'False'
+      ? [dated(FEEDBACK_WARNING, `Cluster ${cluster}: ${synced.message ?? ''}`, synced.lastTransitionTime)]
+      : []),
+    ...(available !== undefined && available.status !== 'True'
+      ? [
+          dated(
+            UNREACHABLE_WARNING,
+            `Cluster ${cluster} does not answer the hub: the status is the last that it reported`,
+            available.lastTransitionTime,
+          ),
+        ]
+      : []),
+    ...heldConditions(facts),
+    ...feedback.conditions.map(({ type, message }) => ({ type: FROM_MEMBER[type], message })),
+    ...resourceCondition(feedback),
+  ];
+}
+
+function heldConditions({
+  unconfirmed,
+  waitsFor,
+  held,
+}: PullConditionFacts): readonly ApplicationCondition[] {
+  return [
+    ...(unconfirmed.length > 0
+      ? [
+          {
+            type: COPY_WARNING,
+            message: `Another copy may still run: the hub told ${formatNameList(unconfirmed)} to remove it, and got no answer since`,
+          },
+        ]
+      : []),
+    ...(waitsFor !== undefined
+      ? [
+          {
+            type: WAITING_WARNING,
+            message: `Not brought to the cluster yet: ${formatNameList(waitsFor)} must remove its copy first, and confirm it`,
+          },
+        ]
+      : []),
+    ...(held !== undefined ? [{ type: HELD_WARNING, message: held }] : []),
+  ];
+}
+
+/** The conditions of the Application afterwards: those of others stay. */
+export function mergePullConditions(
+  existing: readonly ApplicationCondition[],
+  own: readonly ApplicationCondition[],
+): readonly ApplicationCondition[] {
+  return [...existing.filter(({ type }) => !OWN.has(type)), ...own];
+}
+
+function dated(
+  type: string,
+  message: string | undefined,
+  lastTransitionTime: string | null | undefined,
+): ApplicationCondition {
+  return { type, message: message ?? '', ...(lastTransitionTime && { lastTransitionTime }) };
+}
+
+function resourceCondition(feedback: PullFeedback): readonly ApplicationCondition[] {
+  const { resourceSyncs, resourceHealths } = feedback;
+  if (resourceSyncs === undefined) return [];
+  const healths = resourceHealths === undefined ? '' : `; ${tally(resourceHealths)}`;
+  return [
+    { type: RESOURCES, message: `${resourceSyncs.length} resources: ${tally(resourceSyncs)}${healths}` },
+  ];
+}
+
+/** `3 Synced, 1 OutOfSync`, the most frequent first. */
+function tally(values: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts]
+    .sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
+    .map(([value, count]) => `${count} ${value}`)
+    .join(', ');
+}

@@ -1,0 +1,31 @@
+/**
+ * The labels and annotations of the basic pull model, as OCM's controller for Argo CD has them
+ * (open-cluster-management-io/argocd-pull-integration, mode basic).
+ */
+const PREFIX = 'apps.open-cluster-management.io';
+
+/** On an Application: it is to be pulled by a managed cluster. On a ManifestWork: it carries such an Application. */
+export const PULL_LABEL = `${PREFIX}/pull-to-ocm-managed-cluster`;
+/** On an Application: the managed cluster that pulls it. */
+export const PULL_CLUSTER_ANNOTATION = `${PREFIX}/ocm-managed-cluster`;
+/** On an Application: its namespace on the managed cluster. */
+export const PULL_NAMESPACE_ANNOTATION = `${PREFIX}/ocm-managed-cluster-app-namespace`;
+/** On an Application: `spec.destination.name` on the managed cluster. */
+export const DESTINATION_NAME_ANNOTATION = `${PREFIX}/destination-name`;
+/** On an Application: `spec.destination.server` on the managed cluster. */
+export const DESTINATION_SERVER_ANNOTATION = `${PREFIX}/destination-server`;
+/** On an Application: the Argo CD that finds it leaves it alone. */
+export const SKIP_RECONCILE_ANNOTATION = 'argocd.argoproj.io/skip-reconcile';
+
+/** On a ManifestWork: namespace and name of the hub's Application. */
+export const HUB_NAMESPACE_ANNOTATION = `${PREFIX}/hub-application-namespace`;
+export const HUB_NAME_ANNOTATION = `${PREFIX}/hub-application-name`;
+/** On a ManifestWork and its Application: `namespace/name` of the ApplicationSet. On a report as a label, with a dot. */
+export const HOSTING_SET_KEY = `${PREFIX}/hosting-applicationset`;
+/** On a ManifestWork and its Application: an ApplicationSet made it. */
+export const FROM_SET_LABEL = `${PREFIX}/application-set`;
+
+/** On an Application, `full`: more of its status comes back than OCM's controller asks for. */
+export const FEEDBACK_ANNOTATION = 'berth.dev/pull-feedback';
+/** On an Application: how many managed clusters may hold Applications of its ApplicationSet at the same time. */
+export const MAX_COPIES_ANNOTATION = 'berth.dev/max-copies';

@@ -1,0 +1,63 @@
+import type { Application } from '../../model/kind/argo-application.ts';
+import type { ManifestWork } from '../../model/kind/manifest-work.ts';
+import type { KubeObject, ObjectMeta } from '../../model/object-meta.ts';
+import {
+  HOSTING_SET_KEY,
+  HUB_NAME_ANNOTATION,
+  HUB_NAMESPACE_ANNOTATION,
+  PULL_CLUSTER_ANNOTATION,
+  PULL_LABEL,
+} from './pull-keys.ts';
+
+/** What Go's strconv.ParseBool reads as true. */
+const TRUE = new Set(['1', 't', 'T', 'TRUE', 'true', 'True']);
+/** Digits of the Application's uid in the name of its work. */
+const UID_DIGITS = 5;
+
+/** The managed cluster that is to pull the Application; undefined for an Application that nobody pulls. */
+export function pullCluster({ metadata }: Pick<Application, 'metadata'>): string | undefined {
+  if (!TRUE.has(metadata.labels?.[PULL_LABEL] ?? '')) return undefined;
+  const cluster = metadata.annotations?.[PULL_CLUSTER_ANNOTATION];
+  return cluster === '' ? undefined : cluster;
+}
+
+export function pullWorkName({ name, uid = '' }: ObjectMeta): string {
+  return `${name}-${uid.slice(0, UID_DIGITS)}`;
+}
+
+/** `namespace/name` of the ApplicationSet that owns the Application. */
+export function hostingSet({ namespace = '', ownerReferences = [] }: ObjectMeta): string | undefined {
+  const owner = ownerReferences.find(
+    ({ apiVersion, kind }) =>
+      apiVersion.toLowerCase() === 'argoproj.io/v1alpha1' && kind.toLowerCase() === 'applicationset',
+  );
+  return owner === undefined ? undefined : `${namespace}/${owner.name}`;
+}
+
+/** `namespace/name` of the hub's Application that the work carries; undefined for a work of somebody else. */
+export function hubApplicationOf({ metadata }: Pick<ManifestWork, 'metadata'>): string | undefined {
+  if (!TRUE.has(metadata.labels?.[PULL_LABEL] ?? '')) return undefined;
+  const namespace = metadata.annotations?.[HUB_NAMESPACE_ANNOTATION] ?? '';
+  const name = metadata.annotations?.[HUB_NAME_ANNOTATION] ?? '';
+  return namespace === '' || name === '' ? undefined : `${namespace}/${name}`;
+}
+
+export function isPullWork({ metadata }: Pick<KubeObject, 'metadata'>): boolean {
+  return hubApplicationOf({ metadata }) !== undefined;
+}
+
+/** `namespace/name` of the ApplicationSet behind a work. */
+export function hostingSetOfWork({ metadata }: Pick<ManifestWork, 'metadata'>): string | undefined {
+  return metadata.annotations?.[HOSTING_SET_KEY];
+}
+
+/**
+ * The works whose removals count together: those of one ApplicationSet, or those of the Applications in one namespace that
+ * no ApplicationSet made. Undefined for a work of somebody else.
+ */
+export function removalGroup(work: Pick<ManifestWork, 'metadata'>): string | undefined {
+  if (hubApplicationOf(work) === undefined) return undefined;
+  const set = hostingSetOfWork(work);
+  if (set !== undefined) return `ApplicationSet ${set}`;
+  return `Applications in ${work.metadata.annotations?.[HUB_NAMESPACE_ANNOTATION] ?? ''}`;
+}

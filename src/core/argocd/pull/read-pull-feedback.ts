@@ -1,0 +1,57 @@
+import type { FeedbackValue, ManifestWork } from '../../model/kind/manifest-work.ts';
+import { FEEDBACK_CONDITIONS } from './render-pull-work.ts';
+
+/** What a managed cluster reports of an Application. A value that it did not report is absent. */
+export interface PullFeedback {
+  readonly health?: string | undefined;
+  readonly sync?: string | undefined;
+  readonly revision?: string | undefined;
+  readonly phase?: string | undefined;
+  /** RFC 3339 */
+  readonly startedAt?: string | undefined;
+  readonly message?: string | undefined;
+  /** Conditions of the Application on the managed cluster. */
+  readonly conditions: readonly {
+    readonly type: (typeof FEEDBACK_CONDITIONS)[number];
+    readonly message: string;
+  }[];
+  /** Sync status of each resource, and health of each that has one; absent unless the agent reports lists. */
+  readonly resourceSyncs?: readonly string[] | undefined;
+  readonly resourceHealths?: readonly string[] | undefined;
+}
+
+/** The feedback of the work's only manifest. */
+export function readPullFeedback(work: Pick<ManifestWork, 'status'> | undefined): PullFeedback {
+  const manifest = work?.status?.resourceStatus?.manifests?.find(
+    ({ resourceMeta }) => resourceMeta.ordinal === 0,
+  );
+  const values = new Map((manifest?.statusFeedback?.values ?? []).map((value) => [value.name, value]));
+  const text = (name: string): string | undefined => {
+    const found = values.get(name)?.fieldValue.string;
+    return found === '' ? undefined : found;
+  };
+  return {
+    health: text('healthStatus'),
+    sync: text('syncStatus'),
+    revision: text('syncRevision'),
+    phase: text('operationStatePhase'),
+    startedAt: text('operationStateStartedAt'),
+    message: text('operationStateMessage'),
+    conditions: FEEDBACK_CONDITIONS.flatMap((type) => {
+      const message = text(`condition${type}`);
+      return message === undefined ? [] : [{ type, message }];
+    }),
+    resourceSyncs: list(values.get('resourceSyncs')),
+    resourceHealths: list(values.get('resourceHealths')),
+  };
+}
+
+function list(value: FeedbackValue | undefined): readonly string[] | undefined {
+  if (value?.fieldValue.jsonRaw === undefined) return undefined;
+  try {
+    const parsed: unknown = JSON.parse(value.fieldValue.jsonRaw);
+    return Array.isArray(parsed) ? parsed.filter((item) => typeof item === 'string') : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,153 @@
+import { apiVersionOf, MANIFEST_WORK } from '../../model/kinds.ts';
+import type { Application, ApplicationSpec } from '../../model/kind/argo-application.ts';
+import type { FeedbackJsonPath, ManifestConfig, ManifestWork } from '../../model/kind/manifest-work.ts';
+import type { KubeObject } from '../../model/object-meta.ts';
+import { APPLY_SET_PART_OF_LABEL } from '../../sync/apply-set.ts';
+import {
+  DESTINATION_NAME_ANNOTATION,
+  DESTINATION_SERVER_ANNOTATION,
+  FEEDBACK_ANNOTATION,
+  FROM_SET_LABEL,
+  HOSTING_SET_KEY,
+  HUB_NAME_ANNOTATION,
+  HUB_NAMESPACE_ANNOTATION,
+  PULL_CLUSTER_ANNOTATION,
+  PULL_LABEL,
+  PULL_NAMESPACE_ANNOTATION,
+  SKIP_RECONCILE_ANNOTATION,
+} from './pull-keys.ts';
+import { hostingSet, pullWorkName } from './pull-target.ts';
+
+const IN_CLUSTER_SERVER = 'https://kubernetes.default.svc';
+const DEFAULT_NAMESPACE = 'argocd';
+
+/** They speak to the hub; a managed cluster does not get them. */
+const HUB_ANNOTATIONS = new Set([
+  PULL_CLUSTER_ANNOTATION,
+  PULL_NAMESPACE_ANNOTATION,
+  SKIP_RECONCILE_ANNOTATION,
+  DESTINATION_NAME_ANNOTATION,
+  DESTINATION_SERVER_ANNOTATION,
+]);
+/** Marks of Berth and of its sync, where the hub's Application comes from Git. */
+const OWN_ANNOTATION = /^berth\.dev\//;
+
+/** What every agent reports, in the names of OCM's controller. */
+export const FEEDBACK_PATHS: readonly FeedbackJsonPath[] = [
+  { name: 'healthStatus', path: '.status.health.status' },
+  { name: 'syncStatus', path: '.status.sync.status' },
+  { name: 'operationStateStartedAt', path: '.status.operationState.startedAt' },
+  { name: 'operationStatePhase', path: '.status.operationState.phase' },
+  { name: 'syncRevision', path: '.status.sync.revision' },
+];
+
+/** The condition types of an Application whose messages come back with `full`. */
+export const FEEDBACK_CONDITIONS = ['ComparisonError', 'InvalidSpecError', 'SyncError'] as const;
+
+/** What the annotation `full` asks for beside it. The last two are lists, which an agent reports as raw JSON or not at all. */
+const FULL_FEEDBACK_PATHS: readonly FeedbackJsonPath[] = [
+  { name: 'operationStateMessage', path: '.status.operationState.message' },
+  ...FEEDBACK_CONDITIONS.map((type) => ({
+    name: `condition${type}`,
+    path: `.status.conditions[?(@.type=="${type}")].message`,
+  })),
+  { name: 'resourceSyncs', path: '.status.resources[*].status' },
+  { name: 'resourceHealths', path: '.status.resources[*].health.status' },
+];
+
+/**
+ * The ManifestWork that brings a hub's Application to the managed cluster. The Application is left as it is. Source:
+ * argocd-pull-integration `internal/basic/application/helper.go`; docs/argocd.md lists what differs.
+ * @param cluster the managed cluster, which is the namespace of the work
+ */
+export function renderPullWork(application: Application, cluster: string): ManifestWork {
+  const { metadata } = application;
+  const set = hostingSet(metadata);
+  const manifest = renderManifest(application, set);
+  return {
+    apiVersion: apiVersionOf(MANIFEST_WORK),
+    kind: 'ManifestWork',
+    metadata: {
+      name: pullWorkName(metadata),
+      namespace: cluster,
+      labels: { [PULL_LABEL]: 'true', ...(set !== undefined && { [FROM_SET_LABEL]: 'true' }) },
+      annotations: {
+        [HUB_NAMESPACE_ANNOTATION]: metadata.namespace ?? '',
+        [HUB_NAME_ANNOTATION]: metadata.name,
+        ...(set !== undefined && { [HOSTING_SET_KEY]: set }),
+      },
+    },
+    spec: {
+      workload: { manifests: [manifest] },
+      manifestConfigs: [manifestConfig(manifest, metadata.annotations?.[FEEDBACK_ANNOTATION] === 'full')],
+    },
+  };
+}
+
+function renderManifest(application: Application, set: string | undefined): KubeObject {
+  const { metadata, spec, operation } = application;
+  const { namespace = '', name, finalizers = [] } = metadata;
+  const annotations = metadata.annotations ?? {};
+  const chosen = annotations[PULL_NAMESPACE_ANNOTATION] ?? '';
+  const labels = entries(metadata.labels, (key) => key !== PULL_LABEL && key !== APPLY_SET_PART_OF_LABEL);
+  if (set !== undefined) labels[FROM_SET_LABEL] = 'true';
+  const kept = entries(annotations, (key) => !HUB_ANNOTATIONS.has(key) && !OWN_ANNOTATION.test(key));
+  if (set !== undefined) kept[HOSTING_SET_KEY] = set;
+  return {
+    apiVersion: 'argoproj.io/v1alpha1',
+    kind: 'Application',
+    metadata: {
+      name,
+      namespace: chosen === '' ? namespace || DEFAULT_NAMESPACE : chosen,
+      ...(finalizers.length > 0 && { finalizers }),
+      ...(Object.keys(labels).length > 0 && { labels }),
+      ...(Object.keys(kept).length > 0 && { annotations: kept }),
+    },
+    ...(spec !== undefined && { spec: renderSpec(spec, annotations) }),
+    ...(operation !== undefined && { operation }),
+  };
+}
+
+function renderSpec(
+  spec: ApplicationSpec,
+  annotations: Readonly<Record<string, string>>,
+): Readonly<Record<string, unknown>> {
+  if (typeof spec.destination !== 'object') return spec;
+  const name = annotations[DESTINATION_NAME_ANNOTATION];
+  const server = annotations[DESTINATION_SERVER_ANNOTATION];
+  const isCustom = name !== undefined || server !== undefined;
+  const destination = {
+    ...spec.destination,
+    name: name ?? '',
+    server: server ?? (isCustom ? '' : IN_CLUSTER_SERVER),
+  };
+  return { ...spec, destination };
+}
+
+function manifestConfig({ metadata }: KubeObject, isFull: boolean): ManifestConfig {
+  const paths = isFull ? [...FEEDBACK_PATHS, ...FULL_FEEDBACK_PATHS] : FEEDBACK_PATHS;
+  return {
+    resourceIdentifier: {
+      group: 'argoproj.io',
+      resource: 'applications',
+      namespace: metadata.namespace,
+      name: metadata.name,
+    },
+    feedbackRules: paths.map((path) => ({ type: 'JSONPaths', jsonPaths: [path] })),
+    updateStrategy: {
+      type: 'ServerSideApply',
+      serverSideApply: {
+        force: true,
+        // Argo CD takes the operation away when it has finished it: it must not come back.
+        ignoreFields: [{ condition: 'OnSpokeChange', jsonPaths: ['.operation'] }],
+      },
+    },
+  };
+}
+
+function entries(
+  record: Readonly<Record<string, string>> | undefined,
+  isKept: (key: string) => boolean,
+): Record<string, string> {
+  return Object.fromEntries(Object.entries(record ?? {}).filter(([key]) => isKept(key)));
+}

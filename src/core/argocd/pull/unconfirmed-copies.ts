@@ -1,0 +1,23 @@
+import type { ManifestWork } from '../../model/kind/manifest-work.ts';
+import { REMOVAL_WINDOW_MS } from '../../publish/judge/removal-window.ts';
+
+/**
+ * Clusters that may still run a copy which a newer one replaces: they were told to remove it when the newer one came or later, and
+ * do not answer. The ApplicationSet controller makes the new Application shortly before it deletes the old one.
+ * @param work the newer copy
+ * @param others works of the same ApplicationSet
+ */
+export function unconfirmedCopies(
+  work: ManifestWork,
+  others: readonly ManifestWork[],
+  isAway: (cluster: string) => boolean,
+): readonly string[] {
+  const createdMs = Date.parse(work.metadata.creationTimestamp ?? '');
+  const clusters = others.flatMap(({ metadata }) => {
+    const { namespace = '', deletionTimestamp } = metadata;
+    if (deletionTimestamp === undefined || namespace === work.metadata.namespace) return [];
+    const isReplaced = createdMs >= Date.parse(deletionTimestamp) - REMOVAL_WINDOW_MS;
+    return isReplaced && isAway(namespace) ? [namespace] : [];
+  });
+  return [...new Set(clusters)].sort();
+}

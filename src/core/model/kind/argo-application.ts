@@ -1,0 +1,44 @@
+import type { KubeObject, ObjectMeta } from '../object-meta.ts';
+
+/** argoproj.io/v1alpha1 Application, as far as Berth reads or writes it. It has no status subresource. */
+export interface Application {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: ObjectMeta;
+  readonly spec?: ApplicationSpec | undefined;
+  readonly operation?: Readonly<Record<string, unknown>> | undefined;
+  readonly status?: ApplicationStatus | undefined;
+}
+
+export type ApplicationSpec = Readonly<Record<string, unknown>> & {
+  readonly destination?: Readonly<Record<string, unknown>> | undefined;
+};
+
+export interface ApplicationStatus {
+  readonly health?: { readonly status?: string | undefined } | undefined;
+  readonly sync?:
+    | { readonly status?: string | undefined; readonly revision?: string | undefined }
+    | undefined;
+  readonly operationState?: ApplicationOperationState | undefined;
+  readonly conditions?: readonly ApplicationCondition[] | undefined;
+}
+
+export interface ApplicationOperationState {
+  readonly operation?: object | undefined;
+  /** Running, Terminating, Succeeded, Failed or Error. */
+  readonly phase?: string | undefined;
+  /** RFC 3339 */
+  readonly startedAt?: string | undefined;
+  readonly message?: string | undefined;
+}
+
+export interface ApplicationCondition {
+  readonly type: string;
+  readonly message: string;
+  /** RFC 3339 */
+  readonly lastTransitionTime?: string | undefined;
+}
+
+export function asApplication(object: KubeObject): Application {
+  return object;
+}

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ARGO_CONTROLLER_PROGRAMS } from '../peers/argocd-controller.ts';
+import { hasPeers } from '../peers/peer-programs.ts';
+import { PullWorld } from './pull-world.ts';
+
+const GREETING = { greeting: 'hello' };
+
+describe.skipIf(!hasPeers(...ARGO_CONTROLLER_PROGRAMS))('the pull model, with real Argo CDs', () => {
+  let world: PullWorld;
+  let revision: string;
+  beforeAll(async () => {
+    world = await PullWorld.start();
+    revision = world.commit('hello');
+    await world.createSet();
+  });
+  afterAll(() => world?.stop());
+
+  const runs = (conditions: readonly string[] = []) => ({
+    health: 'Healthy',
+    sync: 'Synced',
+    revision,
+    conditions,
+  });
+
+  it('brings an Application to the cluster that was chosen, which syncs it, and the hub says so', async () => {
+    await expect.poll(() => world.status('shop-east')).toEqual(runs());
+    expect(await world.members.east.words()).toMatchObject({ data: GREETING });
+    const application = await world.application('shop-east');
+    expect(application?.spec?.destination).toEqual({ name: 'east', namespace: 'shop' });
+    expect(application?.status?.operationState).toMatchObject({ phase: 'Succeeded' });
+    expect(await world.works()).toEqual({ east: 'carried' });
+  });
+
+  it('moves it when the cluster is cut off, and says that the old copy may still run', async () => {
+    await world.cutOff('east');
+    await expect.poll(() => world.status('shop-west')).toEqual(runs(['UnconfirmedRemovalWarning']));
+    expect(await world.members.west.words()).toMatchObject({ data: GREETING });
+    // Both run: the hub cannot stop what it does not reach, and it does not hide it.
+    expect(await world.members.east.words()).toMatchObject({ data: GREETING });
+    expect(await world.application('shop-east')).toBeUndefined();
+    expect(await world.works()).toEqual({ east: 'removed', west: 'carried' });
+  });
+
+  it('removes the old copy with all that it made when the cluster comes back', async () => {
+    await world.reconnect('east');
+    await expect.poll(() => world.works()).toEqual({ west: 'carried' });
+    await expect.poll(() => world.members.east.application('shop-east')).toBeUndefined();
+    await expect.poll(() => world.members.east.words()).toBeUndefined();
+    await expect.poll(() => world.status('shop-west')).toEqual(runs());
+  });
+
+  it('starts no second copy where only one may run, before the first is known to be gone', async () => {
+    await world.limitCopies();
+    await expect
+      .poll(
+        async () => (await world.application('shop-west'))?.metadata.annotations?.['berth.dev/max-copies'],
+      )
+      .toBe('1');
+    await world.cutOff('west');
+    await expect
+      .poll(() => world.status('shop-east'))
+      .toMatchObject({ conditions: ['CopiesExceededWarning'] });
+    await expect.poll(() => world.works()).toEqual({ west: 'removed' });
+    expect(await world.members.east.words()).toBeUndefined();
+    await world.reconnect('west');
+    await expect.poll(() => world.status('shop-east')).toEqual(runs());
+    expect(await world.members.west.application('shop-west')).toBeUndefined();
+    expect(await world.members.east.words()).toMatchObject({ data: GREETING });
+  });
+
+  it('lets a RollingSync of the ApplicationSet controller go on from one cluster to the next', async () => {
+    await world.createRollingSet();
+    await expect
+      .poll(() => world.rollout('rolling'))
+      .toEqual({ 'rolling-east': 'Healthy', 'rolling-west': 'Healthy' });
+    for (const name of ['rolling-east', 'rolling-west'] as const) {
+      expect(await world.status(name)).toEqual(runs());
+      // Its own operation was carried there and finished; it may set one twice before it reads the status.
+      await expect.poll(async () => (await world.application(name))?.operation).toBeUndefined();
+      const application = await world.application(name);
+      expect(application?.status?.operationState).toMatchObject({ phase: 'Succeeded' });
+      expect(application?.spec?.['syncPolicy']).not.toHaveProperty('automated.prune');
+    }
+    expect(await world.startOf('rolling-west')).toBeGreaterThanOrEqual(await world.startOf('rolling-east'));
+  });
+
+  it('carries the next operation of a RollingSync, though it is equal to the last one', async () => {
+    revision = world.commit('bye');
+    for (const name of ['east', 'west'] as const) await world.members[name].refresh(`rolling-${name}`);
+    for (const name of ['rolling-east', 'rolling-west'] as const)
+      await expect.poll(() => world.status(name)).toEqual(runs());
+    for (const name of ['east', 'west'] as const)
+      expect(await world.members[name].words('rolling')).toMatchObject({ data: { greeting: 'bye' } });
+    expect(await world.startOf('rolling-west')).toBeGreaterThanOrEqual(await world.startOf('rolling-east'));
+  });
+});

@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
+import { type Agent, startAgent } from '../../../src/agent/start-agent.ts';
+import { CONFIG_MAP } from '../../../src/core/model/kinds.ts';
+import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import type { KubeApi } from '../../../src/core/ports.ts';
+import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
+import { SilentLogger } from '../../fakes/silent-logger.ts';
+import {
+  APP_PROJECT,
+  APPLICATION,
+  clusterSecret,
+  inArgo,
+  installArgo,
+  PROJECT,
+  SECRET,
+} from '../argocd/argo-installation.ts';
+import { startArgoController } from '../peers/argocd-controller.ts';
+
+/** How the Argo CD of a member calls the member itself: it runs outside of the cluster. */
+export const OWN_CLUSTER = 'local';
+
+/** A managed cluster of its own with a real Argo CD and Berth's agent. */
+export class Member {
+  readonly name: string;
+  readonly api: KubeApi;
+  readonly #hub: KubeApi;
+  readonly #stop: () => Promise<void>;
+  #agent: Agent | undefined;
+
+  private constructor(name: string, hub: KubeApi, api: KubeApi, stop: () => Promise<void>) {
+    this.name = name;
+    this.#hub = hub;
+    this.api = api;
+    this.#stop = stop;
+  }
+
+  /** @param dir a folder of the caller's for files and logs */
+  static async start(name: string, hub: KubeApi, dir: string): Promise<Member> {
+    const cluster = await startEmbeddedHub();
+    const kubeconfig = readFileSync(cluster.kubeconfig, 'utf8');
+    const field = (key: RegExp): string => key.exec(kubeconfig)?.[1] ?? '';
+    const config = {
+      bearerToken: field(/token: (\S+)/),
+      tlsClientConfig: { caData: field(/certificate-authority-data: (\S+)/) },
+    };
+    const { api } = cluster;
+    await installArgo(api);
+    await api.create(CONFIG_MAP, inArgo('v1', 'ConfigMap', 'argocd-rbac-cm'));
+    const own = { server: field(/server: "(.*)"/), config: JSON.stringify(config) };
+    await api.create(SECRET, clusterSecret(OWN_CLUSTER, own));
+    await served(api);
+    await api.create(APP_PROJECT, PROJECT);
+    const folder = join(dir, name);
+    mkdirSync(folder, { recursive: true });
+    const argo = await startArgoController(folder, cluster.kubeconfig);
+    const member = new Member(name, hub, api, async () => {
+      await argo.stop();
+      await cluster.close();
+    });
+    await member.connect();
+    return member;
+  }
+
+  /** The agent reaches the hub again. */
+  async connect(): Promise<void> {
+    this.#agent = startAgent({
+      hub: this.#hub,
+      cluster: this.api,
+      clusterName: this.name,
+      agentId: this.name,
+      clock: systemClock,
+      log: new SilentLogger(),
+    });
+    await this.#agent.whenSynced();
+  }
+
+  /** The agent no longer reaches the hub; everything on the member goes on. */
+  async cutOff(): Promise<void> {
+    await this.#agent?.close();
+    this.#agent = undefined;
+  }
+
+  /** What the source of the Application holds. */
+  words(namespace = 'shop'): Promise<KubeObject | undefined> {
+    return this.api.get(CONFIG_MAP, { namespace, name: 'words' });
+  }
+
+  /** Its Argo CD looks at Git now, and not in three minutes. */
+  async refresh(name: string): Promise<void> {
+    const metadata = { annotations: { 'argocd.argoproj.io/refresh': 'hard' } };
+    await this.api.mergePatch(APPLICATION, { namespace: 'argocd', name }, { metadata });
+  }
+
+  application(name: string): Promise<KubeObject | undefined> {
+    return this.api.get(APPLICATION, { namespace: 'argocd', name });
+  }
+
+  async stop(): Promise<void> {
+    await this.cutOff();
+    await this.#stop();
+  }
+}
+
+/** Resolves when the kinds of Argo CD can be listed. */
+export async function served(api: KubeApi): Promise<void> {
+  for (const kind of [APP_PROJECT, APPLICATION])
+    while (
+      !(await api.list(kind).then(
+        () => true,
+        () => false,
+      ))
+    );
+}
