@@ -1,4 +1,5 @@
 import { agentCommand } from './commands/agent.ts';
+import { argocdRenderCommand } from './commands/argocd/render.ts';
 import { createWorkCommand } from './commands/works/create-work.ts';
 import { demoCommand } from './commands/demo/demo.ts';
 import { describeWorkCommand } from './commands/works/describe-work.ts';
@@ -23,6 +24,7 @@ export const COMMANDS: readonly CliCommand[] = [
   // One per line, so that branches which each add a command merge.
   demoCommand,
   agentCommand,
+  argocdRenderCommand,
   createWorkCommand,
   describeWorkCommand,
   getWorksCommand,
