@@ -1,126 +1,114 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { BearerTokens } from './bearer-tokens.ts';
-import { type ParsedRequest, parsePluginRequest, type PluginRequest } from './plugin-request.ts';
-import type { PluginPlacement, PluginSource } from './plugin-source.ts';
-import { renderParameters } from './render-parameters.ts';
-import { isBoundTo, type TokenGrant } from './token-grant.ts';
+import type { MonotonicClock } from '../src/core/ports.ts';
+import { AnswerCache } from './answer/answer-cache.ts';
+import { type Answer, refuse } from './answer/answer-request.ts';
+import { parsePluginRequest } from './answer/plugin-request.ts';
+import type { PluginSource } from './answer/plugin-source.ts';
+import type { BearerTokens, TokenIdentity } from './tokens/bearer-tokens.ts';
+import { parsePathBinding } from './tokens/path-binding.ts';
+import type { TokenGrant } from './tokens/token-grant.ts';
 
 export const GETPARAMS_PATH = '/api/v1/getparams.execute';
 
 const MAX_BODY_BYTES = 64 * 1024;
 
+/** One request and its answer, for metrics and the log. */
 export interface PluginAnswer {
   readonly applicationSet: string;
   readonly status: number;
+  /** Number of clusters in the answer. */
   readonly items: number;
   /** Name of the token, '' without a valid one. */
   readonly token: string;
+  readonly tookMs: number;
 }
 
 export interface EndpointOptions {
   readonly source: PluginSource;
   readonly tokens: Pick<BearerTokens, 'identify'>;
-  /** Called once per request, for metrics and the log. */
+  readonly clock: Pick<MonotonicClock, 'monotonicMs'>;
+  /** Called once per request. */
   readonly onAnswer?: (answer: PluginAnswer) => void;
 }
 
-interface Outcome {
-  readonly status: number;
-  readonly body: object;
-  readonly items?: number;
-}
-
-const refuse = (status: number, message: string): Outcome => ({ status, body: { message } });
+/** What is known of who asks, also when the request is refused. */
+type Asker = Pick<PluginAnswer, 'applicationSet' | 'token'>;
 
 /**
- * The endpoint of Argo CD's ApplicationSet plugin generator. Argo CD takes any 2xx with a body it does not understand as "no
- * clusters" and deletes every Application; it keeps them on any error. So everything that is not certainly right is an error.
+ * The HTTP side of Argo CD's ApplicationSet plugin generator: who asks, what is asked, and the bytes of the answer. What the answer is
+ * and when there is none, `answer/answer-request.ts` says.
  */
 export class GetparamsEndpoint {
   readonly #options: EndpointOptions;
+  readonly #answers: AnswerCache;
 
   constructor(options: EndpointOptions) {
     this.#options = options;
+    this.#answers = new AnswerCache(options.source);
   }
 
   /** Answers a request whose path ends in GETPARAMS_PATH. */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const seen = { applicationSet: '', token: '' };
-    const { status, body, items = 0 } = await this.#answer(request, seen);
-    const text = JSON.stringify(body);
-    response.writeHead(status, {
+    const { clock, onAnswer } = this.#options;
+    const startMs = clock.monotonicMs();
+    const [asker, answer] = await this.#answer(request);
+    response.writeHead(answer.status, {
       'content-type': 'application/json',
-      'content-length': Buffer.byteLength(text),
+      'content-length': answer.body.length,
       'cache-control': 'no-store',
-      ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+      ...(answer.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
       // What is left of a refused body is not read: the connection ends with the answer.
       ...(request.complete ? {} : { connection: 'close' }),
     });
-    response.end(text);
-    this.#options.onAnswer?.({ ...seen, status, items });
+    response.end(answer.body);
+    const { status, items } = answer;
+    onAnswer?.({ ...asker, status, items, tookMs: clock.monotonicMs() - startMs });
   }
 
-  async #answer(request: IncomingMessage, seen: { applicationSet: string; token: string }): Promise<Outcome> {
-    if (request.method !== 'POST') return refuse(405, 'use POST');
+  async #answer(request: IncomingMessage): Promise<readonly [Asker, Answer]> {
+    const nobody = { applicationSet: '', token: '' };
+    if (request.method !== 'POST') return [nobody, refuse(405, 'use POST')];
     const grant = this.#options.tokens.identify(request);
-    if (grant === 'placeholder') return refuse(401, PLACEHOLDER_SENT);
-    if (grant === undefined) return refuse(401, NOT_ACCEPTED);
-    seen.token = grant.name;
-    if (!grant.scopes.has('plugin')) return refuse(403, `token ${grant.name} lacks the scope plugin`);
+    if (!isGrant(grant)) return [nobody, refuseIdentity(grant)];
+    const asker = { applicationSet: '', token: grant.name };
+    if (!grant.scopes.has('plugin'))
+      return [asker, refuse(403, `token ${grant.name} lacks the scope plugin`)];
+    const path = parsePathBinding(pathBefore(request.url ?? ''));
+    if (!path.ok) return [asker, refuse(404, path.message)];
     const body = await readBody(request);
-    if (body === undefined) return refuse(413, `the body is larger than ${MAX_BODY_BYTES} bytes`);
-    const parsed: ParsedRequest = parsePluginRequest(body);
-    if (!parsed.ok) return refuse(400, parsed.message);
-    seen.applicationSet = parsed.request.applicationSet;
-    return this.#decide(parsed.request, grant);
-  }
-
-  #decide(request: PluginRequest, grant: TokenGrant): Outcome {
-    const { source } = this.#options;
-    const { placement: name, onEmpty, group } = request;
-    const [namespace = ''] = name.split('/');
-    // Before anything is looked up: the answer is the same whether the placement exists or not.
-    if (!isBoundTo(grant.namespaces, namespace))
-      return refuse(403, `token ${grant.name} may not read placements of namespace ${namespace}`);
-    const problem = source.problem();
-    if (problem !== undefined) return refuse(503, `Berth cannot answer yet: ${problem}`);
-    const placement = source.placement(name);
-    if (placement === undefined)
-      return refuse(404, `nothing is published for placement ${name}: kubectl describe placement says why`);
-    if (!staysInSets(placement, grant, source))
-      return refuse(
-        403,
-        `placement ${name} selects clusters outside of the cluster sets of token ${grant.name}: let it select from these sets only, or bind the token to more`,
-      );
-    const parameters = renderParameters(request, placement, source);
-    const emptyAllowed = (onEmpty ?? (placement.emptyAllowed ? 'allow' : 'error')) === 'allow';
-    if (parameters.length === 0 && !emptyAllowed)
-      return refuse(
-        503,
-        `placement ${name} selects no cluster${group === undefined ? '' : ` in group ${group}`}; an empty answer would delete every Application. Set onEmpty: allow if that is meant`,
-      );
-    return { status: 200, body: { output: { parameters } }, items: parameters.length };
+    if (body === undefined) return [asker, refuse(413, `the body is larger than ${MAX_BODY_BYTES} bytes`)];
+    const parsed = parsePluginRequest(body, onlyName(path.binding.namespaces));
+    if (!parsed.ok) return [asker, refuse(400, parsed.message)];
+    const bindings = [
+      { ...grant, who: `token ${grant.name}` },
+      { ...path.binding, who: 'the path of baseUrl' },
+    ];
+    const answer = this.#answers.answer({ request: parsed.request, bindings });
+    return [{ ...asker, applicationSet: parsed.request.applicationSet }, answer];
   }
 }
 
-const NOT_ACCEPTED =
-  'the bearer token is not accepted: compare the Secret in the plugin ConfigMap of Argo CD with the token file of berth serve';
-const PLACEHOLDER_SENT =
-  'the bearer token is the placeholder of the shipped manifest, which is never accepted: make one with openssl rand -hex 32';
+function isGrant(identity: TokenIdentity): identity is TokenGrant {
+  return identity !== undefined && identity !== 'placeholder';
+}
 
-/**
- * An answer without the clusters outside would be a decision that nobody made, and Argo CD would delete their Applications: a
- * placement is answered whole or not at all. All groups count, so that none of them can be asked for by itself.
- */
-function staysInSets(
-  { groups }: PluginPlacement,
-  { clusterSets }: TokenGrant,
-  source: PluginSource,
-): boolean {
-  if (clusterSets === 'any') return true;
-  return groups.every(({ decisions }) =>
-    decisions.every(({ clusterName }) => source.isInSets(clusterName, clusterSets)),
+function refuseIdentity(identity: 'placeholder' | undefined): Answer {
+  return refuse(
+    401,
+    identity === 'placeholder'
+      ? 'the bearer token is the placeholder of the shipped manifest, which is never accepted: make one with openssl rand -hex 32'
+      : 'the bearer token is not accepted: compare the Secret in the plugin ConfigMap of Argo CD with the token file of berth serve',
   );
+}
+
+/** The path of Argo CD's baseUrl. */
+function pathBefore(url: string): string {
+  const [path = ''] = url.split('?');
+  return path.slice(0, -GETPARAMS_PATH.length);
+}
+
+function onlyName(names: TokenGrant['namespaces']): string | undefined {
+  return names !== 'any' && names.size === 1 ? [...names][0] : undefined;
 }
 
 /** Undefined when the body is too large; the rest of it is then not read. */

@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { BearerTokens } from '../../plugin/bearer-tokens.ts';
+import { BearerTokens } from '../../plugin/tokens/bearer-tokens.ts';
 import { GETPARAMS_PATH, GetparamsEndpoint } from '../../plugin/getparams-endpoint.ts';
-import type { PluginPlacement, PluginSource } from '../../plugin/plugin-source.ts';
+import { MemoryPluginSource } from '../fakes/memory-plugin-source.ts';
 import { SilentLogger } from '../fakes/silent-logger.ts';
 import type { ManagedCluster } from '../../src/core/model/kind/managed-cluster.ts';
 
@@ -24,20 +24,10 @@ const cluster = (
   status: { clusterClaims: Object.entries(claims).map(([key, value]) => ({ name: key, value })) },
 });
 
-class Source implements PluginSource {
-  trouble: string | undefined;
-  placements = new Map<string, PluginPlacement>();
-  clusters = new Map<string, ManagedCluster>();
-  problem = () => this.trouble;
-  placement = (name: string) => this.placements.get(name);
-  cluster = (name: string) => this.clusters.get(name);
-  isInSets = () => true;
-}
-
 const decided = (...names: string[]) => names.map((clusterName) => ({ clusterName, reason: '' }));
 
 describe('getparams.execute', () => {
-  let source: Source;
+  let source: MemoryPluginSource;
   let server: http.Server;
   let url: string;
   let dir: string;
@@ -46,7 +36,7 @@ describe('getparams.execute', () => {
   const endpointOf = () => {
     const clock = { now: () => nowMs };
     const tokens = new BearerTokens({ file: tokenFile, clock, log: new SilentLogger() });
-    return new GetparamsEndpoint({ source, tokens });
+    return new GetparamsEndpoint({ source, tokens, clock: { monotonicMs: () => 0 } });
   };
   let endpoint: GetparamsEndpoint;
 
@@ -63,7 +53,7 @@ describe('getparams.execute', () => {
   });
   beforeEach(() => {
     writeFileSync(tokenFile, `${OLD}\n${NEW}\n`);
-    source = new Source();
+    source = new MemoryPluginSource();
     source.clusters.set('b', cluster('b', { region: 'eu' }, { platform: 'aws' }));
     source.clusters.set('a', cluster('a', { tier: '1' }));
     source.placements.set('team-a/web', {
@@ -72,24 +62,30 @@ describe('getparams.execute', () => {
         { name: 'late', index: 1, decisions: decided('a') },
       ],
       decisionId: 'd1',
+      commit: 'c1',
       emptyAllowed: false,
     });
     source.placements.set('team-a/none', {
       groups: [{ name: '', index: 0, decisions: [] }],
       decisionId: 'd2',
+      commit: 'c1',
       emptyAllowed: false,
     });
     source.placements.set('team-a/none-ok', {
       groups: [{ name: '', index: 0, decisions: [] }],
       decisionId: 'd3',
+      commit: 'c1',
       emptyAllowed: true,
     });
     endpoint = endpointOf();
   });
 
-  async function ask(parameters: unknown, over: { token?: string; body?: string; method?: string } = {}) {
+  async function ask(
+    parameters: unknown,
+    over: { token?: string; body?: string; method?: string; prefix?: string } = {},
+  ) {
     const body = over.body ?? JSON.stringify({ applicationSetName: 'apps', input: { parameters } });
-    const response = await fetch(url, {
+    const response = await fetch(url.replace(GETPARAMS_PATH, `${over.prefix ?? ''}${GETPARAMS_PATH}`), {
       method: over.method ?? 'POST',
       headers: { authorization: `Bearer ${over.token ?? OLD}`, 'content-type': 'application/json' },
       ...(over.method === 'GET' ? {} : { body }),
@@ -102,47 +98,6 @@ describe('getparams.execute', () => {
       },
     };
   }
-
-  it('answers with string scalars, the same keys in each item, by name', async () => {
-    const { status, body } = await ask({ placement: 'team-a/web', labels: ['always'] });
-    expect(status).toBe(200);
-    expect(body.output?.parameters).toEqual([
-      {
-        name: 'a',
-        clusterName: 'a',
-        server: 'https://a.example:6443',
-        placement: 'team-a/web',
-        placementName: 'web',
-        namespace: 'team-a',
-        decisionId: 'd1',
-        group: 'late',
-        groupIndex: '1',
-        wave: 'w1',
-        rank: '2',
-        score: '',
-        reason: '',
-        labels: { always: '', region: '', tier: '1' },
-        claims: { platform: '' },
-      },
-      {
-        name: 'b',
-        clusterName: 'b',
-        server: 'https://b.example:6443',
-        placement: 'team-a/web',
-        placementName: 'web',
-        namespace: 'team-a',
-        decisionId: 'd1',
-        group: '',
-        groupIndex: '0',
-        wave: 'w0',
-        rank: '1',
-        score: '1000000',
-        reason: '',
-        labels: { always: '', region: 'eu', tier: '' },
-        claims: { platform: 'aws' },
-      },
-    ]);
-  });
 
   it.each([
     {
@@ -178,6 +133,9 @@ describe('getparams.execute', () => {
     { name: 'no parameters', parameters: undefined, status: 400 },
     { name: 'no namespace', parameters: { placement: 'web' }, status: 400 },
     { name: 'hostile name', parameters: { placement: '__proto__/constructor' }, status: 404 },
+    { name: 'bad flat', parameters: { placement: 'team-a/web', flat: 'yes' }, status: 400 },
+    { name: 'a reserved key', parameters: { placement: 'team-a/web', as: 'values' }, status: 400 },
+    { name: 'a key with a dot', parameters: { placement: 'team-a/web', as: 'a.b' }, status: 400 },
     { name: 'bad onEmpty', parameters: { placement: 'team-a/web', onEmpty: 'yes' }, status: 400 },
   ])('$status with a message: $name', async ({ parameters, status }) => {
     const answer = await ask(parameters);
@@ -203,6 +161,54 @@ describe('getparams.execute', () => {
     { name: 'no token', over: { token: '' }, status: 401 },
   ])('$status: $name', async ({ over, status }) => {
     expect((await ask({ placement: 'team-a/web' }, over)).status).toBe(status);
+  });
+
+  it.each([
+    ['/namespaces/team-a', 200],
+    ['/namespaces/team-b,team-a', 200],
+    ['/behind/a/proxy/namespaces/team-a', 200],
+    ['/namespaces/team-b', 403],
+    ['/clustersets/eu', 403],
+    ['/clustersets/eu,all', 200],
+    ['/clustersets/all/namespaces/team-a', 200],
+    ['/namespaces/team-a/namespaces/team-b', 404],
+    ['/namespaces', 404],
+    ['/namespaces/*', 404],
+    ['/namespace/team-a', 404],
+    ['/clusterSets/all', 404],
+  ])('the path %s of baseUrl binds what may be read: %i', async (prefix, status) => {
+    source.members.set('eu', ['b']);
+    source.members.set('all', ['a', 'b']);
+    const answer = await ask({ placement: 'team-a/web' }, { prefix });
+    expect(answer.status).toBe(status);
+    if (status === 200) expect(answer.body.output?.parameters).toHaveLength(2);
+    else expect(answer.body.message).toMatch(/path of baseUrl/);
+  });
+
+  it('a placement without a namespace is the one of the only namespace in the path', async () => {
+    expect((await ask({ placement: 'web' }, { prefix: '/namespaces/team-a' })).status).toBe(200);
+    expect((await ask({ placement: 'web' }, { prefix: '/namespaces/team-a,team-b' })).status).toBe(400);
+  });
+
+  it('answers from what is known now: a changed cluster, decision or permission to be empty', async () => {
+    const names = async () => (await ask({ placement: 'team-a/web' })).body.output?.parameters;
+    expect((await names())?.[1]).toMatchObject({ labels: { region: 'eu' } });
+    source.clusters.set('b', cluster('b', { region: 'us' }));
+    source.current += 1;
+    expect((await names())?.[1]).toMatchObject({ labels: { region: 'us' } });
+    const web = source.placements.get('team-a/web');
+    if (web !== undefined)
+      source.placements.set('team-a/web', {
+        ...web,
+        groups: [{ name: '', index: 0, decisions: decided('a') }],
+      });
+    expect(await names()).toHaveLength(1);
+    expect((await ask({ placement: 'team-a/none-ok' })).status).toBe(200);
+    const none = source.placements.get('team-a/none-ok');
+    if (none !== undefined) source.placements.set('team-a/none-ok', { ...none, emptyAllowed: false });
+    expect((await ask({ placement: 'team-a/none-ok' })).status).toBe(503);
+    source.trouble = 'stale';
+    expect((await ask({ placement: 'team-a/web' })).status).toBe(503);
   });
 
   it('takes every token of the file, and a new file without a restart', async () => {

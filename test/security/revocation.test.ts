@@ -18,9 +18,10 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import express from 'express';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { BearerTokens } from '../../plugin/bearer-tokens.ts';
+import { BearerTokens } from '../../plugin/tokens/bearer-tokens.ts';
 import { GETPARAMS_PATH, GetparamsEndpoint } from '../../plugin/getparams-endpoint.ts';
-import type { PluginSource } from '../../plugin/plugin-source.ts';
+import { systemClock } from '../../src/adapters/clock/system-clock.ts';
+import { MemoryPluginSource } from '../fakes/memory-plugin-source.ts';
 import { type HttpListener, listenHttp } from '../../src/adapters/http/http-listener.ts';
 import type { ControllerHttpOptions } from '../../src/app/serve/http/controller-http-options.ts';
 import { webhookRoute } from '../../src/app/serve/http/webhook-route.ts';
@@ -261,7 +262,7 @@ describe('a secret that left its file while berth serve runs', () => {
     writeFileSync(file(), `${KEPT}\n${GONE}\n`);
     const clock = { now: () => nowMs, schedule: () => () => undefined };
     const tokens = new BearerTokens({ file: file(), clock, log });
-    const endpoint = new GetparamsEndpoint({ source: NOTHING_YET, tokens });
+    const endpoint = new GetparamsEndpoint({ source: nothingYet(), tokens, clock: systemClock });
     const options = { clock, log, http: { webhookSecretFiles: { github: file(), gitlab: file() } } };
     const webhooks = webhookRoute({ options, loops: [] } as unknown as ControllerHttpOptions);
     const app = express().use('/webhooks', webhooks);
@@ -390,9 +391,8 @@ describe('a secret that left its file while berth serve runs', () => {
 
 const KEPT = 'a-token-that-is-kept-x';
 const GONE = 'a-token-that-goes-xxxx';
-const NOTHING_YET: PluginSource = {
-  problem: () => 'nothing was read',
-  placement: () => undefined,
-  cluster: () => undefined,
-  isInSets: () => false,
+const nothingYet = (): MemoryPluginSource => {
+  const source = new MemoryPluginSource();
+  source.trouble = 'nothing was read';
+  return source;
 };

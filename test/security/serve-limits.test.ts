@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import express from 'express';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { BearerTokens } from '../../plugin/bearer-tokens.ts';
+import { systemClock } from '../../src/adapters/clock/system-clock.ts';
+import { MemoryPluginSource } from '../fakes/memory-plugin-source.ts';
+import { BearerTokens } from '../../plugin/tokens/bearer-tokens.ts';
 import { GETPARAMS_PATH, GetparamsEndpoint } from '../../plugin/getparams-endpoint.ts';
 import { type HttpListener, listenHttp } from '../../src/adapters/http/http-listener.ts';
 import { webhookHandler } from '../../src/adapters/scm/webhook-handler.ts';
@@ -36,13 +38,9 @@ describe('clients of berth serve --listen that never end', () => {
       clock: { now: () => 0 },
       log: new SilentLogger(),
     });
-    const source = {
-      problem: () => 'nothing was read',
-      placement: () => undefined,
-      cluster: () => undefined,
-      isInSets: () => false,
-    };
-    const endpoint = new GetparamsEndpoint({ source, tokens });
+    const source = new MemoryPluginSource();
+    source.trouble = 'nothing was read';
+    const endpoint = new GetparamsEndpoint({ source, tokens, clock: systemClock });
     const webhooks = webhookHandler({
       providers: { github: { secrets: [SECRET] } },
       nowMs: () => 0,

@@ -101,6 +101,7 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
   const http = await serveHttp({
     ...{ options, inventory, publishedPlacements, metrics, decider, readiness, leadership },
     loops: loops.map(({ loop }) => loop),
+    commitOf: (object) => ledger.sourceCommitOf(object),
     warnings: () => [...inventory.warnings(), ...decider.warnings(), ...(works?.warnings() ?? [])],
   });
 

@@ -1,3 +1,4 @@
+import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { Leadership } from '../../../runtime/leader-election/leadership.ts';
 import type { WorkQueue } from '../../../runtime/work-queue.ts';
 import type { ControllerMetrics } from './controller-metrics.ts';
@@ -17,5 +18,7 @@ export interface ControllerHttpOptions {
   readonly decider: { readonly queue: WorkQueue };
   readonly readiness: Readiness;
   readonly leadership: Leadership;
+  /** The commit that the object's source was last read at; '' without a source, and while it is not known. */
+  readonly commitOf: (object: Pick<KubeObject, 'metadata'>) => string;
   readonly warnings: () => readonly string[];
 }

@@ -1,26 +1,19 @@
-import type { BearerTokens } from '../../../../plugin/bearer-tokens.ts';
+import type { BearerTokens } from '../../../../plugin/tokens/bearer-tokens.ts';
 import {
   GETPARAMS_PATH,
   GetparamsEndpoint,
   type PluginAnswer,
 } from '../../../../plugin/getparams-endpoint.ts';
-import type { PluginSource } from '../../../../plugin/plugin-source.ts';
 import { type HttpListener, listenHttp } from '../../../adapters/http/http-listener.ts';
+import { systemClock } from '../../../adapters/clock/system-clock.ts';
 import { TlsPair } from '../../../adapters/http/tls-pair.ts';
-import { sha256 } from '../../../runtime/sha256.ts';
 import type { Logger } from '../../../core/ports.ts';
-import type { ManagedClusterSet } from '../../../core/model/kind/managed-cluster-set.ts';
-import type { ManagedCluster } from '../../../core/model/kind/managed-cluster.ts';
-import { isMember, membershipOf } from '../../../core/placement/filter/set-membership.ts';
 import { isLoopbackHost } from '../../../runtime/loopback-host.ts';
 import type { ServeHttpOptions } from '../../settings/serve-options.ts';
 import { addControllerGauges } from './controller-gauges.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';
-import type { PublishedPlacement } from '../../../core/publish/pages/published-placements.ts';
+import { publishedPluginSource } from './published-plugin-source.ts';
 import { webhookRoute } from './webhook-route.ts';
-
-/** On a Placement: its ApplicationSets may get an empty list. */
-const ON_EMPTY_ANNOTATION = 'berth.dev/on-empty';
 
 /** Of each token: a tenant that asks again and again must not fill the log. */
 const REFUSALS_LOGGED_EVERY_MS = 60_000;
@@ -41,8 +34,9 @@ export async function serveHttp(parts: ControllerHttpOptions): Promise<Controlle
   const tokens = await openTokens(http.tokenFile, parts);
   addControllerGauges(parts);
   const endpoint = new GetparamsEndpoint({
-    source: pluginSource(parts),
+    source: publishedPluginSource(parts),
     tokens,
+    clock: systemClock,
     onAnswer: reportAnswers(parts),
   });
   // Secrets that cannot be read are reported now, not at the first delivery.
@@ -83,7 +77,7 @@ type Tokens = Pick<BearerTokens, 'identify'>;
 /** Loaded only where there are tokens: the schema of the file is large. */
 async function openTokens(file: string | undefined, { options }: ControllerHttpOptions): Promise<Tokens> {
   if (file === undefined) return { identify: () => undefined };
-  const { BearerTokens: Opened } = await import('../../../../plugin/bearer-tokens.ts');
+  const { BearerTokens: Opened } = await import('../../../../plugin/tokens/bearer-tokens.ts');
   return new Opened({ file, clock: options.clock, log: options.log });
 }
 
@@ -97,38 +91,5 @@ function reportAnswers({ metrics, options }: ControllerHttpOptions): (answer: Pl
     if (status !== 403 || nowMs - (loggedAtMs.get(token) ?? -Infinity) < REFUSALS_LOGGED_EVERY_MS) return;
     loggedAtMs.set(token, nowMs);
     options.log.warn('plugin request was refused', { token, applicationSet });
-  };
-}
-
-function pluginSource({ publishedPlacements, inventory }: ControllerHttpOptions): PluginSource {
-  const ids = new WeakMap<PublishedPlacement, string>();
-  const clusterOf = (name: string): ManagedCluster | undefined =>
-    inventory.clusters.store.get(name) as unknown as ManagedCluster | undefined;
-  return {
-    problem: () =>
-      inventory.problem() ??
-      (publishedPlacements.complete ? undefined : 'the first publication is not complete'),
-    placement: (name) => {
-      const published = publishedPlacements.get(name);
-      if (published === undefined) return undefined;
-      let decisionId = ids.get(published);
-      if (decisionId === undefined)
-        ids.set(published, (decisionId = sha256(JSON.stringify(published)).slice(0, 12)));
-      const annotations = inventory.placements.store.get(name)?.metadata.annotations;
-      return {
-        groups: published.groups,
-        decisionId,
-        emptyAllowed: annotations?.[ON_EMPTY_ANNOTATION] === 'allow',
-      };
-    },
-    cluster: clusterOf,
-    isInSets: (name, sets) => {
-      const cluster = clusterOf(name);
-      if (cluster === undefined) return false;
-      return [...sets].some((set) => {
-        const found = inventory.clusterSets.store.get(set) as unknown as ManagedClusterSet | undefined;
-        return found !== undefined && isMember(cluster, membershipOf(found));
-      });
-    },
   };
 }

@@ -1,11 +1,18 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { ControllerEvent } from '../../../controllers/events/controller-events.ts';
 
-interface AnswerLabels {
+interface AnsweredRequest {
   readonly applicationSet: string;
   readonly status: number;
+  /** Name of a token of ours, or ''. */
   readonly token: string;
+  /** Number of clusters. */
+  readonly items: number;
+  readonly tookMs: number;
 }
+
+/** Names of ApplicationSets come from outside: a bounded number of them become labels. */
+const MAX_APPLICATION_SETS = 500;
 
 /** What is measured; text for /metrics comes from `registry`. */
 export class ControllerMetrics {
@@ -15,6 +22,8 @@ export class ControllerMetrics {
   readonly #errors: Counter;
   readonly #works: Counter<'action'>;
   readonly #answers: Counter<'application_set' | 'status' | 'token'>;
+  readonly #answerSeconds: Histogram;
+  readonly #clusters: Gauge<'application_set'>;
   readonly #schedule: Histogram;
   readonly #applicationSets = new Set<string>();
 
@@ -41,6 +50,18 @@ export class ControllerMetrics {
       name: 'berth_plugin_answers_total',
       help: 'Answers to ApplicationSets',
       labelNames: ['application_set', 'status', 'token'],
+      registers,
+    });
+    this.#answerSeconds = new Histogram({
+      name: 'berth_plugin_answer_seconds',
+      help: 'Time to answer an ApplicationSet',
+      buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1],
+      registers,
+    });
+    this.#clusters = new Gauge({
+      name: 'berth_plugin_clusters',
+      help: 'Clusters in the last answer to an ApplicationSet that was no refusal',
+      labelNames: ['application_set'],
       registers,
     });
     this.#schedule = new Histogram({
@@ -101,12 +122,14 @@ export class ControllerMetrics {
     this.#schedule.observe(tookMs / 1000);
   }
 
-  /** @param answer `token` is the name of a token of ours, or '' */
-  answered({ applicationSet, status, token }: AnswerLabels): void {
-    // Names come from outside: a bounded number of them become labels.
-    const known = this.#applicationSets.has(applicationSet) || this.#applicationSets.size < 500;
+  answered({ applicationSet, status, token, items, tookMs }: AnsweredRequest): void {
+    const known =
+      this.#applicationSets.has(applicationSet) || this.#applicationSets.size < MAX_APPLICATION_SETS;
     if (known) this.#applicationSets.add(applicationSet);
-    this.#answers.inc({ application_set: known ? applicationSet : 'other', status: String(status), token });
+    const label = known ? applicationSet : 'other';
+    this.#answers.inc({ application_set: label, status: String(status), token });
+    this.#answerSeconds.observe(tookMs / 1000);
+    if (status === 200) this.#clusters.set({ application_set: label }, items);
   }
 }
 

@@ -2,8 +2,8 @@ import express from 'express';
 import type { Express, NextFunction, Request, RequestHandler, Response } from 'express';
 import { printable } from '../../../core/model/printable.ts';
 import type { LeadershipStatus } from '../../../runtime/leader-election/leadership.ts';
-import type { BearerTokens } from '../../../../plugin/bearer-tokens.ts';
-import type { TokenScope } from '../../../../plugin/token-grant.ts';
+import type { BearerTokens } from '../../../../plugin/tokens/bearer-tokens.ts';
+import type { TokenScope } from '../../../../plugin/tokens/token-grant.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';
 import { controllerStatus } from './controller-status.ts';
 

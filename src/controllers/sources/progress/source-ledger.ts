@@ -76,6 +76,12 @@ export class SourceLedger {
     return source === undefined ? this.#newest : this.#commits.get(source.name);
   }
 
+  /** The id of the commit that the object's source was last read at; '' without a source, and while it is not known. */
+  sourceCommitOf(object: Pick<KubeObject, 'metadata'>): string {
+    const source = this.#sourceOf(object);
+    return (source && this.#commits.get(source.name)?.id) ?? '';
+  }
+
   budgetOf(object: Pick<KubeObject, 'metadata'>): RemovalBudget {
     return this.#sourceOf(object)?.budget ?? this.#budget;
   }

@@ -1,6 +1,6 @@
 import { GETPARAMS_PATH, GetparamsEndpoint } from '../../../../plugin/getparams-endpoint.ts';
-import type { PluginPlacement } from '../../../../plugin/plugin-source.ts';
-import type { TokenGrant } from '../../../../plugin/token-grant.ts';
+import type { PluginPlacement } from '../../../../plugin/answer/plugin-source.ts';
+import type { TokenGrant } from '../../../../plugin/tokens/token-grant.ts';
 import type { ManagedCluster } from '../../../../src/core/model/kind/managed-cluster.ts';
 import type { FuzzTarget } from '../fuzz-target.ts';
 import { bytesOf, outcomeOf } from '../fuzz-target.ts';
@@ -27,6 +27,7 @@ const placement = (names: readonly string[], emptyAllowed: boolean): PluginPlace
     { name: 'late', index: 1, decisions: names.slice(2).map((clusterName) => ({ clusterName, reason: '' })) },
   ],
   decisionId: 'd1',
+  commit: 'c1',
   emptyAllowed,
 });
 const placements = new Map([
@@ -41,9 +42,12 @@ const endpoint = new GetparamsEndpoint({
     problem: () => undefined,
     placement: (name) => placements.get(name),
     cluster: (name) => clusters.get(name),
+    scores: () => [],
     isInSets: () => true,
+    revision: () => 0,
   },
   tokens: { identify: () => GRANT },
+  clock: { monotonicMs: () => 0 },
 });
 
 const request = (parameters: object): object => ({
@@ -69,6 +73,7 @@ export const plugin: FuzzTarget = {
     request({ placement: 'team-a/none', onEmpty: 'allow' }),
     request({ placement: 'team-a/none-ok', onEmpty: 'error' }),
     request({ placement: 'team-a/none-ok' }),
+    request({ placement: 'team-a/web', flat: 'true', as: 'web', scores: ['default/cpu'], taints: 'x' }),
   ].map((body) => bytesOf(JSON.stringify(body))),
   dictionary: [
     'team-a/web',
@@ -83,6 +88,12 @@ export const plugin: FuzzTarget = {
     'error',
     'labels',
     'claims',
+    'flat',
+    'as',
+    'scores',
+    'taints',
+    'requireCommit',
+    'true',
     '__proto__',
     'constructor',
     'input',
@@ -111,7 +122,7 @@ export const plugin: FuzzTarget = {
 function checkAnswer(body: string, input: string): string {
   const answer = JSON.parse(body) as { readonly output: { readonly parameters: readonly object[] } };
   const { parameters } = answer.output;
-  if (parameters.some((item) => !('namespace' in item) || item.namespace !== 'team-a'))
+  if (!parameters.every((item) => /"(\w+\.)?namespace":"team-a"/.test(JSON.stringify(item))))
     throw new Error('an answer about the placement of another tenant');
   if (parameters.length === 0 && !input.includes('none-ok') && !/allow/.test(input))
     throw new Error('an empty answer that nobody allowed');

@@ -67,7 +67,7 @@ async function readToken(file: string): Promise<string> {
   // A file of a client may hold what the controller would not take.
   const [first = ''] = text.split('\n');
   if (/^[^\s{#:]+$/.test(first.trim())) return first.trim();
-  const { parseTokenFile } = await import('../../../../../plugin/token-file.ts');
+  const { parseTokenFile } = await import('../../../../../plugin/tokens/token-file.ts');
   const found = parseTokenFile(file, text).find(
     ({ token, grant }) => token !== undefined && grant.scopes.has('api'),
   );

@@ -2,18 +2,22 @@
 export const TOKEN_SCOPES = ['plugin', 'api', 'metrics'] as const;
 export type TokenScope = (typeof TOKEN_SCOPES)[number];
 
-/** The names to which a token is restricted; `any`: it is not restricted. */
+/** The names to which a request is restricted; `any`: it is not restricted. */
 export type NameRestriction = ReadonlySet<string> | 'any';
 
+/** What may be read. */
+export interface Binding {
+  /** Namespaces whose placements may be read. */
+  readonly namespaces: NameRestriction;
+  /** A placement may be read only if all of its decided clusters are in these cluster sets. */
+  readonly clusterSets: NameRestriction;
+}
+
 /** The permissions of a token. */
-export interface TokenGrant {
+export interface TokenGrant extends Binding {
   /** Name of the token in logs and metrics. It is not secret. */
   readonly name: string;
   readonly scopes: ReadonlySet<TokenScope>;
-  /** Namespaces whose placements the token may read. */
-  readonly namespaces: NameRestriction;
-  /** The token may read a placement only if all of its decided clusters are in these cluster sets. */
-  readonly clusterSets: NameRestriction;
 }
 
 /** Whether the restriction allows the name. */

@@ -1,5 +1,5 @@
-import type { ManagedCluster } from '../src/core/model/kind/managed-cluster.ts';
-import type { ClusterDecision } from '../src/core/model/kind/placement-decision.ts';
+import type { ManagedCluster } from '../../src/core/model/kind/managed-cluster.ts';
+import type { ClusterDecision } from '../../src/core/model/kind/placement-decision.ts';
 
 /** What the endpoint reads: the published decisions and what is known of their clusters. All from memory. */
 export interface PluginSource {
@@ -8,11 +8,24 @@ export interface PluginSource {
   /** @param placement `namespace/name`; undefined when nothing is published for it */
   placement(placement: string): PluginPlacement | undefined;
   cluster(name: string): ManagedCluster | undefined;
+  /** What add-ons report of the cluster. */
+  scores(cluster: string): readonly AddOnScore[];
   /** Whether the cluster is known, and a member of one of the sets. */
   isInSets(cluster: string, sets: ReadonlySet<string>): boolean;
+  /** The same number means that `cluster`, `scores` and `isInSets` answer the same as before. */
+  revision(): number;
+}
+
+export interface AddOnScore {
+  /** Name of the AddOnPlacementScore. */
+  readonly resource: string;
+  readonly name: string;
+  /** −100 to 100. */
+  readonly value: number;
 }
 
 export interface PluginPlacement {
+  /** The same list as before means that the same decision is published. */
   readonly groups: readonly {
     readonly name: string;
     readonly index: number;
@@ -20,6 +33,8 @@ export interface PluginPlacement {
   }[];
   /** Identifies the published decision, e.g. for a label on the Application. */
   readonly decisionId: string;
+  /** The commit that the placement's source was last read at; '' without a source, and while it is not known. */
+  readonly commit: string;
   /** The placement itself allows an empty answer (`berth.dev/on-empty: allow`). */
   readonly emptyAllowed: boolean;
 }

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Clock, Logger } from '../src/core/ports.ts';
-import { SecretFile } from '../src/runtime/files/secret-file.ts';
+import type { Clock, Logger } from '../../src/core/ports.ts';
+import { SecretFile } from '../../src/runtime/files/secret-file.ts';
 import { isPlaceholder, parseTokenFile, type TokenEntry } from './token-file.ts';
 import type { TokenGrant } from './token-grant.ts';
 

@@ -1,0 +1,74 @@
+import { type Answer, answerRequest, type Question } from './answer-request.ts';
+import type { PluginPlacement, PluginSource } from './plugin-source.ts';
+
+/** What an answer was made from. */
+interface KeptAnswer {
+  readonly answer: Answer;
+  readonly placement: PluginPlacement;
+  readonly revision: number;
+}
+
+/** Enough for 64 answers of 1,000 clusters. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Keeps the bytes of answers: Argo CD asks the same question at every reconcile of an ApplicationSet. An answer is given again only
+ * while everything that it was made from is the same. Refusals are not kept.
+ */
+export class AnswerCache {
+  readonly #source: PluginSource;
+  /** The one that was used last is last. */
+  readonly #kept = new Map<string, KeptAnswer>();
+  #bytes = 0;
+
+  constructor(source: PluginSource) {
+    this.#source = source;
+  }
+
+  answer(question: Question): Answer {
+    const key = keyOf(question);
+    const kept = this.#kept.get(key);
+    if (kept !== undefined) this.#drop(key, kept);
+    const placement = this.#source.placement(question.request.placement);
+    const revision = this.#source.revision();
+    const isGood = kept !== undefined && this.#source.problem() === undefined;
+    if (isGood && kept.revision === revision && isSame(kept.placement, placement)) {
+      this.#keep(key, kept);
+      return kept.answer;
+    }
+    const answer = answerRequest(question, this.#source);
+    if (answer.status === 200 && placement !== undefined) this.#keep(key, { answer, placement, revision });
+    return answer;
+  }
+
+  #keep(key: string, kept: KeptAnswer): void {
+    this.#kept.set(key, kept);
+    this.#bytes += kept.answer.body.length;
+    for (const [oldest, one] of this.#kept) {
+      if (this.#bytes <= MAX_BYTES) return;
+      this.#drop(oldest, one);
+    }
+  }
+
+  #drop(key: string, { answer }: KeptAnswer): void {
+    this.#kept.delete(key);
+    this.#bytes -= answer.body.length;
+  }
+}
+
+/** Who asks counts only by what it may read. */
+function keyOf({ request: { applicationSet: _, ...asked }, bindings }: Question): string {
+  const bound = bindings.map(({ namespaces, clusterSets }) => [namespaces, clusterSets]);
+  return JSON.stringify([asked, bound], (_key, value: unknown) =>
+    value instanceof Set ? [...value].sort() : value,
+  );
+}
+
+function isSame(kept: PluginPlacement, now: PluginPlacement | undefined): boolean {
+  return (
+    now !== undefined &&
+    kept.groups === now.groups &&
+    kept.commit === now.commit &&
+    kept.emptyAllowed === now.emptyAllowed
+  );
+}

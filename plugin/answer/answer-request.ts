@@ -1,0 +1,94 @@
+import { type Binding, isBoundTo } from '../tokens/token-grant.ts';
+import type { PluginRequest } from './plugin-request.ts';
+import type { PluginPlacement, PluginSource } from './plugin-source.ts';
+import { renderParameters } from './render-parameters.ts';
+
+/** An answer of HTTP. `items`: number of clusters in it. */
+export interface Answer {
+  readonly status: number;
+  /** JSON. */
+  readonly body: Buffer;
+  readonly items: number;
+}
+
+/** A binding, and what it is called in a refusal: `token argocd-a`. */
+export interface NamedBinding extends Binding {
+  readonly who: string;
+}
+
+export interface Question {
+  readonly request: PluginRequest;
+  /** All of them must allow the answer. */
+  readonly bindings: readonly NamedBinding[];
+}
+
+/** The body becomes the message in the ApplicationSet's condition. */
+export function refuse(status: number, message: string): Answer {
+  return { status, body: Buffer.from(JSON.stringify({ message })), items: 0 };
+}
+
+/**
+ * Answers from what is published. Argo CD takes any success with a body that it does not understand as "no clusters", and deletes
+ * every Application; it keeps them on any error. So everything that is not certainly right is an error. The order of the checks
+ * matters: whoever may not read a placement does not learn whether it exists.
+ */
+export function answerRequest({ request, bindings }: Question, source: PluginSource): Answer {
+  const { placement: name } = request;
+  const refusal = refuseNamespace(name, bindings);
+  if (refusal !== undefined) return refusal;
+  const problem = source.problem();
+  if (problem !== undefined) return refuse(503, `Berth cannot answer yet: ${problem}`);
+  const placement = source.placement(name);
+  if (placement === undefined)
+    return refuse(404, `nothing is published for placement ${name}: kubectl describe placement says why`);
+  if (request.requireCommit && placement.commit === '')
+    return refuse(
+      503,
+      `the commit of placement ${name} is not known: it has no source, or that was not read yet`,
+    );
+  return refuseSets(name, placement, { bindings, source }) ?? renderAnswer(request, placement, source);
+}
+
+function refuseNamespace(placement: string, bindings: readonly NamedBinding[]): Answer | undefined {
+  const [namespace = ''] = placement.split('/');
+  const unbound = bindings.find(({ namespaces }) => !isBoundTo(namespaces, namespace));
+  if (unbound === undefined) return undefined;
+  return refuse(403, `${unbound.who} may not read placements of namespace ${namespace}`);
+}
+
+/**
+ * An answer without the clusters outside would be a decision that nobody made, and Argo CD would delete their Applications: a
+ * placement is answered whole or not at all. All groups count, so that none of them can be asked for by itself.
+ */
+function refuseSets(
+  name: string,
+  { groups }: PluginPlacement,
+  { bindings, source }: { readonly bindings: readonly NamedBinding[]; readonly source: PluginSource },
+): Answer | undefined {
+  for (const { who, clusterSets } of bindings) {
+    if (clusterSets === 'any') continue;
+    const staysInside = groups.every(({ decisions }) =>
+      decisions.every(({ clusterName }) => source.isInSets(clusterName, clusterSets)),
+    );
+    if (staysInside) continue;
+    return refuse(
+      403,
+      `placement ${name} selects clusters outside of the cluster sets of ${who}: let it select from these sets only, or bind it to more`,
+    );
+  }
+  return undefined;
+}
+
+function renderAnswer(request: PluginRequest, placement: PluginPlacement, source: PluginSource): Answer {
+  const parameters = renderParameters(request, placement, source);
+  const onEmpty = request.onEmpty ?? (placement.emptyAllowed ? 'allow' : 'error');
+  if (parameters.length === 0 && onEmpty !== 'allow') {
+    const inGroup = request.group === undefined ? '' : ` in group ${request.group}`;
+    return refuse(
+      503,
+      `placement ${request.placement} selects no cluster${inGroup}; an empty answer would delete every Application. Set onEmpty: allow if that is meant`,
+    );
+  }
+  const body = Buffer.from(JSON.stringify({ output: { parameters } }));
+  return { status: 200, body, items: parameters.length };
+}

@@ -1,0 +1,70 @@
+import { CLUSTER_SET_LABEL, type ManagedCluster } from '../../src/core/model/kind/managed-cluster.ts';
+import type { AddOnScore } from './plugin-source.ts';
+
+/** Key to value. */
+export type Facts = ReadonlyMap<string, string>;
+
+/** What is known of a cluster, as text: the maps of an item, and single values. */
+export interface ClusterFacts {
+  readonly server: string;
+  readonly version: string;
+  readonly clusterSet: string;
+  readonly maps: Readonly<Record<FactMap, Facts>>;
+  /** First key: name of the AddOnPlacementScore; second key: name of the score. */
+  readonly scores: ReadonlyMap<string, Facts>;
+}
+
+/** The maps of an item that hold text for each key. */
+export const FACT_MAPS = ['labels', 'claims', 'taints', 'allocatable', 'capacity'] as const;
+export type FactMap = (typeof FACT_MAPS)[number];
+
+/** The facts of a cluster; all of them empty for a cluster that is not known. */
+export function clusterFacts(
+  cluster: ManagedCluster | undefined,
+  scores: readonly AddOnScore[],
+): ClusterFacts {
+  const { metadata, spec, status } = cluster ?? {};
+  return {
+    server: spec?.managedClusterClientConfigs?.[0]?.url ?? '',
+    version: status?.version?.kubernetes ?? '',
+    clusterSet: metadata?.labels?.[CLUSTER_SET_LABEL] ?? '',
+    maps: {
+      // The labels of the ApplySet are internal to the hub sync.
+      labels: factsOf(metadata?.labels, (key) => !key.startsWith('applyset.kubernetes.io/')),
+      claims: new Map((status?.clusterClaims ?? []).map(({ name, value }) => [name, value])),
+      taints: taintsOf(spec?.taints ?? []),
+      allocatable: factsOf(status?.allocatable),
+      capacity: factsOf(status?.capacity),
+    },
+    scores: scoresOf(scores),
+  };
+}
+
+function factsOf(
+  record: Readonly<Record<string, string | number>> = {},
+  isWanted: (key: string) => boolean = () => true,
+): Facts {
+  return new Map(
+    Object.entries(record).flatMap(([key, value]) => (isWanted(key) ? [[key, String(value)]] : [])),
+  );
+}
+
+/** Key to `VALUE:EFFECT`, as kubectl writes what comes after the key; several effects of one key with commas. */
+function taintsOf(taints: NonNullable<NonNullable<ManagedCluster['spec']>['taints']>): Facts {
+  const found = new Map<string, string>();
+  for (const { key, value = '', effect } of taints) {
+    const before = found.get(key);
+    const text = `${value}:${effect}`;
+    found.set(key, before === undefined ? text : `${before},${text}`);
+  }
+  return found;
+}
+
+function scoresOf(scores: readonly AddOnScore[]): ReadonlyMap<string, Facts> {
+  const found = new Map<string, Map<string, string>>();
+  for (const { resource, name, value } of scores) {
+    const ofResource = found.get(resource) ?? new Map<string, string>();
+    found.set(resource, ofResource.set(name, String(value)));
+  }
+  return found;
+}

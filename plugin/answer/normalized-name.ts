@@ -1,0 +1,11 @@
+const MAX_NAME_LENGTH = 253;
+
+/**
+ * A cluster's name as a part of a name in Kubernetes, as Argo CD's cluster generator gives it in `nameNormalized`: small letters,
+ * digits, `-` and `.` only.
+ * Source: https://argo-cd.readthedocs.io/en/stable/operator-manual/applicationset/Generators-Cluster/
+ */
+export function normalizedName(name: string): string {
+  const allowed = name.toLowerCase().replaceAll(/[^-a-z0-9.]/gu, '-');
+  return allowed.slice(0, MAX_NAME_LENGTH).replaceAll(/^[-.]+|[-.]+$/g, '');
+}

@@ -1,0 +1,129 @@
+import { FACT_MAPS, type FactMap } from './cluster-facts.ts';
+
+/** What an ApplicationSet asks for, from `input.parameters`. */
+export interface PluginRequest {
+  readonly applicationSet: string;
+  /** `namespace/name` */
+  readonly placement: string;
+  /** Only clusters of the decision group with this name. */
+  readonly group: string | undefined;
+  readonly onEmpty: 'error' | 'allow' | undefined;
+  /** No maps in the items, but keys with dots: `labels.region`. */
+  readonly flat: boolean;
+  /** No answer while the commit is not known: for templates that use it. */
+  readonly requireCommit: boolean;
+  /** Each item is the value of this one key, so that two answers in a matrix do not meet. */
+  readonly as: string | undefined;
+  /** Keys that every item has in these maps, be it with an empty value. Of `scores`: `RESOURCE/NAME`. */
+  readonly keys: Readonly<Record<FactMap | 'scores', readonly string[]>>;
+}
+
+/** Of a name in Kubernetes: what is longer is nobody's, and would only fill logs and metrics. */
+const MAX_NAME_LENGTH = 253;
+/** Argo CD overwrites these keys of an item. */
+const RESERVED = ['generator', 'values'];
+
+export type ParsedRequest =
+  | { readonly ok: true; readonly request: PluginRequest }
+  | { readonly ok: false; readonly message: string };
+
+/**
+ * Reads the body of `getparams.execute`. Values may have been rendered by a matrix generator: all of them may be text.
+ * @param defaultNamespace of a placement that is named without one
+ */
+export function parsePluginRequest(body: string, defaultNamespace?: string): ParsedRequest {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    return refuse('the body is not JSON');
+  }
+  const { applicationSetName, input } = asRecord(value);
+  const parameters = asRecord(asRecord(input)['parameters']);
+  const placement = placementOf(parameters, defaultNamespace);
+  const onEmpty = text(parameters['onEmpty']);
+  const [flat, requireCommit] = [word(parameters['flat']), word(parameters['requireCommit'])];
+  const as = text(parameters['as']);
+  const problem =
+    placement.problem ??
+    wrongChoice('onEmpty', onEmpty, ['error', 'allow']) ??
+    wrongChoice('flat', flat, ['true', 'false']) ??
+    wrongChoice('requireCommit', requireCommit, ['true', 'false']) ??
+    wrongKey(as);
+  if (problem !== undefined) return refuse(problem);
+  return {
+    ok: true,
+    request: {
+      applicationSet: (text(applicationSetName) ?? '').slice(0, MAX_NAME_LENGTH),
+      placement: placement.name,
+      group: text(parameters['group']),
+      onEmpty: onEmpty as PluginRequest['onEmpty'],
+      flat: flat === 'true',
+      requireCommit: requireCommit === 'true',
+      as,
+      keys: Object.fromEntries(
+        [...FACT_MAPS, 'scores' as const].map((map) => [map, texts(parameters[map])]),
+      ) as PluginRequest['keys'],
+    },
+  };
+}
+
+function placementOf(
+  parameters: Readonly<Record<string, unknown>>,
+  defaultNamespace: string | undefined,
+): { readonly name: string; readonly problem?: string } {
+  const placement = text(parameters['placement']) ?? '';
+  if (placement === '')
+    return {
+      name: '',
+      problem: 'input.parameters.placement is missing: name the placement as NAMESPACE/NAME',
+    };
+  const namespace = text(parameters['namespace']) ?? defaultNamespace;
+  const name = placement.includes('/') || namespace === undefined ? placement : `${namespace}/${placement}`;
+  if (/^[^/]+\/[^/]+$/.test(name)) return { name };
+  return {
+    name,
+    problem: `input.parameters.placement must be NAMESPACE/NAME, or come with input.parameters.namespace, got ${JSON.stringify(placement)}`,
+  };
+}
+
+function wrongChoice(key: string, value: string | undefined, choices: readonly string[]): string | undefined {
+  if (value === undefined || choices.includes(value)) return undefined;
+  const expected = choices.map((choice) => `"${choice}"`).join(' or ');
+  return `input.parameters.${key} must be ${expected}, got ${JSON.stringify(value)}`;
+}
+
+function wrongKey(as: string | undefined): string | undefined {
+  if (as === undefined || (/^[A-Za-z]\w{0,62}$/.test(as) && !RESERVED.includes(as))) return undefined;
+  return `input.parameters.as must be a word of letters, digits and _ that is not ${RESERVED.join(' or ')}, got ${JSON.stringify(as)}`;
+}
+
+function refuse(message: string): ParsedRequest {
+  return { ok: false, message };
+}
+
+function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : {};
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value.trim() : undefined;
+}
+
+/** `true`, or the text `"true"`. */
+function word(value: unknown): string | undefined {
+  return typeof value === 'boolean'
+    ? String(value)
+    : value === undefined
+      ? undefined
+      : JSON.stringify(value).replaceAll('"', '').trim();
+}
+
+/** `["a", "b"]` or `"a,b"`. */
+function texts(value: unknown): readonly string[] {
+  const items: readonly unknown[] =
+    typeof value === 'string' ? value.split(',') : Array.isArray(value) ? value : [];
+  return items.flatMap((item) => (typeof item === 'string' && item.trim() !== '' ? [item.trim()] : []));
+}

@@ -1,0 +1,84 @@
+import type { AddOnScore, PluginPlacement, PluginSource } from '../../../../plugin/answer/plugin-source.ts';
+import type { ObjectStore } from '../../../adapters/kube/cache/object-store.ts';
+import type { AddOnPlacementScore } from '../../../core/model/kind/addon-placement-score.ts';
+import type { ManagedClusterSet } from '../../../core/model/kind/managed-cluster-set.ts';
+import type { ManagedCluster } from '../../../core/model/kind/managed-cluster.ts';
+import { isMember, membershipOf } from '../../../core/placement/filter/set-membership.ts';
+import type { PublishedPlacement } from '../../../core/publish/pages/published-placements.ts';
+import { sha256 } from '../../../runtime/sha256.ts';
+import type { ControllerHttpOptions } from './controller-http-options.ts';
+
+/** On a Placement: its ApplicationSets may get an empty list. */
+const ON_EMPTY_ANNOTATION = 'berth.dev/on-empty';
+
+type Parts = Pick<ControllerHttpOptions, 'publishedPlacements' | 'inventory' | 'commitOf'>;
+
+/** What the plugin endpoint reads: published decisions, and what the controller has read of the clusters. */
+export function publishedPluginSource({ publishedPlacements, inventory, commitOf }: Parts): PluginSource {
+  const { clusters, clusterSets, placements, scores } = inventory;
+  const ids = new WeakMap<PublishedPlacement, string>();
+  const decisionId = (published: PublishedPlacement): string => {
+    const known = ids.get(published) ?? sha256(JSON.stringify(published)).slice(0, 12);
+    ids.set(published, known);
+    return known;
+  };
+  const lastCommits = new Map<string, string>();
+  /** Of a placement that was deleted while its decision stays published: the commit before. */
+  const commitBehind = (name: string): string => {
+    const placement = placements.store.get(name);
+    if (placement !== undefined) lastCommits.set(name, commitOf(placement));
+    return lastCommits.get(name) ?? '';
+  };
+  const clusterOf = (name: string): ManagedCluster | undefined =>
+    clusters.store.get(name) as unknown as ManagedCluster | undefined;
+  const scoresOf = scoresByCluster(scores.store);
+  return {
+    problem: () =>
+      inventory.problem() ??
+      (publishedPlacements.complete ? undefined : 'the first publication is not complete'),
+    placement: (name): PluginPlacement | undefined => {
+      const published = publishedPlacements.get(name);
+      if (published === undefined) return undefined;
+      const annotations = placements.store.get(name)?.metadata.annotations;
+      return {
+        groups: published.groups,
+        decisionId: decisionId(published),
+        commit: commitBehind(name),
+        emptyAllowed: annotations?.[ON_EMPTY_ANNOTATION] === 'allow',
+      };
+    },
+    cluster: clusterOf,
+    scores: scoresOf,
+    isInSets: (name, sets) => {
+      const cluster = clusterOf(name);
+      if (cluster === undefined) return false;
+      return [...sets].some((set) => {
+        const found = clusterSets.store.get(set) as unknown as ManagedClusterSet | undefined;
+        return found !== undefined && isMember(cluster, membershipOf(found));
+      });
+    },
+    // Each of them only grows.
+    revision: () => clusters.store.revision + clusterSets.store.revision + scores.store.revision,
+  };
+}
+
+/** The scores of a cluster are in its namespace; they are grouped again when one of them changed. */
+function scoresByCluster(store: ObjectStore): (cluster: string) => readonly AddOnScore[] {
+  let revision = -1;
+  const grouped = new Map<string, AddOnScore[]>();
+  return (cluster) => {
+    if (revision !== store.revision) {
+      grouped.clear();
+      for (const object of store.list()) {
+        const { metadata, status } = object as unknown as AddOnPlacementScore;
+        const namespace = metadata.namespace ?? '';
+        const known = grouped.get(namespace) ?? [];
+        for (const { name, value } of status?.scores ?? [])
+          known.push({ resource: metadata.name, name, value });
+        grouped.set(namespace, known);
+      }
+      revision = store.revision;
+    }
+    return grouped.get(cluster) ?? [];
+  };
+}

@@ -1,0 +1,21 @@
+import type { AddOnScore, PluginPlacement, PluginSource } from '../../plugin/answer/plugin-source.ts';
+import type { ManagedCluster } from '../../src/core/model/kind/managed-cluster.ts';
+
+/** What the plugin endpoint reads, as a test sets it. */
+export class MemoryPluginSource implements PluginSource {
+  trouble: string | undefined;
+  readonly placements = new Map<string, PluginPlacement>();
+  readonly clusters = new Map<string, ManagedCluster>();
+  readonly addOnScores = new Map<string, readonly AddOnScore[]>();
+  /** Of cluster sets. */
+  readonly members = new Map<string, readonly string[]>();
+  current = 0;
+
+  problem = () => this.trouble;
+  placement = (name: string) => this.placements.get(name);
+  cluster = (name: string) => this.clusters.get(name);
+  scores = (name: string) => this.addOnScores.get(name) ?? [];
+  isInSets = (name: string, sets: ReadonlySet<string>) =>
+    [...sets].some((set) => this.members.get(set)?.includes(name) === true);
+  revision = () => this.current;
+}
