@@ -14,6 +14,8 @@ export interface ApplicationSet {
   readonly templatePatch: string | undefined;
   /** `syncPolicy.preserveResourcesOnDeletion`. */
   readonly preserveResources: boolean;
+  /** `syncPolicy.applicationsSync`: what the controller may do to Applications. */
+  readonly applicationsSync: string;
 }
 
 const REFUSED_GENERATORS: Readonly<Record<string, string>> = {
@@ -45,6 +47,7 @@ export function readApplicationSet(object: JsonValue): ApplicationSet {
     template: (typed['template'] ?? {}) as TypedObject,
     templatePatch: typed['templatePatch'] as string | undefined,
     preserveResources: syncPolicy['preserveResourcesOnDeletion'] === true,
+    applicationsSync: (syncPolicy['applicationsSync'] ?? 'sync') as string,
   };
 }
 

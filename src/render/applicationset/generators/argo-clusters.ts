@@ -21,7 +21,7 @@ const BYTES = ['certData', 'keyData', 'caData'];
  * @throws GenerateError where the config of one Secret cannot be read: then Argo CD knows none of them
  */
 export function listArgoClusters(secrets: readonly ClusterSecret[]): ReadonlyMap<string, string> {
-  if (secrets.some(({ config }) => config !== undefined && config !== '' && !isConfig(config)))
+  if (secrets.some(({ config }) => !isReadableConfig(config)))
     throw new GenerateError(
       'error listing clusters: cluster cache contains unexpected type *v1.Secret instead of *Cluster, secret conversion failure',
     );
@@ -33,7 +33,9 @@ export function listArgoClusters(secrets: readonly ClusterSecret[]): ReadonlyMap
   return clusters;
 }
 
-function isConfig(text: string): boolean {
+/** Whether Argo CD can read the config of a cluster Secret; an empty one it can. */
+export function isReadableConfig(text: string | undefined): boolean {
+  if (text === undefined || text === '') return true;
   const parsed = parseFirstJson(text);
   if ('problem' in parsed || trailingProblem(text, parsed.end) !== undefined) return false;
   const json = toJsonValue(parsed.node);

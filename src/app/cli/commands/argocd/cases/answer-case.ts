@@ -14,7 +14,7 @@ interface FunctionCase {
   readonly template: string;
   readonly params?: Readonly<Record<string, TemplateValue>>;
   readonly options?: readonly string[];
-  /** Names of parameters that are Go maps of strings. */
+  /** Parameters that are Go maps of strings: names, with dots where they are nested. */
   readonly stringMaps?: readonly string[];
 }
 
@@ -49,12 +49,7 @@ function answerApplicationSet(recorded: RecordedCase): CaseAnswer {
 }
 
 function answerFunction({ id, engine, template, params = {}, options = [], stringMaps = [] }: FunctionCase): CaseAnswer {
-  const data = Object.fromEntries(
-    Object.entries(params).map(([key, value]) => [
-      key,
-      stringMaps.includes(key) ? new StringMap(value as Record<string, string>) : value,
-    ]),
-  );
+  const data = withStringMaps(params, '', stringMaps);
   try {
     const output =
       engine === 'go' ? renderGoTemplate(template, data, options) : renderFastTemplate(template, data);
@@ -63,6 +58,21 @@ function answerFunction({ id, engine, template, params = {}, options = [], strin
     if (error instanceof TemplateError) return { id, error: error.message };
     throw error;
   }
+}
+
+function withStringMaps(
+  params: Readonly<Record<string, TemplateValue>>,
+  prefix: string,
+  stringMaps: readonly string[],
+): Record<string, TemplateValue> {
+  return Object.fromEntries(
+    Object.entries(params).map(([key, value]) => {
+      const path = `${prefix}${key}`;
+      if (stringMaps.includes(path)) return [key, new StringMap(value as Record<string, string>)];
+      const isParent = stringMaps.some((name) => name.startsWith(`${path}.`));
+      return [key, isParent ? withStringMaps(value as Record<string, TemplateValue>, `${path}.`, stringMaps) : value];
+    }),
+  );
 }
 
 const LONG_NUMBER = /[0-9]{16}/;

@@ -1,0 +1,2 @@
+/** Errors that are told in other words than Argo CD's, and why. The reason is the same, and that the whole set fails. */
+export const OTHER_TEXTS: Readonly<Record<string, string>> = {};
