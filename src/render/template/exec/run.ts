@@ -1,0 +1,51 @@
+import type { Node, Template } from '../parse/node.ts';
+import { nodeText } from '../parse/node-text.ts';
+import { quote } from '../text/quote.ts';
+import { GoError } from '../value/go-error.ts';
+import type { FuncMap } from '../value/go-func.ts';
+import type { Value } from '../value/go-type.ts';
+import { Scope } from './scope.ts';
+
+/** What happens where a map has no entry for a field: the option `missingkey`. */
+export type MissingKey = 'default' | 'zero' | 'error';
+
+/** What is the same for all templates of one rendering. */
+export interface Program {
+  /** The name of the main template, which all positions in errors begin with. */
+  readonly name: string;
+  /** Byte string, for positions in errors. */
+  readonly text: string;
+  readonly templates: ReadonlyMap<string, Template>;
+  /** The functions that come on top of the builtin ones, and replace them. */
+  readonly functions: FuncMap;
+  readonly builtins: FuncMap;
+  readonly missingKey: MissingKey;
+}
+
+/** One template that is running (text/template/exec.go calls it state). */
+export class Run {
+  readonly program: Program;
+  readonly depth: number;
+  readonly scope: Scope;
+  readonly #name: string;
+  /** The node that is being evaluated, for errors. */
+  at: Node | undefined;
+
+  constructor(program: Program, template: Template, [dollar, depth]: readonly [Value | undefined, number]) {
+    this.program = program;
+    this.#name = template.name;
+    this.scope = new Scope(dollar);
+    this.depth = depth;
+  }
+
+  /** @throws GoError always */
+  fail(text: string): never {
+    const { name } = this.program;
+    if (this.at === undefined) throw new GoError(`template: ${this.#name}: ${text}`);
+    const before = this.program.text.slice(0, this.at.pos);
+    const line = before.split('\n').length;
+    const column = this.at.pos - (before.lastIndexOf('\n') + 1);
+    const where = `template: ${name}:${line}:${column}: executing ${quote(this.#name)}`;
+    throw new GoError(`${where} at <${nodeText(this.at)}>: ${text}`);
+  }
+}

@@ -1,0 +1,40 @@
+import type { Value } from '../value/go-type.ts';
+
+/** The variables of a template that is running: a stack, the newest last. */
+export class Scope {
+  readonly #variables: { readonly name: string; value: Value | undefined }[];
+
+  constructor(dollar: Value | undefined) {
+    this.#variables = [{ name: '$', value: dollar }];
+  }
+
+  get size(): number {
+    return this.#variables.length;
+  }
+
+  /** Forgets the variables that came after the stack had this size. */
+  cutTo(size: number): void {
+    this.#variables.length = size;
+  }
+
+  push(name: string, value: Value | undefined): void {
+    this.#variables.push({ name, value });
+  }
+
+  /** @returns whether there is such a variable */
+  assign(name: string, value: Value | undefined): boolean {
+    const variable = this.#variables.findLast((known) => known.name === name);
+    if (variable !== undefined) variable.value = value;
+    return variable !== undefined;
+  }
+
+  /** Sets the variable that is `fromTop` from the end: 1 is the last. */
+  setTop(fromTop: number, value: Value | undefined): void {
+    const variable = this.#variables.at(-fromTop);
+    if (variable !== undefined) variable.value = value;
+  }
+
+  find(name: string): { readonly value: Value | undefined } | undefined {
+    return this.#variables.findLast((known) => known.name === name);
+  }
+}

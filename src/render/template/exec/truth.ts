@@ -1,0 +1,31 @@
+import type { GoMap } from '../value/go-map.ts';
+import type { Complex, Value } from '../value/go-type.ts';
+import { isInteger, isUnsigned } from '../value/go-type.ts';
+import { unwrap } from '../value/indirect.ts';
+
+/** What `if`, `and`, `or` and `not` make of a value: false for nothing, zero, and what is empty. */
+export function isTrue(given: Value | undefined): boolean {
+  const value = unwrap(given);
+  if (value === undefined) return false;
+  if (isInteger(value) || isUnsigned(value)) return value.data !== 0n;
+  switch (value.type.kind) {
+    case 'bool':
+      return value.data as boolean;
+    case 'string':
+      return value.data !== '';
+    case 'float64':
+      return value.data !== 0;
+    case 'complex128': {
+      const { re, im } = value.data as Complex;
+      return re !== 0 || im !== 0;
+    }
+    case 'map':
+      return ((value.data as GoMap | null)?.size ?? 0) > 0;
+    case 'slice':
+      return ((value.data as readonly unknown[] | null)?.length ?? 0) > 0;
+    case 'struct':
+      return true;
+    default:
+      return value.data !== null;
+  }
+}

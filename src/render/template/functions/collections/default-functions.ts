@@ -1,0 +1,42 @@
+import type { FuncMap } from '../../value/go-func.ts';
+import { func, variadic } from '../../value/go-func.ts';
+import type { Any } from '../../value/go-type.ts';
+import { BOOL, INTERFACE, STRING } from '../../value/go-type.ts';
+import { deepEqual } from './deep-equal.ts';
+import { isEmpty } from './empty.ts';
+
+function typeOf(value: Any): string {
+  return value?.type.name ?? '<nil>';
+}
+
+function kindOf(value: Any): string {
+  return value?.type.kind ?? 'invalid';
+}
+
+/** sprig's functions for values that may not be set, and for types (defaults.go, reflect.go). */
+export const DEFAULT_FUNCTIONS: FuncMap = new Map([
+  [
+    'default',
+    variadic([INTERFACE], INTERFACE, [
+      INTERFACE,
+      (usual, [given = null]) => (isEmpty(given) ? usual : given),
+    ]),
+  ],
+  ['empty', func([INTERFACE], BOOL, isEmpty)],
+  [
+    'coalesce',
+    variadic([], INTERFACE, [INTERFACE, (values) => values.find((value) => !isEmpty(value)) ?? null]),
+  ],
+  ['all', variadic([], INTERFACE, [BOOL, (values) => !values.some(isEmpty)])],
+  ['any', variadic([], INTERFACE, [BOOL, (values) => values.some((value) => !isEmpty(value))])],
+  ['ternary', func([INTERFACE, INTERFACE, BOOL], INTERFACE, (yes, no, condition) => (condition ? yes : no))],
+  ['typeOf', func([INTERFACE], STRING, typeOf)],
+  ['typeIs', func([STRING, INTERFACE], BOOL, (name, value) => name === typeOf(value))],
+  [
+    'typeIsLike',
+    func([STRING, INTERFACE], BOOL, (name, value) => [name, `*${name}`].includes(typeOf(value))),
+  ],
+  ['kindOf', func([INTERFACE], STRING, kindOf)],
+  ['kindIs', func([STRING, INTERFACE], BOOL, (name, value) => name === kindOf(value))],
+  ['deepEqual', func([INTERFACE, INTERFACE], BOOL, (left, right) => deepEqual(left, right))],
+]);

@@ -1,0 +1,136 @@
+import { compareBytes } from '../../value/compare-bytes.ts';
+import { GoError } from '../../value/go-error.ts';
+import type { FuncMap } from '../../value/go-func.ts';
+import { func, variadic } from '../../value/go-func.ts';
+import { GoMap, isMap, MAP } from '../../value/go-map.ts';
+import type { Any } from '../../value/go-type.ts';
+import { BOOL, INTERFACE, isString, LIST, STRING, STRINGS, valueOf } from '../../value/go-type.ts';
+import { checkDepth } from '../../value/work.ts';
+import { strval } from '../text/strval.ts';
+import { mergeInto } from './merge.ts';
+
+type Dict = GoMap<Any> | null;
+
+function dict(values: readonly Any[]): GoMap<Any> {
+  const made = new GoMap<Any>();
+  for (let at = 0; at < values.length; at += 2) {
+    const value = values[at + 1];
+    made.set(strval(values[at] ?? null), value === undefined ? valueOf(STRING, '') : value);
+  }
+  return made;
+}
+
+function set(map: Dict, key: string, value: Any): Dict {
+  if (map === null) throw new GoError('assignment to entry in nil map');
+  map.set(key, value);
+  return map;
+}
+
+function unset(map: Dict, key: string): Dict {
+  map?.delete(key);
+  return map;
+}
+
+function get(map: Dict, key: string): Any {
+  return map?.has(key) === true ? (map.get(key) ?? null) : valueOf(STRING, '');
+}
+
+/** The keys that are kept, of those that are there. */
+function filtered(map: Dict, isKept: (key: string) => boolean): GoMap<Any> {
+  return GoMap.of((map?.entries() ?? []).filter(([key]) => isKept(key)));
+}
+
+function merge(overwrite: boolean) {
+  return (first: Dict, others: readonly Dict[]): Any => {
+    const target = first ?? new GoMap<Any>();
+    for (const other of others) if (other !== null) mergeInto(target, other, overwrite);
+    return valueOf(MAP, first === null && others.every((other) => other === null) ? null : target);
+  };
+}
+
+/** What a panic says of the type of a value. */
+function typeText(value: Any): string {
+  return value === null ? 'nil' : value.type.name;
+}
+
+function asMap(value: Any): GoMap<Any> | null {
+  if (isMap(value)) return value.data;
+  throw new GoError(`interface conversion: interface {} is ${typeText(value)}, not map[string]interface {}`);
+}
+
+function asKey(value: Any): string {
+  if (isString(value)) return value.data;
+  throw new GoError(`interface conversion: interface {} is ${typeText(value)}, not string`);
+}
+
+/** The value at the end of a path of keys, or the default before the map. */
+function dig(given: readonly Any[]): Any {
+  if (given.length < 3) throw new GoError('dig needs at least three arguments');
+  let map = asMap(given.at(-1) ?? null);
+  const path = given.slice(0, -2).map(asKey);
+  for (const [index, key] of path.entries()) {
+    if (map?.has(key) !== true) return given.at(-2) ?? null;
+    const value = map.get(key) ?? null;
+    if (index === path.length - 1) return value;
+    map = asMap(value);
+  }
+  return null;
+}
+
+export function deepCopy(value: Any, depth = 0): Any {
+  checkDepth(depth);
+  if (value === null || value.data === null) return value;
+  const { type } = value;
+  const copy = (data: unknown): unknown =>
+    type.elem?.kind === 'interface' ? deepCopy(data as Any, depth + 1) : copied(type.elem, data, depth);
+  if (type.kind === 'slice') return { type, data: (value.data as readonly unknown[]).map(copy) };
+  if (type.kind !== 'map') return value;
+  return {
+    type,
+    data: GoMap.of((value.data as GoMap).entries().map(([key, data]) => [key, copy(data)] as const)),
+  };
+}
+
+function copied(type: NonNullable<Any>['type'] | undefined, data: unknown, depth: number): unknown {
+  return type === undefined ? data : deepCopy({ type, data }, depth + 1)?.data;
+}
+
+const mergeKeeping = variadic([MAP], MAP, [INTERFACE, merge(false)]);
+const mergeOver = variadic([MAP], MAP, [INTERFACE, merge(true)]);
+const copy = func([INTERFACE], INTERFACE, (value) => deepCopy(value));
+
+/**
+ * sprig's functions for maps (dict.go). Go gives `keys` and `values` in an order that differs each time; here they are in the order of the
+ * keys.
+ */
+export const DICT_FUNCTIONS: FuncMap = new Map([
+  ['dict', variadic([], INTERFACE, [MAP, dict])],
+  ['get', func([MAP, STRING], INTERFACE, get)],
+  ['set', func([MAP, STRING, INTERFACE], MAP, set)],
+  ['unset', func([MAP, STRING], MAP, unset)],
+  ['hasKey', func([MAP, STRING], BOOL, (map, key) => map?.has(key) === true)],
+  [
+    'pluck',
+    variadic([STRING], MAP, [
+      LIST,
+      (key, maps) => maps.filter((map) => map?.has(key) === true).map((map) => map?.get(key) ?? null),
+    ]),
+  ],
+  [
+    'keys',
+    variadic([], MAP, [
+      STRINGS,
+      (maps) => maps.flatMap((map) => [...(map?.keys() ?? [])].sort(compareBytes)),
+    ]),
+  ],
+  ['values', func([MAP], LIST, (map) => (map?.entries() ?? []).map(([, value]) => value))],
+  ['pick', variadic([MAP], STRING, [MAP, (map, keys) => filtered(map, (key) => keys.includes(key))])],
+  ['omit', variadic([MAP], STRING, [MAP, (map, keys) => filtered(map, (key) => !keys.includes(key))])],
+  ['merge', mergeKeeping],
+  ['mustMerge', mergeKeeping],
+  ['mergeOverwrite', mergeOver],
+  ['mustMergeOverwrite', mergeOver],
+  ['dig', variadic([], INTERFACE, [INTERFACE, dig])],
+  ['deepCopy', copy],
+  ['mustDeepCopy', copy],
+]);

@@ -1,0 +1,39 @@
+import { decode } from '../../text/bytes.ts';
+import type { Moment } from './moment.ts';
+
+const UTC = { offset: 0, zone: 'UTC' } as const;
+
+/** A moment as the clocks of a zone show it; those of UTC where Go knows no such zone. Argo CD's own zone, Local, is UTC. */
+export function inZone(moment: Moment, name: string): Moment {
+  return { ...moment, ...(['', 'UTC', 'Local'].includes(name) ? UTC : zoneAt(moment, decode(name))) };
+}
+
+function zoneAt(moment: Moment, name: string): Pick<Moment, 'offset' | 'zone'> {
+  // Names of the database of zones; JavaScript also takes offsets, and names in any case.
+  if (!/^[A-Z]/.test(name) || !/^[\w+\-/]+$/.test(name)) return UTC;
+  const at = new Date(Number(moment.seconds) * 1000);
+  if (Number.isNaN(at.getTime())) return UTC;
+  try {
+    const offset = offsetAt(at, name);
+    return { offset, zone: abbreviation(at, name, offset) };
+  } catch {
+    return UTC;
+  }
+}
+
+function offsetAt(at: Date, timeZone: string): number {
+  const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
+  const text = format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+  const [, sign, hours = '0', minutes = '0', seconds = '0'] =
+    /GMT([-+])(\d+):(\d+)(?::(\d+))?/.exec(text) ?? [];
+  const offset = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
+  return sign === '-' ? -offset : offset;
+}
+
+/** The name of the zone at that time, such as CEST; empty where it has none that JavaScript knows. */
+function abbreviation(at: Date, timeZone: string, offset: number): string {
+  if (offset === 0 && /^(Etc\/)?(UTC|UCT|Zulu|Universal)$/.test(timeZone)) return 'UTC';
+  const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'short' });
+  const name = format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+  return /^[A-Z]{3,5}$/.test(name) ? name : '';
+}

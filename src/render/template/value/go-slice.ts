@@ -1,0 +1,20 @@
+import { GoError } from './go-error.ts';
+
+/** text[low:high], with Go's panic where it does not fit. */
+export function sliceText(text: string, low: number, high: number): string {
+  checkBounds(low, high, { length: text.length, what: 'length' });
+  return text.slice(low, high);
+}
+
+/** @throws GoError as Go panics when an expression such as list[low:high] is out of range */
+export function checkBounds(
+  low: number,
+  high: number,
+  { length, what }: { readonly length: number; readonly what: 'length' | 'capacity' },
+): void {
+  const out = 'runtime error: slice bounds out of range';
+  if (high < 0) throw new GoError(`${out} [:${high}]`);
+  if (high > length) throw new GoError(`${out} [:${high}] with ${what} ${length}`);
+  if (low < 0) throw new GoError(`${out} [${low}:]`);
+  if (low > high) throw new GoError(`${out} [${low}:${high}]`);
+}

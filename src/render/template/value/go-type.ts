@@ -1,0 +1,108 @@
+/** Go's types, as far as templates meet them. `name` is what reflect calls them. */
+export type Kind =
+  | 'bool'
+  | 'int'
+  | 'int32'
+  | 'int64'
+  | 'uint8'
+  | 'uint32'
+  | 'uint64'
+  | 'float64'
+  | 'complex128'
+  | 'string'
+  | 'interface'
+  | 'slice'
+  | 'map'
+  | 'struct'
+  | 'ptr'
+  | 'func';
+
+/** A type. `D` is how a value of the type is held, and exists for the compiler only. */
+export interface GoType<out D = unknown> {
+  readonly kind: Kind;
+  readonly name: string;
+  /** Of slices and maps; the keys of all maps here are strings. */
+  readonly elem?: GoType;
+  readonly held?: D;
+  /** The method String, for types that have it: what fmt prints. */
+  readonly text?: (data: never) => string;
+  /** The text that JSON holds, for types that have the method MarshalJSON. */
+  readonly json?: (data: never) => string;
+  /** The methods that a template may call, by name. */
+  readonly methods?: ReadonlyMap<string, Method>;
+  /** Fields that a template cannot read. */
+  readonly hidden?: ReadonlySet<string>;
+}
+
+/** A method: what it takes and gives, and what it does with the value it belongs to. */
+export interface Method {
+  readonly params: readonly GoType[];
+  readonly result: GoType;
+  readonly call: (self: never, ...data: never[]) => unknown;
+}
+
+/** A value with its type: reflect.Value. One of type `interface {}` holds a value of another type, or null. */
+export interface Value<out D = unknown> {
+  readonly type: GoType;
+  readonly data: D;
+}
+
+/** What a Go `interface {}` holds: a value whose type is no interface, or nil. */
+export type Any = Value | null;
+
+export interface Complex {
+  readonly re: number;
+  readonly im: number;
+}
+
+function basic<D>(kind: Kind, name: string = kind): GoType<D> {
+  return { kind, name };
+}
+
+export const BOOL = basic<boolean>('bool');
+export const INT = basic<bigint>('int');
+export const INT32 = basic<bigint>('int32');
+export const INT64 = basic<bigint>('int64');
+export const UINT8 = basic<bigint>('uint8');
+export const UINT32 = basic<bigint>('uint32');
+export const UINT64 = basic<bigint>('uint64');
+export const FLOAT64 = basic<number>('float64');
+export const COMPLEX128 = basic<Complex>('complex128');
+export const STRING = basic<string>('string');
+export const INTERFACE = basic<Any>('interface', 'interface {}');
+/** reflect.Value as the type of a parameter or a result: any value as it is, undefined for none. */
+export const REFLECT = basic<Value | undefined>('struct', 'reflect.Value');
+
+export function sliceOf<D>(elem: GoType<D>, name = `[]${elem.name}`): GoType<readonly D[] | null> {
+  return { kind: 'slice', name, elem };
+}
+
+export const LIST = sliceOf(INTERFACE);
+export const STRINGS = sliceOf(STRING);
+export const INTS = sliceOf(INT);
+export const LISTS = sliceOf(LIST);
+
+const INTEGERS: ReadonlySet<Kind> = new Set(['int', 'int32', 'int64']);
+const UNSIGNED: ReadonlySet<Kind> = new Set(['uint8', 'uint32', 'uint64']);
+
+export function isInteger(value: Value): value is Value<bigint> {
+  return INTEGERS.has(value.type.kind);
+}
+
+export function isUnsigned(value: Value): value is Value<bigint> {
+  return UNSIGNED.has(value.type.kind);
+}
+
+export function valueOf<D>(type: GoType<D>, data: D): Value<D> {
+  return { type, data };
+}
+
+export function isString(value: Any | undefined): value is Value<string> {
+  return value?.type.kind === 'string';
+}
+
+/** The value in an interface, as `v.Interface()` gives it: what a function with an `interface {}` parameter gets. */
+export function toAny(value: Value | undefined): Any {
+  if (value === undefined) return null;
+  return value.type === INTERFACE ? (value.data as Any) : value;
+}

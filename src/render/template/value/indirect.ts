@@ -1,0 +1,11 @@
+import type { Any, Value } from './go-type.ts';
+
+/** The value in an interface; undefined for a nil interface (indirectInterface). */
+export function unwrap(value: Value | undefined): Value | undefined {
+  return value?.type.kind === 'interface' ? ((value as Value<Any>).data ?? undefined) : value;
+}
+
+/** Whether the value is nil of a type that has a nil. */
+export function isNil(value: Value): boolean {
+  return value.data === null;
+}
