@@ -18,7 +18,8 @@ export function withPrefix<T>(prefix: string, step: () => T): T {
   try {
     return step();
   } catch (error) {
-    if (error instanceof GenerateError) throw new GenerateError(`${prefix}: ${error.message}`, { cause: error });
+    if (error instanceof GenerateError)
+      throw new GenerateError(`${prefix}: ${error.message}`, { cause: error });
     throw error;
   }
 }

@@ -22,10 +22,7 @@ export type Generated =
   | { readonly error: string; readonly reason: FailureReason };
 
 /** `Panic` is where Argo CD's own code panics; the others are reasons of its condition `ErrorOccurred`. */
-export type FailureReason =
-  | 'ApplicationGenerationFromParamsError'
-  | 'RenderTemplateParamsError'
-  | 'Panic';
+export type FailureReason = 'ApplicationGenerationFromParamsError' | 'RenderTemplateParamsError' | 'Panic';
 
 const FINALIZER = 'resources-finalizer.argocd.argoproj.io';
 
@@ -71,7 +68,9 @@ class Run {
 
   #render({ template, sets }: Transformed): readonly ApplicationJson[] {
     return sets.flatMap((params) => {
-      const application = this.#attempt('RenderTemplateParamsError', () => this.#application(template, params));
+      const application = this.#attempt('RenderTemplateParamsError', () =>
+        this.#application(template, params),
+      );
       return application === undefined ? [] : [application];
     });
   }

@@ -59,7 +59,9 @@ function refuseGenerators(generators: JsonValue | undefined, path: string): void
     const at = `${path}[${String(index)}]`;
     for (const [kind, why] of Object.entries(REFUSED_GENERATORS))
       if (asObject(fields[kind]) !== undefined)
-        throw new NotRendered(`${at}.${kind} is not rendered, because it ${why}: ask Argo CD itself (argocd appset generate)`);
+        throw new NotRendered(
+          `${at}.${kind} is not rendered, because it ${why}: ask Argo CD itself (argocd appset generate)`,
+        );
     for (const kind of ['matrix', 'merge'])
       refuseGenerators(asObject(fields[kind])?.['generators'], `${at}.${kind}.generators`);
   });

@@ -32,7 +32,10 @@ export function readApplicationSetCases(): readonly RecordedLine[] {
 }
 
 /** A result as it is compared: the order of Applications counts where Argo CD always has the same. */
-function comparable(result: RecordedResult, { ordered, texts }: { ordered: boolean; texts: boolean }): string {
+function comparable(
+  result: RecordedResult,
+  { ordered, texts }: { ordered: boolean; texts: boolean },
+): string {
   if ('anyOf' in result) throw new TypeError('one of several has to be chosen first');
   if ('error' in result) return texts ? `${result.reason}: ${result.error}` : result.reason;
   const applications = result.applications.map((application) =>

@@ -50,7 +50,9 @@ function listObjects(
   const selector = (generator['labelSelector'] ?? {}) as TypedObject;
   const hasSelector = selector['matchLabels'] !== undefined || selector['matchExpressions'] !== undefined;
   if ((name === '') !== hasSelector)
-    throw new GenerateError('there is a problem with the definition of the ClusterDecisionResource generator');
+    throw new GenerateError(
+      'there is a problem with the definition of the ClusterDecisionResource generator',
+    );
   const served = world.resources(apiVersion, kind);
   if (served === undefined)
     throw new GenerateError(
@@ -87,7 +89,7 @@ function decisionsOf({ status }: DecisionObject, listKey: string): readonly Para
   if (Object.keys(map).length === 0) return [];
   const list = Object.hasOwn(map, listKey) ? map[listKey] : undefined;
   if (!Array.isArray(list)) throw wrongKind(list, '[]interface {}');
-  return list as unknown as readonly Params[];
+  return list;
 }
 
 function clusterNameOf(item: Params, matchKey: string): string | undefined {

@@ -52,7 +52,7 @@ export function generateClusters(generator: TypedObject, { mode, world }: Genera
   for (const secret of byName.values()) add(parametersOf(secret, mode.goTemplate), 'cluster');
   const hasLocal = [...byName.values()].some(({ server }) => server === IN_CLUSTER_SERVER);
   if (selectsNothing && !hasLocal) add(localCluster(), 'local cluster');
-  return generator['flatList'] === true ? [{ clusters: ParamsList.from(sets) as ParamsList }] : sets;
+  return generator['flatList'] === true ? [{ clusters: ParamsList.from(sets) }] : sets;
 }
 
 function withSecretType(selector: TypedObject): TypedObject {
@@ -64,7 +64,10 @@ function localCluster(): Params {
   return { name: IN_CLUSTER_NAME, nameNormalized: IN_CLUSTER_NAME, server: IN_CLUSTER_SERVER, project: '' };
 }
 
-function parametersOf({ name = '', server = '', project = '', ...meta }: ClusterSecret, goTemplate: boolean): Params {
+function parametersOf(
+  { name = '', server = '', project = '', ...meta }: ClusterSecret,
+  goTemplate: boolean,
+): Params {
   const params: Params = { name, nameNormalized: normalizeName(name), server, project };
   const annotations = Object.fromEntries(
     Object.entries(meta.annotations ?? {}).filter(([key]) => !OWN_ANNOTATIONS.has(key)),
@@ -76,7 +79,8 @@ function parametersOf({ name = '', server = '', project = '', ...meta }: Cluster
     if (Object.keys(labels).length > 0) metadata['labels'] = new StringMap({ ...labels });
     params['metadata'] = metadata;
   } else {
-    for (const [key, value] of Object.entries(annotations)) setKey(params, `metadata.annotations.${key}`, value);
+    for (const [key, value] of Object.entries(annotations))
+      setKey(params, `metadata.annotations.${key}`, value);
     for (const [key, value] of Object.entries(labels)) setKey(params, `metadata.labels.${key}`, value);
   }
   return params;

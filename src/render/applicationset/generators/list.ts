@@ -1,7 +1,7 @@
 import { GenerateError } from '../failures.ts';
 import { kindOf } from '../typed/decode-typed.ts';
 import { type JsonValue, type Params, setKey, toParams } from '../params/params.ts';
-import { RawJson } from '../typed/raw-json.ts';
+import type { RawJson } from '../typed/raw-json.ts';
 import type { TypedObject } from '../typed/typed-value.ts';
 import { parseYamlAsGo } from '../yaml/parse-yaml.ts';
 import type { GeneratorContext } from './generator-context.ts';

@@ -23,7 +23,8 @@ export function readParameters(
 ): { readonly parameters: Params[] } | { readonly error: string } {
   const parsed = parseFirstJson(body);
   if ('node' in parsed) return decodeAnswer(parsed.node, body.slice(0, readSoFar(parsed.end)));
-  if (parsed.problem === 'syntax') return { error: `${parsed.message}: ${body.slice(0, readSoFar(parsed.readTo))}` };
+  if (parsed.problem === 'syntax')
+    return { error: `${parsed.message}: ${body.slice(0, readSoFar(parsed.readTo))}` };
   if (interruption !== undefined) return { error: `${interruption}: ${body}` };
   return parsed.empty ? { parameters: [] } : { error: `unexpected EOF: ${body}` };
 }
@@ -46,7 +47,12 @@ function decodeAnswer(
   };
   let count = 0;
   for (const outputs of fieldsNamed(root, 'output', 'value of type plugin.ServiceResponse', refuse))
-    for (const lists of fieldsNamed(outputs, 'parameters', 'struct field ServiceResponse.output of type plugin.Output', refuse)) {
+    for (const lists of fieldsNamed(
+      outputs,
+      'parameters',
+      'struct field ServiceResponse.output of type plugin.Output',
+      refuse,
+    )) {
       const field = 'struct field Output.output.parameters of type';
       if (isNull(lists)) {
         parameters.length = 0;
@@ -62,7 +68,9 @@ function decodeAnswer(
         count = lists.items.length;
       }
     }
-  return problem === undefined ? { parameters: parameters.slice(0, count) } : { error: `${problem}: ${text}` };
+  return problem === undefined
+    ? { parameters: parameters.slice(0, count) }
+    : { error: `${problem}: ${text}` };
 }
 
 function fill(params: Params, entries: readonly (readonly [string, JsonNode])[]): Params {

@@ -49,7 +49,8 @@ function follow(
     const location = header(answer, 'location');
     const again = answer.status === 307 || answer.status === 308;
     if (location === undefined || !(again || [301, 302, 303].includes(answer.status))) return answer;
-    if (redirects + 1 >= MAX_REDIRECTS) throw failPost(`stopped after ${String(MAX_REDIRECTS)} redirects`, location);
+    if (redirects + 1 >= MAX_REDIRECTS)
+      throw failPost(`stopped after ${String(MAX_REDIRECTS)} redirects`, location);
     const target = new URL(location, `${scheme}://${request.host}${request.path}`);
     request = {
       method: again ? request.method : 'GET',
@@ -75,7 +76,11 @@ function readAnswer(
     const prefix = `API error with status code ${String(status)}: `;
     throw fail(isCut ? `${prefix}${BODY_TIMEOUT}` : `${prefix}${readApiError(body)}`);
   }
-  const read = isCut ? Buffer.from(body).subarray(0, Math.floor(Buffer.byteLength(body) / 2)).toString() : body;
+  const read = isCut
+    ? Buffer.from(body)
+        .subarray(0, Math.floor(Buffer.byteLength(body) / 2))
+        .toString()
+    : body;
   const result = readParameters(read, isCut ? BODY_TIMEOUT : undefined);
   if ('error' in result) throw fail(result.error);
   return result.parameters;

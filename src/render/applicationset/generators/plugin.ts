@@ -1,5 +1,5 @@
 import { GenerateError, withPrefix } from '../failures.ts';
-import { goJsonString, goJsonText } from '../json/go-json-text.ts';
+import { goJsonString } from '../json/go-json-text.ts';
 import { flattenParams } from '../params/flatten-params.ts';
 import { goText } from '../params/go-text.ts';
 import { type Params, type ParamValue, PluginMap, setKey } from '../params/params.ts';
@@ -48,9 +48,7 @@ function flatTexts(object: Params): Params {
 /** The body of the request: keys of the parameters sorted, no HTML escapes but those that a matrix has put there. */
 function requestBody(applicationSet: string, inputs: Inputs | undefined): string {
   const entries = Object.entries(inputs ?? {}).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
-  const parameters = entries.map(
-    ([key, { value, rewritten }]) => `${goJsonString(key, false)}:${goJsonText(value, rewritten)}`,
-  );
+  const parameters = entries.map(([key, { text }]) => `${goJsonString(key, false)}:${text}`);
   const input = parameters.length === 0 ? '{}' : `{"parameters":{${parameters.join(',')}}}`;
   return `{"applicationSetName":${goJsonString(applicationSet, false)},"input":${input}}\n`;
 }
@@ -94,6 +92,7 @@ function parseSeconds(text: string): number {
   const prefix = `error set requestTimeout : strconv.Atoi: parsing ${JSON.stringify(text)}`;
   if (!/^[+-]?\d+$/.test(text)) throw new GenerateError(`${prefix}: invalid syntax`);
   const seconds = BigInt(text.replace(/^\+/, ''));
-  if (seconds > 2n ** 63n - 1n || seconds < -(2n ** 63n)) throw new GenerateError(`${prefix}: value out of range`);
+  if (seconds > 2n ** 63n - 1n || seconds < -(2n ** 63n))
+    throw new GenerateError(`${prefix}: value out of range`);
   return Number(seconds);
 }

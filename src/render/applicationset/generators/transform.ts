@@ -59,7 +59,8 @@ export function transform(
       const template = fillEmpty(TEMPLATE, (own['template'] ?? {}) as TypedObject, baseTemplate);
       const rendered = renderGenerator(generator, context, params)[kind] as TypedObject;
       const sets = generate(rendered, context, childrenOf(context));
-      const kept = selector === undefined ? sets : sets.filter((set) => matchesAll(requirements, labelsOf(set)));
+      const kept =
+        selector === undefined ? sets : sets.filter((set) => matchesAll(requirements, labelsOf(set)));
       return [{ sets: kept, template }];
     } catch (error) {
       if (!(error instanceof GenerateError)) throw error;
@@ -72,7 +73,11 @@ export function transform(
   return results;
 }
 
-function renderGenerator(generator: TypedObject, { mode }: GeneratorContext, params: Params | undefined): TypedObject {
+function renderGenerator(
+  generator: TypedObject,
+  { mode }: GeneratorContext,
+  params: Params | undefined,
+): TypedObject {
   if (params === undefined || Object.keys(params).length === 0) return generator;
   return withPrefix('failed to replace parameters in generator', () =>
     renderTyped(GENERATOR, generator, {

@@ -97,8 +97,7 @@ class Parser {
       return { kind: 'object', entries };
     }
     for (;;) {
-      if (this.#next() !== '"')
-        return this.#refuse('looking for beginning of object key string');
+      if (this.#next() !== '"') return this.#refuse('looking for beginning of object key string');
       const key = this.#string();
       if (this.#next() !== ':') return this.#refuse('after object key');
       this.at += 1;
@@ -213,7 +212,16 @@ function quoteCharacter(text: string): string {
   const byte = Buffer.from(String.fromCodePoint(text.codePointAt(0) ?? 0)).at(0) ?? 0;
   if (byte === 0x27) return "'\\''";
   if (byte === 0x22) return "'\"'";
-  const short: Readonly<Record<number, string>> = { 7: '\\a', 8: '\\b', 9: '\\t', 10: '\\n', 11: '\\v', 12: '\\f', 13: '\\r', 92: '\\\\' };
+  const short: Readonly<Record<number, string>> = {
+    7: '\\a',
+    8: '\\b',
+    9: '\\t',
+    10: '\\n',
+    11: '\\v',
+    12: '\\f',
+    13: '\\r',
+    92: '\\\\',
+  };
   if (short[byte] !== undefined) return `'${short[byte]}'`;
   if (byte < 0x20 || byte === 0x7f) return `'\\x${byte.toString(16).padStart(2, '0')}'`;
   if (byte >= 0x80 && byte < 0xa1) return `'\\u${byte.toString(16).padStart(4, '0')}'`;

@@ -13,9 +13,7 @@ export function combineStringMaps(first: Params, second: Params): Params {
     const value = goText(second[key] ?? null);
     const current = Object.hasOwn(combined, key) ? combined[key] : undefined;
     if (current !== undefined && current !== value)
-      throw new GenerateError(
-        `found duplicate key ${key} with different value, a: ${current} ,b: ${value}`,
-      );
+      throw new GenerateError(`found duplicate key ${key} with different value, a: ${current} ,b: ${value}`);
     setKey(combined, key, value);
   }
   return combined;

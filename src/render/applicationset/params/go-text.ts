@@ -1,5 +1,4 @@
 import { StringMap } from '../../template/values.ts';
-import { goJsonText } from '../json/go-json-text.ts';
 import { RawJson } from '../typed/raw-json.ts';
 import type { ParamValue } from './params.ts';
 
@@ -13,7 +12,7 @@ export function goText(value: ParamValue | bigint, integers = false): string {
     return integers && Number.isSafeInteger(value) ? String(value) : goFloatText(value);
   if (typeof value !== 'object') return String(value);
   if (Array.isArray(value)) return `[${value.map((item: ParamValue) => goText(item, integers)).join(' ')}]`;
-  if (value instanceof RawJson) return `{[${[...Buffer.from(goJsonText(value.value, value.rewritten))].join(' ')}]}`;
+  if (value instanceof RawJson) return `{[${[...Buffer.from(value.text)].join(' ')}]}`;
   const entries = value instanceof StringMap ? value.entries : (value as Record<string, ParamValue>);
   const keys = Object.keys(entries).sort();
   return `map[${keys.map((key) => `${key}:${goText(entries[key] ?? null, integers)}`).join(' ')}]`;

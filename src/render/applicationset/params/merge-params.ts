@@ -39,6 +39,5 @@ function mergeEntry(current: ParamValue | undefined, value: ParamValue): boolean
 }
 
 function entriesOf(map: ParamValue): Entries {
-  return map instanceof StringMap ? (map.entries as Entries) : (map as Entries);
+  return map instanceof StringMap ? map.entries : (map as Entries);
 }
-

@@ -68,5 +68,5 @@ export function toParams(json: { readonly [key: string]: JsonValue }): Params {
 }
 
 export function asTemplateValue(params: Params): TemplateValue {
-  return params as unknown as TemplateValue;
+  return params;
 }

@@ -36,7 +36,8 @@ export function mergeList(
     const ownPlace = placeIn(original, others[0]);
     const patchPlace = placeIn(original, fromPatch[0]);
     const takeOther =
-      fromPatch.length === 0 || (others.length > 0 && ownPlace >= 0 && patchPlace >= 0 && ownPlace < patchPlace);
+      fromPatch.length === 0 ||
+      (others.length > 0 && ownPlace >= 0 && patchPlace >= 0 && ownPlace < patchPlace);
     result.push((takeOther ? others.shift() : fromPatch.shift()) as JsonValue);
   }
   return result;

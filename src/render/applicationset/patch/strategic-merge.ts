@@ -56,13 +56,17 @@ function mergeField(type: GoType, original: JsonObject, { key, value, isDeletion
     return;
   }
   const field = fieldOf(type, key);
-  if (kind === 'map')
-    setKey(original, key, mergeMap(field.type, current as JsonObject, value as JsonObject));
+  if (kind === 'map') setKey(original, key, mergeMap(field.type, current as JsonObject, value as JsonObject));
   else {
     const lists = { original: current as readonly JsonValue[], patch: value as readonly JsonValue[] };
     if (isDeletion) setKey(original, key, deleteFrom(lists.original, lists.patch));
     else if (field.mergeKey === undefined) setKey(original, key, value);
-    else setKey(original, key, mergeList(lists, field.mergeKey, (own, other) => mergeMap(elementOf(field), own, other)));
+    else
+      setKey(
+        original,
+        key,
+        mergeList(lists, field.mergeKey, (own, other) => mergeMap(elementOf(field), own, other)),
+      );
   }
 }
 
@@ -107,8 +111,8 @@ function orderElements(type: GoType, original: JsonObject, patch: JsonObject): v
       throw new PatchError('invalid patch format of setElementOrder list');
     if (value !== undefined) mergeField(type, original, { key, value, isDeletion: false });
     delete patch[key];
-    const merged = original[key];
-    if (!Array.isArray(merged)) continue;
+    if (!Array.isArray(original[key])) continue;
+    const merged = original[key] as readonly JsonValue[];
     const placeOf = (item: JsonValue): number => order.findIndex((other) => isDeepStrictEqual(other, item));
     const ordered = merged.filter((item) => placeOf(item) >= 0).sort((a, b) => placeOf(a) - placeOf(b));
     let next = 0;
@@ -121,10 +125,12 @@ function deleteFrom(original: readonly JsonValue[], removed: readonly JsonValue[
 }
 
 function withoutNulls(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map((item: JsonValue) => (item === null ? null : withoutNulls(item)));
+  if (Array.isArray(value))
+    return value.map((item: JsonValue) => (item === null ? null : withoutNulls(item)));
   if (value === null || typeof value !== 'object') return value;
   const kept: JsonObject = {};
-  for (const [key, item] of Object.entries(value)) if (item !== null) setKey(kept, key, withoutNulls(item as JsonValue));
+  for (const [key, item] of Object.entries(value))
+    if (item !== null) setKey(kept, key, withoutNulls(item as JsonValue));
   return kept;
 }
 
@@ -136,7 +142,7 @@ export function withoutDirectives(value: JsonValue): JsonValue | undefined {
   if (Object.hasOwn(value, DIRECTIVE)) return undefined;
   const kept: JsonObject = {};
   for (const [key, item] of Object.entries(value)) {
-    const result = withoutDirectives(item as JsonValue);
+    const result = withoutDirectives(item);
     if (result !== undefined) setKey(kept, key, result);
   }
   return kept;

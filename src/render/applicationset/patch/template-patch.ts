@@ -19,7 +19,7 @@ export function applyTemplatePatch(application: TypedObject, patchText: string):
   const { json, text } = patchAsJson(patchText);
   const { error } = decodeTyped(APPLICATION, json);
   if (error !== undefined) throw new GenerateError(`invalid templatePatch ${quoteAsGo(text)}: ${error}`);
-  const original = encodeTyped(APPLICATION, application) as JsonObject;
+  const original = encodeTyped(APPLICATION, application);
   const merged = merge(original, (json ?? {}) as JsonObject, text);
   const patched = decodeTyped(APPLICATION, merged);
   if (patched.error !== undefined)

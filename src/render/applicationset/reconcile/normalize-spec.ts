@@ -16,7 +16,9 @@ export function normalizeSpec(spec: JsonMap): JsonMap {
     ...(source === undefined ? {} : { source: hasSources ? source : normalizeSource(source as JsonMap) }),
     ...(sources === undefined
       ? {}
-      : { sources: hasSources ? sources.map((item: JsonValue) => normalizeSource(item as JsonMap)) : sources }),
+      : {
+          sources: hasSources ? sources.map((item: JsonValue) => normalizeSource(item as JsonMap)) : sources,
+        }),
   };
 }
 

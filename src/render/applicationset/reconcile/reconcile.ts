@@ -70,7 +70,9 @@ export function reconcile(
   };
 }
 
-function create(applications: readonly ApplicationFields[]): Pick<Reconciled, 'created' | 'refused' | 'specAsCreated'> {
+function create(
+  applications: readonly ApplicationFields[],
+): Pick<Reconciled, 'created' | 'refused' | 'specAsCreated'> {
   const created: string[] = [];
   const refused: Record<string, string> = {};
   const specAsCreated: Record<string, unknown> = {};
@@ -97,7 +99,10 @@ function firstError(
   const [name] = Object.keys(refused).sort();
   if (name !== undefined) {
     const updates = applicationsSync === 'sync' || applicationsSync === 'create-update';
-    return { reason: updates ? 'UpdateApplicationError' : 'CreateApplicationError', error: refused[name] ?? '' };
+    return {
+      reason: updates ? 'UpdateApplicationError' : 'CreateApplicationError',
+      error: refused[name] ?? '',
+    };
   }
   if (applicationsSync !== 'sync' && applicationsSync !== 'create-delete') return undefined;
   try {

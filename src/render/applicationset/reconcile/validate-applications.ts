@@ -10,13 +10,20 @@ import type { ApplicationFields } from './application-fields.ts';
  */
 export function validateApplications(
   applications: readonly ApplicationFields[],
-  { applicationSet, world, projects }: { applicationSet: string; world: World; projects: ReadonlySet<string> },
+  {
+    applicationSet,
+    world,
+    projects,
+  }: { applicationSet: string; world: World; projects: ReadonlySet<string> },
 ): ReadonlyMap<string, string> {
   const problems = new Map<string, string>();
   const seen = new Set<string>();
   for (const { name, project, destination } of applications) {
     if (seen.has(name)) {
-      problems.set(name, `ApplicationSet ${applicationSet} contains applications with duplicate name: ${name}`);
+      problems.set(
+        name,
+        `ApplicationSet ${applicationSet} contains applications with duplicate name: ${name}`,
+      );
       continue;
     }
     seen.add(name);
@@ -28,7 +35,10 @@ export function validateApplications(
   return problems;
 }
 
-function destinationProblem({ server, name }: ApplicationFields['destination'], world: World): string | undefined {
+function destinationProblem(
+  { server, name }: ApplicationFields['destination'],
+  world: World,
+): string | undefined {
   const problem = clusterProblem(server, name, world);
   return problem === undefined ? undefined : `application destination spec is invalid: ${problem}`;
 }
@@ -41,7 +51,8 @@ function clusterProblem(server: string, name: string, { clusters }: World): stri
     return `application destination can't have both name and server defined: ${name} ${server}`;
   if (server !== '') {
     const address = trimSlashes(server);
-    if (address === IN_CLUSTER_SERVER || known.some((cluster) => cluster.server === address)) return undefined;
+    if (address === IN_CLUSTER_SERVER || known.some((cluster) => cluster.server === address))
+      return undefined;
     return `error getting cluster by server ${quoteAsGo(server)}: rpc error: code = NotFound desc = cluster ${quoteAsGo(address)} not found`;
   }
   if (name === '') return 'Destination server missing from app spec';

@@ -60,7 +60,7 @@ class Decoder {
       const field = fieldNamed(type, key);
       if (field === undefined) continue;
       const path = place.path === '' ? field.name : `${place.path}.${field.name}`;
-      const value = this.decode(field.type, given as JsonValue, { struct: type.shortName, path });
+      const value = this.decode(field.type, given, { struct: type.shortName, path });
       if (value !== undefined) setKey(fields, field.name, value);
       else if (given === null && isNilable(field.type)) delete fields[field.name];
     }
@@ -77,7 +77,7 @@ class Decoder {
       return this.#refuse(type, json, place);
     const entries: Record<string, TypedValue> = {};
     for (const [key, item] of Object.entries(json))
-      setKey(entries, key, this.decode(type.of, item as JsonValue, place) ?? zeroOf(type.of));
+      setKey(entries, key, this.decode(type.of, item, place) ?? zeroOf(type.of));
     return entries;
   }
 
@@ -138,5 +138,11 @@ function zeroOf(type: GoType): TypedValue {
 /** What Go's JSON decoder calls a value. */
 export function kindOf(json: JsonValue): string {
   if (Array.isArray(json)) return 'array';
-  return json !== null && typeof json === 'object' ? 'object' : json === null ? 'null' : typeof json === 'boolean' ? 'bool' : typeof json;
+  return json !== null && typeof json === 'object'
+    ? 'object'
+    : json === null
+      ? 'null'
+      : typeof json === 'boolean'
+        ? 'bool'
+        : typeof json;
 }

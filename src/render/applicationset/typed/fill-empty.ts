@@ -17,7 +17,11 @@ export function fillEmpty(type: GoStruct, own: TypedObject, base: TypedObject): 
   return filled;
 }
 
-function fillValue(type: GoType, own: TypedValue | undefined, base: TypedValue | undefined): TypedValue | undefined {
+function fillValue(
+  type: GoType,
+  own: TypedValue | undefined,
+  base: TypedValue | undefined,
+): TypedValue | undefined {
   if (base === undefined) return own;
   switch (type.kind) {
     case 'struct':

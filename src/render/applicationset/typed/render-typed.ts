@@ -27,17 +27,22 @@ function renderStruct(type: GoStruct, value: TypedObject, rendering: Rendering):
   const rendered: Record<string, TypedValue> = {};
   for (const { name, type: fieldType } of type.fields) {
     const given = value[name];
-    const result = name === 'values' && fieldType.kind === 'map' && rendering.renderValues !== undefined
-      ? given === undefined
-        ? undefined
-        : rendering.renderValues(given as TypedObject)
-      : renderValue(fieldType, given, rendering);
+    const result =
+      name === 'values' && fieldType.kind === 'map' && rendering.renderValues !== undefined
+        ? given === undefined
+          ? undefined
+          : rendering.renderValues(given as TypedObject)
+        : renderValue(fieldType, given, rendering);
     if (result !== undefined) rendered[name] = result;
   }
   return rendered;
 }
 
-function renderValue(type: GoType, value: TypedValue | undefined, rendering: Rendering): TypedValue | undefined {
+function renderValue(
+  type: GoType,
+  value: TypedValue | undefined,
+  rendering: Rendering,
+): TypedValue | undefined {
   switch (type.kind) {
     case 'struct':
       return renderStruct(type, (value ?? {}) as TypedObject, rendering);
@@ -83,7 +88,7 @@ function renderJson(value: JsonValue, params: Params, mode: TemplateMode): JsonV
   const rendered: Record<string, JsonValue> = {};
   for (const [key, item] of Object.entries(value)) {
     if (item === null) continue;
-    const result = renderJson(item as JsonValue, params, mode);
+    const result = renderJson(item, params, mode);
     setKey(rendered, replaceText(key, params, mode), result);
   }
   return rendered;
@@ -100,7 +105,11 @@ export function renderKnownValues(values: TypedObject, params: Params, mode: Tem
   const rendered: Record<string, TypedValue> = {};
   for (const [key, value] of Object.entries(values)) {
     const text = value as string;
-    setKey(rendered, key, renderKnown(key, text, () => replaceText(text, params, strict)));
+    setKey(
+      rendered,
+      key,
+      renderKnown(key, text, () => replaceText(text, params, strict)),
+    );
   }
   return rendered;
 }

@@ -21,7 +21,8 @@ export const APPLICATION_SPEC_FIELDS = {
   KustomizePatch: 'path?:string patch?:string target?:*KustomizeSelector options?:{}bool',
   KustomizeSelector:
     'group?:string version?:string kind?:string name?:string namespace?:string annotationSelector?:string labelSelector?:string',
-  ApplicationSourceDirectory: 'recurse?:bool jsonnet!:ApplicationSourceJsonnet exclude?:string include?:string',
+  ApplicationSourceDirectory:
+    'recurse?:bool jsonnet!:ApplicationSourceJsonnet exclude?:string include?:string',
   ApplicationSourceJsonnet: 'extVars?:[]JsonnetVar tlas?:[]JsonnetVar libs?:[]string',
   JsonnetVar: 'name:string value:string code?:bool',
   ApplicationSourcePlugin: `name?:string env?:Env=[]*EnvEntry

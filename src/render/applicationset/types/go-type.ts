@@ -94,7 +94,7 @@ export function describeGoTypes(
       return { kind: 'map', name: `map[string]${of.name}`, of };
     }
     const named = /^(\w+)=(.+)$/.exec(text);
-    if (named !== null) return { ...typeOf(named[2] ?? ''), name: `v1alpha1.${named[1] ?? ''}` } as GoType;
+    if (named !== null) return { ...typeOf(named[2] ?? ''), name: `v1alpha1.${named[1] ?? ''}` };
     return SCALARS[text] ?? structNamed(text);
   };
   return structNamed;

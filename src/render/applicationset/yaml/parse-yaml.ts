@@ -1,19 +1,17 @@
-import yaml from 'js-yaml';
-import { kubectlSchema } from '../../../runtime/yaml/kubectl-schema.ts';
+import { TemplateError } from '../../template/template-error.ts';
+import { yamlToJson } from '../../template/yaml-to-json.ts';
 import type { JsonValue } from '../params/params.ts';
 
 export type ParsedYaml =
   | { readonly ok: true; readonly value: JsonValue }
   | { readonly ok: false; readonly error: string };
 
-const SCHEMA = kubectlSchema();
-
-/** The first document of a YAML text as JSON, as sigs.k8s.io/yaml reads it: YAML 1.1 booleans, keys that are no text become text. */
+/** The first document of a YAML text as JSON, as Argo CD reads it, or Go's text for what is wrong. */
 export function parseYamlAsGo(text: string): ParsedYaml {
   try {
-    const [first = null] = yaml.loadAll(text, null, { schema: SCHEMA }) as JsonValue[];
-    return { ok: true, value: first };
+    return { ok: true, value: JSON.parse(yamlToJson(text)) as JsonValue };
   } catch (error) {
-    return { ok: false, error: `yaml: ${(error as Error).message}` };
+    if (error instanceof TemplateError) return { ok: false, error: error.message };
+    throw error;
   }
 }

@@ -68,7 +68,11 @@ function table(applications: readonly ApplicationJson[]): string {
     const { namespace, name } = metadata as { readonly namespace?: string; readonly name?: string };
     const { project, destination } = spec as {
       readonly project?: string;
-      readonly destination?: { readonly name?: string; readonly server?: string; readonly namespace?: string };
+      readonly destination?: {
+        readonly name?: string;
+        readonly server?: string;
+        readonly namespace?: string;
+      };
     };
     const target = destination?.name ?? destination?.server ?? '';
     return [namespace ?? '', name ?? '', project ?? '', target, destination?.namespace ?? ''];

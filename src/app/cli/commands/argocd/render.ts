@@ -18,7 +18,10 @@ export const argocdRenderCommand: CliCommand = {
     const command = verbCommand(program, 'argocd', 'work with Argo CD')
       .command('render')
       .description('say which Applications an ApplicationSet makes, without Argo CD')
-      .argument('<file>', 'YAML with ApplicationSets, and with ConfigMaps and cluster Secrets where they need them')
+      .argument(
+        '<file>',
+        'YAML with ApplicationSets, and with ConfigMaps and cluster Secrets where they need them',
+      )
       .option('--hub', 'take clusters, ConfigMaps and decisions from a hub', false)
       .option('--repo <dir>', 'take clusters and decisions from the placements in this folder')
       .option('--cases', 'the file holds recorded cases (JSON Lines, may be gzipped)', false)
@@ -51,7 +54,8 @@ async function render(io: CliIo, file: string, options: RenderOptions): Promise<
   const wantsHub = options.hub || options.kubeconfig !== undefined || options.context !== undefined;
   if (wantsHub && options.repo !== undefined) refuse('--repo', 'either a hub or a folder');
   if (options.cases) {
-    if (wantsHub || options.repo !== undefined) refuse('--cases', 'a case has its own clusters and decisions');
+    if (wantsHub || options.repo !== undefined)
+      refuse('--cases', 'a case has its own clusters and decisions');
     const { runCases } = await import('./cases/run-cases.ts');
     return runCases(io, file);
   }

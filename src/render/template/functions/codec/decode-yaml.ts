@@ -8,6 +8,7 @@ import type { Any } from '../../value/go-type.ts';
 import { BOOL, FLOAT64, isString, LIST, STRING, valueOf } from '../../value/go-type.ts';
 import { checkDepth, spend } from '../../value/work.ts';
 import { decodeBase64 } from './base-encodings.ts';
+import { encodeJson } from './encode-json.ts';
 import type { Scalar } from './resolve-scalar.ts';
 import { resolveScalar } from './resolve-scalar.ts';
 
@@ -42,6 +43,11 @@ function wrongType(value: Any, into: string): string {
 
 function fail(text: string): never {
   throw new GoError(`error converting YAML to JSON: ${text}`);
+}
+
+/** sigs.k8s.io/yaml's YAMLToJSON. */
+export function yamlAsJson(bytes: string): string {
+  return encodeJson(decodeYaml(bytes));
 }
 
 /** The first document of a text. go-yaml does not read the others. */

@@ -1,6 +1,10 @@
 import { NotRendered } from '../../../../../render/applicationset/failures.ts';
 import { generateApplications } from '../../../../../render/applicationset/generate-applications.ts';
-import { parseFirstJson, type JsonNode, toJsonValue } from '../../../../../render/applicationset/json/parse-go-json.ts';
+import {
+  parseFirstJson,
+  type JsonNode,
+  toJsonValue,
+} from '../../../../../render/applicationset/json/parse-go-json.ts';
 import { renderFastTemplate } from '../../../../../render/template/render-fast-template.ts';
 import { renderGoTemplate } from '../../../../../render/template/render-go-template.ts';
 import { TemplateError } from '../../../../../render/template/template-error.ts';
@@ -22,7 +26,9 @@ interface FunctionCase {
 export type CaseAnswer =
   | {
       readonly id: string;
-      readonly result: { readonly applications: unknown } | { readonly error: string; readonly reason: string };
+      readonly result:
+        | { readonly applications: unknown }
+        | { readonly error: string; readonly reason: string };
     }
   | { readonly id: string; readonly output: string }
   | { readonly id: string; readonly error: string };
@@ -33,7 +39,9 @@ export const NOT_RENDERED = 'NotRendered';
 /** Renders one line of recorded cases, an ApplicationSet or a single template. */
 export function answerCase(line: string): CaseAnswer {
   const recorded = JSON.parse(line) as RecordedCase | FunctionCase;
-  return 'template' in recorded ? answerFunction(recorded) : answerApplicationSet(withExactIntegers(recorded, line));
+  return 'template' in recorded
+    ? answerFunction(recorded)
+    : answerApplicationSet(withExactIntegers(recorded, line));
 }
 
 function answerApplicationSet(recorded: RecordedCase): CaseAnswer {
@@ -48,7 +56,14 @@ function answerApplicationSet(recorded: RecordedCase): CaseAnswer {
   }
 }
 
-function answerFunction({ id, engine, template, params = {}, options = [], stringMaps = [] }: FunctionCase): CaseAnswer {
+function answerFunction({
+  id,
+  engine,
+  template,
+  params = {},
+  options = [],
+  stringMaps = [],
+}: FunctionCase): CaseAnswer {
   const data = withStringMaps(params, '', stringMaps);
   try {
     const output =
@@ -70,7 +85,10 @@ function withStringMaps(
       const path = `${prefix}${key}`;
       if (stringMaps.includes(path)) return [key, new StringMap(value as Record<string, string>)];
       const isParent = stringMaps.some((name) => name.startsWith(`${path}.`));
-      return [key, isParent ? withStringMaps(value as Record<string, TemplateValue>, `${path}.`, stringMaps) : value];
+      return [
+        key,
+        isParent ? withStringMaps(value as Record<string, TemplateValue>, `${path}.`, stringMaps) : value,
+      ];
     }),
   );
 }

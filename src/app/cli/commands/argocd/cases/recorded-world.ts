@@ -32,7 +32,10 @@ interface RecordedDecision extends DecisionObject {
 
 const NAMESPACE = 'argocd';
 /** What the recording cluster served in any case. */
-const OCM_DECISIONS = { apiVersion: 'cluster.open-cluster-management.io/v1beta1', resource: 'placementdecisions' };
+const OCM_DECISIONS = {
+  apiVersion: 'cluster.open-cluster-management.io/v1beta1',
+  resource: 'placementdecisions',
+};
 
 /** The world of a recorded case: plugins answer what they answered then. */
 export function recordedWorld({ clusters, configMaps, secrets, decisions, plugin }: RecordedCase): World {
@@ -50,8 +53,7 @@ export function recordedWorld({ clusters, configMaps, secrets, decisions, plugin
         (object) => object.apiVersion === apiVersion && `${object.kind.toLowerCase()}s` === resource,
       );
       const isServed =
-        ofKind.length > 0 ||
-        (apiVersion === OCM_DECISIONS.apiVersion && resource === OCM_DECISIONS.resource);
+        ofKind.length > 0 || (apiVersion === OCM_DECISIONS.apiVersion && resource === OCM_DECISIONS.resource);
       if (!isServed) return undefined;
       return ofKind
         .filter(({ metadata }) => (metadata.namespace ?? NAMESPACE) === NAMESPACE)
@@ -60,10 +62,15 @@ export function recordedWorld({ clusters, configMaps, secrets, decisions, plugin
     askPlugin: ({ method, host, path, body }) => {
       const recorded = plugin?.find(
         ({ request }) =>
-          request.method === method && request.host === host && request.path === path && request.body === body,
+          request.method === method &&
+          request.host === host &&
+          request.path === path &&
+          request.body === body,
       );
       if (recorded !== undefined) return recorded.response;
-      throw new NotRendered(`no answer is recorded for ${method} http://${host}${path} with the body ${body.trim()}`);
+      throw new NotRendered(
+        `no answer is recorded for ${method} http://${host}${path} with the body ${body.trim()}`,
+      );
     },
   };
 }

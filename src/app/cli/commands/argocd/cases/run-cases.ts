@@ -22,7 +22,8 @@ export async function runCases(io: CliIo, file: string): Promise<ExitCode> {
     lineNumber += 1;
     if (line.trim() === '') continue;
     const answer = answerLine(line, `${file}:${String(lineNumber)}`);
-    if ('result' in answer && 'reason' in answer.result && answer.result.reason === NOT_RENDERED) refused += 1;
+    if ('result' in answer && 'reason' in answer.result && answer.result.reason === NOT_RENDERED)
+      refused += 1;
     io.stdout.write(`${JSON.stringify(answer)}\n`);
   }
   if (refused === 0) return 0;
@@ -35,7 +36,11 @@ function answerLine(line: string, where: string): ReturnType<typeof answerCase> 
     return answerCase(line);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw new InputError(`the line is no JSON: ${error.message}`, { code: 'argocd.cases', subject: where, cause: error });
+    throw new InputError(`the line is no JSON: ${error.message}`, {
+      code: 'argocd.cases',
+      subject: where,
+      cause: error,
+    });
   }
 }
 

@@ -36,7 +36,9 @@ export function objectWorld(parts: WorldParts): World {
     ({ metadata }) => metadata.namespace === undefined || metadata.namespace === namespace,
   );
   const named = (kind: string, name: string): WithData | undefined =>
-    objects.find((object) => object.kind === kind && object.apiVersion === 'v1' && object.metadata.name === name);
+    objects.find(
+      (object) => object.kind === kind && object.apiVersion === 'v1' && object.metadata.name === name,
+    );
   const ownClusters = objects.filter(isClusterSecret).map(readClusterSecret);
   return {
     namespace,

@@ -23,7 +23,11 @@ const USUAL_CONFIG_MAP = {
 };
 
 /** The world of `--repo`, of `--hub`, or of the file alone. What the file holds counts before what is elsewhere. */
-export async function openWorld(io: CliIo, own: readonly KubeObject[], options: RenderOptions): Promise<World> {
+export async function openWorld(
+  io: CliIo,
+  own: readonly KubeObject[],
+  options: RenderOptions,
+): Promise<World> {
   const { argocdNamespace: namespace, repo } = options;
   if (repo !== undefined) {
     const snapshot = await readRepository(io, repo);
