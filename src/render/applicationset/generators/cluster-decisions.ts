@@ -89,7 +89,7 @@ function decisionsOf({ status }: DecisionObject, listKey: string): readonly Para
   if (Object.keys(map).length === 0) return [];
   const list = Object.hasOwn(map, listKey) ? map[listKey] : undefined;
   if (!Array.isArray(list)) throw wrongKind(list, '[]interface {}');
-  return list;
+  return list as readonly Params[];
 }
 
 function clusterNameOf(item: Params, matchKey: string): string | undefined {

@@ -10,6 +10,7 @@ import {
   generateApplications,
 } from '../../../../render/applicationset/generate-applications.ts';
 import type { JsonValue } from '../../../../render/applicationset/params/params.ts';
+import { reconcile } from '../../../../render/applicationset/reconcile/reconcile.ts';
 import type { World } from '../../../../render/applicationset/world.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { renderDocument } from '../../../terminal/output-format.ts';
@@ -30,8 +31,10 @@ export async function renderFile(io: CliIo, file: string, options: RenderOptions
   for (const set of sets) {
     const namespaced = { ...set, metadata: { namespace: options.argocdNamespace, ...set.metadata } };
     const result = attempt(namespaced as unknown as JsonValue, world);
-    if ('applications' in result) applications.push(...result.applications);
-    else {
+    if ('applications' in result) {
+      applications.push(...result.applications);
+      io.stderr.write(warningOf(namespaced as unknown as JsonValue, result, world));
+    } else {
       failed += 1;
       io.stderr.write(`ApplicationSet ${set.metadata.name}: ${result.reason}: ${result.error}\n`);
     }
@@ -49,6 +52,23 @@ function attempt(set: JsonValue, world: World): Attempt {
     if (error instanceof NotRendered) return { error: error.message, reason: 'Berth does not render this' };
     throw error;
   }
+}
+
+/** What Argo CD's controller would complain about. Projects are taken to exist; so are clusters where none is known. */
+function warningOf(
+  set: JsonValue,
+  generated: Generated & { readonly applications: unknown },
+  world: World,
+): string {
+  const projects = new Set(
+    generated.applications.map(({ spec }) => (spec as { readonly project?: string }).project ?? ''),
+  );
+  const { conditions } = reconcile(set, generated, { world, projects });
+  const wrong = conditions.find(({ type, status }) => type === 'ErrorOccurred' && status === 'True');
+  if (wrong === undefined || (wrong.reason === 'ApplicationValidationError' && world.clusters.length === 0))
+    return '';
+  const { metadata } = set as { readonly metadata: { readonly name?: string } };
+  return `ApplicationSet ${metadata.name ?? ''}: Argo CD would report ${wrong.reason}: ${wrong.message}\n`;
 }
 
 async function print(applications: readonly ApplicationJson[], { output }: RenderOptions): Promise<string> {
