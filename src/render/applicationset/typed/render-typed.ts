@@ -43,6 +43,8 @@ function renderValue(
   value: TypedValue | undefined,
   rendering: Rendering,
 ): TypedValue | undefined {
+  // Whether a map of an Application is nil or empty makes no difference, and most of its fields are absent.
+  if (value === undefined && rendering.renderValues === undefined) return undefined;
   switch (type.kind) {
     case 'struct':
       return renderStruct(type, (value ?? {}) as TypedObject, rendering);
