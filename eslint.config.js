@@ -51,6 +51,18 @@ export default tseslint.config(
     },
   },
   {
+    // Rendering gives the same for the same input.
+    files: ['src/render/**/*.ts'],
+    rules: {
+      'no-restricted-globals': ['error', 'process', 'setTimeout', 'setInterval', 'setImmediate', 'fetch'],
+      'no-restricted-properties': [
+        'error',
+        { object: 'Math', property: 'random', message: 'rendering is deterministic' },
+        { object: 'Date', property: 'now', message: 'rendering does not depend on the time' },
+      ],
+    },
+  },
+  {
     files: ['test/**/*.ts', '*.config.ts'],
     rules: {
       'max-lines-per-function': 'off',

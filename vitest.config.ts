@@ -15,7 +15,7 @@ const project = (name: string, include: string[], options: ProjectOptions = {}) 
 /** Tests with real processes, sockets and disks run a second time before they fail a shared machine's CI; the counts name them. */
 const AGAIN = process.env['CI'] === undefined ? 0 : 1;
 
-const MIRROR = 'test/{core,runtime,adapters,hub,controllers,agent,app,plugin,house}/**';
+const MIRROR = 'test/{core,runtime,adapters,hub,render,controllers,agent,app,plugin,house}/**';
 /** They put something else in the place of a module that the others use as it is. */
 const APART = [
   'test/adapters/store/crash-points.integration.test.ts',

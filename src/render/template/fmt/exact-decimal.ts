@@ -47,15 +47,23 @@ export function shortest(value: number): Decimal {
   return { digits: mantissa.replace('.', ''), point: Number(exponent) + 1 };
 }
 
+/** Whether |value| is less than a power of ten, exactly. */
+function isBelowPowerOfTen(value: number, power: number): boolean {
+  const { mantissa, exponent } = toBinary(value);
+  const left = mantissa * 2n ** BigInt(Math.max(exponent, 0)) * 10n ** BigInt(Math.max(-power, 0));
+  const right = 10n ** BigInt(Math.max(power, 0)) * 2n ** BigInt(Math.max(-exponent, 0));
+  return left < right;
+}
+
 /** So many significant digits, rounded half to even from the exact value. */
 export function significant(value: number, count: number): Decimal {
   if (value === 0) return { digits: '', point: 0 };
-  const { point } = shortest(value);
+  // The shortest form may have been rounded up to a power of ten.
+  const rounded = shortest(value).point;
+  const point = isBelowPowerOfTen(value, rounded - 1) ? rounded - 1 : rounded;
   const digits = scaled(value, count - point).toString();
-  // Rounding may carry into one digit more; the shortest form may have been rounded up itself.
-  if (digits.length > count) return { digits: digits.slice(0, count), point: point + digits.length - count };
-  if (digits.length === count) return { digits, point };
-  return { digits: scaled(value, count - point + 1).toString(), point: point - 1 };
+  // Rounding may carry into one digit more.
+  return { digits: digits.slice(0, count), point: point + digits.length - count };
 }
 
 /** Digits with so many of them after the decimal point, rounded half to even from the exact value. */

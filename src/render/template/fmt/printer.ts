@@ -114,7 +114,7 @@ export class Printer {
 
   /** What is written for the key of a map with a verb that is not for strings. */
   #unfit(key: string, verb: string): string {
-    return `%!${encodeRune(verb.codePointAt(0) ?? 0)}(string=${pad(key, this.flags)})`;
+    return `%!${encodeRune(verb.codePointAt(0) ?? 0)}(string=${formatString(key, 'v', this.flags) ?? ''})`;
   }
 
   #slice({ type, data }: Value<readonly unknown[] | null>, verb: string, depth: number): void {

@@ -2,7 +2,7 @@ import type { Alias, Document, Node, Pair, Scalar as ScalarNode, YAMLMap, YAMLSe
 import { isAlias, isMap as isMapNode, isPair, isScalar, isSeq, parseAllDocuments } from 'yaml';
 import { formatFloat } from '../../fmt/format-float.ts';
 import { decode, encode } from '../../text/bytes.ts';
-import { GoError } from '../../value/go-error.ts';
+import { GoError, Refusal } from '../../value/go-error.ts';
 import { GoMap, isMap, MAP } from '../../value/go-map.ts';
 import type { Any } from '../../value/go-type.ts';
 import { BOOL, FLOAT64, isString, LIST, STRING, valueOf } from '../../value/go-type.ts';
@@ -11,6 +11,7 @@ import { decodeBase64 } from './base-encodings.ts';
 import { encodeJson } from './encode-json.ts';
 import type { Scalar } from './resolve-scalar.ts';
 import { resolveScalar } from './resolve-scalar.ts';
+import { yamlFault } from './yaml-fault.ts';
 
 /** sigs.k8s.io/yaml's Unmarshal into a map: Argo CD's fromYaml. Numbers become float64, since they pass through JSON. */
 export function decodeYamlMap(bytes: string): GoMap<Any> {
@@ -21,9 +22,9 @@ export function decodeYamlMap(bytes: string): GoMap<Any> {
 }
 
 /** The same into a list: Argo CD's fromYamlArray. */
-export function decodeYamlList(bytes: string): readonly Any[] | null {
+export function decodeYamlList(bytes: string): readonly Any[] {
   const value = decodeYaml(bytes);
-  if (value === null) return null;
+  if (value === null) return [];
   if (value.type === LIST) return value.data as readonly Any[];
   throw new GoError(wrongType(value, '[]interface {}'));
 }
@@ -53,20 +54,27 @@ export function yamlAsJson(bytes: string): string {
 /** The first document of a text. go-yaml does not read the others. */
 function decodeYaml(bytes: string): Any {
   spend(bytes.length);
-  const [document] = parseAllDocuments(decode(bytes), {
+  const text = decode(bytes);
+  if (/[\u0085\u2028\u2029]/.test(text))
+    throw new Refusal('Berth does not read YAML with the line breaks U+0085, U+2028 and U+2029 of YAML 1.1');
+  const directive = /^%.*/.exec(text)?.[0] ?? '%YAML 1.1';
+  if (!/^%YAML\s+1\.1\s*(#.*)?$/.test(directive))
+    fail(
+      `yaml: ${/^%YAML\s+\d+\.\d/.test(directive) ? 'found incompatible YAML document' : 'did not find expected version number'}`,
+    );
+  const [document] = parseAllDocuments(text, {
     version: '1.1',
     schema: 'failsafe',
     uniqueKeys: false,
     merge: false,
     logLevel: 'silent',
-    prettyErrors: true,
+    prettyErrors: false,
     resolveKnownTags: false,
   });
   if (document === undefined || !('contents' in document)) return null;
   const [error] = document.errors;
-  if (error !== undefined)
-    fail(`yaml: line ${error.linePos?.[0].line ?? 1}: ${error.message.split('\n')[0] ?? ''}`);
-  return new Converter(document).convert(document.contents, 0);
+  if (error !== undefined) fail(`yaml: ${yamlFault(text, { message: error.message, at: error.pos[0] })}`);
+  return new Converter(document, text).convert(document.contents, 0);
 }
 
 /** What of a document becomes a value of Go. */
@@ -74,17 +82,29 @@ class Converter {
   readonly #document: Document.Parsed;
   readonly #open = new Set<Node>();
 
-  constructor(document: Document.Parsed) {
+  readonly #text: string;
+
+  constructor(document: Document.Parsed, text: string) {
     this.#document = document;
+    this.#text = text;
   }
 
   convert(node: unknown, depth: number): Any {
     checkDepth(depth);
     if (isAlias(node)) return this.#alias(node, depth);
-    if (isScalar(node)) return toAny(scalarOf(node));
+    if (isScalar(node)) return toAny(scalarOf(node, this.#endsOpen(node)));
     if (isSeq(node)) return valueOf(LIST, this.#list(node, depth));
     if (isMapNode(node)) return valueOf(MAP, this.#map(node, depth));
     return null;
+  }
+
+  /** Whether a block ends with the text and without a line break: go-yaml adds none. */
+  #endsOpen(node: ScalarNode): boolean {
+    return (
+      node.type?.startsWith('BLOCK') === true &&
+      !this.#text.endsWith('\n') &&
+      (node.range?.[1] ?? 0) >= this.#text.length
+    );
   }
 
   #alias(alias: Alias, depth: number): Any {
@@ -162,8 +182,9 @@ function keyText(scalar: Scalar): string {
 
 const TAG = 'tag:yaml.org,2002:';
 
-function scalarOf(node: ScalarNode): Scalar {
-  const text = encode(node.source ?? (typeof node.value === 'string' ? node.value : ''));
+function scalarOf(node: ScalarNode, endsOpen = false): Scalar {
+  const source = encode(node.source ?? (typeof node.value === 'string' ? node.value : ''));
+  const text = endsOpen ? source.replace(/\n$/, '') : source;
   const tag = node.tag?.startsWith(TAG) === true ? node.tag.slice(TAG.length) : undefined;
   if (node.type !== 'PLAIN' && node.type !== undefined && (tag === undefined || tag === 'str'))
     return { tag: 'str', value: text };

@@ -1,7 +1,7 @@
 import { formatFloat } from '../../fmt/format-float.ts';
 import { runesOf } from '../../text/bytes.ts';
 import { isDigit, isLetter } from '../../text/unicode.ts';
-import { GoError } from '../../value/go-error.ts';
+import { GoError, Refusal } from '../../value/go-error.ts';
 import type { GoMap } from '../../value/go-map.ts';
 import { isMap } from '../../value/go-map.ts';
 import type { Any } from '../../value/go-type.ts';
@@ -14,6 +14,8 @@ import { YamlEmitter } from './yaml-emitter.ts';
 /** Control characters that a reader of YAML refuses. */
 const REFUSED = /\x7f|\xc2[\x80-\x84\x86-\x9f]|\xef\xbf[\xbe\xbf]/;
 
+const NEXT_LINE = '\xc2\x85';
+
 /**
  * sigs.k8s.io/yaml's Marshal without the line break at the end: what Argo CD's toYaml gives. The value becomes JSON first, and that is
  * read as YAML.
@@ -21,6 +23,8 @@ const REFUSED = /\x7f|\xc2[\x80-\x84\x86-\x9f]|\xef\xbf[\xbe\xbf]/;
 export function encodeYaml(value: Any): string {
   const json = encodeJson(value);
   if (REFUSED.test(json)) throw new GoError('yaml: control characters are not allowed');
+  if (json.includes(NEXT_LINE))
+    throw new Refusal('Berth does not write the character U+0085 as YAML: go-yaml takes it for a line break');
   const emitter = new YamlEmitter();
   emit(emitter, decodeJson(json, numberWord), false);
   return emitter.text.endsWith('\n') ? emitter.text.slice(0, -1) : emitter.text;

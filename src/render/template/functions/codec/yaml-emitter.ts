@@ -1,4 +1,4 @@
-import { decodeRune } from '../../text/bytes.ts';
+import { decodeRune, runesOf } from '../../text/bytes.ts';
 import { hex } from '../../text/quote.ts';
 import { checkText } from '../../value/work.ts';
 import { isPlainText } from './resolve-scalar.ts';
@@ -137,7 +137,7 @@ export class YamlEmitter {
     for (let at = 0; at < bytes.length; ) {
       const { rune, width } = decodeRune(bytes, at);
       const char = bytes.slice(at, at + width);
-      if (char === ' ') {
+      if (char === ' ' && !hasMark) {
         if (mayBreak && !spaces && this.#column > WIDTH && at > 0 && at < bytes.length - 1) {
           this.writeIndent();
           if (bytes[at + 1] === ' ') this.#put('\\');
@@ -183,8 +183,9 @@ export class YamlEmitter {
 /** How a literal block begins and ends: its indentation where a space is first, and what happens with line breaks at its end. */
 function literalHints(bytes: string): string {
   const indent = bytes.startsWith(' ') || isBreak(decodeRune(bytes, 0).rune) ? '2' : '';
-  if (!bytes.endsWith('\n')) return `${indent}-`;
-  return bytes.length === 1 || bytes.endsWith('\n\n') ? `${indent}+` : indent;
+  const [last, before] = runesOf(bytes).slice(-2).reverse();
+  if (last === undefined || !isBreak(last)) return `${indent}-`;
+  return before === undefined || isBreak(before) ? `${indent}+` : indent;
 }
 
 function escaped(rune: number): string[] {

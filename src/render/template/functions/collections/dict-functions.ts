@@ -77,7 +77,7 @@ function dig(given: readonly Any[]): Any {
   return null;
 }
 
-export function deepCopy(value: Any, depth = 0): Any {
+function deepCopy(value: Any, depth = 0): Any {
   checkDepth(depth);
   if (value === null || value.data === null) return value;
   const { type } = value;
@@ -97,7 +97,10 @@ function copied(type: NonNullable<Any>['type'] | undefined, data: unknown, depth
 
 const mergeKeeping = variadic([MAP], MAP, [INTERFACE, merge(false)]);
 const mergeOver = variadic([MAP], MAP, [INTERFACE, merge(true)]);
-const copy = func([INTERFACE], INTERFACE, (value) => deepCopy(value));
+const copy = func([INTERFACE], INTERFACE, (value) => {
+  if (value === null) throw new GoError('reflect: call of reflect.Value.Type on zero Value');
+  return deepCopy(value);
+});
 
 /**
  * sprig's functions for maps (dict.go). Go gives `keys` and `values` in an order that differs each time; here they are in the order of the

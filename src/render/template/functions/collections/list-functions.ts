@@ -32,7 +32,7 @@ function chunk(size: bigint, value: Any): readonly (readonly Any[])[] {
   const list = listOf(value, cannot('chunk'));
   const step = Number(size);
   const count = Math.floor((list.length - 1) / step) + 1;
-  if (step === 0 || count < 0 || !Number.isFinite(count))
+  if (count < 0 || !Number.isFinite(count) || (step < 0 && count > 0))
     throw new GoError('runtime error: makeslice: len out of range');
   checkElements(count);
   return Array.from({ length: count }, (_, index) => list.slice(index * step, index * step + step));

@@ -1,6 +1,7 @@
+import { Refusal } from '../../value/go-error.ts';
 import { DAYS, layoutParts, MONTHS } from './layout.ts';
 import type { Moment } from './moment.ts';
-import { clockFields } from './moment.ts';
+import { clockFields, UNKNOWN_ZONE } from './moment.ts';
 
 /** time.Time's Format. */
 export function formatTime(moment: Moment, layout: string): string {
@@ -70,11 +71,12 @@ function offsetText(offset: number, part: string): string {
 }
 
 function zoneName({ zone, offset }: Moment): string {
+  if (zone === UNKNOWN_ZONE)
+    throw new Refusal('Berth does not know what this time zone is called: write its offset');
   if (zone !== '') return zone;
   const minutes = Math.trunc(Math.abs(offset) / 60);
   const two = (value: number): string => String(value).padStart(2, '0');
-  const hours = `${offset < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}`;
-  return minutes % 60 === 0 ? hours : hours + two(minutes % 60);
+  return `${offset < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}${two(minutes % 60)}`;
 }
 
 /** time.Time's String. */

@@ -8,6 +8,9 @@ export interface Moment {
   readonly zone: string;
 }
 
+/** In place of the name of a zone that JavaScript does not know. */
+export const UNKNOWN_ZONE = '?';
+
 /** The fields of a moment on the clock of its zone. */
 export interface ClockFields {
   readonly year: number;
@@ -43,8 +46,11 @@ export function daysOf(year: number, month: number, day: number): bigint {
   return era * DAYS_OF_400_YEARS + BigInt(dayOfEra) - DAYS_TO_1970;
 }
 
+/** Go counts its days from a year so long ago that no date is before it, in 64 bits that wrap around. */
+const SECONDS_BEFORE_1970 = 62_135_596_800n + (292_277_022_400n * 146_097n * DAY) / 400n + 306n * DAY;
+
 export function clockFields({ seconds, offset }: Moment): ClockFields {
-  const local = seconds + BigInt(offset);
+  const local = BigInt.asUintN(64, seconds + BigInt(offset) + SECONDS_BEFORE_1970) - SECONDS_BEFORE_1970;
   const days = floorDivide(local, DAY);
   const rest = Number(local - days * DAY);
   const { year, month, day } = dateOf(days);

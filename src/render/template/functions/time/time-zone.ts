@@ -1,5 +1,6 @@
 import { decode } from '../../text/bytes.ts';
 import type { Moment } from './moment.ts';
+import { UNKNOWN_ZONE } from './moment.ts';
 
 const UTC = { offset: 0, zone: 'UTC' } as const;
 
@@ -30,10 +31,18 @@ function offsetAt(at: Date, timeZone: string): number {
   return sign === '-' ? -offset : offset;
 }
 
-/** The name of the zone at that time, such as CEST; empty where it has none that JavaScript knows. */
+/** Each locale knows the names of zones that its readers use. */
+const LOCALES = ['en-US', 'en-GB', 'en-AU', 'en-IN', 'en-ZA', 'en-NZ', 'en-JP'];
+
+/** The name of the zone at that time, such as CEST; that it is unknown where JavaScript knows only the offset. */
 function abbreviation(at: Date, timeZone: string, offset: number): string {
   if (offset === 0 && /^(Etc\/)?(UTC|UCT|Zulu|Universal)$/.test(timeZone)) return 'UTC';
-  const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'short' });
-  const name = format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? '';
-  return /^[A-Z]{3,5}$/.test(name) ? name : '';
+  // Before there were zones, each city had its own time.
+  if (offset % 60 !== 0) return 'LMT';
+  for (const locale of LOCALES) {
+    const format = new Intl.DateTimeFormat(locale, { timeZone, timeZoneName: 'short' });
+    const name = format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+    if (/^[A-Z]{3,5}$/.test(name)) return name;
+  }
+  return UNKNOWN_ZONE;
 }
