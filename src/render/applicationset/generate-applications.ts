@@ -1,15 +1,16 @@
 import type { TypedObject } from './typed/typed-value.ts';
-import { GenerateError, GoPanic, withPrefix } from './failures.ts';
+import { GenerateError, GoPanic, withPrefix } from './failure/failures.ts';
 import type { GeneratorContext } from './generators/generator-context.ts';
 import { transform, type Transformed } from './generators/transform.ts';
-import type { JsonValue, Params } from './params/params.ts';
+import type { JsonValue } from './json/json-value.ts';
+import type { Params } from './params/params.ts';
 import { applyTemplatePatch } from './patch/template-patch.ts';
-import { checkOptions, replaceText } from './replace-text.ts';
+import { checkOptions, replaceText } from './params/replace-text.ts';
 import { encodeTyped } from './typed/encode-typed.ts';
 import { renderTyped } from './typed/render-typed.ts';
 import { APPLICATION } from './types/application-types.ts';
 import { type ApplicationSet, readApplicationSet } from './read-application-set.ts';
-import type { World } from './world.ts';
+import type { World } from './world/world.ts';
 
 export type ApplicationJson = { readonly [key: string]: JsonValue };
 

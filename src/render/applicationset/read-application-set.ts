@@ -1,6 +1,6 @@
-import { NotRendered } from './failures.ts';
-import type { JsonValue } from './params/params.ts';
-import type { TemplateMode } from './replace-text.ts';
+import { NotRendered } from './failure/failures.ts';
+import type { JsonValue } from './json/json-value.ts';
+import type { TemplateMode } from './params/replace-text.ts';
 import { decodeTyped } from './typed/decode-typed.ts';
 import type { TypedObject } from './typed/typed-value.ts';
 import { APPLICATION_SET } from './types/generator-types.ts';

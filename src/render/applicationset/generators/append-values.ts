@@ -1,7 +1,8 @@
 import { StringMap } from '../../template/values.ts';
-import { withPrefix } from '../failures.ts';
-import { type Params, setKey } from '../params/params.ts';
-import { replaceText, type TemplateMode } from '../replace-text.ts';
+import { withPrefix } from '../failure/failures.ts';
+import { setKey } from '../json/json-value.ts';
+import type { Params } from '../params/params.ts';
+import { replaceText, type TemplateMode } from '../params/replace-text.ts';
 import type { TypedObject } from '../typed/typed-value.ts';
 
 const PREFIX = 'failed to replace templated string: failed to replace templated string with rendered values';

@@ -1,9 +1,9 @@
-import { GenerateError } from '../failures.ts';
-import type { JsonValue } from '../params/params.ts';
+import { GenerateError } from '../failure/failures.ts';
+import type { JsonValue } from '../json/json-value.ts';
 import { parseFirstJson, toJsonValue, trailingProblem } from '../json/parse-go-json.ts';
 import { decodeTyped } from '../typed/decode-typed.ts';
 import { describeGoTypes } from '../types/go-type.ts';
-import type { ClusterSecret } from '../world.ts';
+import type { ClusterSecret } from '../world/world.ts';
 import { IN_CLUSTER_NAME, IN_CLUSTER_SERVER } from './clusters.ts';
 
 const CLUSTER_CONFIG = describeGoTypes({

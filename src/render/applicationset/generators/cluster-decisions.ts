@@ -1,10 +1,11 @@
 import { StringMap } from '../../template/values.ts';
-import { GenerateError, GoPanic, withPrefix } from '../failures.ts';
+import { GenerateError, GoPanic, withPrefix } from '../failure/failures.ts';
 import { goText } from '../params/go-text.ts';
-import { isParams, type JsonValue, type Params, type ParamValue, setKey } from '../params/params.ts';
+import { type JsonValue, setKey } from '../json/json-value.ts';
+import { isParams, type Params, type ParamValue } from '../params/params.ts';
 import { LABEL_SELECTOR, matchesAll, type Requirement, requirementsOf } from '../selector/requirement.ts';
 import type { TypedObject } from '../typed/typed-value.ts';
-import type { DecisionObject } from '../world.ts';
+import type { DecisionObject } from '../world/world.ts';
 import { listArgoClusters } from './argo-clusters.ts';
 import type { GeneratorContext } from './generator-context.ts';
 

@@ -1,10 +1,11 @@
 import { StringMap } from '../../template/values.ts';
-import { withPrefix } from '../failures.ts';
-import { type Params, ParamsList, setKey } from '../params/params.ts';
+import { withPrefix } from '../failure/failures.ts';
+import { setKey } from '../json/json-value.ts';
+import { type Params, ParamsList } from '../params/params.ts';
 import type { TypedObject } from '../typed/typed-value.ts';
 import { LABEL_SELECTOR, matchesAll, requirementsOf } from '../selector/requirement.ts';
-import type { ClusterSecret } from '../world.ts';
-import { checkOptions } from '../replace-text.ts';
+import type { ClusterSecret } from '../world/world.ts';
+import { checkOptions } from '../params/replace-text.ts';
 import { appendTemplatedValues } from './append-values.ts';
 import type { GeneratorContext } from './generator-context.ts';
 

@@ -1,5 +1,5 @@
-import type { TemplateMode } from '../replace-text.ts';
-import type { World } from '../world.ts';
+import type { TemplateMode } from '../params/replace-text.ts';
+import type { World } from '../world/world.ts';
 
 /** What a generator needs to know beside its own fields. */
 export interface GeneratorContext {

@@ -1,7 +1,8 @@
-import { GenerateError } from '../failures.ts';
+import { GenerateError } from '../failure/failures.ts';
 import { kindOf } from '../typed/decode-typed.ts';
-import { type JsonValue, type Params, setKey, toParams } from '../params/params.ts';
-import type { RawJson } from '../typed/raw-json.ts';
+import { type JsonValue, setKey } from '../json/json-value.ts';
+import { type Params, toParams } from '../params/params.ts';
+import type { RawJson } from '../json/raw-json.ts';
 import type { TypedObject } from '../typed/typed-value.ts';
 import { parseYamlAsGo } from '../yaml/parse-yaml.ts';
 import type { GeneratorContext } from './generator-context.ts';

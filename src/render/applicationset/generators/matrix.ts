@@ -1,4 +1,4 @@
-import { GenerateError, withPrefix } from '../failures.ts';
+import { GenerateError, withPrefix } from '../failure/failures.ts';
 import { combineStringMaps } from '../params/combine-string-maps.ts';
 import { mergeParams } from '../params/merge-params.ts';
 import type { Params } from '../params/params.ts';

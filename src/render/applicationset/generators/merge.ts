@@ -1,9 +1,10 @@
 import { StringMap } from '../../template/values.ts';
-import { GenerateError, withPrefix } from '../failures.ts';
+import { GenerateError, withPrefix } from '../failure/failures.ts';
 import { goJsonText } from '../json/go-json-text.ts';
 import { mergeParams } from '../params/merge-params.ts';
-import { type JsonValue, type Params, type ParamValue, setKey } from '../params/params.ts';
-import { RawJson } from '../typed/raw-json.ts';
+import { type JsonValue, setKey } from '../json/json-value.ts';
+import type { Params, ParamValue } from '../params/params.ts';
+import { RawJson } from '../json/raw-json.ts';
 import type { TypedObject } from '../typed/typed-value.ts';
 import type { GeneratorContext } from './generator-context.ts';
 import type { GenerateChild } from './nested-generator.ts';

@@ -1,7 +1,7 @@
-import { GenerateError } from '../failures.ts';
+import { GenerateError } from '../failure/failures.ts';
 import type { Params } from '../params/params.ts';
 import { decodeTyped } from '../typed/decode-typed.ts';
-import { RawJson } from '../typed/raw-json.ts';
+import { RawJson } from '../json/raw-json.ts';
 import type { TypedObject } from '../typed/typed-value.ts';
 import { NESTED_MATRIX, NESTED_MERGE } from '../types/generator-types.ts';
 

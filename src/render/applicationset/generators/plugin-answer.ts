@@ -1,5 +1,6 @@
 import { type JsonNode, parseFirstJson, toJsonValue, trailingProblem } from '../json/parse-go-json.ts';
-import { type Params, setKey, toParamValue } from '../params/params.ts';
+import { setKey } from '../json/json-value.ts';
+import { type Params, toParamValue } from '../params/params.ts';
 
 /** The part of an error answer that Argo CD tells: its `message`, else its `error`, else nothing; the body where it is no JSON object. */
 export function readApiError(body: string): string {

@@ -1,11 +1,16 @@
-import { GenerateError } from '../failures.ts';
+import { GenerateError } from '../failure/failures.ts';
 import { goJsonString } from '../json/go-json-text.ts';
 import type { Params } from '../params/params.ts';
-import type { PluginAnswer, PluginRequest } from '../world.ts';
+import type { PluginAnswer, PluginRequest } from '../world/world.ts';
 import type { GeneratorContext } from './generator-context.ts';
 import { readApiError, readParameters } from './plugin-answer.ts';
-import type { PluginConfig } from './plugin.ts';
 import { parseUrlAsGo } from './plugin-url.ts';
+
+export interface PluginConfig {
+  readonly baseUrl: string;
+  /** Whole seconds; 0 for Argo CD's 30, below 0 for none. */
+  readonly timeoutSeconds: number;
+}
 
 const DEFAULT_TIMEOUT_SECONDS = 30;
 const MAX_REDIRECTS = 10;

@@ -1,14 +1,15 @@
-import { GenerateError, withPrefix } from '../failures.ts';
+import { GenerateError, withPrefix } from '../failure/failures.ts';
 import { goJsonString } from '../json/go-json-text.ts';
 import { flattenParams } from '../params/flatten-params.ts';
 import { goText } from '../params/go-text.ts';
-import { type Params, type ParamValue, PluginMap, setKey } from '../params/params.ts';
-import type { RawJson } from '../typed/raw-json.ts';
+import { setKey } from '../json/json-value.ts';
+import { type Params, type ParamValue, PluginMap } from '../params/params.ts';
+import type { RawJson } from '../json/raw-json.ts';
 import type { TypedObject } from '../typed/typed-value.ts';
-import { checkOptions } from '../replace-text.ts';
+import { checkOptions } from '../params/replace-text.ts';
 import { appendTemplatedValues } from './append-values.ts';
 import type { GeneratorContext } from './generator-context.ts';
-import { askForParameters } from './plugin-call.ts';
+import { askForParameters, type PluginConfig } from './plugin-call.ts';
 
 type Inputs = Readonly<Record<string, RawJson>>;
 
@@ -51,12 +52,6 @@ function requestBody(applicationSet: string, inputs: Inputs | undefined): string
   const parameters = entries.map(([key, { text }]) => `${goJsonString(key, false)}:${text}`);
   const input = parameters.length === 0 ? '{}' : `{"parameters":{${parameters.join(',')}}}`;
   return `{"applicationSetName":${goJsonString(applicationSet, false)},"input":${input}}\n`;
-}
-
-export interface PluginConfig {
-  readonly baseUrl: string;
-  /** Whole seconds; 0 for Argo CD's 30, below 0 for none. */
-  readonly timeoutSeconds: number;
 }
 
 function pluginConfig(generator: TypedObject, { world }: GeneratorContext): PluginConfig {

@@ -1,4 +1,4 @@
-import { GenerateError, withPrefix } from '../failures.ts';
+import { GenerateError, withPrefix } from '../failure/failures.ts';
 import { flattenParams } from '../params/flatten-params.ts';
 import { goText } from '../params/go-text.ts';
 import type { Params } from '../params/params.ts';

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../params/params.ts';
+import type { JsonValue } from './json-value.ts';
 
 /**
  * JSON as Go's encoder writes it: `<`, `>` and `&` are escaped on request, the line separators of JavaScript always.

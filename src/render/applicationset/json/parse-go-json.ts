@@ -1,5 +1,5 @@
-import type { JsonValue } from '../params/params.ts';
-import { setKey } from '../params/params.ts';
+import type { JsonValue } from './json-value.ts';
+import { setKey } from './json-value.ts';
 import { wellFormed } from './go-json-text.ts';
 
 /** JSON as it is written: keys in order and repeated ones kept, numbers as text. */

@@ -1,6 +1,7 @@
-import { GenerateError } from '../failures.ts';
+import { GenerateError } from '../failure/failures.ts';
 import { goText } from './go-text.ts';
-import { type Params, setKey } from './params.ts';
+import { setKey } from '../json/json-value.ts';
+import type { Params } from './params.ts';
 
 /**
  * Joins two parameter sets as the matrix generator does with goTemplate off: every value becomes text.

@@ -1,5 +1,6 @@
 import { StringMap } from '../../template/values.ts';
-import { isParams, type Params, ParamsList, type ParamValue, setKey } from './params.ts';
+import { setKey } from '../json/json-value.ts';
+import { isParams, type Params, ParamsList, type ParamValue } from './params.ts';
 
 /**
  * Flattens nested maps and lists: `a.b`, `l.0`. Empty maps and lists leave nothing. Other Go types than `map[string]interface {}` and

@@ -1,5 +1,5 @@
 import { StringMap } from '../../template/values.ts';
-import { RawJson } from '../typed/raw-json.ts';
+import { RawJson } from '../json/raw-json.ts';
 import type { ParamValue } from './params.ts';
 
 /**

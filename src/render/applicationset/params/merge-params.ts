@@ -1,6 +1,7 @@
 import { StringMap } from '../../template/values.ts';
-import { GoPanic } from '../failures.ts';
-import { type GoMapKind, mapKindOf, type Params, type ParamValue, setKey } from './params.ts';
+import { GoPanic } from '../failure/failures.ts';
+import { setKey } from '../json/json-value.ts';
+import { type GoMapKind, mapKindOf, type Params, type ParamValue } from './params.ts';
 
 type Entries = Record<string, ParamValue>;
 

@@ -1,13 +1,6 @@
 import { StringMap, type TemplateValue } from '../../template/values.ts';
-import type { RawJson } from '../typed/raw-json.ts';
-
-export type JsonValue =
-  | null
-  | boolean
-  | string
-  | number
-  | readonly JsonValue[]
-  | { readonly [key: string]: JsonValue };
+import { type JsonValue, setKey } from '../json/json-value.ts';
+import type { RawJson } from '../json/raw-json.ts';
 
 /**
  * One parameter set: a Go `map[string]interface {}`. It is mutable, and parts of it are shared, since Argo CD merges parameters in place
@@ -45,13 +38,6 @@ export function mapKindOf(value: ParamValue | undefined): GoMapKind | undefined 
 
 export function isParams(value: ParamValue | undefined): value is Params {
   return typeof value === 'object' && value !== null && value.constructor === Object;
-}
-
-/** Sets an own property of any name: `__proto__` would otherwise change what the object is. */
-export function setKey<T>(target: Record<string, T>, key: string, value: NoInfer<T>): void {
-  if (key === '__proto__')
-    Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
-  else target[key] = value;
 }
 
 /** A copy to merge into: parameters are changed in place. */

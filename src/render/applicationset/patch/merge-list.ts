@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { JsonValue } from '../params/params.ts';
+import type { JsonValue } from '../json/json-value.ts';
 
 type JsonObject = Record<string, JsonValue>;
 
@@ -9,7 +9,7 @@ interface Lists {
 }
 
 /**
- * Merges two lists of a strategic merge patch: objects by their merge key, texts as a set. What the patch names stands in its order; what
+ * Merges two lists of a strategic merge patch: objects by their merge key, texts as a set. What the patch names comes in its order; what
  * only the original has keeps its place before the patch's elements that follow it there.
  */
 export function mergeList(

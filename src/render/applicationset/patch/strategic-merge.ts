@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { goText } from '../params/go-text.ts';
-import { type JsonValue, setKey, toParamValue } from '../params/params.ts';
+import { type JsonValue, setKey } from '../json/json-value.ts';
+import { toParamValue } from '../params/params.ts';
 import type { GoField, GoStruct, GoType } from '../types/go-type.ts';
 import { mergeList } from './merge-list.ts';
 

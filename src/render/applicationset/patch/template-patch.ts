@@ -1,8 +1,8 @@
-import { GenerateError } from '../failures.ts';
+import { GenerateError } from '../failure/failures.ts';
 import { goJsonText } from '../json/go-json-text.ts';
 import { parseFirstJson, toJsonValue, trailingProblem } from '../json/parse-go-json.ts';
-import type { JsonValue } from '../params/params.ts';
-import { quoteAsGo } from '../quote-as-go.ts';
+import type { JsonValue } from '../json/json-value.ts';
+import { quoteAsGo } from '../json/quote-as-go.ts';
 import { decodeTyped } from '../typed/decode-typed.ts';
 import { encodeTyped } from '../typed/encode-typed.ts';
 import type { TypedObject } from '../typed/typed-value.ts';

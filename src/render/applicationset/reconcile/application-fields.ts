@@ -1,5 +1,5 @@
 import type { ApplicationJson } from '../generate-applications.ts';
-import type { JsonValue } from '../params/params.ts';
+import type { JsonValue } from '../json/json-value.ts';
 
 type JsonMap = { readonly [key: string]: JsonValue };
 

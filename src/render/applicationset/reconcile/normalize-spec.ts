@@ -1,4 +1,4 @@
-import type { JsonValue } from '../params/params.ts';
+import type { JsonValue } from '../json/json-value.ts';
 
 type JsonMap = { readonly [key: string]: JsonValue };
 

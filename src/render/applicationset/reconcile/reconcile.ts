@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { GenerateError } from '../failures.ts';
+import { GenerateError } from '../failure/failures.ts';
 import type { Generated } from '../generate-applications.ts';
 import { listArgoClusters } from '../generators/argo-clusters.ts';
-import type { JsonValue } from '../params/params.ts';
+import type { JsonValue } from '../json/json-value.ts';
 import { type ApplicationSet, readApplicationSet } from '../read-application-set.ts';
-import type { World } from '../world.ts';
+import type { World } from '../world/world.ts';
 import { type ApplicationFields, fieldsOf } from './application-fields.ts';
 import { normalizeSpec } from './normalize-spec.ts';
 import { refusalOf } from './refuse-application.ts';

@@ -1,5 +1,5 @@
 import { dnsSubdomain, labelValue, qualifiedName } from '../../../core/model/selector/name-rules.ts';
-import { quoteAsGo } from '../quote-as-go.ts';
+import { quoteAsGo } from '../json/quote-as-go.ts';
 import type { ApplicationFields } from './application-fields.ts';
 
 /** What the API server says to an Application whose metadata it does not take, or undefined; complaints are sorted. */

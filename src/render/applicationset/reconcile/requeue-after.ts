@@ -1,5 +1,5 @@
 import { asGenerator } from '../generators/nested-generator.ts';
-import { GenerateError } from '../failures.ts';
+import { GenerateError } from '../failure/failures.ts';
 import type { TypedObject } from '../typed/typed-value.ts';
 
 const DECISIONS_SECONDS = 180;

@@ -1,7 +1,7 @@
 import { IN_CLUSTER_NAME, IN_CLUSTER_SERVER } from '../generators/clusters.ts';
 import { isReadableConfig } from '../generators/argo-clusters.ts';
-import { quoteAsGo } from '../quote-as-go.ts';
-import type { World } from '../world.ts';
+import { quoteAsGo } from '../json/quote-as-go.ts';
+import type { World } from '../world/world.ts';
 import type { ApplicationFields } from './application-fields.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { NameRule } from '../../../core/model/selector/name-rules.ts';
 import { labelValue, qualifiedName } from '../../../core/model/selector/name-rules.ts';
-import { GenerateError } from '../failures.ts';
+import { GenerateError } from '../failure/failures.ts';
 import type { TypedObject } from '../typed/typed-value.ts';
 
 /** One requirement of a label selector; `matchLabels` are requirements with `In` and one value. */

@@ -1,7 +1,7 @@
 import type { GoField, GoStruct, GoType } from '../types/go-type.ts';
-import type { JsonValue } from '../params/params.ts';
-import { setKey } from '../params/params.ts';
-import { RawJson } from './raw-json.ts';
+import type { JsonValue } from '../json/json-value.ts';
+import { setKey } from '../json/json-value.ts';
+import { RawJson } from '../json/raw-json.ts';
 import type { TypedObject, TypedValue } from './typed-value.ts';
 
 export interface Decoded {

@@ -1,7 +1,7 @@
-import type { JsonValue } from '../params/params.ts';
-import { setKey } from '../params/params.ts';
+import type { JsonValue } from '../json/json-value.ts';
+import { setKey } from '../json/json-value.ts';
 import type { GoField, GoStruct, GoType } from '../types/go-type.ts';
-import { RawJson } from './raw-json.ts';
+import { RawJson } from '../json/raw-json.ts';
 import { isTypedObject, type TypedObject, type TypedValue } from './typed-value.ts';
 
 type JsonObject = Record<string, JsonValue>;

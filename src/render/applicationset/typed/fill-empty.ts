@@ -1,7 +1,7 @@
 import type { GoStruct, GoType } from '../types/go-type.ts';
 import { isEmpty } from './encode-typed.ts';
-import { RawJson } from './raw-json.ts';
-import { setKey } from '../params/params.ts';
+import { RawJson } from '../json/raw-json.ts';
+import { setKey } from '../json/json-value.ts';
 import type { TypedObject, TypedValue } from './typed-value.ts';
 
 /**

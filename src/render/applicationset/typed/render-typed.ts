@@ -1,9 +1,10 @@
-import { GenerateError, withPrefix } from '../failures.ts';
-import type { JsonValue, Params } from '../params/params.ts';
-import { setKey } from '../params/params.ts';
-import { checkOptions, replaceText, type TemplateMode } from '../replace-text.ts';
+import { GenerateError, withPrefix } from '../failure/failures.ts';
+import type { JsonValue } from '../json/json-value.ts';
+import type { Params } from '../params/params.ts';
+import { setKey } from '../json/json-value.ts';
+import { checkOptions, replaceText, type TemplateMode } from '../params/replace-text.ts';
 import type { GoStruct, GoType } from '../types/go-type.ts';
-import { RawJson } from './raw-json.ts';
+import { RawJson } from '../json/raw-json.ts';
 import type { TypedObject, TypedValue } from './typed-value.ts';
 
 export interface Rendering {

@@ -1,4 +1,4 @@
-import type { RawJson } from './raw-json.ts';
+import type { RawJson } from '../json/raw-json.ts';
 
 /**
  * A value of a `GoType`: what is absent is Go's zero value or nil. Only pointers, maps and lists tell absent from empty. Numbers of Go are

@@ -1,6 +1,6 @@
 import { TemplateError } from '../../template/template-error.ts';
 import { yamlToJson } from '../../template/yaml-to-json.ts';
-import type { JsonValue } from '../params/params.ts';
+import type { JsonValue } from '../json/json-value.ts';
 
 export type ParsedYaml =
   | { readonly ok: true; readonly value: JsonValue }

@@ -3,22 +3,22 @@ import path from 'node:path';
 import { InputError } from '../../../../core/errors.ts';
 import { printableText } from '../../../../core/model/printable.ts';
 import type { KubeObject } from '../../../../core/model/object-meta.ts';
-import { NotRendered } from '../../../../render/applicationset/failures.ts';
+import { NotRendered } from '../../../../render/applicationset/failure/failures.ts';
 import {
   type ApplicationJson,
   type Generated,
   generateApplications,
 } from '../../../../render/applicationset/generate-applications.ts';
-import type { JsonValue } from '../../../../render/applicationset/params/params.ts';
+import type { JsonValue } from '../../../../render/applicationset/json/json-value.ts';
 import { reconcile } from '../../../../render/applicationset/reconcile/reconcile.ts';
-import type { World } from '../../../../render/applicationset/world.ts';
+import type { World } from '../../../../render/applicationset/world/world.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { renderDocument } from '../../../terminal/output-format.ts';
 import { renderTextTable } from '../../../terminal/text-table.ts';
-import type { RenderOptions } from './render.ts';
+import type { RenderOptions } from './worlds/render-options.ts';
 import { openWorld } from './worlds/open-world.ts';
 
-/** Renders the ApplicationSets of a file and prints their Applications; those that fail are told on stderr. */
+/** Renders the ApplicationSets of a file and prints their Applications; stderr says which fail, and why. */
 export async function renderFile(io: CliIo, file: string, options: RenderOptions): Promise<ExitCode> {
   const objects = await readObjects(path.resolve(io.cwd, file), file);
   const sets = objects.filter(({ kind }) => kind === 'ApplicationSet');
@@ -57,7 +57,7 @@ function attempt(set: JsonValue, world: World): Attempt {
 /** What Argo CD's controller would complain about. Projects are taken to exist; so are clusters where none is known. */
 function warningOf(
   set: JsonValue,
-  generated: Generated & { readonly applications: unknown },
+  generated: Extract<Generated, { readonly applications: unknown }>,
   world: World,
 ): string {
   const projects = new Set(

@@ -1,17 +1,10 @@
 import { InputError } from '../../../../core/errors.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
-import { type OutputFormat, outputOption } from '../../../terminal/output-format.ts';
-import { addHubFlags, type HubFlags } from '../../flags/hub-flags.ts';
+import { outputOption } from '../../../terminal/output-format.ts';
+import { addHubFlags } from '../../flags/hub-flags.ts';
 import type { CliCommand } from '../cli-command.ts';
+import type { RenderOptions } from './worlds/render-options.ts';
 import { verbCommand } from '../verb-command.ts';
-
-export interface RenderOptions extends HubFlags {
-  readonly hub: boolean;
-  readonly repo?: string;
-  readonly cases: boolean;
-  readonly argocdNamespace: string;
-  readonly output: OutputFormat;
-}
 
 export const argocdRenderCommand: CliCommand = {
   register(program, run) {

@@ -1,6 +1,7 @@
 import type { Alias, Document, Node, Pair, Scalar as ScalarNode, YAMLMap, YAMLSeq } from 'yaml';
 import { isAlias, isMap as isMapNode, isPair, isScalar, isSeq, parseAllDocuments } from 'yaml';
 import { formatFloat } from '../../fmt/format-float.ts';
+import { sprintf } from '../../fmt/sprintf.ts';
 import { decode, encode } from '../../text/bytes.ts';
 import { GoError, Refusal } from '../../value/go-error.ts';
 import { GoMap, isMap, MAP } from '../../value/go-map.ts';
@@ -153,8 +154,8 @@ class Converter {
   #key(node: unknown, depth: number): string {
     const key = isAlias(node) ? node.resolve(this.#document) : node;
     if (!isScalar(key)) {
-      this.convert(key, depth + 1);
-      return fail('yaml: invalid map key');
+      const shown = sprintf('%#v', [this.convert(key, depth + 1)]);
+      return fail(`yaml: invalid map key: ${shown.replaceAll('map[string]', 'map[interface {}]')}`);
     }
     return keyText(scalarOf(key));
   }

@@ -1,4 +1,4 @@
-import { NotRendered } from '../../../../../render/applicationset/failures.ts';
+import { NotRendered } from '../../../../../render/applicationset/failure/failures.ts';
 import { generateApplications } from '../../../../../render/applicationset/generate-applications.ts';
 import {
   parseFirstJson,

@@ -1,12 +1,12 @@
-import { NotRendered } from '../../../../../render/applicationset/failures.ts';
-import type { JsonValue } from '../../../../../render/applicationset/params/params.ts';
+import { NotRendered } from '../../../../../render/applicationset/failure/failures.ts';
+import type { JsonValue } from '../../../../../render/applicationset/json/json-value.ts';
 import type {
   ClusterSecret,
   DecisionObject,
   PluginAnswer,
   PluginRequest,
   World,
-} from '../../../../../render/applicationset/world.ts';
+} from '../../../../../render/applicationset/world/world.ts';
 
 /** A line of recorded cases: an ApplicationSet, and what was in the cluster and answered by plugins when Argo CD rendered it. */
 export interface RecordedCase {

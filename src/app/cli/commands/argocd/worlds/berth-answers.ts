@@ -4,8 +4,8 @@ import type { PluginPlacement, PluginSource } from '../../../../../../plugin/ans
 import type { ManagedCluster } from '../../../../../core/model/kind/managed-cluster.ts';
 import { PLACEMENT_LABEL } from '../../../../../core/model/kind/placement-decision.ts';
 import type { Snapshot } from '../../../../../core/snapshot/snapshot.ts';
-import { NotRendered } from '../../../../../render/applicationset/failures.ts';
-import type { PluginAnswer, PluginRequest } from '../../../../../render/applicationset/world.ts';
+import { NotRendered } from '../../../../../render/applicationset/failure/failures.ts';
+import type { PluginAnswer, PluginRequest } from '../../../../../render/applicationset/world/world.ts';
 import { sha256 } from '../../../../../runtime/sha256.ts';
 
 const GROUP_NAME_LABEL = 'cluster.open-cluster-management.io/decision-group-name';

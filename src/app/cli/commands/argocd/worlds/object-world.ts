@@ -1,12 +1,12 @@
 import type { KubeObject } from '../../../../../core/model/object-meta.ts';
-import { NotRendered } from '../../../../../render/applicationset/failures.ts';
+import { NotRendered } from '../../../../../render/applicationset/failure/failures.ts';
 import type {
   ClusterSecret,
   DecisionObject,
   PluginAnswer,
   PluginRequest,
   World,
-} from '../../../../../render/applicationset/world.ts';
+} from '../../../../../render/applicationset/world/world.ts';
 
 const SECRET_TYPE_LABEL = 'argocd.argoproj.io/secret-type';
 

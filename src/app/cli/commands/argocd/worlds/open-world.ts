@@ -2,10 +2,10 @@ import { CONFIG_MAP, type KindInfo, PLACEMENT_DECISION } from '../../../../../co
 import type { KubeObject } from '../../../../../core/model/object-meta.ts';
 import type { KubeApi } from '../../../../../core/ports.ts';
 import type { Snapshot } from '../../../../../core/snapshot/snapshot.ts';
-import type { World } from '../../../../../render/applicationset/world.ts';
+import type { World } from '../../../../../render/applicationset/world/world.ts';
 import type { CliIo } from '../../../../terminal/cli-io.ts';
 import { withHub } from '../../../flags/hub-flags.ts';
-import type { RenderOptions } from '../render.ts';
+import type { RenderOptions } from './render-options.ts';
 import { berthAnswers } from './berth-answers.ts';
 import { objectWorld } from './object-world.ts';
 import { snapshotClusters } from './snapshot-clusters.ts';

@@ -1,5 +1,5 @@
 import type { Snapshot } from '../../../../../core/snapshot/snapshot.ts';
-import type { ClusterSecret } from '../../../../../render/applicationset/world.ts';
+import type { ClusterSecret } from '../../../../../render/applicationset/world/world.ts';
 
 /** The cluster Secrets that Argo CD would have of the clusters of a snapshot: name, address and labels. */
 export function snapshotClusters({ clusters }: Snapshot): readonly ClusterSecret[] {

@@ -1,4 +1,4 @@
-import type { JsonValue } from './params/params.ts';
+import type { JsonValue } from '../json/json-value.ts';
 
 /** What generators read beside the ApplicationSet itself: objects in the namespace of Argo CD, and plugins. */
 export interface World {

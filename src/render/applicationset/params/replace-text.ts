@@ -1,8 +1,8 @@
-import { renderFastTemplate } from '../template/render-fast-template.ts';
-import { renderGoTemplate } from '../template/render-go-template.ts';
-import { TemplateError } from '../template/template-error.ts';
-import { GenerateError, GoPanic } from './failures.ts';
-import { asTemplateValue, type Params } from './params/params.ts';
+import { renderFastTemplate } from '../../template/render-fast-template.ts';
+import { renderGoTemplate } from '../../template/render-go-template.ts';
+import { TemplateError } from '../../template/template-error.ts';
+import { GenerateError, GoPanic } from '../failure/failures.ts';
+import { asTemplateValue, type Params } from './params.ts';
 
 /** How an ApplicationSet wants its texts rendered: `goTemplate` and `goTemplateOptions`. */
 export interface TemplateMode {

@@ -1,6 +1,6 @@
 import { JsonText } from '../../template/values.ts';
-import { goJsonText } from '../json/go-json-text.ts';
-import type { JsonValue } from '../params/params.ts';
+import { goJsonText } from './go-json-text.ts';
+import type { JsonValue } from './json-value.ts';
 
 /** A field that Argo CD keeps as JSON text (`RawExtension`, `JSON`). */
 export class RawJson extends JsonText {
