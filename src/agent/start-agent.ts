@@ -69,7 +69,7 @@ export function startAgent(options: AgentOptions): Agent {
     onError: (key, error) => {
       // What is gone is as good as changed: it may have gone while we thought we had just written it.
       if (error instanceof ConflictError || isRefusal(error, 'notfound'))
-        state.distrust(key.slice(key.indexOf('/') + 1));
+        state.forgetWrites(key.slice(key.indexOf('/') + 1));
     },
   });
   const synced = Promise.all([works.whenSynced(stop.signal), applied.whenSynced(stop.signal)]).then(() => {

@@ -22,7 +22,7 @@ export async function releaseApplied(
   if (applied.metadata.deletionTimestamp === undefined) {
     await cluster.delete(APPLIED_MANIFEST_WORK, { namespace: '', name }, { uid });
     const deleting = await readApplied(cluster, name);
-    state.wroteApplied(name, deleting);
+    state.noteAppliedWork(name, deleting);
     if (deleting?.metadata.uid !== uid) return deleting === undefined;
     return releaseApplied(state, deleting, stays);
   }
@@ -34,6 +34,6 @@ export async function releaseApplied(
   if (pending.length > 0) return false;
   await dropAppliedFinalizer(cluster, current);
   const left = await readApplied(cluster, name);
-  state.wroteApplied(name, left);
+  state.noteAppliedWork(name, left);
   return left === undefined;
 }

@@ -63,24 +63,24 @@ export class AgentState {
     this.live.setInterest(work, []);
   }
 
-  /** After a conflict: what was written or seen may be of no worth. */
-  distrust(work: string): void {
+  /** After a conflict: what this process wrote or saw may be out of date. */
+  forgetWrites(work: string): void {
     this.#works.forget(this.#workKey(work));
     this.#applied.forget(appliedWorkName(this.settings, work));
   }
 
-  wroteWork(work: ManifestWork): ManifestWork {
+  noteWork(work: ManifestWork): ManifestWork {
     this.#works.wrote(namespacedName(work.metadata), work as unknown as KubeObject);
     return work;
   }
 
-  wroteApplied(name: string, applied: AppliedManifestWork | undefined): void {
+  noteAppliedWork(name: string, applied: AppliedManifestWork | undefined): void {
     this.#applied.wrote(name, applied as unknown as KubeObject | undefined);
   }
 
   async writeWorkStatus(work: ManifestWork, status: ManifestWorkStatus): Promise<ManifestWork> {
     const written = await writeWorkStatus(this.settings.hub, work, status);
-    return written === work ? work : this.wroteWork(written);
+    return written === work ? work : this.noteWork(written);
   }
 
   async writeAppliedStatus(
@@ -88,7 +88,7 @@ export class AgentState {
     status: AppliedManifestWorkStatus,
   ): Promise<AppliedManifestWork> {
     const written = await writeAppliedStatus(this.settings.cluster, applied, status);
-    if (written !== applied) this.wroteApplied(applied.metadata.name, written);
+    if (written !== applied) this.noteAppliedWork(applied.metadata.name, written);
     return written;
   }
 

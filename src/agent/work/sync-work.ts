@@ -68,7 +68,7 @@ export async function syncWork(
 async function withFinalizer(state: AgentState, work: ManifestWork): Promise<ManifestWork> {
   const finalizers = work.metadata.finalizers ?? [];
   if (finalizers.includes(MANIFEST_WORK_FINALIZER)) return work;
-  return state.wroteWork(
+  return state.noteWork(
     await writeFinalizers(state.settings.hub, work, [...finalizers, MANIFEST_WORK_FINALIZER]),
   );
 }
@@ -198,7 +198,7 @@ async function currentApplied(
     const present = await readApplied(settings.cluster, name);
     applied = await ensureApplied(settings, work, present, newIntents(present, tasks));
   }
-  if (applied !== cached) state.wroteApplied(name, applied);
+  if (applied !== cached) state.noteAppliedWork(name, applied);
   return applied;
 }
 
@@ -228,7 +228,7 @@ async function recordApplied(state: AgentState, pass: Pass): Promise<void> {
   const applied = await state.writeAppliedStatus(pass.applied, pass.appliedStatus);
   // What was intended and is not recorded now was released; while something failed it may still be created.
   if (pass.retry === 'soon' || !hasOpenIntents(applied)) return;
-  state.wroteApplied(applied.metadata.name, await dropIntents(state.settings.cluster, applied));
+  state.noteAppliedWork(applied.metadata.name, await dropIntents(state.settings.cluster, applied));
 }
 
 interface TrackInput {

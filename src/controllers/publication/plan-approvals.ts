@@ -36,7 +36,10 @@ export class PlanApprovals {
     this.#sources = sources;
   }
 
-  /** Increases when a commit is read that brings, replaces or withdraws an approval: what was decided before may be decided otherwise. */
+  /**
+   * Increases when a commit is read that brings, replaces or withdraws an approval, and when the hub follows one that replaces or withdraws
+   * one: what was decided before may be decided otherwise.
+   */
   get revision(): number {
     return this.#revision;
   }
@@ -61,8 +64,9 @@ export class PlanApprovals {
     const nowMs = this.#clock.now();
     const placements = Object.keys(this.#store.get(source)?.pending ?? {});
     this.#update(source, placements, (plan) => planAfterFollow(plan, nowMs));
-    const withdrawn = this.#withdrawn.get(source)?.keys() ?? [];
+    const withdrawn = [...(this.#withdrawn.get(source)?.keys() ?? [])];
     this.#withdrawn.delete(source);
+    if (withdrawn.length > 0) this.#revision += 1;
     for (const placement of withdrawn) for (const listener of this.#listeners) listener(placement);
   }
 

@@ -106,7 +106,10 @@ export class PublishPipeline {
       barrier,
       revision: () =>
         inventory.inputs.reduce((sum, { store }) => sum + store.revision, options.approvals.revision),
-      onWhole: (snapshot) => this.#underWay.whole(snapshot),
+      onWhole: (snapshot) => {
+        const moves = this.#underWay.whole(snapshot);
+        if (moves !== undefined) void options.journal.begin(moves);
+      },
       snapshotOf: (result) => recorder.snapshotOf(result),
     });
     this.#view = new DecisionView(inventory.decisions.store);
@@ -251,9 +254,8 @@ export class PublishPipeline {
       },
       beforePublishing: async (transition, start) => {
         if (!this.#leadership.isHeld) return;
-        if (snapshots.isWhole(start)) return journal.begin(this.#underWay.begin(transition), true);
-        this.#underWay.wait(transition, start);
-        await journal.begin(transition.moved, false);
+        if (snapshots.isWhole(start)) return journal.begin(this.#underWay.begin(transition));
+        await journal.beginOnHalf(this.#underWay.wait(transition, start));
       },
       // The watch shows what another process publishes.
       whenPublished: async () => {

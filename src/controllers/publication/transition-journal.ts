@@ -5,6 +5,7 @@ import {
   placementMovesOf,
   type PlacementMove,
   snapshotBefore,
+  unionOfMoves,
 } from '../../core/transition/unfinished-transition.ts';
 
 /** Where the moves of the last transition are kept. */
@@ -41,22 +42,27 @@ export class TransitionJournal {
 
   /** Where the next transition starts. @param snapshot as the hub is now */
   startingSnapshot(snapshot: Snapshot): Snapshot {
-    return this.#unfinished === undefined ? snapshot : snapshotBefore(snapshot, this.#unfinished);
+    if (this.#unfinished === undefined) return snapshot;
+    const before = snapshotBefore(snapshot, this.#unfinished);
+    if (before === undefined) this.#unfinished = undefined;
+    return before ?? snapshot;
   }
 
   /**
-   * A transition ended, and what it moved is about to be published. Resolves when that is kept.
+   * A transition ended that started from the hub at one commit, and what it moved is about to be published. Resolves when that is kept.
    * @param moved what earlier transitions moved and is not published yet as well
-   * @param isWhole it started from the hub at one commit; on half of one, what is unfinished stays so
    */
-  async begin(moved: Transition['moved'], isWhole: boolean): Promise<void> {
-    if (!isWhole && this.#unfinished !== undefined) return;
-    const isAtRest = moved.size === 0;
-    if (!isAtRest || (this.#memory.get(LAST) ?? []).length > 0) {
-      const kept = this.#keep(placementMovesOf(moved));
-      if (!isAtRest) await kept;
-    }
+  async begin(moved: Transition['moved']): Promise<void> {
     this.#unfinished = undefined;
+    await this.#keep(placementMovesOf(moved));
+  }
+
+  /**
+   * A transition ended that started from half of a commit, as far as it is known: perhaps nothing of it is published. What is
+   * unfinished stays so. Resolves when what may be published is kept.
+   */
+  async beginOnHalf(moved: Transition['moved']): Promise<void> {
+    await this.#keep(unionOfMoves(this.#unfinished ?? [], placementMovesOf(moved)));
   }
 
   /** Another process published since, or the hub is another one. */
@@ -65,10 +71,14 @@ export class TransitionJournal {
     this.#unfinished = undefined;
   }
 
-  #keep(moves: readonly PlacementMove[]): Promise<void> {
-    return this.#memory.persist(LAST, moves).catch((error: unknown) =>
+  async #keep(moves: readonly PlacementMove[]): Promise<void> {
+    const isAtRest = moves.length === 0;
+    if (isAtRest && (this.#memory.get(LAST) ?? []).length === 0) return;
+    const kept = this.#memory.persist(LAST, moves).catch((error: unknown) =>
       // As with removals: a full disk costs memory, never a decision.
       this.#log.error('a transition that is cut short may end elsewhere', { error }),
     );
+    // What nothing follows from may be lost.
+    if (!isAtRest) await kept;
   }
 }

@@ -12,14 +12,21 @@ export class UnpublishedMoves {
   readonly #moves = new Map<string, MovedPlacement>();
   #waiting: { readonly start: Snapshot; readonly moved: Transition['moved'] } | undefined;
 
-  /** A transition ended that started from half of a commit, as far as it is known: perhaps nothing of it is published. */
-  wait({ moved }: Pick<Transition, 'moved'>, start: Snapshot): void {
+  /**
+   * A transition ended that started from half of a commit, as far as it is known: perhaps nothing of it is published.
+   * @returns all moves that would then be under way, each from what is published to what would be
+   */
+  wait({ moved }: Pick<Transition, 'moved'>, start: Snapshot): ReadonlyMap<string, MovedPlacement> {
     this.#waiting = { start, moved };
+    return new Map([...this.#moves, ...this.#fromPublished(moved)]);
   }
 
-  /** The snapshot in which a transition started was not half of a commit after all. */
-  whole(start: Snapshot): void {
-    if (this.#waiting?.start === start) this.begin(this.#waiting);
+  /**
+   * The snapshot in which a transition started was not half of a commit after all.
+   * @returns as `begin`; undefined where no transition waits that started there
+   */
+  whole(start: Snapshot): ReadonlyMap<string, MovedPlacement> | undefined {
+    return this.#waiting?.start === start ? this.begin(this.#waiting) : undefined;
   }
 
   /**
@@ -28,10 +35,7 @@ export class UnpublishedMoves {
    */
   begin({ moved }: Pick<Transition, 'moved'>): ReadonlyMap<string, MovedPlacement> {
     this.#waiting = undefined;
-    for (const [key, move] of moved) {
-      const { uid, before } = this.#moves.get(key) ?? move;
-      this.#moves.set(key, { ...move, before: uid === move.uid ? before : move.before });
-    }
+    for (const [key, move] of this.#fromPublished(moved)) this.#moves.set(key, move);
     return this.#moves;
   }
 
@@ -53,5 +57,13 @@ export class UnpublishedMoves {
       if (move !== undefined && move.uid === metadata.uid) outcomes.set(namespacedName(metadata), move.after);
     }
     return withPublishedClusters(snapshot, outcomes);
+  }
+
+  /** A transition starts from moves that are under way as if they were published. */
+  #fromPublished(moved: Transition['moved']): readonly (readonly [string, MovedPlacement])[] {
+    return [...moved].map(([key, move]) => {
+      const { uid, before } = this.#moves.get(key) ?? move;
+      return [key, { ...move, before: uid === move.uid ? before : move.before }];
+    });
   }
 }

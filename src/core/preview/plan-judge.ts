@@ -1,3 +1,4 @@
+import { activeHold } from '../publish/approval/active-hold.ts';
 import { jsonEqual } from '../model/json-equal.ts';
 import { namespacedName } from '../model/object-ref.ts';
 import type { Placement } from '../model/kind/placement.ts';
@@ -12,7 +13,6 @@ import type { Hold } from '../publish/judge/judge-result.ts';
 import { type Digest, planToken, unspentToken } from '../publish/approval/plan-token.ts';
 import type { PublishState } from '../publish/judge/publish-state.ts';
 import { stateFromRecords } from '../publish/record/state-from-records.ts';
-import { HELD_CONDITION } from '../publish/approval/publish-annotations.ts';
 import { DEFAULT_REMOVAL_BUDGET, type RemovalBudget } from '../publish/judge/removal-budget.ts';
 
 /** One side of a merge, as Git says it. */
@@ -122,8 +122,8 @@ export class PlanJudge {
 
   /** An approval that something is held because of counts for as long as it stays in Git. */
   #awaited(key: string): readonly string[] | undefined {
-    const held = this.#live.get(key)?.status?.conditions?.find(({ type }) => type === HELD_CONDITION);
-    const isAwaited = held?.status === 'True' && held.reason === 'DiffersFromPlan';
+    const live = this.#live.get(key);
+    const isAwaited = live !== undefined && activeHold(live)?.reason === 'DiffersFromPlan';
     return isAwaited ? this.#approvals.said.get(key) : undefined;
   }
 

@@ -1,3 +1,4 @@
+import { activeHold } from '../publish/approval/active-hold.ts';
 import {
   type KindInfo,
   MANAGED_CLUSTER,
@@ -15,7 +16,7 @@ import { formatRef, namespacedName, objectIdentity, refOf } from '../model/objec
 import { PLACEMENT_LABEL } from '../model/kind/placement-decision.ts';
 import type { Placement } from '../model/kind/placement.ts';
 import { isMember, membershipOf } from '../placement/filter/set-membership.ts';
-import { HELD_CONDITION, REMOVAL_BUDGET_ANNOTATION } from '../publish/approval/publish-annotations.ts';
+import { REMOVAL_BUDGET_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import { parseRemovalBudget, type RemovalBudget } from '../publish/judge/removal-budget.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { ownerLabelValue } from '../work/replica-set/replica-set-names.ts';
@@ -108,7 +109,7 @@ function placementLosses(deleted: DeletedObjects, hub: Dependents): readonly Del
       of: clusters.size,
       clusters: [...lost.keys()].sort(),
       budget: budgetIn(placement.metadata),
-      heldFor: heldReason(placement),
+      heldFor: activeHold(placement)?.reason,
     };
   });
 }
@@ -154,7 +155,7 @@ class ClusterRoutes {
 
 function replicaSetLosses(deleted: DeletedObjects, hub: Dependents): readonly DeletionLoss[] {
   const held = new Map(
-    hub.placements.map((placement) => [namespacedName(placement.metadata), heldReason(placement)]),
+    hub.placements.map((placement) => [namespacedName(placement.metadata), activeHold(placement)?.reason]),
   );
   const worksOf = worksByOwner(hub.works);
   return hub.replicaSets.map(({ metadata, spec }) => {
@@ -229,10 +230,6 @@ function worksByOwner(works: Dependents['works']): ReadonlyMap<string, Dependent
     else known.push(work);
   }
   return owned;
-}
-
-function heldReason({ status }: Placement): string | undefined {
-  return status?.conditions?.find((one) => one.type === HELD_CONDITION && one.status === 'True')?.reason;
 }
 
 function budgetIn({ annotations }: Pick<ObjectMeta, 'annotations'>): RemovalBudget | undefined {

@@ -37,9 +37,9 @@ export function placementMovesOf(moved: Transition['moved']): readonly Placement
 /**
  * The snapshot in which an unfinished transition started: its placements list what they listed then.
  * @param moves of the last transition that was begun
- * @returns the snapshot itself when all of it was published, or nothing
+ * @returns undefined when all of it was published; the snapshot itself when nothing was
  */
-export function snapshotBefore(snapshot: Snapshot, moves: readonly PlacementMove[]): Snapshot {
+export function snapshotBefore(snapshot: Snapshot, moves: readonly PlacementMove[]): Snapshot | undefined {
   const uids = new Map(snapshot.placements.map(({ metadata }) => [namespacedName(metadata), metadata.uid]));
   const published = publishedOf(snapshot, new Set(moves.map(({ placement }) => placement)));
   const outcomes = new Map<string, readonly string[]>();
@@ -52,7 +52,28 @@ export function snapshotBefore(snapshot: Snapshot, moves: readonly PlacementMove
     const isBefore = !added.some((name) => now.has(name)) && removed.every((name) => now.has(name));
     if (!isBefore) outcomes.set(placement, undone(now, { added, removed }));
   }
-  return isDone ? snapshot : withPublishedClusters(snapshot, outcomes);
+  return isDone ? undefined : withPublishedClusters(snapshot, outcomes);
+}
+
+/**
+ * The moves of two transitions that began in the same snapshot, of which the pages may show any part. To undo all of them leads back to
+ * that snapshot.
+ */
+export function unionOfMoves(
+  first: readonly PlacementMove[],
+  second: readonly PlacementMove[],
+): readonly PlacementMove[] {
+  const all = new Map(first.map((move) => [move.placement, move]));
+  for (const move of second) {
+    const known = all.get(move.placement);
+    const isSame = known?.uid === move.uid;
+    all.set(move.placement, {
+      ...move,
+      added: [...new Set([...(isSame ? known.added : []), ...move.added])],
+      removed: [...new Set([...(isSame ? known.removed : []), ...move.removed])],
+    });
+  }
+  return [...all.values()];
 }
 
 function undone(now: ReadonlySet<string>, { added, removed }: ClusterChange): readonly string[] {

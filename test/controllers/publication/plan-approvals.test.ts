@@ -84,8 +84,13 @@ describe('PlanApprovals', () => {
     approvals.followed('fleet');
     approvals.read('fleet', 'c', saying());
     expect(tokens()).toEqual(['000000000001']);
+    const { revision } = approvals;
     approvals.followed('fleet');
     expect(tokens()).toBeUndefined();
+    // What was decided on the way is decided again.
+    expect(approvals.revision).toBe(revision + 1);
+    approvals.followed('fleet');
+    expect(approvals.revision).toBe(revision + 1);
   });
 
   it('is over when it is met, when its time is, or when it is taken back', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { TransitionJournal } from '../../../src/controllers/publication/transition-journal.ts';
 import type { PlacementMove } from '../../../src/core/transition/unfinished-transition.ts';
+import { snapshotOf } from '../../core/placement/snapshots.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
 import { VolatileMemory } from '../../fakes/volatile-memory.ts';
 
@@ -14,27 +15,52 @@ describe('the journal of transitions', () => {
 
   it('is unfinished in the next process until that has decided', async () => {
     const kept = memory();
-    await open(kept).begin(moved(['c2']), true);
+    await open(kept).begin(moved(['c2']));
     const next = open(kept);
     expect(next.isUnfinished).toBe(true);
-    await next.begin(moved(['c2']), true);
+    await next.begin(moved(['c2']));
     expect(next.isUnfinished).toBe(false);
   });
 
   it('is unfinished as long as only half of a commit is on the hub', async () => {
     const kept = memory();
-    await open(kept).begin(moved(['c2']), true);
+    await open(kept).begin(moved(['c2']));
     const next = open(kept);
-    const before = kept.get('last');
-    await next.begin(moved(['c3']), false);
-    expect([next.isUnfinished, kept.get('last')]).toEqual([true, before]);
+    await next.beginOnHalf(moved(['c3']));
+    expect(next.isUnfinished).toBe(true);
+    // Either may be published when this process ends.
+    expect(kept.get('last')).toEqual([
+      { placement: 'team/a', uid: 'u', added: ['c2', 'c3'], removed: ['c1'] },
+    ]);
+  });
+
+  it('is finished when what seemed half of a commit was all of it', async () => {
+    const kept = memory();
+    await open(kept).begin(moved(['c2']));
+    const next = open(kept);
+    await next.beginOnHalf(moved(['c3']));
+    await next.begin(moved(['c3']));
+    expect([next.isUnfinished, kept.get('last')]).toEqual([
+      false,
+      [{ placement: 'team/a', uid: 'u', added: ['c3'], removed: ['c1'] }],
+    ]);
+  });
+
+  it('is finished when the hub shows all of it', async () => {
+    const kept = memory();
+    await open(kept).begin(moved(['c2']));
+    const next = open(kept);
+    const hub = snapshotOf({ clusters: [] });
+    // The placement is gone, so that nothing of it is left to publish.
+    expect(next.startingSnapshot(hub)).toBe(hub);
+    expect(next.isUnfinished).toBe(false);
   });
 
   it('is finished when a transition moves nothing', async () => {
     const kept = memory();
     const journal = open(kept);
-    await journal.begin(moved(['c2']), true);
-    await journal.begin(AT_REST, true);
+    await journal.begin(moved(['c2']));
+    await journal.begin(AT_REST);
     expect(open(kept).isUnfinished).toBe(false);
   });
 
@@ -44,7 +70,7 @@ describe('the journal of transitions', () => {
     const slow = { get: () => undefined, persist: () => written, delete: () => undefined };
     let mayPublish = false;
     const begun = new TransitionJournal(slow, new SilentLogger())
-      .begin(moved(['c2']), true)
+      .begin(moved(['c2']))
       .then(() => (mayPublish = true));
     await Promise.resolve();
     expect(mayPublish).toBe(false);
@@ -60,13 +86,13 @@ describe('the journal of transitions', () => {
       delete: () => undefined,
     };
     const journal = new TransitionJournal(full, new SilentLogger());
-    await journal.begin(moved(['c2']), true);
+    await journal.begin(moved(['c2']));
     expect(journal.isUnfinished).toBe(false);
   });
 
   it('is forgotten when another process has published since', async () => {
     const kept = memory();
-    await open(kept).begin(moved(['c2']), true);
+    await open(kept).begin(moved(['c2']));
     const next = open(kept);
     next.forget();
     expect([next.isUnfinished, open(kept).isUnfinished]).toEqual([false, false]);

@@ -56,10 +56,22 @@ describe('moves under way', () => {
     const moves = new UnpublishedMoves();
     const [start, other] = [hub(['c1'], ['c2']), hub(['c1'], ['c2'])];
     moves.wait(move('a', ['c1'], ['c2']), start);
-    moves.whole(other);
+    expect(moves.whole(other)).toBeUndefined();
     expect(moves.snapshotAfter(start)).toBe(start);
-    moves.whole(start);
+    expect([...(moves.whole(start) ?? [])]).toEqual([
+      ['team/a', { uid: 'uid-a', before: ['c1'], after: ['c2'] }],
+    ]);
     expect(listed(moves.snapshotAfter(start))).toEqual([['c2'], ['c2']]);
+  });
+
+  it('are named with those of a transition that waits for its commit', () => {
+    const moves = new UnpublishedMoves();
+    moves.begin(move('a', ['c1'], ['c2']));
+    expect([...moves.wait(move('b', ['c2'], ['c1']), hub(['c1'], ['c2'])).keys()]).toEqual([
+      'team/a',
+      'team/b',
+    ]);
+    expect(listed(moves.snapshotAfter(hub(['c1'], ['c2'])))).toEqual([['c2'], ['c2']]);
   });
 
   it('do not concern another placement of the same name', () => {

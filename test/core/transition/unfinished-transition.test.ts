@@ -6,6 +6,7 @@ import {
   placementMovesOf,
   type PlacementMove,
   snapshotBefore,
+  unionOfMoves,
 } from '../../../src/core/transition/unfinished-transition.ts';
 import { snapshotOf } from '../placement/snapshots.ts';
 
@@ -77,7 +78,7 @@ describe('snapshotBefore', () => {
       published: { a: [['c1', 'c2']], b: [['c3']] },
       want: 'same',
     },
-    { name: 'as it is when all was published', published: { a: [['c2', 'c3']], b: [['c1']] }, want: 'same' },
+    { name: 'as it is when all was published', published: { a: [['c2', 'c3']], b: [['c1']] }, want: 'done' },
     {
       name: 'as it was when one of two placements was published',
       published: { a: [['c2', 'c3']], b: [['c3']] },
@@ -104,14 +105,38 @@ describe('snapshotBefore', () => {
       name: 'as it is for a placement that is gone',
       published: { b: [['c1']] },
       moves: MOVES,
-      want: 'same',
+      want: 'done',
     },
   ] as const;
 
   it.each(cases)('lists what is published $name', ({ published, want, ...given }) => {
     const snapshot = hub(published);
     const before = snapshotBefore(snapshot, 'moves' in given ? given.moves : MOVES);
-    if (want === 'same') expect(before).toBe(snapshot);
-    else expect(listed(before)).toEqual(want);
+    if (want === 'done') expect(before).toBeUndefined();
+    else if (want === 'same') expect(before).toBe(snapshot);
+    else expect(listed(before ?? snapshot)).toEqual(want);
+  });
+});
+
+describe('the moves of two transitions that began in the same snapshot', () => {
+  it('lead back to it, whatever part of them is published', () => {
+    const start = hub({ a: [['c1', 'c2']], b: [['c3']] });
+    const both = unionOfMoves(
+      [move('a', ['c3'], ['c1'])],
+      [move('a', ['c4'], ['c2']), move('b', ['c1'], [])],
+    );
+    for (const a of [
+      ['c1', 'c2'],
+      ['c2', 'c3'],
+      ['c1', 'c4'],
+      ['c3', 'c4'],
+    ])
+      for (const b of [['c3'], ['c3', 'c1']])
+        expect(listed(snapshotBefore(hub({ a: [a], b: [b] }), both) ?? start)).toEqual(listed(start));
+  });
+
+  it('are those of the second for a placement that was made again', () => {
+    const again = { ...move('a', ['c4'], ['c2']), uid: 'another' };
+    expect(unionOfMoves([move('a', ['c3'], ['c1'])], [again])).toEqual([again]);
   });
 });

@@ -3,12 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExpectStatic } from 'vitest';
 import { dataOf } from '../../../src/controllers/publication/hub-records.ts';
-import { RECORDS_LABEL, recordsOf } from '../../../src/core/publish/record/compact-record.ts';
+import {
+  compactRecord,
+  RECORDS_LABEL,
+  recordsOf,
+  selectNewRecords,
+} from '../../../src/core/publish/record/compact-record.ts';
+import { recordedGroups } from '../../../src/core/publish/record/recorded-groups.ts';
 import { ADDON_PLACEMENT_SCORE, apiVersionOf, CONFIG_MAP } from '../../../src/core/model/kinds.ts';
 import { formatRef } from '../../../src/core/model/object-ref.ts';
 import type { DecisionRecord } from '../../../src/core/publish/record/decision-record.ts';
 import type { Plan } from '../../../src/core/preview/plan.ts';
 import { approvalAnnotation } from '../../../src/core/preview/plan-text.ts';
+import { sha256 } from '../../../src/runtime/sha256.ts';
 import { yaml } from '../../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../../app/serve/served-fleet.ts';
 import { PATIENCE_MS } from '../../fakes/patience.ts';
@@ -191,24 +198,28 @@ export class History {
     await this.#lives.killAndBegin();
   }
 
-  /** What a plan knows of the past it reads there. */
+  /** What a plan knows of the past it reads there: a process that began after a kill records later what it found. */
   async #areRecordsWritten(): Promise<boolean> {
     const { items } = await this.#fleet.hub.api.list(CONFIG_MAP, { labelSelector: RECORDS_LABEL });
-    const onHub = items.flatMap((item) => recordsOf(dataOf(item)));
-    const written = new Set(onHub.map(({ hash }) => hash));
+    const onHub = items.reduce((all, item) => ({ ...all, ...dataOf(item) }), {});
+    const written = new Set(recordsOf(onHub).map(({ hash }) => hash));
     const last = new Map((await this.#lives.records()).map((record) => [record.placement, record]));
     // What a restart found and the hub knew already is not written again.
-    const isKnown = (found: DecisionRecord): boolean =>
-      found.afterRestart === true &&
-      onHub.some((known) => known.placement === found.placement && known.clusters === found.clusters);
-    const published = new Map(
-      this.#fleet.events.flatMap((event) =>
-        event.kind === 'published' ? [[event.placement, event.record] as const] : [],
-      ),
+    const isKnown = (record: DecisionRecord): boolean =>
+      written.has(record.hash) || selectNewRecords(onHub, [compactRecord(sha256, record)]).length === 0;
+    const { placements } = await this.#outcome();
+    const isLastOfPages = ([name, { clusters }]: [string, Outcome['placements'][string]]): boolean => {
+      const record = last.get(`team-a/${name}`);
+      const recorded = record === undefined ? [] : recordedGroups(record).flatMap((group) => group.clusters);
+      return [...new Set(recorded)].toSorted().join() === clusters.join();
+    };
+    const published = this.#fleet.events.flatMap((event) =>
+      event.kind === 'published' ? [[event.placement, event.record] as const] : [],
     );
     return (
-      [...last.values()].every((record) => written.has(record.hash) || isKnown(record)) &&
-      [...published.values()].every((hash) => written.has(hash))
+      Object.entries(placements).every(isLastOfPages) &&
+      [...last.values()].every(isKnown) &&
+      [...new Map(published).values()].every((hash) => written.has(hash))
     );
   }
 

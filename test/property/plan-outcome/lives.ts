@@ -29,6 +29,8 @@ export class Lives {
   #life: Life | undefined;
   #controller: RunningController | undefined;
   #count = 0;
+  /** What the process before did. */
+  #earlier: readonly ControllerEvent[] = [];
 
   constructor(fleet: ServedFleet, over: Partial<ServeOptions>) {
     this.#fleet = fleet;
@@ -87,23 +89,30 @@ export class Lives {
   /** Kills the process, if it lives, and begins the next one. */
   async killAndBegin(): Promise<void> {
     if (this.#life !== undefined) this.#life.dead = true;
+    this.#earlier = [...this.#fleet.events];
     void this.#fleet.stop();
     await this.begin();
   }
 
-  /** What the process that lives did, and what the processes remember: for a person who looks into a difference. */
+  /** What the last two processes did, and what they remember: for a person who looks into a difference. */
   trace(events: readonly ControllerEvent[]): string {
     const read = (file: string): readonly string[] => {
       const path = join(this.#root, 'data', file);
       return existsSync(path) ? [`${file}: ${readFileSync(path, 'utf8')}`] : [];
     };
     const kept = ['publish-state.json', 'approved-plans.json', 'last-transition.json'];
-    const did = events.map((event) =>
-      event.kind === 'decided'
-        ? `${event.atMs} decided ${event.placement} ${event.result.selected.join()} in ${event.snapshot.now}`
-        : JSON.stringify(event),
-    );
-    return [...did, ...kept.flatMap((file) => [...read(file), ...read(`${file}.journal`)])].join('\n');
+    const did = (all: readonly ControllerEvent[]): readonly string[] =>
+      all.map((event) =>
+        event.kind === 'decided'
+          ? `${event.atMs} decided ${event.placement} ${event.result.selected.join()} in ${event.snapshot.now}`
+          : JSON.stringify(event),
+      );
+    return [
+      ...did(this.#earlier),
+      'the last process:',
+      ...did(events),
+      ...kept.flatMap((file) => [...read(file), ...read(`${file}.journal`)]),
+    ].join('\n');
   }
 
   remove(): void {

@@ -1,7 +1,7 @@
+import { activeHold } from '../../../core/publish/approval/active-hold.ts';
 import { errorText } from '../../../core/errors.ts';
 import type { Placement } from '../../../core/model/kind/placement.ts';
 import { formatLocation } from '../../../core/model/source-location.ts';
-import { HELD_CONDITION } from '../../../core/publish/approval/publish-annotations.ts';
 import type { Leadership, LeadershipStatus } from '../../../runtime/leader-election/leadership.ts';
 import type { GitLoop } from '../../../controllers/sources/following/git-loop.ts';
 import type { HubInventory } from '../../../controllers/inventory/hub-inventory.ts';
@@ -98,9 +98,7 @@ function placementReport(
 ): PlacementReport {
   const key = `${placement.metadata.namespace ?? ''}/${placement.metadata.name}`;
   // Where OCM decides, a hold is of a time when Berth did.
-  const held = placement.status?.conditions?.find(
-    ({ type, status }) => type === HELD_CONDITION && status === 'True' && options.schedule !== 'upstream',
-  );
+  const held = options.schedule === 'upstream' ? undefined : activeHold(placement);
   return {
     placement: key,
     clusters: (publishedPlacements.get(key)?.groups ?? []).reduce(

@@ -264,7 +264,7 @@ export class GitLoop {
     this.#outcome = await sync.sync(content, options);
     this.#tell(this.#outcome);
     // What was found on the hub before it changed says nothing about what is there now.
-    if (hubChanges !== this.#hubChanges) return sync.distrust();
+    if (hubChanges !== this.#hubChanges) return sync.compareAllNext();
     if (!this.#isHalf) this.#happened('whole');
   }
 

@@ -76,7 +76,7 @@ export class HubSync {
   }
 
   /** The state of the hub is unknown: the next call of `sync` compares everything. */
-  distrust(): void {
+  compareAllNext(): void {
     this.#settled = undefined;
   }
 
@@ -89,7 +89,7 @@ export class HubSync {
 
   /** The hub was restored to an older state, or replaced. */
   hubChanged(how: HubBreak): void {
-    this.distrust();
+    this.compareAllNext();
     if (how === 'restored') this.#deletedBefore.hubRestored();
   }
 

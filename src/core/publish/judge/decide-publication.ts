@@ -1,3 +1,4 @@
+import { activeHold } from '../approval/active-hold.ts';
 import { parseGoDuration } from '../../model/go-duration.ts';
 import type { Placement } from '../../model/kind/placement.ts';
 import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
@@ -11,7 +12,6 @@ import { type Hold, judgeResult, formatNameList, remediation } from './judge-res
 import { type MoveStep, planMove } from './move-policy.ts';
 import { type Digest, planToken, unspentToken } from '../approval/plan-token.ts';
 import {
-  HELD_CONDITION,
   MOVE_ABORT_ANNOTATION,
   MOVE_DEADLINE_ANNOTATION,
   MOVE_POLICY_ANNOTATION,
@@ -135,8 +135,8 @@ export function decidePublication(input: PublicationInput): Publication {
 
 /** A hold because of earlier removals does not expire: removals are counted as of the start of the hold. */
 function heldSinceMs({ placement, nowMs }: PublicationInput): number | undefined {
-  const held = placement.status?.conditions?.find(({ type }) => type === HELD_CONDITION);
-  if (held?.status !== 'True' || held.reason !== 'RemovalBudgetExceeded') return undefined;
+  const held = activeHold(placement);
+  if (held?.reason !== 'RemovalBudgetExceeded') return undefined;
   const sinceMs = Date.parse(held.lastTransitionTime ?? '');
   return sinceMs < nowMs ? sinceMs : undefined;
 }

@@ -1,6 +1,12 @@
+import {
+  compileLabelSelector,
+  matchesLabels,
+  type SelectorCompilation,
+} from '../../../core/model/selector/label-selector-compile.ts';
+import type { LabelMap } from '../../../core/model/selector/label-selector-requirement.ts';
 import { labelValue, qualifiedName } from '../../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
-import { getOwn, isObject, listAt, objectAt, textAt, textsAt } from '../../json/json-value.ts';
+import { listAt, objectAt, textAt, textsAt } from '../../json/json-value.ts';
 import { checkLabelMap } from './metadata-rules.ts';
 import type { Place } from './place.ts';
 
@@ -33,41 +39,16 @@ export function isEmptySelector(selector: JsonObject | undefined): boolean {
 
 /** Whether labels can be compared with a selector at all. An absent selector can be: it selects nothing. */
 export function isCompilable(selector: JsonObject | undefined): boolean {
-  const pairs = Object.entries(objectAt(selector, 'matchLabels') ?? {});
-  const plain = pairs.every(
-    ([key, value]) =>
-      qualifiedName(key).length === 0 && typeof value === 'string' && labelValue(value).length === 0,
-  );
-  return plain && listAt(selector, 'matchExpressions').every((one) => isObject(one) && isRequirement(one));
+  return compile(selector).ok;
 }
 
-function isRequirement(requirement: JsonObject): boolean {
-  const [operator, values] = [textAt(requirement, 'operator'), textsAt(requirement, 'values')];
-  if (qualifiedName(textAt(requirement, 'key')).length > 0) return false;
-  if (operator === 'In' || operator === 'NotIn')
-    return values.length > 0 && values.every((value) => labelValue(value).length === 0);
-  return (operator === 'Exists' || operator === 'DoesNotExist') && values.length === 0;
-}
-
-/** Whether a compilable selector selects those labels. */
+/** Whether a selector selects those labels; one that cannot be compiled selects none. */
 export function selects(selector: JsonObject, labels: JsonObject): boolean {
-  const equal = Object.entries(objectAt(selector, 'matchLabels') ?? {}).every(
-    ([key, value]) => getOwn(labels, key) === value,
-  );
-  return equal && listAt(selector, 'matchExpressions').every((one) => !isObject(one) || meets(one, labels));
+  const compiled = compile(selector);
+  return compiled.ok && matchesLabels(compiled.selector, labels as LabelMap);
 }
 
-function meets(requirement: JsonObject, labels: JsonObject): boolean {
-  const value = getOwn(labels, textAt(requirement, 'key'));
-  const isListed = typeof value === 'string' && textsAt(requirement, 'values').includes(value);
-  switch (textAt(requirement, 'operator')) {
-    case 'In':
-      return isListed;
-    case 'NotIn':
-      return !isListed;
-    case 'Exists':
-      return value !== undefined;
-    default:
-      return value === undefined;
-  }
+/** The schema has checked the types. */
+function compile(selector: JsonObject | undefined): SelectorCompilation {
+  return compileLabelSelector(selector);
 }

@@ -46,6 +46,23 @@ const writing = run([next({ clusters: ['c2', 'c3'] }), PERSISTED], published);
 /** The same, written: the status patch is under way. */
 const finishing = run([answered(writing.actions, '51')], writing.state);
 
+const HELD = webPlacement(
+  {},
+  {
+    status: {
+      conditions: [
+        {
+          type: 'berth.dev/Held',
+          status: 'True',
+          reason: 'RemovalBudgetExceeded',
+          message: '',
+          lastTransitionTime: new Date(NOW).toISOString(),
+        },
+      ],
+    },
+  },
+);
+
 describe('a pass', () => {
   it.each([
     {
@@ -196,6 +213,19 @@ const RACES: readonly {
     events: [next({ clusters: ['c1'], snapshotAge: () => 'half' })],
     want: ['settled c1,c2', 'end, again after 2000'],
     state: { waitsForCommit: true },
+  },
+  {
+    name: 'half of a commit ends no hold',
+    given: { ...published, status: undefined },
+    events: [next({ clusters: ['c1', 'c2'], placement: HELD, snapshotAge: () => 'half' })],
+    want: ['settled c1,c2', 'end, again after 2000'],
+    state: { waitsForCommit: true },
+  },
+  {
+    name: 'a hold ends with the whole of a commit',
+    given: { ...published, status: undefined },
+    events: [next({ clusters: ['c1', 'c2'], placement: HELD })],
+    want: ['patch-status', 'yield'],
   },
   {
     name: 'more of the commit came since it was decided: it is decided again',

@@ -1,3 +1,4 @@
+import { activeHold } from '../../../../core/publish/approval/active-hold.ts';
 import { InputError } from '../../../../core/errors.ts';
 import { CONFIG_MAP, PLACEMENT } from '../../../../core/model/kinds.ts';
 import type { Placement } from '../../../../core/model/kind/placement.ts';
@@ -128,9 +129,7 @@ async function releaseSource(
 function requireHeld(placement: Placement | undefined, subject: string, token: string): void {
   if (placement === undefined)
     throw new InputError('does not exist on the hub', { code: 'release.placement', subject });
-  const held = placement.status?.conditions?.find(
-    ({ type, status }) => type === HELD_CONDITION && status === 'True',
-  );
+  const held = activeHold(placement);
   if (held === undefined) throw new InputError('nothing is held', { code: 'release.not-held', subject });
   if (!held.message.includes(token))
     throw new InputError(`the token ${token} does not match the change that is held now`, {

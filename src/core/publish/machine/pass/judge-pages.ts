@@ -1,3 +1,4 @@
+import { activeHold } from '../../approval/active-hold.ts';
 import type { KubeObject } from '../../../model/object-meta.ts';
 import type { Placement } from '../../../model/kind/placement.ts';
 import type { Publication } from '../../judge/decide-publication.ts';
@@ -213,10 +214,11 @@ interface Early {
 
 /** How long the result has to wait before anything may come of it. */
 function tooEarly(state: PassingState, { published }: PassPages, wanted: Publication, nowMs: number): Early {
-  const { facts } = state.pass;
+  const { facts, placement } = state.pass;
   const moves = movesClusters(wanted);
-  // Also where nothing is published yet: a set or a binding that leaves with the commit is there until its end.
-  if (moves) {
+  // Also where nothing is published yet: a set or a binding that leaves with the commit is there until its end. A hold
+  // that ends waits too: while it is there, the commit deletes nothing that the placement would lose.
+  if (moves || (wanted.hold === undefined && activeHold(placement) !== undefined)) {
     const age = facts.snapshotAge();
     const waitMs = HALF_COMMIT_RETRY_MS;
     if (age === 'half') return { state: { ...state, waitsForCommit: true }, actions: [], waitMs };
