@@ -81,7 +81,7 @@ function dataOf(fun: GoFunc, values: readonly (Value | undefined)[]): unknown[] 
     return type?.kind === 'interface' ? toAny(value) : value?.data;
   });
   const fixed = fun.params.length;
-  for (const part of data) if (typeof part === 'string') spend(part.length >> 3);
+  for (const part of data) if (typeof part === 'string') spend(part.length >> 1);
   return fun.rest === undefined ? data : [...data.slice(0, fixed), data.slice(fixed)];
 }
 

@@ -6,7 +6,7 @@ import type { GoMap } from '../value/go-map.ts';
 import type { Value } from '../value/go-type.ts';
 import { INT, isInteger, isUnsigned, STRING } from '../value/go-type.ts';
 import { unwrap } from '../value/indirect.ts';
-import { checkText, spend } from '../value/work.ts';
+import { checkLength, spend } from '../value/work.ts';
 import { evaluatePipe } from './evaluate.ts';
 import type { Program } from './run.ts';
 import { Run } from './run.ts';
@@ -45,7 +45,8 @@ class Execution {
 
   #write(text: string): void {
     this.#written += text.length;
-    checkText(this.#written);
+    checkLength(this.#written);
+    spend(1 + (text.length >> 3));
     this.#parts.push(text);
   }
 

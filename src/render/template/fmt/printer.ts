@@ -3,7 +3,7 @@ import { Refusal } from '../value/go-error.ts';
 import type { GoMap } from '../value/go-map.ts';
 import type { Any, Complex, GoType, Value } from '../value/go-type.ts';
 import { isInteger, isUnsigned } from '../value/go-type.ts';
-import { checkDepth, checkText } from '../value/work.ts';
+import { checkDepth, checkLength, spend } from '../value/work.ts';
 import type { Flags } from './flags.ts';
 import { noFlags, pad } from './flags.ts';
 import { formatInteger } from './format-integer.ts';
@@ -20,7 +20,8 @@ export class Printer {
   #erroring = false;
 
   write(text: string): void {
-    checkText(this.text.length + text.length);
+    checkLength(this.text.length + text.length);
+    spend(1 + (text.length >> 3));
     this.text += text;
   }
 

@@ -61,12 +61,11 @@ function finder(regex: RE2JS, text: string): Find {
   // A counted repetition makes a longer program than its text says.
   const cost = (pattern.length * (pattern.includes('{') ? 20 : 1)) / 8 + 1;
   const matcher = regex.matcher(text);
+  // A search may read all of the text; the next ones mostly begin where the one before has ended.
+  spend(text.length * cost);
   return (from) => {
-    if (!matcher.find(from)) {
-      spend((text.length - from) * cost);
-      return undefined;
-    }
-    spend((matcher.end() - from) * cost + 1);
+    spend(40 + ((text.length - from) * cost) / 64);
+    if (!matcher.find(from)) return undefined;
     const groups = Array.from(
       { length: matcher.groupCount() + 1 },
       (_, group) => matcher.group(group) ?? undefined,

@@ -2,13 +2,14 @@ import { Refusal } from './go-error.ts';
 
 /**
  * How much work a rendering may still do. A template is data of a user, and it can ask for anything: lists of lists of lists, texts
- * repeated a billion times, regular expressions over them. One unit is about a step of the evaluation, or a character made or read.
+ * repeated a billion times, regular expressions over them. One unit is about a step of the evaluation, an
+ * element of a list, or eight characters that are made.
  */
-const MOST_WORK = 40_000_000;
+const MOST_WORK = 3_000_000;
 /** Characters of one text. An object of Kubernetes has at most 1.5 MB. */
-export const MOST_TEXT = 8 * 1024 * 1024;
+const MOST_TEXT = 2 * 1024 * 1024;
 /** Elements of one list. */
-export const MOST_ELEMENTS = 500_000;
+const MOST_ELEMENTS = 500_000;
 /** How deep values, templates and expressions may be nested. */
 export const MOST_DEPTH = 500;
 
@@ -27,10 +28,15 @@ export function spend(units: number): void {
 }
 
 /** @throws Refusal where a text would get too long */
-export function checkText(length: number): void {
+export function checkLength(length: number): void {
   if (!(length <= MOST_TEXT))
     throw new Refusal(`the text would have more than ${MOST_TEXT} bytes: Berth does not make it`);
-  spend(length);
+}
+
+/** Counts the work of a text that is made. @throws Refusal where it would get too long */
+export function checkText(length: number): void {
+  checkLength(length);
+  spend(length >> 3);
 }
 
 /** @throws Refusal where a list would get too long */

@@ -54,7 +54,7 @@ export function yamlAsJson(bytes: string): string {
 
 /** The first document of a text. go-yaml does not read the others. */
 function decodeYaml(bytes: string): Any {
-  spend(bytes.length);
+  spend(bytes.length * 10);
   const text = decode(bytes);
   if (/[\u0085\u2028\u2029]/.test(text))
     throw new Refusal('Berth does not read YAML with the line breaks U+0085, U+2028 and U+2029 of YAML 1.1');
@@ -109,6 +109,8 @@ class Converter {
   }
 
   #alias(alias: Alias, depth: number): Any {
+    // Few bytes of aliases can name very much.
+    spend(300);
     const node = alias.resolve(this.#document);
     if (node === undefined) fail(`yaml: unknown anchor '${encode(alias.source)}' referenced`);
     if (this.#open.has(node)) fail(`yaml: anchor '${encode(alias.source)}' value contains itself`);

@@ -5,7 +5,7 @@ import { func, variadic } from '../../value/go-func.ts';
 import { GoMap, isMap, MAP } from '../../value/go-map.ts';
 import type { Any } from '../../value/go-type.ts';
 import { BOOL, INTERFACE, isString, LIST, STRING, STRINGS, valueOf } from '../../value/go-type.ts';
-import { checkDepth } from '../../value/work.ts';
+import { checkDepth, spend } from '../../value/work.ts';
 import { strval } from '../text/strval.ts';
 import { mergeInto } from './merge.ts';
 
@@ -79,6 +79,7 @@ function dig(given: readonly Any[]): Any {
 
 function deepCopy(value: Any, depth = 0): Any {
   checkDepth(depth);
+  spend(5);
   if (value === null || value.data === null) return value;
   const { type } = value;
   const copy = (data: unknown): unknown =>
