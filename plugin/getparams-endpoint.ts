@@ -4,11 +4,10 @@ import { AnswerCache } from './answer/answer-cache.ts';
 import { type Answer, refuse } from './answer/answer-request.ts';
 import { parsePluginRequest } from './answer/plugin-request.ts';
 import type { PluginSource } from './answer/plugin-source.ts';
+import { GETPARAMS_PATH } from './getparams-path.ts';
 import type { BearerTokens, TokenIdentity } from './tokens/bearer-tokens.ts';
 import { parsePathBinding } from './tokens/path-binding.ts';
 import type { TokenGrant } from './tokens/token-grant.ts';
-
-export const GETPARAMS_PATH = '/api/v1/getparams.execute';
 
 const MAX_BODY_BYTES = 64 * 1024;
 

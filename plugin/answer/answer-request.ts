@@ -30,7 +30,7 @@ export function refuse(status: number, message: string): Answer {
 /**
  * Answers from what is published. Argo CD takes any success with a body that it does not understand as "no clusters", and deletes
  * every Application; it keeps them on any error. So everything that is not certainly right is an error. The order of the checks
- * matters: whoever may not read a placement does not learn whether it exists.
+ * matters: a token that may not read a placement does not learn whether it exists.
  */
 export function answerRequest({ request, bindings }: Question, source: PluginSource): Answer {
   const { placement: name } = request;

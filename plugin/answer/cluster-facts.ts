@@ -18,11 +18,25 @@ export interface ClusterFacts {
 export const FACT_MAPS = ['labels', 'claims', 'taints', 'allocatable', 'capacity'] as const;
 export type FactMap = (typeof FACT_MAPS)[number];
 
-/** The facts of a cluster; all of them empty for a cluster that is not known. */
+/** An object of the inventory is never changed: the same one has the same facts. */
+const known = new WeakMap<
+  ManagedCluster,
+  { readonly scores: readonly AddOnScore[]; readonly facts: ClusterFacts }
+>();
+
+/** The facts of a cluster; all of them empty for a cluster that is not known. The same for the same arguments. */
 export function clusterFacts(
   cluster: ManagedCluster | undefined,
   scores: readonly AddOnScore[],
 ): ClusterFacts {
+  const before = cluster && known.get(cluster);
+  if (before?.scores === scores) return before.facts;
+  const facts = readFacts(cluster, scores);
+  if (cluster !== undefined) known.set(cluster, { scores, facts });
+  return facts;
+}
+
+function readFacts(cluster: ManagedCluster | undefined, scores: readonly AddOnScore[]): ClusterFacts {
   const { metadata, spec, status } = cluster ?? {};
   return {
     server: spec?.managedClusterClientConfigs?.[0]?.url ?? '',
@@ -49,7 +63,7 @@ function factsOf(
   );
 }
 
-/** Key to `VALUE:EFFECT`, as kubectl writes what comes after the key; several effects of one key with commas. */
+/** Key to `VALUE:EFFECT`, as in kubectl's KEY=VALUE:EFFECT; several effects of one key with commas. */
 function taintsOf(taints: NonNullable<NonNullable<ManagedCluster['spec']>['taints']>): Facts {
   const found = new Map<string, string>();
   for (const { key, value = '', effect } of taints) {

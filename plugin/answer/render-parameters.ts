@@ -28,14 +28,16 @@ export function renderParameters(
         decision,
         facts: clusterFacts(source.cluster(decision.clusterName), source.scores(decision.clusterName)),
       })),
-    );
+    )
+    .map((item, position) => ({ ...item, rank: position + 1 }))
+    .sort((a, b) => compare(a.decision.clusterName, b.decision.clusterName));
   const mapsOf = mapRenderer(
     request,
     items.map(({ facts }) => facts),
   );
   const ofPlacement = placementParameters(request, placement);
   return items
-    .map(({ group, decision, facts }, position): PluginParameters => {
+    .map(({ group, decision, facts, rank }): PluginParameters => {
       const { clusterName: name, reason, score } = decision;
       return {
         name,
@@ -48,13 +50,12 @@ export function renderParameters(
         group: group.name,
         groupIndex: String(group.index),
         wave: `w${group.index}`,
-        rank: String(position + 1),
+        rank: String(rank),
         score: score === undefined ? '' : String(score),
         reason: reason ?? '',
         ...mapsOf(facts),
       };
     })
-    .sort((a, b) => compare(String(a['name']), String(b['name'])))
     .map((item) => (request.as === undefined ? item : below(request.as, item, request.flat)));
 }
 
@@ -79,7 +80,7 @@ function mapRenderer(
     ),
   }));
   const scores = scoreKeys(keys.scores, all);
-  return ({ maps, scores: found }) => {
+  const render = ({ maps, scores: found }: ClusterFacts): PluginParameters => {
     const nested: [string, PluginParameters][] = wanted.map(({ map, keys: inMap }) => [
       map,
       valuesByKey(inMap, maps[map]),
@@ -91,7 +92,18 @@ function mapRenderer(
     nested.push(['scores', Object.fromEntries(ofScores)]);
     return flat ? flattened(nested) : Object.fromEntries(nested);
   };
+  const asked = JSON.stringify([wanted, scores, flat]);
+  return (facts) => {
+    const before = rendered.get(facts);
+    if (before?.asked === asked) return before.maps;
+    const maps = render(facts);
+    rendered.set(facts, { asked, maps });
+    return maps;
+  };
 }
+
+/** The maps that were rendered last for the facts of a cluster: most answers want the same again. */
+const rendered = new WeakMap<ClusterFacts, { readonly asked: string; readonly maps: PluginParameters }>();
 
 /** The names of scores by resource, both sorted. @param requested `RESOURCE/NAME` */
 function scoreKeys(

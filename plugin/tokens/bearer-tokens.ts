@@ -2,7 +2,8 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Clock, Logger } from '../../src/core/ports.ts';
 import { SecretFile } from '../../src/runtime/files/secret-file.ts';
-import { isPlaceholder, parseTokenFile, type TokenEntry } from './token-file.ts';
+import { isPlaceholder } from './placeholder.ts';
+import { parseTokenFile, type TokenEntry } from './token-file.ts';
 import type { TokenGrant } from './token-grant.ts';
 
 export interface BearerTokensOptions {

@@ -2,13 +2,12 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { configProblem, parseConfig } from '../../src/adapters/yaml/parse-config.ts';
 import { InputError } from '../../src/core/errors.ts';
+import { isPlaceholder } from './placeholder.ts';
 import { type NameRestriction, TOKEN_SCOPES, type TokenGrant } from './token-grant.ts';
 
 /** A token that is easy to guess protects nothing. */
 const MIN_TOKEN_LENGTH = 16;
 const MAKE_ONE = 'make one with: openssl rand -hex 32';
-/** How the values begin that the shipped manifests ask to replace. Everybody can read them. */
-const PLACEHOLDER = /^REPLACE-WITH-/i;
 
 export interface TokenEntry {
   /** SHA-256 of the token. */
@@ -29,10 +28,6 @@ export interface TokenEntry {
  */
 export function parseTokenFile(file: string, text: string): readonly TokenEntry[] {
   return isDeclared(text) ? declaredTokens(file, text) : plainTokens(file, text);
-}
-
-export function isPlaceholder(token: string): boolean {
-  return PLACEHOLDER.test(token);
 }
 
 function isDeclared(text: string): boolean {

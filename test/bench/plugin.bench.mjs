@@ -14,6 +14,7 @@ else await serve(role);
 async function serve(kind) {
   const { GetparamsEndpoint } = await import('../../dist/plugin/getparams-endpoint.js');
   const { listenHttp } = await import('../../dist/src/adapters/http/http-listener.js');
+  const scores = [{ resource: 'default', name: 'cpu', value: 7 }];
   let revision = 0;
   const clusters = new Map();
   for (let n = 0; n < CLUSTERS; n++) clusters.set(`cluster-${n}`, cluster(n));
@@ -29,9 +30,14 @@ async function serve(kind) {
       problem: () => undefined,
       placement: () => placement,
       cluster: (name) => clusters.get(name),
-      scores: () => [{ resource: 'default', name: 'cpu', value: 7 }],
+      scores: () => scores,
       isInSets: () => true,
-      revision: () => (kind === 'changed' ? (revision += 1) : 0),
+      revision: () => {
+        if (kind !== 'changed') return 0;
+        const n = (revision += 1) % CLUSTERS;
+        clusters.set(`cluster-${n}`, cluster(n));
+        return revision;
+      },
     },
     tokens: { identify: () => grant },
     clock: { monotonicMs: () => performance.now() },

@@ -1,6 +1,8 @@
 import type { AddOnScore, PluginPlacement, PluginSource } from '../../plugin/answer/plugin-source.ts';
 import type { ManagedCluster } from '../../src/core/model/kind/managed-cluster.ts';
 
+const NONE: readonly AddOnScore[] = [];
+
 /** What the plugin endpoint reads, as a test sets it. */
 export class MemoryPluginSource implements PluginSource {
   trouble: string | undefined;
@@ -14,7 +16,7 @@ export class MemoryPluginSource implements PluginSource {
   problem = () => this.trouble;
   placement = (name: string) => this.placements.get(name);
   cluster = (name: string) => this.clusters.get(name);
-  scores = (name: string) => this.addOnScores.get(name) ?? [];
+  scores = (name: string) => this.addOnScores.get(name) ?? NONE;
   isInSets = (name: string, sets: ReadonlySet<string>) =>
     [...sets].some((set) => this.members.get(set)?.includes(name) === true);
   revision = () => this.current;

@@ -64,10 +64,19 @@ function named(apiVersion: string, kind: string, name: string, more: JsonObject)
   return { apiVersion, kind, metadata: { name, namespace: 'argocd', labels }, ...more };
 }
 
-/** Free-form: the controller decides with its own types. */
-function crd(plural: string, kind: string): JsonObject {
+/**
+ * A definition of one of Argo CD's kinds, free-form: the controllers decide with their own types.
+ * @param subresources `{status: {}}` where Argo CD's own definition has it
+ */
+export function crd(plural: string, kind: string, subresources: JsonObject = {}): JsonObject {
   const openAPIV3Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
-  const version = { name: 'v1alpha1', served: true, storage: true, schema: { openAPIV3Schema } };
+  const version = {
+    name: 'v1alpha1',
+    served: true,
+    storage: true,
+    subresources,
+    schema: { openAPIV3Schema },
+  };
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',

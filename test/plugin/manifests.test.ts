@@ -1,20 +1,31 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { argoConnectionObjects } from '../../plugin/install/argo-connection.ts';
 import { parseTokenFile } from '../../plugin/tokens/token-file.ts';
 import { runCli } from '../../src/app/cli/program.ts';
 import { parseManifests } from '../../src/adapters/yaml/parse-manifests.ts';
 import { makeCliIo } from '../app/cli-harness.ts';
 
 const DIR = join(import.meta.dirname, '../../plugin/manifests');
-const read = (file: string) => parseManifests({ file, text: readFileSync(join(DIR, file), 'utf8') });
+const ALL = join(DIR, '..');
+const readAt = (file: string) => parseManifests({ file, text: readFileSync(file, 'utf8') });
+const read = (file: string) => readAt(join(DIR, file));
 
 describe('plugin manifests', () => {
-  it.each(readdirSync(DIR))('%s parses without a problem', (file) => {
-    const { manifests: objects, problems } = read(file);
-    expect(problems).toEqual([]);
-    expect(objects.length).toBeGreaterThan(0);
-  });
+  const files = readdirSync(ALL, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.yaml'),
+  );
+
+  it.each(files.filter((file) => !file.endsWith('kustomization.yaml')))(
+    '%s parses without a problem',
+    (file) => {
+      const { manifests: objects, problems } = readAt(join(ALL, file));
+      expect(problems).toEqual([]);
+      expect(objects.length).toBeGreaterThan(0);
+    },
+  );
 
   it('hold the permissions that the controller prints', async () => {
     const { io, stdout } = makeCliIo();
@@ -42,6 +53,28 @@ describe('plugin manifests', () => {
     ]);
     expect(tokens[0]?.grant.namespaces).toEqual(new Set(['team-a']));
   });
+
+  it('argocd.yaml holds what berth argocd install writes', () => {
+    const objects = argoConnectionObjects({
+      namespace: 'argocd',
+      name: 'berth',
+      baseUrl: 'https://berth.berth-system.svc:8443',
+      token: 'REPLACE-WITH-openssl-rand-hex-32',
+    });
+    expect(read('argocd.yaml').manifests.map(({ object }) => object)).toEqual(objects);
+  });
+
+  it.each(files.filter((file) => file.endsWith('kustomization.yaml')))(
+    '%s names files that are there',
+    (file) => {
+      const { resources } = parse(readFileSync(join(ALL, file), 'utf8')) as {
+        readonly resources: readonly string[];
+      };
+      expect(resources.length).toBeGreaterThan(1);
+      for (const resource of resources)
+        expect(existsSync(join(ALL, dirname(file), resource)), resource).toBe(true);
+    },
+  );
 
   it('what serves, what asks and what is certified are the same address', () => {
     const config = read('argocd.yaml').manifests.map(({ object }) => object)[0];

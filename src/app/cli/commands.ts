@@ -1,4 +1,6 @@
 import { agentCommand } from './commands/agent.ts';
+import { argocdDoctorCommand } from './commands/argocd/doctor.ts';
+import { argocdInstallCommand } from './commands/argocd/install.ts';
 import { argocdRenderCommand } from './commands/argocd/render.ts';
 import { createWorkCommand } from './commands/works/create-work.ts';
 import { demoCommand } from './commands/demo/demo.ts';
@@ -24,6 +26,8 @@ export const COMMANDS: readonly CliCommand[] = [
   // One per line, so that branches which each add a command merge.
   demoCommand,
   agentCommand,
+  argocdDoctorCommand,
+  argocdInstallCommand,
   argocdRenderCommand,
   createWorkCommand,
   describeWorkCommand,

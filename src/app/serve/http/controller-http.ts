@@ -1,9 +1,6 @@
 import type { BearerTokens } from '../../../../plugin/tokens/bearer-tokens.ts';
-import {
-  GETPARAMS_PATH,
-  GetparamsEndpoint,
-  type PluginAnswer,
-} from '../../../../plugin/getparams-endpoint.ts';
+import { GetparamsEndpoint, type PluginAnswer } from '../../../../plugin/getparams-endpoint.ts';
+import { GETPARAMS_PATH } from '../../../../plugin/getparams-path.ts';
 import { type HttpListener, listenHttp } from '../../../adapters/http/http-listener.ts';
 import { systemClock } from '../../../adapters/clock/system-clock.ts';
 import { TlsPair } from '../../../adapters/http/tls-pair.ts';

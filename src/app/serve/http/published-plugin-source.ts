@@ -62,6 +62,8 @@ export function publishedPluginSource({ publishedPlacements, inventory, commitOf
   };
 }
 
+const NONE: readonly AddOnScore[] = [];
+
 /** The scores of a cluster are in its namespace; they are grouped again when one of them changed. */
 function scoresByCluster(store: ObjectStore): (cluster: string) => readonly AddOnScore[] {
   let revision = -1;
@@ -79,6 +81,6 @@ function scoresByCluster(store: ObjectStore): (cluster: string) => readonly AddO
       }
       revision = store.revision;
     }
-    return grouped.get(cluster) ?? [];
+    return grouped.get(cluster) ?? NONE;
   };
 }

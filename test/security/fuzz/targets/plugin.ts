@@ -1,4 +1,5 @@
-import { GETPARAMS_PATH, GetparamsEndpoint } from '../../../../plugin/getparams-endpoint.ts';
+import { GetparamsEndpoint } from '../../../../plugin/getparams-endpoint.ts';
+import { GETPARAMS_PATH } from '../../../../plugin/getparams-path.ts';
 import type { PluginPlacement } from '../../../../plugin/answer/plugin-source.ts';
 import type { TokenGrant } from '../../../../plugin/tokens/token-grant.ts';
 import type { ManagedCluster } from '../../../../src/core/model/kind/managed-cluster.ts';

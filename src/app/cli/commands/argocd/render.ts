@@ -4,11 +4,11 @@ import { outputOption } from '../../../terminal/output-format.ts';
 import { addHubFlags } from '../../flags/hub-flags.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { RenderOptions } from './worlds/render-options.ts';
-import { verbCommand } from '../verb-command.ts';
+import { argocdCommand } from './argocd-flags.ts';
 
 export const argocdRenderCommand: CliCommand = {
   register(program, run) {
-    const command = verbCommand(program, 'argocd', 'work with Argo CD')
+    const command = argocdCommand(program)
       .command('render')
       .description('say which Applications an ApplicationSet makes, without Argo CD')
       .argument(

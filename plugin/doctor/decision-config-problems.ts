@@ -1,0 +1,81 @@
+import { PLACEMENT_LABEL } from '../../src/core/model/kind/placement-decision.ts';
+import type { Problem } from '../../src/core/model/problem.ts';
+import { DECISIONS_CONFIG, DECISIONS_GENERATOR } from '../install/argo-connection.ts';
+import type { ArgoFacts } from './argo-facts.ts';
+import type { DecisionGenerator } from './generators-in-use.ts';
+
+type DecisionResource = Extract<DecisionGenerator, { kind: 'clusterDecisionResource' }>;
+
+/** What is wrong with a generator of decision resources: its ConfigMap, and whether it finds a page. */
+export function decisionConfigProblems(
+  generator: DecisionResource,
+  { configMaps, decisions, namespace }: ArgoFacts,
+): readonly Problem[] {
+  const { configMap: name, applicationSet } = generator;
+  const data = configMaps.get(name);
+  const object = `ConfigMap ${namespace}/${name}`;
+  if (data === undefined)
+    return [
+      {
+        severity: 'error',
+        code: 'argocd.config-missing',
+        object,
+        message: `does not exist, but ApplicationSet ${applicationSet} names it`,
+        hint:
+          name === DECISIONS_CONFIG
+            ? `berth argocd install --argocd-namespace ${namespace} --url https://berth.berth-system.svc:8443`
+            : `kubectl -n ${namespace} create configmap ${name} ${literals()}`,
+      },
+    ];
+  if (data['kind'] !== DECISIONS_GENERATOR.kind) return wrongKind(data['kind'], object, namespace);
+  const wrong = Object.entries(DECISIONS_GENERATOR).filter(([key, value]) => data[key] !== value);
+  const problems = wrong.map(([key, value]): Problem => {
+    const got = data[key] === undefined ? 'is missing' : `is ${JSON.stringify(data[key])}`;
+    const effect = key === 'matchKey' ? '; Argo CD then deletes every Application' : '';
+    return {
+      severity: 'error',
+      code: 'argocd.decision-config',
+      object,
+      message: `${key} ${got}, expected ${JSON.stringify(value)}${effect}`,
+      hint: `kubectl -n ${namespace} patch configmap ${name} --type merge -p '${JSON.stringify({ data: { [key]: value } })}'`,
+    };
+  });
+  const isFound = decisions.some(({ metadata }) =>
+    generator.name === ''
+      ? Object.entries(generator.labels).every(([key, value]) => metadata.labels?.[key] === value)
+      : metadata.name === generator.name,
+  );
+  return isFound ? problems : [...problems, noPage(generator, namespace)];
+}
+
+/** Some people give a kind of their own to the generator: then only its spelling can be wrong. */
+function wrongKind(kind: string | undefined, object: string, namespace: string): readonly Problem[] {
+  if (kind !== undefined && kind.toLowerCase() !== 'placementdecision' && kind !== 'PlacementDecisions')
+    return [];
+  return [
+    {
+      severity: 'error',
+      code: 'argocd.decision-config',
+      object,
+      message: `kind ${kind === undefined ? 'is missing' : `is ${JSON.stringify(kind)}`}, expected the plural name of the resource: "placementdecisions"`,
+      hint: `kubectl -n ${namespace} patch configmap ${object.split('/')[1] ?? ''} --type merge -p '{"data":{"kind":"placementdecisions"}}'`,
+    },
+  ];
+}
+
+function noPage({ applicationSet, labels, name }: DecisionResource, namespace: string): Problem {
+  const placement = labels[PLACEMENT_LABEL] ?? name;
+  return {
+    severity: 'error',
+    code: 'argocd.no-page',
+    object: `ApplicationSet ${applicationSet}`,
+    message: `selects no PlacementDecision in namespace ${namespace}, the only one where Argo CD looks: it makes and changes no Application`,
+    hint: `kubectl -n ${namespace} describe placement ${placement}; for a placement of another namespace use the plugin generator`,
+  };
+}
+
+function literals(): string {
+  return Object.entries(DECISIONS_GENERATOR)
+    .map(([key, value]) => `--from-literal=${key}=${value}`)
+    .join(' ');
+}

@@ -1,0 +1,111 @@
+import semver from 'semver';
+import type { ClusterDecision } from '../../src/core/model/kind/placement-decision.ts';
+import type { Condition } from '../../src/core/model/object-meta.ts';
+import type { Problem } from '../../src/core/model/problem.ts';
+import { GENERATOR_ACCOUNTS } from '../install/argo-connection.ts';
+import type { ArgoFacts } from './argo-facts.ts';
+import { clusterProblems } from './cluster-problems.ts';
+import { decisionConfigProblems } from './decision-config-problems.ts';
+import { type DecisionGenerator, decisionGenerators } from './generators-in-use.ts';
+import { pluginConfigProblems } from './plugin-config-problems.ts';
+
+/** What Argo CD takes where a generator says nothing. */
+const DEFAULT_REQUEUE_SECONDS = { plugin: 1_800, clusterDecisionResource: 180 } as const;
+/** Longer than that, people take a decision for lost. */
+const SLOW_REQUEUE_SECONDS = 300;
+/** Older ones panic at a value of a decision that is not text. Source: argo-cd issue 27264 */
+const READS_NUMBERS = '3.3.9';
+
+/** What is wrong between Argo CD and Berth; each problem's hint is the command that corrects it. */
+export function diagnose(facts: ArgoFacts): readonly Problem[] {
+  const generators = facts.applicationSets.flatMap(decisionGenerators);
+  const plugins = new Set(
+    generators.flatMap(({ kind, configMap }) => (kind === 'plugin' ? [configMap] : [])),
+  );
+  const resources = generators.filter((one) => one.kind === 'clusterDecisionResource');
+  return distinct([
+    ...[...plugins].flatMap((name) => pluginConfigProblems(name, facts)),
+    ...resources.flatMap((generator) => decisionConfigProblems(generator, facts)),
+    ...(resources.length === 0 ? [] : rightProblems(facts)),
+    ...(resources.length === 0 ? [] : versionProblems(facts)),
+    ...clusterProblems(facts),
+    ...generators.flatMap(intervalProblem),
+    ...applicationSetErrors(facts),
+  ]);
+}
+
+function rightProblems({ mayList, namespace }: ArgoFacts): readonly Problem[] {
+  return GENERATOR_ACCOUNTS.filter((account) => mayList.get(account) === false).map((account) => {
+    const isPreview = account === 'argocd-server';
+    return {
+      severity: isPreview ? 'warning' : 'error',
+      code: 'argocd.rights',
+      object: `ServiceAccount ${namespace}/${account}`,
+      message: `may not list PlacementDecisions in namespace ${namespace}${isPreview ? ': previews of ApplicationSets fail' : ''}`,
+      hint: `kubectl -n ${namespace} create role read-placement-decisions --verb=get,list --resource=placementdecisions.cluster.open-cluster-management.io; kubectl -n ${namespace} create rolebinding read-placement-decisions-${account} --role=read-placement-decisions --serviceaccount=${namespace}:${account}`,
+    };
+  });
+}
+
+function versionProblems({ version, decisions, namespace }: ArgoFacts): readonly Problem[] {
+  const parsed = semver.coerce(version);
+  if (parsed === null || semver.gte(parsed, READS_NUMBERS)) return [];
+  const numbered = decisions.find(({ status }) =>
+    (status as { readonly decisions?: readonly ClusterDecision[] } | undefined)?.decisions?.some(
+      ({ score }) => score !== undefined,
+    ),
+  );
+  return [
+    {
+      severity: numbered === undefined ? 'warning' : 'error',
+      code: 'argocd.version',
+      object: `Deployment ${namespace}/argocd-applicationset-controller`,
+      message:
+        numbered === undefined
+          ? `runs Argo CD ${parsed.version}, which panics at a score in a PlacementDecision (before ${READS_NUMBERS}): leave sortBy: Score out of placements for decision resources`
+          : `runs Argo CD ${parsed.version}, which panics at the score in PlacementDecision ${numbered.metadata.name}`,
+      hint: `kubectl -n ${namespace} set image deployment/argocd-applicationset-controller '*=quay.io/argoproj/argocd:v${READS_NUMBERS}'`,
+    },
+  ];
+}
+
+function intervalProblem(generator: DecisionGenerator): readonly Problem[] {
+  const { applicationSet, kind, path, requeueAfterSeconds } = generator;
+  const seconds = requeueAfterSeconds ?? DEFAULT_REQUEUE_SECONDS[kind];
+  if (seconds <= SLOW_REQUEUE_SECONDS) return [];
+  const [namespace = '', name = ''] = applicationSet.split('/');
+  const patch = JSON.stringify([{ op: 'add', path: `${path}/requeueAfterSeconds`, value: 60 }]);
+  return [
+    {
+      severity: 'warning',
+      code: 'argocd.interval',
+      object: `ApplicationSet ${applicationSet}`,
+      message: `looks for a new decision every ${seconds} s${requeueAfterSeconds === undefined ? ', the default of the generator' : ''}`,
+      hint: `kubectl -n ${namespace} patch applicationset ${name} --type json -p '${patch}'`,
+    },
+  ];
+}
+
+function applicationSetErrors({ applicationSets }: ArgoFacts): readonly Problem[] {
+  return applicationSets.flatMap((set): readonly Problem[] => {
+    if (decisionGenerators(set).length === 0) return [];
+    const { conditions = [] } = (set['status'] ?? {}) as { readonly conditions?: readonly Condition[] };
+    const failed = conditions.find(({ type, status }) => type === 'ErrorOccurred' && status === 'True');
+    if (failed === undefined) return [];
+    const { name, namespace = '' } = set.metadata;
+    return [
+      {
+        severity: 'error',
+        code: 'argocd.applicationset',
+        object: `ApplicationSet ${namespace}/${name}`,
+        message: `Argo CD reports: ${failed.message}`,
+        hint: `kubectl -n ${namespace} describe applicationset ${name}`,
+      },
+    ];
+  });
+}
+
+function distinct(problems: readonly Problem[]): readonly Problem[] {
+  const byText = new Map(problems.map((problem) => [JSON.stringify(problem), problem]));
+  return [...byText.values()];
+}

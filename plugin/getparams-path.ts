@@ -1,0 +1,2 @@
+/** What Argo CD adds to a plugin's baseUrl. */
+export const GETPARAMS_PATH = '/api/v1/getparams.execute';

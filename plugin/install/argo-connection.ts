@@ -1,0 +1,79 @@
+import { PLACEMENT_DECISION } from '../../src/core/model/kinds.ts';
+import type { KubeObject } from '../../src/core/model/object-meta.ts';
+
+export interface ArgoConnection {
+  /** Of Argo CD. */
+  readonly namespace: string;
+  /** Of the plugin generator's ConfigMap; its Secret is `NAME-plugin`. */
+  readonly name: string;
+  /** Where Argo CD reaches Berth, without `/api/v1/getparams.execute`. */
+  readonly baseUrl: string;
+  /** Undefined: the Secret is left as it is. */
+  readonly token: string | undefined;
+}
+
+/** Key of the token in the Secret. */
+const TOKEN_KEY = 'token';
+const REQUEST_TIMEOUT_SECONDS = 10;
+const RBAC_GROUP = 'rbac.authorization.k8s.io';
+/** The ConfigMap of the decision resource generator. */
+export const DECISIONS_CONFIG = 'berth-placement-decisions';
+const READERS = 'read-placement-decisions';
+/** They run generators: the second one to preview ApplicationSets. */
+export const GENERATOR_ACCOUNTS = ['argocd-applicationset-controller', 'argocd-server'] as const;
+
+/**
+ * The objects that connect Argo CD to Berth, in its namespace: for the plugin generator a ConfigMap and a token, for the generator of
+ * decision resources a ConfigMap and the right to list PlacementDecisions. `plugin/manifests/argocd.yaml` holds the same.
+ * Source: https://argo-cd.readthedocs.io/en/stable/operator-manual/applicationset/Generators-Plugin/
+ */
+export function argoConnectionObjects(connection: ArgoConnection): readonly KubeObject[] {
+  const { namespace, name, baseUrl, token } = connection;
+  const inArgo = (apiVersion: string, kind: string, called: string, rest: object): KubeObject => ({
+    apiVersion,
+    kind,
+    metadata: { name: called, namespace },
+    ...rest,
+  });
+  const secret = inArgo('v1', 'Secret', secretName(name), { stringData: { [TOKEN_KEY]: token } });
+  const labels = { 'app.kubernetes.io/part-of': 'argocd' };
+  const rules = [
+    {
+      apiGroups: [PLACEMENT_DECISION.group],
+      resources: [PLACEMENT_DECISION.plural],
+      verbs: ['get', 'list'],
+    },
+  ];
+  return [
+    inArgo('v1', 'ConfigMap', name, {
+      data: {
+        baseUrl,
+        token: `$${secretName(name)}:${TOKEN_KEY}`,
+        requestTimeout: String(REQUEST_TIMEOUT_SECONDS),
+      },
+    }),
+    ...(token === undefined ? [] : [{ ...secret, metadata: { ...secret.metadata, labels } }]),
+    inArgo('v1', 'ConfigMap', DECISIONS_CONFIG, { data: DECISIONS_GENERATOR }),
+    inArgo(`${RBAC_GROUP}/v1`, 'Role', READERS, { rules }),
+    inArgo(`${RBAC_GROUP}/v1`, 'RoleBinding', READERS, {
+      roleRef: { apiGroup: RBAC_GROUP, kind: 'Role', name: READERS },
+      subjects: GENERATOR_ACCOUNTS.map((account) => ({
+        kind: 'ServiceAccount',
+        name: account,
+        namespace,
+      })),
+    }),
+  ];
+}
+
+/** What the generator of decision resources must be told of PlacementDecisions. */
+export const DECISIONS_GENERATOR = {
+  apiVersion: `${PLACEMENT_DECISION.group}/${PLACEMENT_DECISION.version}`,
+  kind: PLACEMENT_DECISION.plural,
+  statusListKey: 'decisions',
+  matchKey: 'clusterName',
+} as const;
+
+export function secretName(name: string): string {
+  return `${name}-plugin`;
+}

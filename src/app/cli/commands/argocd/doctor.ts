@@ -1,0 +1,59 @@
+import { diagnose } from '../../../../../plugin/doctor/diagnose.ts';
+import type { Problem } from '../../../../core/model/problem.ts';
+import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
+import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
+import { writePainted } from '../../../terminal/terminal-output.ts';
+import { withHub } from '../../flags/hub-flags.ts';
+import type { CliCommand } from '../cli-command.ts';
+import { addArgocdFlags, argocdCommand, type ArgocdFlags } from './argocd-flags.ts';
+
+interface DoctorFlags extends ArgocdFlags {
+  readonly url?: string;
+  readonly output: OutputFormat;
+}
+
+const HELP = `
+It reads ConfigMaps, Secrets, ApplicationSets, PlacementDecisions and rights, asks the endpoint of each
+plugin generator, and changes nothing. The hint below each problem is the command that corrects it.
+
+Exit codes: 0 no errors, 1 errors.
+
+Examples:
+  berth argocd doctor
+  berth argocd doctor --argocd-namespace openshift-gitops -o json
+  berth argocd doctor --url https://localhost:8443   # with kubectl port-forward service/berth 8443
+`;
+
+export const argocdDoctorCommand: CliCommand = {
+  register(program, run) {
+    const command = argocdCommand(program)
+      .command('doctor')
+      .description('say what is wrong between Argo CD and Berth, and how to correct it')
+      .option('--url <url>', 'where Berth is reached from here, instead of the baseUrl of the ConfigMaps')
+      .addOption(outputOption());
+    addArgocdFlags(command)
+      .addHelpText('after', HELP)
+      .action(run((io, flags: DoctorFlags) => doctor(io, flags)));
+  },
+};
+
+async function doctor(io: CliIo, flags: DoctorFlags): Promise<ExitCode> {
+  const { readArgoFacts } = await import('./read-argo-facts.ts');
+  const { probeEndpoint } = await import('./probe-endpoint.ts');
+  const facts = await withHub(io, flags, (hub) =>
+    readArgoFacts(hub, flags.argocdNamespace, (baseUrl, token) => probeEndpoint(flags.url ?? baseUrl, token)),
+  );
+  const problems = diagnose(facts);
+  await print(io, problems, flags.output);
+  return problems.some(({ severity }) => severity === 'error') ? 1 : 0;
+}
+
+async function print(io: CliIo, problems: readonly Problem[], output: OutputFormat): Promise<void> {
+  if (output !== 'table') {
+    io.stdout.write(await renderDocument(problems, output));
+    return;
+  }
+  const { countProblems, renderProblems } = await import('../../../terminal/problem-report.ts');
+  writePainted(io.stdout, renderProblems(problems, io.colour));
+  io.stdout.write(`${countProblems(problems)}\n`);
+}

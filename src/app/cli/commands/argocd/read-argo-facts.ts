@@ -1,0 +1,134 @@
+import {
+  accountUser,
+  type ArgoFacts,
+  type ArgoSecret,
+  type ProbeResult,
+  type Texts,
+} from '../../../../../plugin/doctor/argo-facts.ts';
+import { decisionGenerators } from '../../../../../plugin/doctor/generators-in-use.ts';
+import { tokenReference } from '../../../../../plugin/doctor/plugin-config-problems.ts';
+import { GENERATOR_ACCOUNTS } from '../../../../../plugin/install/argo-connection.ts';
+import { InputError } from '../../../../core/errors.ts';
+import { CONFIG_MAP, PLACEMENT_DECISION } from '../../../../core/model/kinds.ts';
+import type { KubeObject } from '../../../../core/model/object-meta.ts';
+import type { KubeApi } from '../../../../core/ports.ts';
+import { APPLICATION_SET, DEPLOYMENT, SECRET, SUBJECT_ACCESS_REVIEW } from './argo-kinds.ts';
+
+/** Asks an endpoint with a token, without naming a placement. */
+export type Probe = (baseUrl: string, token: string) => Promise<ProbeResult>;
+
+const CLUSTER_SECRETS = 'argocd.argoproj.io/secret-type=cluster';
+const CONTROLLER = 'argocd-applicationset-controller';
+
+/**
+ * Reads what `diagnose` needs. Changes nothing.
+ * @throws InputError when there are no ApplicationSets in the API
+ */
+export async function readArgoFacts(hub: KubeApi, namespace: string, probe: Probe): Promise<ArgoFacts> {
+  const applicationSets = await applicationSetsOf(hub);
+  const names = new Map(
+    applicationSets.flatMap(decisionGenerators).map(({ configMap, kind }) => [configMap, kind]),
+  );
+  const configMaps = await byName([...names.keys()], (name) => textsOf(hub, namespace, name));
+  const references = [...names].flatMap(([name, kind]) => {
+    const token = kind === 'plugin' ? configMaps.get(name)?.['token'] : undefined;
+    return token?.startsWith('$') === true ? [{ name, ...tokenReference(token) }] : [];
+  });
+  const secrets = await byName(
+    references.map(({ secret }) => secret),
+    (name) => secretOf(hub, namespace, name),
+  );
+  const probes = new Map<string, ProbeResult>();
+  for (const { name, secret, key } of references) {
+    const baseUrl = configMaps.get(name)?.['baseUrl'] ?? '';
+    const token = secrets.get(secret)?.data[key]?.trim();
+    if (token !== undefined && URL.canParse(baseUrl)) probes.set(name, await probe(baseUrl, token));
+  }
+  const clusters = await hub.list(SECRET, { namespace, labelSelector: CLUSTER_SECRETS });
+  const decisions = await hub.list(PLACEMENT_DECISION, { namespace });
+  return {
+    namespace,
+    version: await versionOf(hub, namespace),
+    applicationSets,
+    configMaps,
+    secrets,
+    clusterSecrets: clusters.items.map((secret) => ({
+      name: secret.metadata.name,
+      data: decoded(secret['data']),
+    })),
+    decisions: decisions.items,
+    mayList: await mayListDecisions(hub, namespace),
+    probes,
+  };
+}
+
+async function applicationSetsOf(hub: KubeApi): Promise<readonly KubeObject[]> {
+  try {
+    return (await hub.list(APPLICATION_SET)).items;
+  } catch (error) {
+    if (!(error instanceof InputError) || error.code !== 'kube.notfound') throw error;
+    throw new InputError('the API has no ApplicationSets, expected an Argo CD with its definitions', {
+      code: 'argocd.not-installed',
+      subject: hub.server,
+      hint: 'kubectl apply --server-side -n argocd -k https://github.com/argoproj/argo-cd/manifests/cluster-install?ref=stable',
+      cause: error,
+    });
+  }
+}
+
+async function byName<T>(
+  names: readonly string[],
+  read: (name: string) => Promise<T | undefined>,
+): Promise<ReadonlyMap<string, T | undefined>> {
+  const found = new Map<string, T | undefined>();
+  for (const name of new Set(names)) found.set(name, name === '' ? undefined : await read(name));
+  return found;
+}
+
+async function textsOf(hub: KubeApi, namespace: string, name: string): Promise<Texts | undefined> {
+  const found = await hub.get(CONFIG_MAP, { namespace, name });
+  return found === undefined ? undefined : ((found['data'] ?? {}) as Texts);
+}
+
+async function secretOf(hub: KubeApi, namespace: string, name: string): Promise<ArgoSecret | undefined> {
+  const found = await hub.get(SECRET, { namespace, name });
+  return found && { data: decoded(found['data']), labels: found.metadata.labels ?? {} };
+}
+
+function decoded(data: unknown): Texts {
+  return Object.fromEntries(
+    Object.entries((data ?? {}) as Texts).map(([key, value]) => [
+      key,
+      Buffer.from(value, 'base64').toString(),
+    ]),
+  );
+}
+
+/** The tag of the controller's image. */
+async function versionOf(hub: KubeApi, namespace: string): Promise<string | undefined> {
+  const deployment = await hub.get(DEPLOYMENT, { namespace, name: CONTROLLER });
+  const { template } = (deployment?.['spec'] ?? {}) as {
+    readonly template?: { readonly spec?: { readonly containers?: readonly { readonly image?: string }[] } };
+  };
+  const [container] = template?.spec?.containers ?? [];
+  return /:(v?\d[^@]*)/.exec(container?.image ?? '')?.[1];
+}
+
+async function mayListDecisions(hub: KubeApi, namespace: string): Promise<ReadonlyMap<string, boolean>> {
+  const { group, plural: resource } = PLACEMENT_DECISION;
+  const found = new Map<string, boolean>();
+  for (const account of GENERATOR_ACCOUNTS) {
+    const review = await hub.create(SUBJECT_ACCESS_REVIEW, {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SubjectAccessReview',
+      metadata: { name: '' },
+      spec: {
+        user: accountUser(namespace, account),
+        groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
+        resourceAttributes: { group, resource, verb: 'list', namespace },
+      },
+    });
+    found.set(account, (review['status'] as { readonly allowed?: boolean } | undefined)?.allowed === true);
+  }
+  return found;
+}

@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest';
+import type { ArgoFacts } from '../../../plugin/doctor/argo-facts.ts';
+import { diagnose } from '../../../plugin/doctor/diagnose.ts';
+import { DECISIONS_GENERATOR } from '../../../plugin/install/argo-connection.ts';
+import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+
+const set = (generators: readonly object[], status: object = {}): KubeObject => ({
+  apiVersion: 'argoproj.io/v1alpha1',
+  kind: 'ApplicationSet',
+  metadata: { name: 'web', namespace: 'argocd' },
+  spec: { generators },
+  status,
+});
+const plugin = { plugin: { configMapRef: { name: 'berth' }, requeueAfterSeconds: 60 } };
+const resource = {
+  clusterDecisionResource: {
+    configMapRef: 'decisions',
+    labelSelector: { matchLabels: { 'cluster.open-cluster-management.io/placement': 'web' } },
+  },
+};
+const page = (...decisions: readonly object[]): KubeObject => ({
+  apiVersion: 'cluster.open-cluster-management.io/v1beta1',
+  kind: 'PlacementDecision',
+  metadata: {
+    name: 'web-decision-1',
+    namespace: 'argocd',
+    labels: { 'cluster.open-cluster-management.io/placement': 'web' },
+  },
+  status: { decisions },
+});
+const CONFIG = {
+  baseUrl: 'https://berth.berth-system.svc:8443',
+  token: '$berth-plugin:token',
+  requestTimeout: '10',
+};
+const LABELS = { 'app.kubernetes.io/part-of': 'argocd' };
+const cluster = (name: string, data: object = {}) => ({
+  name: `cluster-${name}`,
+  data: { name, server: `https://${name}`, config: '{}', ...data },
+});
+
+const GOOD: ArgoFacts = {
+  namespace: 'argocd',
+  version: 'v3.4.1',
+  applicationSets: [set([plugin, { matrix: { generators: [{ list: {} }, resource] } }])],
+  configMaps: new Map<string, Readonly<Record<string, string>>>([
+    ['berth', CONFIG],
+    ['decisions', { ...DECISIONS_GENERATOR }],
+  ]),
+  secrets: new Map([['berth-plugin', { data: { token: 'a-token-that-is-good' }, labels: LABELS }]]),
+  clusterSecrets: [cluster('c1'), cluster('c2')],
+  decisions: [page({ clusterName: 'c1', reason: '' })],
+  mayList: new Map([
+    ['argocd-applicationset-controller', true],
+    ['argocd-server', true],
+  ]),
+  probes: new Map([['berth', { kind: 'answered', status: 400, message: 'placement is missing' }]]),
+};
+const berth = (data: Readonly<Record<string, string>> | undefined): Partial<ArgoFacts> => ({
+  configMaps: new Map([...GOOD.configMaps, ['berth', data]]),
+});
+const decisionsConfig = (data: Readonly<Record<string, string>> | undefined): Partial<ArgoFacts> => ({
+  configMaps: new Map([...GOOD.configMaps, ['decisions', data]]),
+});
+const { matchKey: _, ...WITHOUT_MATCH_KEY } = DECISIONS_GENERATOR;
+
+describe('berth argocd doctor', () => {
+  it('finds nothing where all is well', () => {
+    expect(diagnose(GOOD)).toEqual([]);
+  });
+
+  it.each<[string, Partial<ArgoFacts>, string, RegExp]>([
+    ['a ConfigMap that is not there', berth(undefined), 'argocd.config-missing', /berth argocd install/],
+    ['no baseUrl', berth({ ...CONFIG, baseUrl: '' }), 'argocd.base-url', /patch configmap berth/],
+    ['a query in baseUrl', berth({ ...CONFIG, baseUrl: 'https://x?y=1' }), 'argocd.base-url', /patch/],
+    [
+      'the path that Argo CD adds',
+      berth({ ...CONFIG, baseUrl: 'https://x/api/v1/getparams.execute' }),
+      'argocd.base-url',
+      /patch/,
+    ],
+    ['a time-out with a unit', berth({ ...CONFIG, requestTimeout: '10s' }), 'argocd.request-timeout', /"10"/],
+    ['a token without $', berth({ ...CONFIG, token: 'x' }), 'argocd.token-reference', /\$berth-plugin:token/],
+    ['a Secret that is not there', { secrets: new Map() }, 'argocd.token-secret', /create secret/],
+    [
+      'a key that is not in the Secret',
+      { secrets: new Map([['berth-plugin', { data: {}, labels: LABELS }]]) },
+      'argocd.token-key',
+      /patch secret/,
+    ],
+    [
+      'the placeholder',
+      { secrets: new Map([['berth-plugin', { data: { token: 'REPLACE-WITH-x' }, labels: LABELS }]]) },
+      'argocd.token-placeholder',
+      /patch secret/,
+    ],
+    [
+      'a Secret without the label',
+      { secrets: new Map([['berth-plugin', { data: { token: 'x' }, labels: {} }]]) },
+      'argocd.token-label',
+      /label secret/,
+    ],
+    [
+      'an endpoint that refuses the token',
+      { probes: new Map([['berth', { kind: 'answered', status: 401, message: 'no' }]]) },
+      'argocd.endpoint',
+      /berth-tokens/,
+    ],
+    [
+      'an authority that is not trusted',
+      { probes: new Map([['berth', { kind: 'failed', code: 'SELF_SIGNED_CERT_IN_CHAIN', message: 'x' }]]) },
+      'argocd.tls',
+      /NODE_EXTRA_CA_CERTS/,
+    ],
+    [
+      'an endpoint that does not answer',
+      { probes: new Map([['berth', { kind: 'failed', code: 'ENOTFOUND', message: 'x' }]]) },
+      'argocd.unreachable',
+      /port-forward/,
+    ],
+    ['no ConfigMap for decisions', decisionsConfig(undefined), 'argocd.config-missing', /create configmap/],
+    ['no matchKey', decisionsConfig(WITHOUT_MATCH_KEY), 'argocd.decision-config', /"matchKey":"clusterName"/],
+    [
+      'the kind in place of the resource',
+      decisionsConfig({ ...DECISIONS_GENERATOR, kind: 'PlacementDecision' }),
+      'argocd.decision-config',
+      /placementdecisions/,
+    ],
+    ['no page where Argo CD looks', { decisions: [] }, 'argocd.no-page', /describe placement web/],
+    [
+      'no right to list',
+      { mayList: new Map([['argocd-applicationset-controller', false]]) },
+      'argocd.rights',
+      /create rolebinding/,
+    ],
+    [
+      'no right to preview',
+      { mayList: new Map([['argocd-server', false]]) },
+      'argocd.rights',
+      /argocd-server/,
+    ],
+    ['a version that panics at scores', { version: 'v3.2.11' }, 'argocd.version', /set image/],
+    [
+      'a score in a decision, and such a version',
+      { version: 'v3.2.11', decisions: [page({ clusterName: 'c1', score: 3 })] },
+      'argocd.version',
+      /set image/,
+    ],
+    [
+      'a cluster that Argo CD does not know',
+      { clusterSecrets: [cluster('c2')] },
+      'argocd.cluster-unknown',
+      /argocd cluster add CONTEXT --name c1/,
+    ],
+    [
+      'two Secrets of one name',
+      { clusterSecrets: [cluster('c1'), { ...cluster('c1'), name: 'again' }] },
+      'argocd.cluster-twice',
+      /delete secret again/,
+    ],
+    [
+      'a Secret whose config is no JSON',
+      { clusterSecrets: [cluster('c1', { config: '{' })] },
+      'argocd.cluster-secret',
+      /edit secret cluster-c1/,
+    ],
+    [
+      'an interval of half an hour',
+      { applicationSets: [set([{ plugin: { configMapRef: { name: 'berth' } } }])] },
+      'argocd.interval',
+      /"path":"\/spec\/generators\/0\/plugin\/requeueAfterSeconds"/,
+    ],
+    [
+      'what the controller itself reports',
+      {
+        applicationSets: [
+          set([plugin], { conditions: [{ type: 'ErrorOccurred', status: 'True', message: 'x' }] }),
+        ],
+      },
+      'argocd.applicationset',
+      /describe applicationset web/,
+    ],
+  ])('finds %s, and says how to mend it', (_name, facts, code, hint) => {
+    const found = diagnose({ ...GOOD, ...facts });
+    expect(found.map((problem) => problem.code)).toEqual([code]);
+    expect(found[0]?.hint).toMatch(hint);
+  });
+});
