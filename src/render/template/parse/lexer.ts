@@ -60,8 +60,7 @@ export class Lexer {
   }
 
   #countLines(): void {
-    for (let at = this.#input.indexOf('\n', this.#start); at >= 0 && at < this.#pos; )
-      [this.#line, at] = [this.#line + 1, this.#input.indexOf('\n', at + 1)];
+    for (let at = this.#start; at < this.#pos; at++) if (this.#input[at] === '\n') this.#line++;
   }
 
   #text(): Token {

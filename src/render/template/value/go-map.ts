@@ -1,6 +1,7 @@
 import { compareBytes } from './compare-bytes.ts';
 import type { Any, GoType, Value } from './go-type.ts';
 import { INTERFACE, STRING } from './go-type.ts';
+import { spend } from './work.ts';
 
 /** Where the entries of a map come from that nobody has read yet. Keys are byte strings. */
 export interface MapSource<D> {
@@ -55,6 +56,7 @@ export class GoMap<D = unknown> {
 
   /** The keys in byte order: the order in which Go prints a map and ranges over it in templates. */
   keys(): readonly string[] {
+    spend(this.size);
     return [...(this.#source?.keys() ?? this.#entries.keys())].sort(compareBytes);
   }
 

@@ -1,4 +1,4 @@
-import { decodeRune, encodeRune, encodeRunes, mapRunes, runesOf } from '../../text/bytes.ts';
+import { decodeRune, encodeRune, encodeRunes, isAscii, mapRunes, runesOf } from '../../text/bytes.ts';
 import {
   isDigit,
   isLetter,
@@ -12,11 +12,11 @@ import {
 
 /** strings.ToUpper and ToLower: character by character, unlike JavaScript's. */
 export function upper(bytes: string): string {
-  return mapRunes(bytes, toUpperRune);
+  return isAscii(bytes) ? bytes.toUpperCase() : mapRunes(bytes, toUpperRune);
 }
 
 export function lower(bytes: string): string {
-  return mapRunes(bytes, toLowerRune);
+  return isAscii(bytes) ? bytes.toLowerCase() : mapRunes(bytes, toLowerRune);
 }
 
 /** What divides words for strings.Title. */

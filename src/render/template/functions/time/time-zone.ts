@@ -1,4 +1,5 @@
 import { decode } from '../../text/bytes.ts';
+import { spend } from '../../value/work.ts';
 import type { Moment } from './moment.ts';
 import { UNKNOWN_ZONE } from './moment.ts';
 
@@ -12,6 +13,8 @@ export function inZone(moment: Moment, name: string): Moment {
 function zoneAt(moment: Moment, name: string): Pick<Moment, 'offset' | 'zone'> {
   // Names of the database of zones; JavaScript also takes offsets, and names in any case.
   if (!/^[A-Z]/.test(name) || !/^[\w+\-/]+$/.test(name)) return UTC;
+  // The clocks of JavaScript are slow.
+  spend(2000);
   const at = new Date(Number(moment.seconds) * 1000);
   if (Number.isNaN(at.getTime())) return UTC;
   try {
