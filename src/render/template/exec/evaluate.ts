@@ -75,7 +75,7 @@ function notAFunction(run: Run, args: readonly Operand[], final: Final): void {
     run.fail(`can't give argument to non-function ${nodeText(first)}`);
 }
 
-/** The arguments of a command, the function or field itself first, and what comes from the command before. */
+/** The arguments of a command, the function or field itself first, and the value of the command before. */
 type Given = readonly [args: readonly Operand[] | undefined, final: Final];
 
 function evaluateField(place: Place, field: FieldNode, given: Given): Value | undefined {

@@ -11,7 +11,7 @@ const SHORT: ReadonlyMap<number, string> = new Map([
   [11, '\\v'],
 ]);
 
-/** One character as it stands in a Go literal (strconv.AppendEscapedRune). */
+/** One character as a Go literal has it (strconv.AppendEscapedRune). */
 function escaped(rune: number, quote: string, asciiOnly: boolean, bytes: string): string {
   const text = bytes.length === 1 ? bytes : undefined;
   if (text === quote || text === '\\') return `\\${text}`;
