@@ -6,8 +6,8 @@ import { hasOcmModules, runOcmSuite, suiteProgram } from './peers/ocm-suite.ts';
 import { hasPeers } from './peers/peer-programs.ts';
 
 const EMBEDDED = join(import.meta.dirname, '../../examples/envtest');
-/** Fewer mean that the suite did not run as a whole. Registration and addon join when their definitions can be installed. */
-const SPECS: Readonly<Partial<Record<SuiteName, number>>> = { placement: 30, work: 82 };
+/** Fewer mean that the suite did not run as a whole. */
+const SPECS: Readonly<Record<SuiteName, number>> = { placement: 30, work: 82, registration: 45, addon: 13 };
 
 /** One after the other: they serve webhooks on the same port. */
 describe.each(Object.entries(SPECS) as [SuiteName, number][])('OCM’s suite %s', (name, specs) => {
@@ -18,7 +18,11 @@ describe.each(Object.entries(SPECS) as [SuiteName, number][])('OCM’s suite %s'
     const unexpected = failed.filter((result) => !Object.hasOwn(excepted, result.name));
     expect(unexpected).toEqual([]);
     // One that passes now is struck off the list.
-    expect(failed.map((result) => result.name).sort()).toEqual(Object.keys(excepted).sort());
+    const names = failed.map((result) => result.name);
+    const stale = Object.entries(excepted).filter(
+      ([spec, { sometimesPasses }]) => sometimesPasses !== true && !names.includes(spec),
+    );
+    expect(stale).toEqual([]);
     expect(results.length).toBeGreaterThanOrEqual(specs);
   });
 });
