@@ -1,6 +1,7 @@
 import { agentCommand } from './commands/agent.ts';
 import { argocdDoctorCommand } from './commands/argocd/doctor.ts';
 import { argocdInstallCommand } from './commands/argocd/install.ts';
+import { argocdRenderCommand } from './commands/argocd/render.ts';
 import { createWorkCommand } from './commands/works/create-work.ts';
 import { demoCommand } from './commands/demo/demo.ts';
 import { describeWorkCommand } from './commands/works/describe-work.ts';
@@ -27,6 +28,7 @@ export const COMMANDS: readonly CliCommand[] = [
   agentCommand,
   argocdDoctorCommand,
   argocdInstallCommand,
+  argocdRenderCommand,
   createWorkCommand,
   describeWorkCommand,
   getWorksCommand,

@@ -6,7 +6,7 @@ import { mapEmbedded } from './embedded-resources.ts';
 import type { FieldPath } from './field-path.ts';
 import { child } from './field-path.ts';
 import { invalidValue, required } from './field-problems.ts';
-import { dns1035Label } from './text/name-rules.ts';
+import { dns1035Label } from '../../core/model/selector/name-rules.ts';
 import { validateEmbeddedMetadata } from './validate-metadata.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { child } from '../schema/field-path.ts';
 import { IMMUTABLE, invalidValue, required, unsupportedValue } from '../schema/field-problems.ts';
-import { dns1035Label, dnsSubdomain } from '../schema/text/name-rules.ts';
+import { dns1035Label, dnsSubdomain } from '../../core/model/selector/name-rules.ts';
 import { appendAll } from '../json/append-all.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { deepEqual, getOwn, isObject, listAt, objectAt, textAt } from '../json/json-value.ts';

@@ -1,4 +1,4 @@
-import { dnsLabel, labelValue, pathSegment, qualifiedName } from '../schema/text/name-rules.ts';
+import { dnsLabel, labelValue, pathSegment, qualifiedName } from '../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { deepEqual, getOwn, numberAt, objectAt, textAt, textsAt } from '../json/json-value.ts';
 import { checkLegacyCidr, parseLegacyCidr } from './values/ip-rules.ts';

@@ -1,6 +1,6 @@
 import type { Quantity } from '../../core/model/quantity.ts';
 import { compareQuantities, formatQuantity, quantityToNumber } from '../../core/model/quantity.ts';
-import { qualifiedName } from '../schema/text/name-rules.ts';
+import { qualifiedName } from '../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, objectAt, textAt } from '../json/json-value.ts';
 import type { KindRules } from './values/kind-rules.ts';

@@ -1,4 +1,4 @@
-import { dnsSubdomain, pathSegment } from '../schema/text/name-rules.ts';
+import { dnsSubdomain, pathSegment } from '../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { deepEqual, getOwn, listAt, objectAt, textAt } from '../json/json-value.ts';
 import type { KindRules } from './values/kind-rules.ts';

@@ -1,5 +1,5 @@
-import type { NameRule } from '../schema/text/name-rules.ts';
-import { dns1035Label, dnsLabel, dnsSubdomain, pathSegment } from '../schema/text/name-rules.ts';
+import type { NameRule } from '../../core/model/selector/name-rules.ts';
+import { dns1035Label, dnsLabel, dnsSubdomain, pathSegment } from '../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { listAt, numberAt, objectAt, textAt, textsAt } from '../json/json-value.ts';
 import { checkReviewVersions, checkWebhookClient } from './values/webhook-client-rules.ts';

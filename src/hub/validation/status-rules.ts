@@ -1,4 +1,4 @@
-import { dnsSubdomain, qualifiedName } from '../schema/text/name-rules.ts';
+import { dnsSubdomain, qualifiedName } from '../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, numberAt, objectAt, textAt } from '../json/json-value.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';

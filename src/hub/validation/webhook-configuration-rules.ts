@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, numberAt, objectAt, textAt } from '../json/json-value.ts';
-import { dnsSubdomain } from '../schema/text/name-rules.ts';
+import { dnsSubdomain } from '../../core/model/selector/name-rules.ts';
 import { checkAdmissionRule, checkMatchConditions } from './values/admission-match-rules.ts';
 import type { KindRules } from './values/kind-rules.ts';
 import type { Place } from './values/place.ts';

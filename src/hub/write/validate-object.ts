@@ -1,5 +1,5 @@
 import { required } from '../schema/field-problems.ts';
-import { dnsSubdomain, pathSegment } from '../schema/text/name-rules.ts';
+import { dnsSubdomain, pathSegment } from '../../core/model/selector/name-rules.ts';
 import { validateEmbedded } from '../schema/validate-embedded.ts';
 import { validateChangedMetadata, validateNewMetadata } from '../schema/validate-metadata.ts';
 import { hasRules, validateRules } from '../schema/cel/validate-rules.ts';

@@ -4,7 +4,8 @@ import type { Any } from './value/go-type.ts';
 import { BOOL, FLOAT64, INT64, LIST, STRING, valueOf } from './value/go-type.ts';
 import { wrap64 } from './value/wrap-int.ts';
 import type { TemplateValue } from './values.ts';
-import { StringMap } from './values.ts';
+import { JsonText, StringMap } from './values.ts';
+import { JSON_TEXT } from './value/json-text.ts';
 
 /** A parameter as the Go value that Argo CD would have. Maps are read when a template asks for them. */
 export function toGoValue(value: TemplateValue): Any {
@@ -19,6 +20,7 @@ export function toGoValue(value: TemplateValue): Any {
     case 'bigint':
       return valueOf(INT64, wrap64(value));
     default:
+      if (value instanceof JsonText) return valueOf(JSON_TEXT, encode(value.text));
       return isList(value) ? valueOf(LIST, value.map(toGoValue)) : toMap(value);
   }
 }

@@ -12,6 +12,12 @@ export class StringMap {
   }
 }
 
+/** Marks a value that Go keeps as JSON text, as Kubernetes' `JSON` type does: templates see a struct with bytes in it. */
+export abstract class JsonText {
+  /** Valid JSON. */
+  abstract readonly text: string;
+}
+
 /** A number is a Go float64, a bigint is a Go int64 (out of range it wraps around, as in Go). */
 export type TemplateValue =
   | null
@@ -21,4 +27,5 @@ export type TemplateValue =
   | bigint
   | readonly TemplateValue[]
   | { readonly [key: string]: TemplateValue }
-  | StringMap;
+  | StringMap
+  | JsonText;

@@ -7,7 +7,7 @@ import {
   labelValue,
   pathSegment,
   qualifiedName,
-} from '../../../src/hub/schema/text/name-rules.ts';
+} from '../../../src/core/model/selector/name-rules.ts';
 import { compilePattern } from '../../../src/hub/schema/text/pattern.ts';
 import { prune } from '../../../src/hub/schema/prune.ts';
 import { validateRules } from '../../../src/hub/schema/cel/validate-rules.ts';

@@ -3,7 +3,7 @@ import { isObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
 import { badRequest, forbidden, invalid } from '../../wire/status-errors.ts';
 import type { AdmissionWrite } from '../../write/write-request.ts';
 import { invalidValue } from '../../schema/field-problems.ts';
-import { dnsLabel } from '../../schema/text/name-rules.ts';
+import { dnsLabel } from '../../../core/model/selector/name-rules.ts';
 
 const SET_LABEL = 'cluster.open-cluster-management.io/clusterset';
 const CLUSTER_GROUP = 'cluster.open-cluster-management.io';

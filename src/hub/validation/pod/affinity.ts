@@ -1,4 +1,4 @@
-import { dnsLabel, qualifiedName } from '../../schema/text/name-rules.ts';
+import { dnsLabel, qualifiedName } from '../../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { isObject, listAt, numberAt, objectAt, textAt, textsAt } from '../../json/json-value.ts';
 import type { Place } from '../values/place.ts';

@@ -1,4 +1,4 @@
-import { dnsLabel, dnsSubdomain } from '../../schema/text/name-rules.ts';
+import { dnsLabel, dnsSubdomain } from '../../../core/model/selector/name-rules.ts';
 import { deepEqual, getOwn, objectAt, textAt, textsAt } from '../../json/json-value.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import type { Place } from '../values/place.ts';

@@ -1,5 +1,5 @@
-import type { NameRule } from '../../schema/text/name-rules.ts';
-import { asPrefix, dnsLabel, dnsSubdomain } from '../../schema/text/name-rules.ts';
+import type { NameRule } from '../../../core/model/selector/name-rules.ts';
+import { asPrefix, dnsLabel, dnsSubdomain } from '../../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { objectAt, textAt } from '../../json/json-value.ts';
 import { configKey } from '../values/config-key.ts';

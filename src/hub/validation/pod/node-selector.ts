@@ -1,4 +1,4 @@
-import { dnsSubdomain, labelValue, qualifiedName } from '../../schema/text/name-rules.ts';
+import { dnsSubdomain, labelValue, qualifiedName } from '../../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { listAt, textAt, textsAt } from '../../json/json-value.ts';
 import type { Place } from '../values/place.ts';

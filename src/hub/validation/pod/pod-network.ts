@@ -1,5 +1,5 @@
-import type { NameRule } from '../../schema/text/name-rules.ts';
-import { dnsLabel, dnsSubdomain } from '../../schema/text/name-rules.ts';
+import type { NameRule } from '../../../core/model/selector/name-rules.ts';
+import { dnsLabel, dnsSubdomain } from '../../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, listAt, numberAt, objectAt, textAt, textsAt } from '../../json/json-value.ts';
 import { checkLegacyIp } from '../values/ip-rules.ts';

@@ -5,7 +5,7 @@ import {
   parseQuantity,
   quantityToInteger,
 } from '../../../core/model/quantity.ts';
-import { dnsLabel } from '../../schema/text/name-rules.ts';
+import { dnsLabel } from '../../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { isObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
 import type { Place } from '../values/place.ts';

@@ -1,4 +1,4 @@
-import { labelValue, qualifiedName } from '../../schema/text/name-rules.ts';
+import { labelValue, qualifiedName } from '../../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, isObject, listAt, numberAt, objectAt, textAt } from '../../json/json-value.ts';
 import type { Place } from '../values/place.ts';

@@ -1,5 +1,5 @@
 import { formatQuantity, parseQuantity } from '../../../core/model/quantity.ts';
-import { qualifiedName } from '../../schema/text/name-rules.ts';
+import { qualifiedName } from '../../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, numberAt, objectAt, textAt } from '../../json/json-value.ts';
 import { checkVolumePath } from '../values/path-rules.ts';

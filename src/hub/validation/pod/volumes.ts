@@ -1,4 +1,4 @@
-import { dnsLabel, dnsSubdomain } from '../../schema/text/name-rules.ts';
+import { dnsLabel, dnsSubdomain } from '../../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, listAt, objectAt, textAt } from '../../json/json-value.ts';
 import { checkClaimSpec } from './claim-spec.ts';

@@ -1,4 +1,4 @@
-import { dnsSubdomain, qualifiedName } from '../../schema/text/name-rules.ts';
+import { dnsSubdomain, qualifiedName } from '../../../core/model/selector/name-rules.ts';
 import type { JsonObject, JsonValue } from '../../json/json-value.ts';
 import { getOwn, listAt, numberAt, objectAt, textAt, textsAt } from '../../json/json-value.ts';
 import type { Quantity } from '../../../core/model/quantity.ts';

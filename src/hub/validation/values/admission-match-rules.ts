@@ -3,7 +3,7 @@ import { compileAdmission } from '../../../core/cel/admission-cel.ts';
 import type { JsonObject, JsonValue } from '../../json/json-value.ts';
 import { listAt, textAt, textsAt } from '../../json/json-value.ts';
 import { chargeWork } from '../../json/work-budget.ts';
-import { qualifiedName } from '../../schema/text/name-rules.ts';
+import { qualifiedName } from '../../../core/model/selector/name-rules.ts';
 import type { Place } from './place.ts';
 
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];

@@ -1,4 +1,4 @@
-import type { NameRule } from '../../schema/text/name-rules.ts';
+import type { NameRule } from '../../../core/model/selector/name-rules.ts';
 
 const KEY_LIMIT = 253;
 const KEY_TEXT =

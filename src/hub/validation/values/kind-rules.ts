@@ -1,4 +1,4 @@
-import type { NameRule } from '../../schema/text/name-rules.ts';
+import type { NameRule } from '../../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import type { Place } from './place.ts';
 

@@ -1,5 +1,5 @@
 import { child } from '../../schema/field-path.ts';
-import { dnsSubdomain, pathSegment } from '../../schema/text/name-rules.ts';
+import { dnsSubdomain, pathSegment } from '../../../core/model/selector/name-rules.ts';
 import {
   checkAnnotations,
   checkLabels,

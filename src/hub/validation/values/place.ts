@@ -11,7 +11,7 @@ import {
   tooMany,
   unsupportedValue,
 } from '../../schema/field-problems.ts';
-import type { NameRule } from '../../schema/text/name-rules.ts';
+import type { NameRule } from '../../../core/model/selector/name-rules.ts';
 import type { JsonObject, JsonValue } from '../../json/json-value.ts';
 import { deepEqual, isObject, listAt } from '../../json/json-value.ts';
 import type { FieldProblem } from '../../wire/status-errors.ts';

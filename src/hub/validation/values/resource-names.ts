@@ -1,4 +1,4 @@
-import { qualifiedName } from '../../schema/text/name-rules.ts';
+import { qualifiedName } from '../../../core/model/selector/name-rules.ts';
 import type { Place } from './place.ts';
 
 /** Names of resources that are counted or limited. Source: pkg/apis/core/helper. */

@@ -4,7 +4,7 @@ import {
   type SelectorCompilation,
 } from '../../../core/model/selector/label-selector-compile.ts';
 import type { LabelMap } from '../../../core/model/selector/label-selector-requirement.ts';
-import { labelValue, qualifiedName } from '../../schema/text/name-rules.ts';
+import { labelValue, qualifiedName } from '../../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { listAt, objectAt, textAt, textsAt } from '../../json/json-value.ts';
 import { checkLabelMap } from './metadata-rules.ts';

@@ -1,4 +1,4 @@
-import { dns1035Label, dnsSubdomain } from '../../schema/text/name-rules.ts';
+import { dns1035Label, dnsSubdomain } from '../../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, numberAt, objectAt, textAt, textsAt } from '../../json/json-value.ts';
 import type { Place } from './place.ts';

@@ -1,4 +1,4 @@
-import { dnsLabel } from '../../schema/text/name-rules.ts';
+import { dnsLabel } from '../../../core/model/selector/name-rules.ts';
 import type { JsonObject, JsonValue } from '../../json/json-value.ts';
 import { getOwn, isObject, listAt, numberAt, objectAt, textAt } from '../../json/json-value.ts';
 import { checkClaimSpec } from '../pod/claim-spec.ts';

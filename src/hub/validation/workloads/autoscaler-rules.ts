@@ -1,5 +1,5 @@
 import { formatQuantity } from '../../../core/model/quantity.ts';
-import { dnsLabel, pathSegment } from '../../schema/text/name-rules.ts';
+import { dnsLabel, pathSegment } from '../../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, isObject, listAt, numberAt, objectAt, textAt } from '../../json/json-value.ts';
 import type { KindRules } from '../values/kind-rules.ts';

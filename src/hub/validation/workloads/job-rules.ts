@@ -1,4 +1,4 @@
-import { dnsLabel } from '../../schema/text/name-rules.ts';
+import { dnsLabel } from '../../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, numberAt, objectAt, textAt } from '../../json/json-value.ts';
 import { cronProblem } from './cron-schedule.ts';

@@ -1,4 +1,4 @@
-import { pathSegment } from '../../schema/text/name-rules.ts';
+import { pathSegment } from '../../../core/model/selector/name-rules.ts';
 import { getOwn, numberAt, objectAt, textAt } from '../../json/json-value.ts';
 import { checkAtMostHundredPercent, checkCountOrPercent } from '../values/int-or-percent-rules.ts';
 import type { KindRules } from '../values/kind-rules.ts';

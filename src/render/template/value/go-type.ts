@@ -28,6 +28,8 @@ export interface GoType<out D = unknown> {
   readonly text?: (data: never) => string;
   /** The text that JSON holds, for types that have the method MarshalJSON. */
   readonly json?: (data: never) => string;
+  /** The JSON of a value that is kept as such. */
+  readonly rawJson?: (data: never) => string;
   /** The methods that a template may call, by name. */
   readonly methods?: ReadonlyMap<string, Method>;
   /** Fields that a template cannot read. */

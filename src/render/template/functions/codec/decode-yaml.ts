@@ -1,6 +1,7 @@
 import type { Alias, Document, Node, Pair, Scalar as ScalarNode, YAMLMap, YAMLSeq } from 'yaml';
 import { isAlias, isMap as isMapNode, isPair, isScalar, isSeq, parseAllDocuments } from 'yaml';
 import { formatFloat } from '../../fmt/format-float.ts';
+import { sprintf } from '../../fmt/sprintf.ts';
 import { decode, encode } from '../../text/bytes.ts';
 import { GoError, Refusal } from '../../value/go-error.ts';
 import { GoMap, isMap, MAP } from '../../value/go-map.ts';
@@ -8,6 +9,7 @@ import type { Any } from '../../value/go-type.ts';
 import { BOOL, FLOAT64, isString, LIST, STRING, valueOf } from '../../value/go-type.ts';
 import { checkDepth, spend } from '../../value/work.ts';
 import { decodeBase64 } from './base-encodings.ts';
+import { encodeJson } from './encode-json.ts';
 import type { Scalar } from './resolve-scalar.ts';
 import { resolveScalar } from './resolve-scalar.ts';
 import { yamlFault } from './yaml-fault.ts';
@@ -43,6 +45,11 @@ function wrongType(value: Any, into: string): string {
 
 function fail(text: string): never {
   throw new GoError(`error converting YAML to JSON: ${text}`);
+}
+
+/** sigs.k8s.io/yaml's YAMLToJSON. */
+export function yamlAsJson(bytes: string): string {
+  return encodeJson(decodeYaml(bytes));
 }
 
 /** The first document of a text. go-yaml does not read the others. */
@@ -149,8 +156,8 @@ class Converter {
   #key(node: unknown, depth: number): string {
     const key = isAlias(node) ? node.resolve(this.#document) : node;
     if (!isScalar(key)) {
-      this.convert(key, depth + 1);
-      return fail('yaml: invalid map key');
+      const shown = sprintf('%#v', [this.convert(key, depth + 1)]);
+      return fail(`yaml: invalid map key: ${shown.replaceAll('map[string]', 'map[interface {}]')}`);
     }
     return keyText(scalarOf(key));
   }

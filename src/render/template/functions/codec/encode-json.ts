@@ -35,11 +35,18 @@ function encodeValue(value: Any, style: JsonStyle, depth: number): string {
     case 'map':
       return data === null ? 'null' : encodeMap(type, data as GoMap, { style, depth });
     default:
+      if (type.rawJson !== undefined) return compactJson(type.rawJson(data as never), style.escapeHtml);
       if (type.json !== undefined && data !== null)
         return encodeText(type.json(data as never), style.escapeHtml);
       if (data === null) return 'null';
       throw new GoError(`json: unsupported type: ${type.name}`);
   }
+}
+
+/** JSON without spaces between its parts; `<`, `>` and `&` occur in its texts only. */
+function compactJson(json: string, escapeHtml: boolean): string {
+  const compact = JSON.stringify(JSON.parse(json));
+  return escapeHtml ? compact.replace(/[<>&]/g, (char) => `\\u${hex(char.charCodeAt(0), 4)}`) : compact;
 }
 
 interface Place {

@@ -1,0 +1,76 @@
+import { NotRendered } from '../../../../../render/applicationset/failure/failures.ts';
+import type { JsonValue } from '../../../../../render/applicationset/json/json-value.ts';
+import type {
+  ClusterSecret,
+  DecisionObject,
+  PluginAnswer,
+  PluginRequest,
+  World,
+} from '../../../../../render/applicationset/world/world.ts';
+
+/** A line of recorded cases: an ApplicationSet, and what was in the cluster and answered by plugins when Argo CD rendered it. */
+export interface RecordedCase {
+  readonly id: string;
+  readonly applicationSet: JsonValue;
+  readonly clusters?: readonly ClusterSecret[];
+  readonly configMaps?: readonly NamedData[];
+  readonly secrets?: readonly NamedData[];
+  readonly decisions?: readonly RecordedDecision[];
+  readonly plugin?: readonly { readonly request: PluginRequest; readonly response: PluginAnswer }[];
+}
+
+interface NamedData {
+  readonly name: string;
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+interface RecordedDecision extends DecisionObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: DecisionObject['metadata'] & { readonly namespace?: string };
+}
+
+const NAMESPACE = 'argocd';
+/** What the recording cluster served in any case. */
+const OCM_DECISIONS = {
+  apiVersion: 'cluster.open-cluster-management.io/v1beta1',
+  resource: 'placementdecisions',
+};
+
+/** The world of a recorded case: plugins answer what they answered then. */
+export function recordedWorld({ clusters, configMaps, secrets, decisions, plugin }: RecordedCase): World {
+  const dataOf = (objects: readonly NamedData[] | undefined, name: string) => {
+    const object = objects?.find((candidate) => candidate.name === name);
+    return object === undefined ? undefined : (object.data ?? {});
+  };
+  return {
+    namespace: NAMESPACE,
+    clusters: clusters ?? [],
+    configMap: (name) => dataOf(configMaps, name),
+    secret: (name) => dataOf(secrets, name),
+    resources: (apiVersion, resource) => {
+      const ofKind = (decisions ?? []).filter(
+        (object) => object.apiVersion === apiVersion && `${object.kind.toLowerCase()}s` === resource,
+      );
+      const isServed =
+        ofKind.length > 0 || (apiVersion === OCM_DECISIONS.apiVersion && resource === OCM_DECISIONS.resource);
+      if (!isServed) return undefined;
+      return ofKind
+        .filter(({ metadata }) => (metadata.namespace ?? NAMESPACE) === NAMESPACE)
+        .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+    },
+    askPlugin: ({ method, host, path, body }) => {
+      const recorded = plugin?.find(
+        ({ request }) =>
+          request.method === method &&
+          request.host === host &&
+          request.path === path &&
+          request.body === body,
+      );
+      if (recorded !== undefined) return recorded.response;
+      throw new NotRendered(
+        `no answer is recorded for ${method} http://${host}${path} with the body ${body.trim()}`,
+      );
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { createGunzip } from 'node:zlib';
+import { InputError } from '../../../../../core/errors.ts';
+import type { CliIo, ExitCode } from '../../../../terminal/cli-io.ts';
+import { answerCase, NOT_RENDERED } from './answer-case.ts';
+
+const GZIP_MAGIC = 0x1f8b;
+
+/**
+ * Renders recorded cases, JSON Lines or those gzipped, and writes one line of JSON for each to stdout, in their order.
+ * @returns 1 where some case is not rendered, else 0
+ * @throws InputError where the file or a line cannot be read
+ */
+export async function runCases(io: CliIo, file: string): Promise<ExitCode> {
+  const full = path.resolve(io.cwd, file);
+  let lineNumber = 0;
+  let refused = 0;
+  for await (const line of await openLines(full, file)) {
+    lineNumber += 1;
+    if (line.trim() === '') continue;
+    const answer = answerLine(line, `${file}:${String(lineNumber)}`);
+    if ('result' in answer && 'reason' in answer.result && answer.result.reason === NOT_RENDERED)
+      refused += 1;
+    io.stdout.write(`${JSON.stringify(answer)}\n`);
+  }
+  if (refused === 0) return 0;
+  io.stderr.write(`${String(refused)} of the cases are not rendered: reason ${NOT_RENDERED} says why\n`);
+  return 1;
+}
+
+function answerLine(line: string, where: string): ReturnType<typeof answerCase> {
+  try {
+    return answerCase(line);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new InputError(`the line is no JSON: ${error.message}`, {
+      code: 'argocd.cases',
+      subject: where,
+      cause: error,
+    });
+  }
+}
+
+async function openLines(full: string, file: string): Promise<AsyncIterable<string>> {
+  const unreadable = (error: unknown): InputError =>
+    new InputError('the file cannot be read', { code: 'argocd.cases', subject: file, cause: error });
+  const handle = await open(full).catch((error: unknown) => {
+    throw unreadable(error);
+  });
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(2), 0, 2, 0);
+    const isGzip = bytesRead === 2 && buffer.readUInt16BE(0) === GZIP_MAGIC;
+    const stream = createReadStream(full);
+    const input = isGzip ? stream.pipe(createGunzip()) : stream;
+    return createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
+  } finally {
+    await handle.close();
+  }
+}

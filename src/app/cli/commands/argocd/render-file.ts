@@ -1,0 +1,121 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { InputError } from '../../../../core/errors.ts';
+import { printableText } from '../../../../core/model/printable.ts';
+import type { KubeObject } from '../../../../core/model/object-meta.ts';
+import { NotRendered } from '../../../../render/applicationset/failure/failures.ts';
+import {
+  type ApplicationJson,
+  type Generated,
+  generateApplications,
+} from '../../../../render/applicationset/generate-applications.ts';
+import type { JsonValue } from '../../../../render/applicationset/json/json-value.ts';
+import { reconcile } from '../../../../render/applicationset/reconcile/reconcile.ts';
+import type { World } from '../../../../render/applicationset/world/world.ts';
+import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
+import { renderDocument } from '../../../terminal/output-format.ts';
+import { renderTextTable } from '../../../terminal/text-table.ts';
+import type { RenderOptions } from './worlds/render-options.ts';
+import { openWorld } from './worlds/open-world.ts';
+
+/** Renders the ApplicationSets of a file and prints their Applications; stderr says which fail, and why. */
+export async function renderFile(io: CliIo, file: string, options: RenderOptions): Promise<ExitCode> {
+  const objects = await readObjects(path.resolve(io.cwd, file), file);
+  const sets = objects.filter(({ kind }) => kind === 'ApplicationSet');
+  if (sets.length === 0)
+    throw new InputError('the file has no ApplicationSet', { code: 'argocd.render.file', subject: file });
+  const own = objects.filter(({ kind }) => kind !== 'ApplicationSet');
+  const world = await openWorld(io, own, options);
+  const applications: ApplicationJson[] = [];
+  let failed = 0;
+  for (const set of sets) {
+    const namespaced = { ...set, metadata: { namespace: options.argocdNamespace, ...set.metadata } };
+    const result = attempt(namespaced as unknown as JsonValue, world);
+    if ('applications' in result) {
+      applications.push(...result.applications);
+      io.stderr.write(warningOf(namespaced as unknown as JsonValue, result, world));
+    } else {
+      failed += 1;
+      io.stderr.write(`ApplicationSet ${set.metadata.name}: ${result.reason}: ${result.error}\n`);
+    }
+  }
+  io.stdout.write(await print(applications, options));
+  return failed === 0 ? 0 : 1;
+}
+
+type Attempt = Generated | { readonly error: string; readonly reason: 'Berth does not render this' };
+
+function attempt(set: JsonValue, world: World): Attempt {
+  try {
+    return generateApplications(set, world);
+  } catch (error) {
+    if (error instanceof NotRendered) return { error: error.message, reason: 'Berth does not render this' };
+    throw error;
+  }
+}
+
+/** What Argo CD's controller would complain about. Projects are taken to exist; so are clusters where none is known. */
+function warningOf(
+  set: JsonValue,
+  generated: Extract<Generated, { readonly applications: unknown }>,
+  world: World,
+): string {
+  const projects = new Set(
+    generated.applications.map(({ spec }) => (spec as { readonly project?: string }).project ?? ''),
+  );
+  const { conditions } = reconcile(set, generated, { world, projects });
+  const wrong = conditions.find(({ type, status }) => type === 'ErrorOccurred' && status === 'True');
+  if (wrong === undefined || (wrong.reason === 'ApplicationValidationError' && world.clusters.length === 0))
+    return '';
+  const { metadata } = set as { readonly metadata: { readonly name?: string } };
+  return `ApplicationSet ${metadata.name ?? ''}: Argo CD would report ${wrong.reason}: ${wrong.message}\n`;
+}
+
+async function print(applications: readonly ApplicationJson[], { output }: RenderOptions): Promise<string> {
+  const whole = applications.map((application) => ({
+    apiVersion: 'argoproj.io/v1alpha1',
+    kind: 'Application',
+    ...application,
+  }));
+  if (output === 'table') return printableText(table(applications));
+  if (output === 'json') return renderDocument(whole, 'json');
+  const documents = await Promise.all(whole.map((application) => renderDocument(application, 'yaml')));
+  return documents.join('---\n');
+}
+
+function table(applications: readonly ApplicationJson[]): string {
+  const rows = applications.map(({ metadata, spec }) => {
+    const { namespace, name } = metadata as { readonly namespace?: string; readonly name?: string };
+    const { project, destination } = spec as {
+      readonly project?: string;
+      readonly destination?: {
+        readonly name?: string;
+        readonly server?: string;
+        readonly namespace?: string;
+      };
+    };
+    const target = destination?.name ?? destination?.server ?? '';
+    return [namespace ?? '', name ?? '', project ?? '', target, destination?.namespace ?? ''];
+  });
+  return renderTextTable(['NAMESPACE', 'NAME', 'PROJECT', 'CLUSTER', 'TARGET'], rows);
+}
+
+async function readObjects(full: string, file: string): Promise<readonly KubeObject[]> {
+  const text = await readFile(full, 'utf8').catch((cause: unknown) => {
+    throw new InputError('the file cannot be read', { code: 'argocd.render.file', subject: file, cause });
+  });
+  const { default: yaml } = await import('js-yaml');
+  const { kubectlSchema } = await import('../../../../runtime/yaml/kubectl-schema.ts');
+  const schema = kubectlSchema();
+  try {
+    return (yaml.loadAll(text, null, { schema, filename: file }) as (KubeObject | null)[]).filter(
+      (object): object is KubeObject => object !== null && typeof object === 'object',
+    );
+  } catch (cause) {
+    throw new InputError(`the file is no YAML: ${(cause as Error).message.split('\n')[0] ?? ''}`, {
+      code: 'argocd.render.file',
+      subject: file,
+      cause,
+    });
+  }
+}

@@ -1,0 +1,57 @@
+import { InputError } from '../../../../core/errors.ts';
+import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
+import { outputOption } from '../../../terminal/output-format.ts';
+import { addHubFlags } from '../../flags/hub-flags.ts';
+import type { CliCommand } from '../cli-command.ts';
+import type { RenderOptions } from './worlds/render-options.ts';
+import { argocdCommand } from './argocd-flags.ts';
+
+export const argocdRenderCommand: CliCommand = {
+  register(program, run) {
+    const command = argocdCommand(program)
+      .command('render')
+      .description('say which Applications an ApplicationSet makes, without Argo CD')
+      .argument(
+        '<file>',
+        'YAML with ApplicationSets, and with ConfigMaps and cluster Secrets where they need them',
+      )
+      .option('--hub', 'take clusters, ConfigMaps and decisions from a hub', false)
+      .option('--repo <dir>', 'take clusters and decisions from the placements in this folder')
+      .option('--cases', 'the file holds recorded cases (JSON Lines, may be gzipped)', false)
+      .option('--argocd-namespace <name>', 'the namespace of Argo CD', 'argocd')
+      .addOption(outputOption());
+    addHubFlags(command)
+      .addHelpText('after', HELP)
+      .action(run((io, file: string, options: RenderOptions) => render(io, file, options)));
+  },
+};
+
+const HELP = `
+Rendered are the generators list, clusters, clusterDecisionResource, plugin (Berth's own), matrix
+and merge. Generators that ask a repository or a forge are refused.
+
+With --cases, one line of JSON is written for each case, whatever -o says.
+
+Exit codes: 0 rendered, 1 error: an ApplicationSet fails in Argo CD too, or Berth does not render it.
+
+Examples:
+  berth argocd render guestbook.yaml --repo fleet
+  berth argocd render guestbook.yaml --hub --kubeconfig hub.kubeconfig -o yaml
+  berth argocd render --cases appsets.jsonl.gz
+`;
+
+async function render(io: CliIo, file: string, options: RenderOptions): Promise<ExitCode> {
+  const refuse = (option: string, problem: string): never => {
+    throw new InputError(problem, { code: 'argocd.render.options', subject: option });
+  };
+  const wantsHub = options.hub || options.kubeconfig !== undefined || options.context !== undefined;
+  if (wantsHub && options.repo !== undefined) refuse('--repo', 'either a hub or a folder');
+  if (options.cases) {
+    if (wantsHub || options.repo !== undefined)
+      refuse('--cases', 'a case has its own clusters and decisions');
+    const { runCases } = await import('./cases/run-cases.ts');
+    return runCases(io, file);
+  }
+  const { renderFile } = await import('./render-file.ts');
+  return renderFile(io, file, options);
+}

@@ -1,0 +1,83 @@
+import { CONFIG_MAP, type KindInfo, PLACEMENT_DECISION } from '../../../../../core/model/kinds.ts';
+import type { KubeObject } from '../../../../../core/model/object-meta.ts';
+import type { KubeApi } from '../../../../../core/ports.ts';
+import type { Snapshot } from '../../../../../core/snapshot/snapshot.ts';
+import type { World } from '../../../../../render/applicationset/world/world.ts';
+import type { CliIo } from '../../../../terminal/cli-io.ts';
+import { withHub } from '../../../flags/hub-flags.ts';
+import type { RenderOptions } from './render-options.ts';
+import { berthAnswers } from './berth-answers.ts';
+import { objectWorld } from './object-world.ts';
+import { snapshotClusters } from './snapshot-clusters.ts';
+
+const SECRET: KindInfo = { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true };
+
+/** What OCM's ConfigMap for the generator says; Argo CD's own, with its token, is not in a repository. */
+const USUAL_CONFIG_MAP = {
+  apiVersion: 'cluster.open-cluster-management.io/v1beta1',
+  kind: PLACEMENT_DECISION.plural,
+  statusListKey: 'decisions',
+  matchKey: 'clusterName',
+  baseUrl: 'http://berth',
+  token: '$berth.token',
+};
+
+/** The world of `--repo`, of `--hub`, or of the file alone. What the file holds counts before what is elsewhere. */
+export async function openWorld(
+  io: CliIo,
+  own: readonly KubeObject[],
+  options: RenderOptions,
+): Promise<World> {
+  const { argocdNamespace: namespace, repo } = options;
+  if (repo !== undefined) {
+    const snapshot = await readRepository(io, repo);
+    return objectWorld({
+      namespace,
+      objects: [...own, ...(snapshot.decisions as unknown as readonly KubeObject[])],
+      clusters: snapshotClusters(snapshot),
+      missingConfigMap: USUAL_CONFIG_MAP,
+      missingSecret: {},
+      askPlugin: berthAnswers(snapshot),
+    });
+  }
+  const wantsHub = options.hub || options.kubeconfig !== undefined || options.context !== undefined;
+  if (!wantsHub) return objectWorld({ namespace, objects: own });
+  return withHub(io, options, (hub) => readHub(hub, own, namespace));
+}
+
+/** Decides every placement of a folder, as `berth simulate` and the previews do. */
+async function readRepository(io: CliIo, folder: string): Promise<Snapshot> {
+  const { readOfflineSnapshot } = await import('../../../../../controllers/explanations/offline-snapshot.ts');
+  const { scheduleAll } = await import('../../../../../core/placement/schedule-all.ts');
+  const { withRecordedResults } = await import('../../../../../core/explain/snapshot/recorded-decisions.ts');
+  const { countProblems, renderProblems } = await import('../../../../terminal/problem-report.ts');
+  const { snapshot, problems } = await readOfflineSnapshot(
+    { from: folder, now: new Date().toISOString() },
+    { cwd: io.cwd, env: io.env, signal: io.signal },
+  );
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  if (errors.length > 0)
+    io.stderr.write(
+      `${renderProblems(errors, false)}${countProblems(errors)}: the objects concerned are left out\n`,
+    );
+  return withRecordedResults(snapshot, scheduleAll(snapshot));
+}
+
+async function readHub(hub: KubeApi, own: readonly KubeObject[], namespace: string): Promise<World> {
+  const { readHubSnapshot } = await import('../../../../../controllers/explanations/hub-snapshot.ts');
+  const list = async (kind: KindInfo, labelSelector?: string): Promise<readonly KubeObject[]> =>
+    (await hub.list(kind, { namespace, labelSelector })).items;
+  const [configMaps, clusterSecrets, decisions, snapshot] = await Promise.all([
+    list(CONFIG_MAP),
+    list(SECRET, 'argocd.argoproj.io/secret-type=cluster'),
+    list(PLACEMENT_DECISION),
+    readHubSnapshot(hub, new Date().toISOString()),
+  ]);
+  return objectWorld({
+    namespace,
+    objects: [...own, ...configMaps, ...clusterSecrets, ...decisions],
+    // Secrets with tokens are not read: Berth answers without one.
+    missingSecret: {},
+    askPlugin: berthAnswers(snapshot),
+  });
+}

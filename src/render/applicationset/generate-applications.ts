@@ -1,0 +1,112 @@
+import type { TypedObject } from './typed/typed-value.ts';
+import { GenerateError, GoPanic, withPrefix } from './failure/failures.ts';
+import type { GeneratorContext } from './generators/generator-context.ts';
+import { transform, type Transformed } from './generators/transform.ts';
+import type { JsonValue } from './json/json-value.ts';
+import type { Params } from './params/params.ts';
+import { applyTemplatePatch } from './patch/template-patch.ts';
+import { checkOptions, replaceText } from './params/replace-text.ts';
+import { encodeTyped } from './typed/encode-typed.ts';
+import { renderTyped } from './typed/render-typed.ts';
+import { APPLICATION } from './types/application-types.ts';
+import { type ApplicationSet, readApplicationSet } from './read-application-set.ts';
+import type { World } from './world/world.ts';
+
+export type ApplicationJson = { readonly [key: string]: JsonValue };
+
+export type Generated =
+  | {
+      readonly applications: readonly ApplicationJson[];
+      /** For each generator of the ApplicationSet its parameter sets. */
+      readonly parameters: readonly (readonly Params[])[];
+    }
+  | { readonly error: string; readonly reason: FailureReason };
+
+/** `Panic` is where Argo CD's own code panics; the others are reasons of its condition `ErrorOccurred`. */
+export type FailureReason = 'ApplicationGenerationFromParamsError' | 'RenderTemplateParamsError' | 'Panic';
+
+const FINALIZER = 'resources-finalizer.argocd.argoproj.io';
+
+/**
+ * The Applications that Argo CD makes of an ApplicationSet, as it writes them, or why it makes none: if any part fails, the whole set does.
+ * Source: argo-cd applicationset/controllers/template/template.go.
+ * @throws NotRendered for what Berth does not render: generators that read repositories and forges
+ */
+export function generateApplications(applicationSet: JsonValue, world: World): Generated {
+  const set = readApplicationSet(applicationSet);
+  const run = new Run(set, world);
+  try {
+    return run.all();
+  } catch (error) {
+    if (error instanceof GoPanic) return { error: error.message, reason: 'Panic' };
+    throw error;
+  }
+}
+
+class Run {
+  readonly #set: ApplicationSet;
+  readonly #context: GeneratorContext;
+  #failure: { readonly error: string; readonly reason: FailureReason } | undefined;
+
+  constructor(set: ApplicationSet, world: World) {
+    this.#set = set;
+    this.#context = { applicationSet: set.name, mode: set.mode, world };
+  }
+
+  all(): Generated {
+    const applications: ApplicationJson[] = [];
+    const parameters: (readonly Params[])[] = [];
+    for (const generator of this.#set.generators) {
+      const transformed = this.#attempt('ApplicationGenerationFromParamsError', () =>
+        transform(generator, this.#set.template, this.#context),
+      );
+      if (transformed === undefined) continue;
+      parameters.push(transformed.flatMap(({ sets }) => sets));
+      for (const part of transformed) applications.push(...this.#render(part));
+    }
+    return this.#failure ?? { applications, parameters };
+  }
+
+  #render({ template, sets }: Transformed): readonly ApplicationJson[] {
+    return sets.flatMap((params) => {
+      const application = this.#attempt('RenderTemplateParamsError', () =>
+        this.#application(template, params),
+      );
+      return application === undefined ? [] : [application];
+    });
+  }
+
+  #application(template: TypedObject, params: Params): ApplicationJson {
+    const { mode, templatePatch, namespace } = this.#set;
+    let application = this.#fromTemplate({ metadata: template['metadata'], spec: template['spec'] }, params);
+    if (templatePatch !== undefined) {
+      const patch = withPrefix('error replacing values in templatePatch', () => {
+        checkOptions(mode);
+        return replaceText(templatePatch, params, mode);
+      });
+      application = applyTemplatePatch(application, patch);
+    }
+    const metadata = { ...(application['metadata'] as TypedObject | undefined), namespace };
+    return encodeTyped(APPLICATION, { ...application, metadata });
+  }
+
+  /** Without parameters the template is taken as it is, and gets no finalizer. */
+  #fromTemplate(template: TypedObject, params: Params): TypedObject {
+    if (Object.keys(params).length === 0) return template;
+    const rendered = renderTyped(APPLICATION, template, { params, mode: this.#set.mode });
+    const metadata = rendered['metadata'] as TypedObject;
+    const finalizers = (metadata['finalizers'] ?? []) as readonly string[];
+    if (finalizers.length > 0 || this.#set.preserveResources) return rendered;
+    return { ...rendered, metadata: { ...metadata, finalizers: [FINALIZER] } };
+  }
+
+  #attempt<T>(reason: FailureReason, step: () => T): T | undefined {
+    try {
+      return step();
+    } catch (error) {
+      if (!(error instanceof GenerateError)) throw error;
+      this.#failure ??= { error: error.message, reason };
+      return undefined;
+    }
+  }
+}

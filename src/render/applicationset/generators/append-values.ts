@@ -1,0 +1,37 @@
+import { StringMap } from '../../template/values.ts';
+import { withPrefix } from '../failure/failures.ts';
+import { setKey } from '../json/json-value.ts';
+import type { Params } from '../params/params.ts';
+import { replaceText, type TemplateMode } from '../params/replace-text.ts';
+import type { TypedObject } from '../typed/typed-value.ts';
+
+const PREFIX = 'failed to replace templated string: failed to replace templated string with rendered values';
+
+/**
+ * Renders the `values` of a generator with the parameters of one set and puts them there. A value does not see the others.
+ * @throws GenerateError, GoPanic
+ */
+export function appendTemplatedValues(
+  values: TypedObject | undefined,
+  params: Params,
+  mode: TemplateMode,
+): void {
+  const rendered: Record<string, string> = {};
+  for (const [key, value] of Object.entries(values ?? {}))
+    setKey(
+      rendered,
+      key,
+      withPrefix(PREFIX, () => replaceText(value as string, params, mode)),
+    );
+  appendValues(rendered, params, mode);
+}
+
+/** Puts values into a parameter set: `values` is a map in Go mode, and in the other each has a key of its own. */
+export function appendValues(
+  values: Readonly<Record<string, string>>,
+  params: Params,
+  { goTemplate }: TemplateMode,
+): void {
+  if (!goTemplate) for (const [key, value] of Object.entries(values)) setKey(params, `values.${key}`, value);
+  else if (Object.keys(values).length > 0) params['values'] = new StringMap(values);
+}

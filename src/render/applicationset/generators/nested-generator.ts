@@ -1,0 +1,30 @@
+import { GenerateError } from '../failure/failures.ts';
+import type { Params } from '../params/params.ts';
+import { decodeTyped } from '../typed/decode-typed.ts';
+import { RawJson } from '../json/raw-json.ts';
+import type { TypedObject } from '../typed/typed-value.ts';
+import { NESTED_MATRIX, NESTED_MERGE } from '../types/generator-types.ts';
+
+/** The parameters of a child of a matrix or merge generator, which is rendered with `params` where they are given. */
+export type GenerateChild = (child: TypedObject, params?: Params) => Params[];
+
+/**
+ * A child as a generator: a matrix or merge in it, which is kept as JSON, becomes one. Inside of it there is no third level.
+ * @throws GenerateError
+ */
+export function asGenerator(child: TypedObject): TypedObject {
+  const { matrix, merge, ...rest } = child;
+  return {
+    ...rest,
+    ...(matrix instanceof RawJson ? { matrix: decodeNested(NESTED_MATRIX, matrix) } : {}),
+    ...(merge instanceof RawJson
+      ? { merge: decodeNested(NESTED_MERGE, merge, 'error converting to nested merge generator: ') }
+      : {}),
+  };
+}
+
+function decodeNested(type: typeof NESTED_MATRIX, { value }: RawJson, prefix = ''): TypedObject {
+  const decoded = decodeTyped(type, value);
+  if (decoded.error !== undefined) throw new GenerateError(`${prefix}${decoded.error}`);
+  return decoded.value;
+}

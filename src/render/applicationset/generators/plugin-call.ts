@@ -1,0 +1,98 @@
+import { GenerateError } from '../failure/failures.ts';
+import { goJsonString } from '../json/go-json-text.ts';
+import type { Params } from '../params/params.ts';
+import type { PluginAnswer, PluginRequest } from '../world/world.ts';
+import type { GeneratorContext } from './generator-context.ts';
+import { readApiError, readParameters } from './plugin-answer.ts';
+import { parseUrlAsGo } from './plugin-url.ts';
+
+export interface PluginConfig {
+  readonly baseUrl: string;
+  /** Whole seconds; 0 for Argo CD's 30, below 0 for none. */
+  readonly timeoutSeconds: number;
+}
+
+const DEFAULT_TIMEOUT_SECONDS = 30;
+const MAX_REDIRECTS = 10;
+
+/**
+ * Asks a plugin as Argo CD does, redirects and time limits included.
+ * @throws GenerateError
+ */
+export function askForParameters(context: GeneratorContext, config: PluginConfig, body: string): Params[] {
+  const { baseUrl } = config;
+  const url = `${baseUrl.endsWith('/') ? baseUrl : `${baseUrl}/`}api/v1/getparams.execute`;
+  const parsed = parseUrlAsGo(url);
+  if ('error' in parsed)
+    throw new GenerateError(
+      `NewRequest returned unexpected error: parse ${goJsonString(url, false)}: ${parsed.error}`,
+    );
+  const fail = (message: string): GenerateError =>
+    new GenerateError(`error get api '${context.applicationSet}': ${message}`);
+  const failPost = (message: string, at = parsed.text): GenerateError =>
+    fail(`Post ${goJsonString(at, false)}: ${message}`);
+  if (parsed.scheme !== 'http' && parsed.scheme !== 'https')
+    throw failPost(`unsupported protocol scheme ${JSON.stringify(parsed.scheme)}`);
+  if (parsed.host === '') throw failPost('http: no Host in request URL');
+  const first: PluginRequest = { method: 'POST', host: parsed.host, path: parsed.path, body };
+  const answer = follow(context, first, parsed.scheme, failPost);
+  return readAnswer(answer, config.timeoutSeconds, { fail, failPost });
+}
+
+type Fail = (message: string, at?: string) => GenerateError;
+
+/** Follows redirects: 301 to 303 become a GET without a body, 307 and 308 are asked again as they were. */
+function follow(
+  { world }: GeneratorContext,
+  first: PluginRequest,
+  scheme: string,
+  failPost: Fail,
+): PluginAnswer {
+  let request = first;
+  for (let redirects = 0; ; redirects += 1) {
+    const answer = world.askPlugin(request);
+    const location = header(answer, 'location');
+    const again = answer.status === 307 || answer.status === 308;
+    if (location === undefined || !(again || [301, 302, 303].includes(answer.status))) return answer;
+    if (redirects + 1 >= MAX_REDIRECTS)
+      throw failPost(`stopped after ${String(MAX_REDIRECTS)} redirects`, location);
+    const target = new URL(location, `${scheme}://${request.host}${request.path}`);
+    request = {
+      method: again ? request.method : 'GET',
+      host: target.host,
+      path: `${target.pathname}${target.search}`,
+      body: again ? request.body : '',
+    };
+  }
+}
+
+function readAnswer(
+  answer: PluginAnswer,
+  timeoutSeconds: number,
+  { fail, failPost }: { readonly fail: Fail; readonly failPost: Fail },
+): Params[] {
+  const limitMs = 1000 * (timeoutSeconds === 0 ? DEFAULT_TIMEOUT_SECONDS : timeoutSeconds);
+  const { status, body, delayMs = 0, bodyDelayMs = 0 } = answer;
+  if (limitMs > 0 && delayMs >= limitMs)
+    throw failPost('context deadline exceeded (Client.Timeout exceeded while awaiting headers)');
+  if (Number(header(answer, 'content-length') ?? 0) > Buffer.byteLength(body)) throw failPost('EOF');
+  const isCut = limitMs > 0 && delayMs + bodyDelayMs >= limitMs;
+  if (status < 200 || status > 299) {
+    const prefix = `API error with status code ${String(status)}: `;
+    throw fail(isCut ? `${prefix}${BODY_TIMEOUT}` : `${prefix}${readApiError(body)}`);
+  }
+  const read = isCut
+    ? Buffer.from(body)
+        .subarray(0, Math.floor(Buffer.byteLength(body) / 2))
+        .toString()
+    : body;
+  const result = readParameters(read, isCut ? BODY_TIMEOUT : undefined);
+  if ('error' in result) throw fail(result.error);
+  return result.parameters;
+}
+
+const BODY_TIMEOUT = 'context deadline exceeded (Client.Timeout or context cancellation while reading body)';
+
+function header({ headers }: PluginAnswer, name: string): string | undefined {
+  return Object.entries(headers ?? {}).find(([key]) => key.toLowerCase() === name)?.[1];
+}

@@ -1,0 +1,28 @@
+import type { JsonValue } from './json-value.ts';
+
+/**
+ * JSON as Go's encoder writes it: `<`, `>` and `&` are escaped on request, the line separators of JavaScript always.
+ * @param asGo sorts the keys of maps and escapes HTML, as for a value that went through Go's encoder
+ */
+export function goJsonText(value: JsonValue, asGo: boolean): string {
+  if (value === null || typeof value === 'boolean') return String(value);
+  if (typeof value === 'number') return Object.is(value, -0) ? '-0' : String(value);
+  if (typeof value === 'string') return goJsonString(value, asGo);
+  if (Array.isArray(value)) return `[${value.map((item: JsonValue) => goJsonText(item, asGo)).join(',')}]`;
+  const object = value as { readonly [key: string]: JsonValue };
+  const keys = asGo ? Object.keys(object).sort() : Object.keys(object);
+  return `{${keys.map((key) => `${goJsonString(key, asGo)}:${goJsonText(object[key] ?? null, asGo)}`).join(',')}}`;
+}
+
+export function goJsonString(text: string, escapeHtml: boolean): string {
+  const quoted = JSON.stringify(wellFormed(text)).replace(/[\u2028\u2029]/g, unicodeEscape);
+  return escapeHtml ? quoted.replace(/[<>&]/g, unicodeEscape) : quoted;
+}
+
+const unicodeEscape = (character: string): string =>
+  `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/** Half of a surrogate pair becomes U+FFFD, as in Go. */
+export function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, '\ufffd');
+}

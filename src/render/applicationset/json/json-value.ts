@@ -1,0 +1,14 @@
+export type JsonValue =
+  | null
+  | boolean
+  | string
+  | number
+  | readonly JsonValue[]
+  | { readonly [key: string]: JsonValue };
+
+/** Sets an own property of any name: `__proto__` would otherwise change what the object is. */
+export function setKey<T>(target: Record<string, T>, key: string, value: NoInfer<T>): void {
+  if (key === '__proto__')
+    Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+  else target[key] = value;
+}

@@ -1,0 +1,20 @@
+import { JsonText } from '../../template/values.ts';
+import { goJsonText } from './go-json-text.ts';
+import type { JsonValue } from './json-value.ts';
+
+/** A field that Argo CD keeps as JSON text (`RawExtension`, `JSON`). */
+export class RawJson extends JsonText {
+  readonly value: JsonValue;
+  /** Written by Go's encoder, which sorts keys and escapes `<`, `>` and `&`; else the text is as the user gave it. */
+  readonly rewritten: boolean;
+
+  constructor(value: JsonValue, rewritten = false) {
+    super();
+    this.value = value;
+    this.rewritten = rewritten;
+  }
+
+  get text(): string {
+    return goJsonText(this.value, this.rewritten);
+  }
+}

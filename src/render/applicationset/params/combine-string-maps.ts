@@ -1,0 +1,21 @@
+import { GenerateError } from '../failure/failures.ts';
+import { goText } from './go-text.ts';
+import { setKey } from '../json/json-value.ts';
+import type { Params } from './params.ts';
+
+/**
+ * Joins two parameter sets as the matrix generator does with goTemplate off: every value becomes text.
+ * @throws GenerateError where both have a key with different values
+ */
+export function combineStringMaps(first: Params, second: Params): Params {
+  const combined: Record<string, string> = {};
+  for (const key of Object.keys(first)) setKey(combined, key, goText(first[key] ?? null));
+  for (const key of Object.keys(second)) {
+    const value = goText(second[key] ?? null);
+    const current = Object.hasOwn(combined, key) ? combined[key] : undefined;
+    if (current !== undefined && current !== value)
+      throw new GenerateError(`found duplicate key ${key} with different value, a: ${current} ,b: ${value}`);
+    setKey(combined, key, value);
+  }
+  return combined;
+}

@@ -1,0 +1,58 @@
+import { StringMap, type TemplateValue } from '../../template/values.ts';
+import { type JsonValue, setKey } from '../json/json-value.ts';
+import type { RawJson } from '../json/raw-json.ts';
+
+/**
+ * One parameter set: a Go `map[string]interface {}`. It is mutable, and parts of it are shared, since Argo CD merges parameters in place
+ * and what two sets share shows in both.
+ */
+export type Params = Record<string, ParamValue>;
+
+export type ParamValue =
+  | null
+  | boolean
+  | string
+  | number
+  | RawJson
+  | StringMap
+  | PluginMap
+  | ParamValue[]
+  | { [key: string]: ParamValue };
+
+/** A Go `[]map[string]interface {}`, which flattening and selectors take for one value. */
+export class ParamsList extends Array<Params> {}
+
+/** A Go map of another type than `map[string]interface {}`: what the plugin generator puts under `generator.input`. */
+export class PluginMap {
+  [key: string]: ParamValue;
+}
+
+export type GoMapKind = 'any' | 'string' | 'plugin';
+
+/** Which Go map the value is, or undefined where it is none. */
+export function mapKindOf(value: ParamValue | undefined): GoMapKind | undefined {
+  if (value instanceof StringMap) return 'string';
+  if (value instanceof PluginMap) return 'plugin';
+  return isParams(value) ? 'any' : undefined;
+}
+
+export function isParams(value: ParamValue | undefined): value is Params {
+  return typeof value === 'object' && value !== null && value.constructor === Object;
+}
+
+/** A copy to merge into: parameters are changed in place. */
+export function toParamValue(json: JsonValue): ParamValue {
+  if (json === null || typeof json !== 'object') return json;
+  if (Array.isArray(json)) return json.map(toParamValue);
+  return toParams(json as { readonly [key: string]: JsonValue });
+}
+
+export function toParams(json: { readonly [key: string]: JsonValue }): Params {
+  const params: Params = {};
+  for (const key of Object.keys(json)) setKey(params, key, toParamValue(json[key] as JsonValue));
+  return params;
+}
+
+export function asTemplateValue(params: Params): TemplateValue {
+  return params;
+}

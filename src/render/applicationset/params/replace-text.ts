@@ -1,0 +1,46 @@
+import { renderFastTemplate } from '../../template/render-fast-template.ts';
+import { renderGoTemplate } from '../../template/render-go-template.ts';
+import { TemplateError } from '../../template/template-error.ts';
+import { GenerateError, GoPanic } from '../failure/failures.ts';
+import { asTemplateValue, type Params } from './params.ts';
+
+/** How an ApplicationSet wants its texts rendered: `goTemplate` and `goTemplateOptions`. */
+export interface TemplateMode {
+  readonly goTemplate: boolean;
+  readonly options: readonly string[];
+}
+
+const PANIC = 'PANIC: ';
+
+/**
+ * Renders one text. Options that text/template does not know panic even for a text without placeholders: `checkOptions` looks for them
+ * once, so that such texts can be passed by here.
+ * @throws GenerateError, GoPanic
+ */
+export function replaceText(text: string, params: Params, { goTemplate, options }: TemplateMode): string {
+  if (!text.includes('{{')) return text;
+  try {
+    return goTemplate
+      ? renderGoTemplate(text, asTemplateValue(params), options)
+      : renderFastTemplate(text, params);
+  } catch (error) {
+    throw asFailure(error);
+  }
+}
+
+/** @throws GoPanic for an option that text/template does not know */
+export function checkOptions({ goTemplate, options }: TemplateMode): void {
+  if (!goTemplate || options.length === 0) return;
+  try {
+    renderGoTemplate('', {}, options);
+  } catch (error) {
+    throw asFailure(error);
+  }
+}
+
+function asFailure(error: unknown): unknown {
+  if (!(error instanceof TemplateError)) return error;
+  return error.message.startsWith(PANIC)
+    ? new GoPanic(error.message.slice(PANIC.length))
+    : new GenerateError(error.message, { cause: error });
+}

@@ -1,0 +1,44 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { JsonValue } from '../json/json-value.ts';
+
+type JsonObject = Record<string, JsonValue>;
+
+interface Lists {
+  readonly original: readonly JsonValue[];
+  readonly patch: readonly JsonValue[];
+}
+
+/**
+ * Merges two lists of a strategic merge patch: objects by their merge key, texts as a set. What the patch names comes in its order; what
+ * only the original has keeps its place before the patch's elements that follow it there.
+ */
+export function mergeList(
+  { original, patch }: Lists,
+  mergeKey: string,
+  merge: (own: JsonObject, other: JsonObject) => JsonObject,
+): readonly JsonValue[] {
+  const keyOf = (item: JsonValue): JsonValue | undefined =>
+    mergeKey === '' ? item : (item as JsonObject)[mergeKey];
+  const merged = [...original];
+  for (const item of patch) {
+    const at = merged.findIndex((other) => isDeepStrictEqual(keyOf(other), keyOf(item)));
+    if (at < 0) merged.push(item);
+    else if (mergeKey !== '') merged[at] = merge(merged[at] as JsonObject, item as JsonObject);
+  }
+  const placeIn = (list: readonly JsonValue[], item: JsonValue | undefined): number =>
+    item === undefined ? -1 : list.findIndex((other) => isDeepStrictEqual(keyOf(other), keyOf(item)));
+  const fromPatch = merged
+    .filter((item) => placeIn(patch, item) >= 0)
+    .sort((a, b) => placeIn(patch, a) - placeIn(patch, b));
+  const others = merged.filter((item) => placeIn(patch, item) < 0);
+  const result: JsonValue[] = [];
+  while (fromPatch.length > 0 || others.length > 0) {
+    const ownPlace = placeIn(original, others[0]);
+    const patchPlace = placeIn(original, fromPatch[0]);
+    const takeOther =
+      fromPatch.length === 0 ||
+      (others.length > 0 && ownPlace >= 0 && patchPlace >= 0 && ownPlace < patchPlace);
+    result.push((takeOther ? others.shift() : fromPatch.shift()) as JsonValue);
+  }
+  return result;
+}

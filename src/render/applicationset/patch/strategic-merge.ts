@@ -1,0 +1,176 @@
+import { isDeepStrictEqual } from 'node:util';
+import { goText } from '../params/go-text.ts';
+import { type JsonValue, setKey } from '../json/json-value.ts';
+import { toParamValue } from '../params/params.ts';
+import type { GoField, GoStruct, GoType } from '../types/go-type.ts';
+import { mergeList } from './merge-list.ts';
+
+export type JsonObject = Record<string, JsonValue>;
+
+/** A patch that cannot be applied; the message is apimachinery's. */
+export class PatchError extends Error {
+  override readonly name = 'PatchError';
+}
+
+const DIRECTIVE = '$patch';
+const RETAIN_KEYS = '$retainKeys';
+const DELETE_FROM_LIST = '$deleteFromPrimitiveList/';
+const ELEMENT_ORDER = '$setElementOrder/';
+
+/**
+ * Merges a strategic merge patch into an object of a Go type: maps by key, null removes, lists as their field says, and the directives
+ * `$patch`, `$retainKeys`, `$deleteFromPrimitiveList/FIELD` and `$setElementOrder/FIELD`. Both objects may be changed. Source: apimachinery
+ * pkg/util/strategicpatch/patch.go, `mergeMap`.
+ * @throws PatchError
+ */
+export function strategicMerge(type: GoStruct, original: JsonObject, patch: JsonObject): JsonObject {
+  return mergeMap(type, toParamValue(original) as JsonObject, toParamValue(patch) as JsonObject);
+}
+
+function mergeMap(type: GoType, original: JsonObject, patch: JsonObject): JsonObject {
+  if (Object.hasOwn(patch, DIRECTIVE)) return applyDirective(patch);
+  retainKeys(original, patch);
+  orderElements(type, original, patch);
+  for (const [patchKey, value] of Object.entries(patch)) {
+    const isDeletion = patchKey.startsWith(DELETE_FROM_LIST);
+    const key = isDeletion ? patchKey.slice(DELETE_FROM_LIST.length) : patchKey;
+    mergeField(type, original, { key, value, isDeletion });
+  }
+  return original;
+}
+
+interface PatchField {
+  readonly key: string;
+  readonly value: JsonValue;
+  readonly isDeletion: boolean;
+}
+
+function mergeField(type: GoType, original: JsonObject, { key, value, isDeletion }: PatchField): void {
+  if (value === null) {
+    delete original[key];
+    return;
+  }
+  const current = Object.hasOwn(original, key) ? original[key] : undefined;
+  const kind = kindOf(value);
+  if (current === undefined || kindOf(current) !== kind || kind === 'scalar') {
+    if (!isDeletion) take(original, key, value);
+    return;
+  }
+  const field = fieldOf(type, key);
+  if (kind === 'map') setKey(original, key, mergeMap(field.type, current as JsonObject, value as JsonObject));
+  else {
+    const lists = { original: current as readonly JsonValue[], patch: value as readonly JsonValue[] };
+    if (isDeletion) setKey(original, key, deleteFrom(lists.original, lists.patch));
+    else if (field.mergeKey === undefined) setKey(original, key, value);
+    else
+      setKey(
+        original,
+        key,
+        mergeList(lists, field.mergeKey, (own, other) => mergeMap(elementOf(field), own, other)),
+      );
+  }
+}
+
+/** Takes over what the original does not have, without nulls and directives. */
+function take(original: JsonObject, key: string, value: JsonValue): void {
+  const kept = withoutDirectives(withoutNulls(value));
+  if (kept === undefined) delete original[key];
+  else setKey(original, key, kept);
+}
+
+function applyDirective(patch: JsonObject): JsonObject {
+  const { [DIRECTIVE]: directive, ...rest } = patch;
+  if (directive === 'replace') return rest;
+  if (directive === 'delete') return {};
+  throw new PatchError(
+    `unknown patch type ${goText(toParamValue(directive ?? null))} in map ${goText(toParamValue(patch))}`,
+  );
+}
+
+function retainKeys(original: JsonObject, patch: JsonObject): void {
+  if (!Object.hasOwn(patch, RETAIN_KEYS)) return;
+  const retained = patch[RETAIN_KEYS];
+  delete patch[RETAIN_KEYS];
+  const malformed = (): PatchError => new PatchError('invalid patch format of retainKeys');
+  if (!Array.isArray(retained)) throw malformed();
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null || key.startsWith(DELETE_FROM_LIST) || key.startsWith(ELEMENT_ORDER)) continue;
+    if (!retained.includes(key)) throw malformed();
+  }
+  for (const key of Object.keys(original)) if (!retained.includes(key)) delete original[key];
+}
+
+/** `$setElementOrder/FIELD`: merges the list of the field, and puts its elements into the order that is given. */
+function orderElements(type: GoType, original: JsonObject, patch: JsonObject): void {
+  for (const directive of Object.keys(patch)) {
+    if (!directive.startsWith(ELEMENT_ORDER)) continue;
+    const order = patch[directive];
+    delete patch[directive];
+    const key = directive.slice(ELEMENT_ORDER.length);
+    const value = patch[key];
+    if (!Array.isArray(order) || (value !== undefined && !Array.isArray(value)))
+      throw new PatchError('invalid patch format of setElementOrder list');
+    if (value !== undefined) mergeField(type, original, { key, value, isDeletion: false });
+    delete patch[key];
+    if (!Array.isArray(original[key])) continue;
+    const merged = original[key] as readonly JsonValue[];
+    const placeOf = (item: JsonValue): number => order.findIndex((other) => isDeepStrictEqual(other, item));
+    const ordered = merged.filter((item) => placeOf(item) >= 0).sort((a, b) => placeOf(a) - placeOf(b));
+    let next = 0;
+    original[key] = merged.map((item) => (placeOf(item) >= 0 ? (ordered[next++] as JsonValue) : item));
+  }
+}
+
+function deleteFrom(original: readonly JsonValue[], removed: readonly JsonValue[]): readonly JsonValue[] {
+  return original.filter((item) => !removed.includes(item));
+}
+
+function withoutNulls(value: JsonValue): JsonValue {
+  if (Array.isArray(value))
+    return value.map((item: JsonValue) => (item === null ? null : withoutNulls(item)));
+  if (value === null || typeof value !== 'object') return value;
+  const kept: JsonObject = {};
+  for (const [key, item] of Object.entries(value))
+    if (item !== null) setKey(kept, key, withoutNulls(item as JsonValue));
+  return kept;
+}
+
+/** Undefined for a map that is a directive itself. */
+export function withoutDirectives(value: JsonValue): JsonValue | undefined {
+  if (Array.isArray(value))
+    return value.map((item: JsonValue) => withoutDirectives(item)).filter((item) => item !== undefined);
+  if (value === null || typeof value !== 'object') return value;
+  if (Object.hasOwn(value, DIRECTIVE)) return undefined;
+  const kept: JsonObject = {};
+  for (const [key, item] of Object.entries(value)) {
+    const result = withoutDirectives(item);
+    if (result !== undefined) setKey(kept, key, result);
+  }
+  return kept;
+}
+
+function kindOf(value: JsonValue): 'map' | 'list' | 'scalar' | 'null' {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'list';
+  return typeof value === 'object' ? 'map' : 'scalar';
+}
+
+/** @throws PatchError where Go's type has no such field: maps inside of JSON that Argo CD keeps as text cannot be merged */
+function fieldOf(type: GoType, key: string): GoField {
+  const struct = type.kind === 'pointer' ? type.to : type;
+  if (struct.kind === 'raw')
+    throw new PatchError(
+      `unable to find api field in struct ${struct.name.replace(/^.*\./, '')} for the json field ${JSON.stringify(key)}`,
+    );
+  if (struct.kind !== 'struct')
+    throw new PatchError(`merging an object in json but data type is not struct, instead is: ${struct.kind}`);
+  const field = struct.byName.get(key) ?? struct.byFoldedName.get(key.toLowerCase());
+  if (field !== undefined) return field;
+  throw new PatchError(
+    `unable to find api field in struct ${struct.shortName} for the json field ${JSON.stringify(key)}`,
+  );
+}
+
+function elementOf({ type }: GoField): GoType {
+  return type.kind === 'list' ? type.of : type;
+}

@@ -1,0 +1,45 @@
+import type { JsonValue } from '../json/json-value.ts';
+
+type JsonMap = { readonly [key: string]: JsonValue };
+
+/**
+ * The spec as the controller creates it: a project where there is none, and without sync policies and options of sources that are empty.
+ * Source: argo-cd util/argo/argo.go, `NormalizeApplicationSpec`.
+ */
+export function normalizeSpec(spec: JsonMap): JsonMap {
+  const { syncPolicy, source, sources, project, ...rest } = spec;
+  const hasSources = Array.isArray(sources) && sources.length > 0;
+  return {
+    ...rest,
+    project: project === '' || project === undefined ? 'default' : project,
+    ...(syncPolicy === undefined || isEmptyMap(syncPolicy) ? {} : { syncPolicy }),
+    ...(source === undefined ? {} : { source: hasSources ? source : normalizeSource(source as JsonMap) }),
+    ...(sources === undefined
+      ? {}
+      : {
+          sources: hasSources ? sources.map((item: JsonValue) => normalizeSource(item as JsonMap)) : sources,
+        }),
+  };
+}
+
+/** Of kustomize these alone do not count. */
+const KUSTOMIZE_FLAGS = [
+  'forceCommonLabels',
+  'forceCommonAnnotations',
+  'commonAnnotationsEnvsubst',
+  'labelWithoutSelector',
+  'labelIncludeTemplates',
+];
+
+function normalizeSource({ kustomize, helm, directory, ...rest }: JsonMap): JsonMap {
+  return {
+    ...rest,
+    ...(kustomize === undefined || isEmptyMap(kustomize, KUSTOMIZE_FLAGS) ? {} : { kustomize }),
+    ...(helm === undefined || isEmptyMap(helm) ? {} : { helm }),
+    ...(directory === undefined || isEmptyMap(directory) ? {} : { directory }),
+  };
+}
+
+function isEmptyMap(value: JsonValue, ignored: readonly string[] = []): boolean {
+  return Object.keys(value as JsonMap).every((key) => ignored.includes(key));
+}

@@ -1,0 +1,37 @@
+import { asGenerator } from '../generators/nested-generator.ts';
+import { GenerateError } from '../failure/failures.ts';
+import type { TypedObject } from '../typed/typed-value.ts';
+
+const DECISIONS_SECONDS = 180;
+const PLUGIN_SECONDS = 1800;
+
+/** After how many seconds the controller looks again, though nothing changed; 0: never. The shortest of all generators. */
+export function requeueAfterSeconds(generators: readonly TypedObject[]): number {
+  const seconds = generators.flatMap(secondsOf).filter((value) => value !== 0);
+  return seconds.length === 0 ? 0 : Math.min(...seconds);
+}
+
+function secondsOf({ clusterDecisionResource, plugin, matrix, merge }: TypedObject): readonly number[] {
+  return [
+    ...asked(clusterDecisionResource as TypedObject | undefined, DECISIONS_SECONDS),
+    ...asked(plugin as TypedObject | undefined, PLUGIN_SECONDS),
+    ...children(matrix as TypedObject | undefined),
+    ...children(merge as TypedObject | undefined),
+  ];
+}
+
+function asked(generator: TypedObject | undefined, usual: number): readonly number[] {
+  return generator === undefined ? [] : [(generator['requeueAfterSeconds'] as number | undefined) ?? usual];
+}
+
+function children(generator: TypedObject | undefined): readonly number[] {
+  const list = (generator?.['generators'] ?? []) as readonly TypedObject[];
+  return list.flatMap((child) => {
+    try {
+      return secondsOf(asGenerator(child));
+    } catch (error) {
+      if (error instanceof GenerateError) return [];
+      throw error;
+    }
+  });
+}

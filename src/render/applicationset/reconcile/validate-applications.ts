@@ -1,0 +1,68 @@
+import { IN_CLUSTER_NAME, IN_CLUSTER_SERVER } from '../generators/clusters.ts';
+import { isReadableConfig } from '../generators/argo-clusters.ts';
+import { quoteAsGo } from '../json/quote-as-go.ts';
+import type { World } from '../world/world.ts';
+import type { ApplicationFields } from './application-fields.ts';
+
+/**
+ * What Argo CD's controller finds wrong with Applications, by their names: a name twice, a project that does not exist, a destination that is
+ * no cluster of Argo CD's. Source: argo-cd applicationset_controller.go, `validateGeneratedApplications`.
+ */
+export function validateApplications(
+  applications: readonly ApplicationFields[],
+  {
+    applicationSet,
+    world,
+    projects,
+  }: { applicationSet: string; world: World; projects: ReadonlySet<string> },
+): ReadonlyMap<string, string> {
+  const problems = new Map<string, string>();
+  const seen = new Set<string>();
+  for (const { name, project, destination } of applications) {
+    if (seen.has(name)) {
+      problems.set(
+        name,
+        `ApplicationSet ${applicationSet} contains applications with duplicate name: ${name}`,
+      );
+      continue;
+    }
+    seen.add(name);
+    const problem = projects.has(project)
+      ? destinationProblem(destination, world)
+      : `application references project ${project} which does not exist`;
+    if (problem !== undefined) problems.set(name, problem);
+  }
+  return problems;
+}
+
+function destinationProblem(
+  { server, name }: ApplicationFields['destination'],
+  world: World,
+): string | undefined {
+  const problem = clusterProblem(server, name, world);
+  return problem === undefined ? undefined : `application destination spec is invalid: ${problem}`;
+}
+
+function clusterProblem(server: string, name: string, { clusters }: World): string | undefined {
+  const known = clusters
+    .filter(({ config }) => isReadableConfig(config))
+    .map((cluster) => ({ name: cluster.name ?? '', server: trimSlashes(cluster.server ?? '') }));
+  if (server !== '' && name !== '')
+    return `application destination can't have both name and server defined: ${name} ${server}`;
+  if (server !== '') {
+    const address = trimSlashes(server);
+    if (address === IN_CLUSTER_SERVER || known.some((cluster) => cluster.server === address))
+      return undefined;
+    return `error getting cluster by server ${quoteAsGo(server)}: rpc error: code = NotFound desc = cluster ${quoteAsGo(address)} not found`;
+  }
+  if (name === '') return 'Destination server missing from app spec';
+  const servers = known.filter((cluster) => cluster.name === name).map((cluster) => cluster.server);
+  if (servers.length === 0)
+    return name === IN_CLUSTER_NAME ? undefined : `there are no clusters with this name: ${name}`;
+  if (servers.length === 1) return undefined;
+  return `there are ${String(servers.length)} clusters with the same name: [${servers.join(' ')}]`;
+}
+
+function trimSlashes(address: string): string {
+  return address.replace(/\/+$/, '');
+}

@@ -1,0 +1,68 @@
+import type { JsonValue } from '../json/json-value.ts';
+import { setKey } from '../json/json-value.ts';
+import type { GoField, GoStruct, GoType } from '../types/go-type.ts';
+import { RawJson } from '../json/raw-json.ts';
+import { isTypedObject, type TypedObject, type TypedValue } from './typed-value.ts';
+
+type JsonObject = Record<string, JsonValue>;
+
+/** Writes a Go struct as encoding/json does: fields in Go's order, empty ones left out where their type says so. */
+export function encodeTyped(type: GoStruct, value: TypedObject | undefined): JsonObject {
+  const json: JsonObject = {};
+  for (const field of type.fields) {
+    const given = value?.[field.name];
+    if (isLeftOut(field, given)) continue;
+    setKey(json, field.name, encodeValue(field.type, given));
+  }
+  return json;
+}
+
+function isLeftOut({ omit, type }: GoField, value: TypedValue | undefined): boolean {
+  if (omit === 'never') return false;
+  if (type.kind === 'pointer' || type.kind === 'raw') return value === undefined;
+  if (type.kind === 'struct') return omit === 'zero' && isZero(type, value);
+  return isEmpty(value);
+}
+
+/** Whether Go's omitempty leaves a value out that is no pointer and no struct. */
+export function isEmpty(value: TypedValue | undefined): boolean {
+  if (value === undefined || value === '' || value === false || value === 0) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isTypedObject(value) && Object.keys(value).length === 0;
+}
+
+function isZero(type: GoType, value: TypedValue | undefined): boolean {
+  if (type.kind !== 'struct') return type.kind === 'pointer' ? value === undefined : isEmpty(value);
+  return !isTypedObject(value) || type.fields.every((field) => isZero(field.type, value[field.name]));
+}
+
+function encodeValue(type: GoType, value: TypedValue | undefined): JsonValue {
+  switch (type.kind) {
+    case 'struct':
+      return encodeTyped(type, value as TypedObject | undefined);
+    case 'pointer':
+      return value === undefined ? null : encodeValue(type.to, value);
+    case 'list':
+      return Array.isArray(value) ? value.map((item: TypedValue) => encodeValue(type.of, item)) : null;
+    case 'map':
+      return isTypedObject(value) ? encodeMap(type.of, value) : null;
+    case 'raw':
+    case 'any':
+      return value instanceof RawJson ? value.value : null;
+    case 'bool':
+      return value === true;
+    case 'int64':
+    case 'intOrString':
+      return (value as number | string | undefined) ?? 0;
+    case 'time':
+      return (value as string | undefined) ?? null;
+    default:
+      return (value as string | undefined) ?? '';
+  }
+}
+
+function encodeMap(type: GoType, value: TypedObject): JsonObject {
+  const json: JsonObject = {};
+  for (const [key, item] of Object.entries(value)) setKey(json, key, encodeValue(type, item));
+  return json;
+}

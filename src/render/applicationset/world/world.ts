@@ -1,0 +1,54 @@
+import type { JsonValue } from '../json/json-value.ts';
+
+/** What generators read beside the ApplicationSet itself: objects in the namespace of Argo CD, and plugins. */
+export interface World {
+  /** The namespace of Argo CD. */
+  readonly namespace: string;
+  readonly clusters: readonly ClusterSecret[];
+  /** The data of a ConfigMap, undefined where there is none of that name. */
+  configMap(name: string): Readonly<Record<string, string>> | undefined;
+  /** The decoded data of a Secret. */
+  secret(name: string): Readonly<Record<string, string>> | undefined;
+  /** Objects of a resource in the namespace of Argo CD by name, undefined where the API server does not serve the resource. */
+  resources(apiVersion: string, resource: string): readonly DecisionObject[] | undefined;
+  /** @throws NotRendered where nothing is known to answer */
+  askPlugin(request: PluginRequest): PluginAnswer;
+}
+
+/** A cluster Secret, decoded. */
+export interface ClusterSecret {
+  readonly secretName: string;
+  readonly name?: string;
+  readonly server?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly project?: string;
+  /** JSON, `{}` where absent. */
+  readonly config?: string;
+}
+
+/** An object with a list of decisions in its status. */
+export interface DecisionObject {
+  readonly metadata: {
+    readonly name: string;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
+  readonly status?: JsonValue | undefined;
+}
+
+export interface PluginRequest {
+  readonly method: 'POST' | 'GET';
+  readonly host: string;
+  readonly path: string;
+  readonly body: string;
+}
+
+export interface PluginAnswer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Wait before the headers. */
+  readonly delayMs?: number;
+  /** Wait after half of the body. */
+  readonly bodyDelayMs?: number;
+}

@@ -1,0 +1,22 @@
+import { yamlAsJson } from './functions/codec/decode-yaml.ts';
+import { TemplateError } from './template-error.ts';
+import { decode, encode } from './text/bytes.ts';
+import { GoError } from './value/go-error.ts';
+import { beginWork } from './value/work.ts';
+
+const PREFIX = 'error converting YAML to JSON: ';
+
+/**
+ * The first document of a YAML text as JSON, as sigs.k8s.io/yaml makes it: the booleans of YAML 1.1, and keys that are texts.
+ * @throws TemplateError with Go's text: `yaml: line 2: …`
+ */
+export function yamlToJson(text: string): string {
+  beginWork();
+  try {
+    return decode(yamlAsJson(encode(text)));
+  } catch (error) {
+    if (!(error instanceof GoError)) throw error;
+    const message = decode(error.message);
+    throw new TemplateError(message.startsWith(PREFIX) ? message.slice(PREFIX.length) : message);
+  }
+}

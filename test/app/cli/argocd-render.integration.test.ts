@@ -1,0 +1,168 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runCli } from '../../../src/app/cli/program.ts';
+import { makeCliIo } from '../cli-harness.ts';
+
+const TEMPLATE = `
+  template:
+    metadata: {name: 'web-{{.name}}'}
+    spec:
+      project: default
+      source: {repoURL: https://git.example.com/web.git, path: web, targetRevision: main}
+      destination: {name: '{{.name}}', namespace: web}
+`;
+
+const setOf = (generator: string): string => `apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {name: web, namespace: argocd}
+spec:
+  goTemplate: true
+  goTemplateOptions: [missingkey=error]
+  generators:
+  - ${generator}${TEMPLATE}`;
+
+const FLEET = `apiVersion: cluster.open-cluster-management.io/v1
+kind: ManagedCluster
+metadata: {name: eu-1, labels: {region: eu, cluster.open-cluster-management.io/clusterset: all}}
+spec: {hubAcceptsClient: true, managedClusterClientConfigs: [{url: https://eu-1.example.com}]}
+---
+apiVersion: cluster.open-cluster-management.io/v1
+kind: ManagedCluster
+metadata: {name: us-1, labels: {region: us, cluster.open-cluster-management.io/clusterset: all}}
+spec: {hubAcceptsClient: true, managedClusterClientConfigs: [{url: https://us-1.example.com}]}
+---
+apiVersion: cluster.open-cluster-management.io/v1beta2
+kind: ManagedClusterSet
+metadata: {name: all}
+---
+apiVersion: cluster.open-cluster-management.io/v1beta2
+kind: ManagedClusterSetBinding
+metadata: {name: all, namespace: argocd}
+spec: {clusterSet: all}
+---
+apiVersion: cluster.open-cluster-management.io/v1beta1
+kind: Placement
+metadata: {name: web, namespace: argocd}
+spec: {predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {region: eu}}}}]}
+`;
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'berth-argocd-render-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function berth(...args: readonly string[]) {
+  const { io, stdout, stderr } = makeCliIo({ cwd: folder });
+  const code = await runCli(['argocd', 'render', ...args], io);
+  return { code, stdout: stdout(), stderr: stderr() };
+}
+
+async function write(name: string, content: string | Buffer): Promise<string> {
+  await writeFile(path.join(folder, name), content);
+  return name;
+}
+
+describe('berth argocd render', () => {
+  it.each([
+    [
+      'the clusters of a placement',
+      'clusterDecisionResource: {configMapRef: any, labelSelector: {matchLabels: {cluster.open-cluster-management.io/placement: web}}}',
+      ['web-eu-1'],
+    ],
+    [
+      'what Berth answers as a plugin',
+      'plugin: {configMapRef: {name: any}, input: {parameters: {placement: argocd/web}}}',
+      ['web-eu-1'],
+    ],
+    [
+      'every cluster',
+      'clusters: {selector: {matchExpressions: [{key: region, operator: Exists}]}}',
+      ['web-eu-1', 'web-us-1'],
+    ],
+  ])('takes %s from a repository', async (_what, generator, names) => {
+    await write('fleet.yaml', FLEET);
+    const { code, stdout, stderr } = await berth(
+      await write('set.yaml', setOf(generator)),
+      '--repo',
+      '.',
+      '-o',
+      'json',
+    );
+    expect(stderr).toBe('');
+    expect(code).toBe(0);
+    const applications = JSON.parse(stdout) as { kind: string; metadata: { name: string } }[];
+    expect(applications.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual(
+      names.map((name) => `Application ${name}`),
+    );
+  });
+
+  it('refuses a generator that reads a repository', async () => {
+    const file = await write(
+      'set.yaml',
+      setOf('git: {repoURL: https://git.example.com/a.git, revision: HEAD}'),
+    );
+    const { code, stderr } = await berth(file);
+    expect(code).toBe(1);
+    expect(stderr).toContain('spec.generators[0].git is not rendered');
+  });
+
+  it('tells the error of Argo CD', async () => {
+    const { code, stderr } = await berth(await write('set.yaml', setOf('list: {elements: [{a: b}]}')));
+    expect(code).toBe(1);
+    expect(stderr).toContain('RenderTemplateParamsError: failed to execute go template web-{{.name}}');
+  });
+
+  it('renders a plain list as a table', async () => {
+    const { code, stdout } = await berth(await write('set.yaml', setOf('list: {elements: [{name: a}]}')));
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^NAMESPACE +NAME +PROJECT +CLUSTER +TARGET\n.*argocd +web-a +default +a +web/);
+  });
+
+  it.each([
+    ['plain', (text: string) => Buffer.from(text)],
+    ['gzipped', (text: string) => gzipSync(text)],
+  ])('answers %s recorded cases line by line', async (_form, pack) => {
+    const lines = [
+      { id: 'one', engine: 'go', template: '{{ .a | upper }}', params: { a: 'x' } },
+      { id: 'two', engine: 'fasttemplate', template: '{{a', params: {} },
+      {
+        id: 'three',
+        applicationSet: {
+          metadata: { name: 's', namespace: 'argocd' },
+          spec: { generators: [{ pullRequest: {} }] },
+        },
+      },
+    ];
+    const text = `${lines.map((line) => JSON.stringify(line)).join('\n')}\n`;
+    const { code, stdout, stderr } = await berth('--cases', await write('cases.jsonl', pack(text)));
+    expect(
+      stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as unknown),
+    ).toEqual([
+      { id: 'one', output: 'X' },
+      { id: 'two', output: '{{a' },
+      {
+        id: 'three',
+        result: { reason: 'NotRendered', error: expect.stringContaining('pullRequest') as string },
+      },
+    ]);
+    expect(code).toBe(1);
+    expect(stderr).toContain('1 of the cases');
+  });
+
+  it.each([
+    [['none.yaml'], 'none.yaml: the file cannot be read'],
+    [['--cases', 'none.jsonl'], 'none.jsonl: the file cannot be read'],
+    [['x', '--hub', '--repo', '.'], '--repo: either a hub or a folder'],
+  ])('says what is wrong with %j', async (args, text) => {
+    const { code, stderr } = await berth(...args);
+    expect(code).toBe(1);
+    expect(stderr).toContain(text);
+  });
+});
