@@ -101,7 +101,8 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
   let works: WorkControllers | undefined;
   const argocd = startArgocd({ ...parts, cache, state });
   const http = await serveHttp({
-    ...{ options, inventory, publishedPlacements, metrics, decider, readiness, leadership, pull: argocd.pull },
+    ...{ options, inventory, publishedPlacements, metrics, decider, readiness, leadership },
+    pull: argocd.pull,
     loops: loops.map(({ loop }) => loop),
     commitOf: (object) => ledger.sourceCommitOf(object),
     warnings: () => [inventory, decider, works, argocd].flatMap((part) => [...(part?.warnings() ?? [])]),

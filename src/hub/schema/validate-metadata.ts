@@ -7,7 +7,13 @@ import { child } from './field-path.ts';
 import { invalidValue, required, tooLong } from './field-problems.ts';
 import { checkManagedFields } from './managed-fields-rules.ts';
 import type { NameRule } from '../../core/model/selector/name-rules.ts';
-import { asPrefix, dnsLabel, labelValue, pathSegment, qualifiedName } from '../../core/model/selector/name-rules.ts';
+import {
+  asPrefix,
+  dnsLabel,
+  labelValue,
+  pathSegment,
+  qualifiedName,
+} from '../../core/model/selector/name-rules.ts';
 
 const ANNOTATION_LIMIT_BYTES = 256 * 1024;
 const METADATA = child(undefined, 'metadata');

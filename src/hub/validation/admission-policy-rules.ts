@@ -4,7 +4,12 @@ import { DYN } from '../../core/cel/value/cel-type.ts';
 import { utf8LengthBytes } from '../../core/model/utf8-length.ts';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { getOwn, listAt, objectAt, textAt, textsAt } from '../json/json-value.ts';
-import { dns1035Label, dnsSubdomain, pathSegment, qualifiedName } from '../../core/model/selector/name-rules.ts';
+import {
+  dns1035Label,
+  dnsSubdomain,
+  pathSegment,
+  qualifiedName,
+} from '../../core/model/selector/name-rules.ts';
 import {
   checkAdmissionExpression,
   checkAdmissionRule,

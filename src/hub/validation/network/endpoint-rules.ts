@@ -1,4 +1,9 @@
-import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '../../../core/model/selector/name-rules.ts';
+import {
+  dnsLabel,
+  dnsSubdomain,
+  labelValue,
+  qualifiedName,
+} from '../../../core/model/selector/name-rules.ts';
 import { parseIp } from '../../../core/cel/library/ip-address.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, listAt, numberAt, objectAt, textAt, textsAt } from '../../json/json-value.ts';

@@ -1,5 +1,10 @@
 import type { NameRule } from '../../../core/model/selector/name-rules.ts';
-import { dns1035Label, dnsLabel, dnsSubdomain, pathSegment } from '../../../core/model/selector/name-rules.ts';
+import {
+  dns1035Label,
+  dnsLabel,
+  dnsSubdomain,
+  pathSegment,
+} from '../../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, listAt, numberAt, objectAt, textAt, textsAt } from '../../json/json-value.ts';
 import { parseLegacyIp } from '../values/ip-rules.ts';

@@ -1,4 +1,9 @@
-import { dns1035Label, dnsLabel, dnsSubdomain, qualifiedName } from '../../../core/model/selector/name-rules.ts';
+import {
+  dns1035Label,
+  dnsLabel,
+  dnsSubdomain,
+  qualifiedName,
+} from '../../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, isObject, listAt, numberAt, objectAt, textAt } from '../../json/json-value.ts';
 import { checkEndpointIp, checkLegacyCidr, checkLegacyIp } from '../values/ip-rules.ts';
