@@ -102,8 +102,7 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
   const argocd = startArgocd({ ...parts, cache, state });
   const http = await serveHttp({
     ...{ options, inventory, publishedPlacements, metrics, decider, readiness, leadership },
-    pull: argocd.pull,
-    loops: loops.map(({ loop }) => loop),
+    ...{ pull: argocd.pull, loops: loops.map(({ loop }) => loop) },
     commitOf: (object) => ledger.sourceCommitOf(object),
     warnings: () => [inventory, decider, works, argocd].flatMap((part) => [...(part?.warnings() ?? [])]),
   });
