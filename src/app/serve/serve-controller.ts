@@ -110,8 +110,7 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
   supervisor.start('data directory', (signal) => state.keep(signal));
   supervisor.start('history of the hub', (signal) => continuity.run(signal));
   const standby = prepared && new Standby({ ...parts, leadership, clock, state, isHubRestored });
-  for (const part of [standby, prepared, cache, decider]) part?.start(supervisor);
-  for (const { start } of loops) start(supervisor);
+  for (const part of [standby, prepared, cache, decider, ...loops]) part?.start(supervisor);
   if (options.works !== false) works = startWorks({ ...parts, cache });
   const ready = becomeReady(
     { decider, standby, publishedPlacements, readiness, http, emit },

@@ -1,7 +1,7 @@
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import type { CommitInfo } from '../../adapters/git/repository/git-repository.ts';
 import type { Problem } from '../../core/model/problem.ts';
-import type { PulledWorkWritten, PullHeld } from '../argocd/pull/pull-options.ts';
+import type { PulledWorkWritten, PullHeld } from '../../core/argocd/pull/pull-events.ts';
 import type { HoldReason } from '../../core/publish/judge/judge-result.ts';
 import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
 import type { HubBreak } from '../../core/sync/hub-position.ts';

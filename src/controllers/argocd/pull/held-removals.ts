@@ -1,4 +1,4 @@
-import type { PullHeld } from './pull-options.ts';
+import type { PullHeld } from '../../../core/argocd/pull/pull-events.ts';
 
 /** The groups whose removals are held now. */
 export class HeldRemovals {

@@ -1,26 +1,9 @@
 import type { ObjectCache } from '../../../adapters/kube/cache/object-cache.ts';
+import type { PulledWorkWritten, PullHeld } from '../../../core/argocd/pull/pull-events.ts';
 import type { Clock, KubeApi, Logger } from '../../../core/ports.ts';
 import type { Digest } from '../../../core/publish/approval/plan-token.ts';
 import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
 import type { Removal } from '../../../core/publish/judge/removal-window.ts';
-
-/** One write to a cluster's namespace on the hub. */
-export interface PulledWorkWritten {
-  readonly action: 'created' | 'updated' | 'deleted';
-  /** `namespace/name` of the hub's Application. */
-  readonly application: string;
-  readonly cluster: string;
-  readonly work: string;
-  readonly reason?: 'deleted' | 'moved' | 'replaced' | undefined;
-}
-
-/** Removals that are held. */
-export interface PullHeld {
-  /** `ApplicationSet namespace/name`, or `Applications in namespace`. */
-  readonly group: string;
-  readonly message: string;
-  readonly token: string;
-}
 
 /** Earlier removals by group: they must survive a restart. */
 export interface PullRemovalMemory {

@@ -12,7 +12,8 @@ import { DONE, type ReconcileOutcome } from '../../../runtime/reconciler.ts';
 import { CopyLimit } from './copy-limit.ts';
 import type { HeldRemovals } from './held-removals.ts';
 import type { PullInventory } from './pull-inventory.ts';
-import { PULL_FIELD_MANAGER, type PullOptions, type PulledWorkWritten } from './pull-options.ts';
+import type { PulledWorkWritten } from '../../../core/argocd/pull/pull-events.ts';
+import { PULL_FIELD_MANAGER, type PullOptions } from './pull-options.ts';
 
 export interface ApplicationReconcilerOptions extends Pick<PullOptions, 'hub' | 'onWrite'> {
   readonly inventory: PullInventory;

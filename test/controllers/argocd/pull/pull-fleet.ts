@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ObjectCache } from '../../../../src/adapters/kube/cache/object-cache.ts';
-import type { PulledWorkWritten, PullHeld } from '../../../../src/controllers/argocd/pull/pull-options.ts';
+import type { PulledWorkWritten, PullHeld } from '../../../../src/core/argocd/pull/pull-events.ts';
 import {
   type PullController,
   startPullController,
