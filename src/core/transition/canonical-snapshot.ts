@@ -4,6 +4,8 @@ import type { PlacementDecision } from '../model/kind/placement-decision.ts';
 import { decisionOwner } from '../placement/prior/decision-owner.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
+const OWNERS = ['Placement', 'Namespace'];
+
 /** A snapshot in its canonical order. */
 export interface CanonicalSnapshot {
   readonly snapshot: Snapshot;
@@ -59,6 +61,7 @@ function withoutOrphans(
   return decisions.some(isOrphan) ? decisions.filter((page) => !isOrphan(page)) : decisions;
 }
 
+/** Berth's pages belong to their namespace as well; the garbage collector takes the other owner out when that is gone. */
 function isOwned({ metadata }: PlacementDecision): boolean {
-  return metadata.ownerReferences?.some(({ kind }) => kind === 'Placement') === true;
+  return metadata.ownerReferences?.some(({ kind }) => OWNERS.includes(kind)) === true;
 }

@@ -76,6 +76,9 @@ describe('a transition', () => {
     const at = (decisions: readonly PlacementDecision[]) =>
       selectedOf(completeTransition(options, hub([placement('a')], decisions)).results);
     expect(at([gone])).toEqual(at([]));
+    // The garbage collector took the owner out that is gone, and left the other one.
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', name: 'team', uid: 'n' };
+    expect(at([{ ...gone, metadata: { ...gone.metadata, ownerReferences: [namespace] } }])).toEqual(at([]));
     expect(at([page('gone', ['c1'], false)])).toEqual({ a: ['c2'] });
   });
 
