@@ -4,6 +4,8 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../../src/app/cli/program.ts';
+import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
+import { CONFIG_MAP, NAMESPACE, PLACEMENT_DECISION, SECRET } from '../../../src/core/model/kinds.ts';
 import { makeCliIo } from '../cli-harness.ts';
 
 const TEMPLATE = `
@@ -98,6 +100,51 @@ describe('berth argocd render', () => {
     expect(applications.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual(
       names.map((name) => `Application ${name}`),
     );
+  });
+
+  it('takes clusters, ConfigMaps and decisions from a hub', async () => {
+    const hub = await startEmbeddedHub();
+    try {
+      const inArgocd = (name: string, labels = {}) => ({ name, namespace: 'argocd', labels });
+      await hub.api.create(NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'argocd' } });
+      await hub.api.create(SECRET, {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: inArgocd('eu-1', { 'argocd.argoproj.io/secret-type': 'cluster' }),
+        stringData: { name: 'eu-1', server: 'https://eu-1.example.com' },
+      });
+      await hub.api.create(CONFIG_MAP, {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: inArgocd('ocm'),
+        data: {
+          apiVersion: 'cluster.open-cluster-management.io/v1beta1',
+          kind: 'placementdecisions',
+          statusListKey: 'decisions',
+          matchKey: 'clusterName',
+        },
+      });
+      const page = {
+        apiVersion: 'cluster.open-cluster-management.io/v1beta1',
+        kind: 'PlacementDecision',
+        metadata: inArgocd('web-decision-1', { 'cluster.open-cluster-management.io/placement': 'web' }),
+      };
+      await hub.api.create(PLACEMENT_DECISION, page);
+      const status = { decisions: ['eu-1', 'us-1'].map((clusterName) => ({ clusterName, reason: '' })) };
+      await hub.api.mergePatch(PLACEMENT_DECISION, page.metadata, { status }, { subresource: 'status' });
+      const generator =
+        'clusterDecisionResource: {configMapRef: ocm, labelSelector: {matchLabels: {cluster.open-cluster-management.io/placement: web}}}';
+      const file = await write('set.yaml', setOf(generator));
+      const { code, stdout, stderr } = await berth(file, '--kubeconfig', hub.kubeconfig, '-o', 'json');
+      expect(stderr).toBe('');
+      expect(code).toBe(0);
+      // Argo CD does not know us-1.
+      expect(
+        (JSON.parse(stdout) as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name),
+      ).toEqual(['web-eu-1']);
+    } finally {
+      await hub.close();
+    }
   });
 
   it('refuses a generator that reads a repository', async () => {

@@ -52,7 +52,9 @@ export async function runOcmSuite(name: SuiteName, assets: string): Promise<read
   try {
     const report = join(dir, 'report.json');
     const env = { ...process.env, KUBEBUILDER_ASSETS: assets, TMPDIR: dir };
-    const told = await run(peerProgram(suiteProgram(name)), [`-ginkgo.json-report=${report}`], {
+    // Some specs wait too short on a busy machine.
+    const args = ['-ginkgo.flake-attempts=2', `-ginkgo.json-report=${report}`];
+    const told = await run(peerProgram(suiteProgram(name)), args, {
       cwd: layOut(dir),
       env,
     });

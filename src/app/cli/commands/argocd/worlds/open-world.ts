@@ -1,4 +1,4 @@
-import { CONFIG_MAP, type KindInfo, PLACEMENT_DECISION } from '../../../../../core/model/kinds.ts';
+import { CONFIG_MAP, type KindInfo, PLACEMENT_DECISION, SECRET } from '../../../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../../../core/model/object-meta.ts';
 import type { KubeApi } from '../../../../../core/ports.ts';
 import type { Snapshot } from '../../../../../core/snapshot/snapshot.ts';
@@ -9,8 +9,6 @@ import type { RenderOptions } from './render-options.ts';
 import { berthAnswers } from './berth-answers.ts';
 import { objectWorld } from './object-world.ts';
 import { snapshotClusters } from './snapshot-clusters.ts';
-
-const SECRET: KindInfo = { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true };
 
 /** What OCM's ConfigMap for the generator says; Argo CD's own, with its token, is not in a repository. */
 const USUAL_CONFIG_MAP = {
