@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/longest-first.sequencer.ts';
 import { HANG_MS, LONG_RUN_MS, PATIENCE_MS } from './test/fakes/patience.ts';
 
 interface ProjectOptions {
@@ -32,6 +33,7 @@ export default defineConfig({
     hookTimeout: HANG_MS,
     expect: { poll: { timeout: PATIENCE_MS } },
     reporters: ['default', './test/plain-counts.reporter.ts'],
+    sequence: { sequencer: LongestFirst },
     projects: [
       // No socket, process or disk: what tries is refused (test/unit-boundary.setup.ts). Nothing to try twice.
       // Without isolation: a third of the whole time would go into loading the same modules for each file again.
