@@ -24,10 +24,13 @@ describe.skipIf(!hasPeers(...ARGO_CONTROLLER_PROGRAMS))('the pull model, with re
 
   it('brings an Application to the cluster that was chosen, which syncs it, and the hub says so', async () => {
     await expect.poll(() => world.status('shop-east')).toEqual(runs());
-    expect(await world.members.east.words()).toMatchObject({ data: GREETING });
+    await expect.poll(() => world.members.east.words()).toMatchObject({ data: GREETING });
+    // The cluster reports its status in more than one step.
+    await expect
+      .poll(async () => (await world.application('shop-east'))?.status?.operationState)
+      .toMatchObject({ phase: 'Succeeded' });
     const application = await world.application('shop-east');
     expect(application?.spec?.destination).toEqual({ name: 'east', namespace: 'shop' });
-    expect(application?.status?.operationState).toMatchObject({ phase: 'Succeeded' });
     expect(await world.works()).toEqual({ east: 'carried' });
   });
 
