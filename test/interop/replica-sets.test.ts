@@ -19,7 +19,7 @@ const REPLICA_SET = `${WORK}/v1alpha1/namespaces/team-a/manifestworkreplicasets/
 const ALL = ['c1', 'c2', 'c3'];
 const QUIET_MS = 3_000;
 
-/** Issue 17, D5: both wrote the status up to 60 times a second. */
+/** Both wrote the status up to 60 times a second before. */
 describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS, 'ocm/work'))(
   'beside OCM’s replica set controller',
   () => {

@@ -11,7 +11,7 @@ const PAGES = `/apis/${CLUSTER}/v1beta1/namespaces/team-a/placementdecisions`;
 const ALL = ['c1', 'c2', 'c3', 'c4'];
 const DISABLED = `${CLUSTER}/experimental-scheduling-disable`;
 
-/** Issue 17, D3: both wrote one page 1,053 times in 30 s. */
+/** Both wrote one page 1,053 times in 30 s before. */
 describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS, 'ocm/placement'))('beside OCM’s scheduler', () => {
   let hub: RealHub;
   beforeAll(async () => {

@@ -9,7 +9,7 @@ const deployment = {
   spec: {},
 };
 
-/** Issue 17, D6: on a real cluster the agent may not even read what it may not create. */
+/** On a real cluster the agent may not even read what it may not create. */
 describe('a work with a manifest that the agent may not apply', () => {
   let harness: AgentHarness;
   let cluster: RefusingKubeApi;

@@ -6,7 +6,7 @@ const KEY = { namespace: 'team', name: 'web' };
 let fleet: Fleet;
 afterEach(() => fleet.stop());
 
-/** Issue 17, D5. */
+/** Another controller that writes the same status. */
 it('leaves a replica set whose status another controller writes, after three rounds, and tries again later', async () => {
   const hub = memoryHub();
   fleet = await new Fleet(hub).start();
