@@ -31,7 +31,8 @@ export function followSources(followers: {
   events.subscribe((event) => {
     const { kind, source } = event;
     if (kind === 'read') approvals.read(source, event.content.commit?.id, event.content.objects);
-    else if (kind === 'followed') approvals.followed(source);
+    // Before the barrier opens: nothing may be decided on the whole commit with approvals that it withdraws.
+    else if (kind === 'whole' || kind === 'followed') approvals.followed(source);
   });
   events.subscribe((event) => ledger.take(event));
   events.subscribe((event) => barrier.take(event));

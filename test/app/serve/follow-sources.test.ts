@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { followSources } from '../../../src/app/serve/follow-sources.ts';
+import { PlanApprovals } from '../../../src/controllers/publication/plan-approvals.ts';
+import { ArrivingCommits } from '../../../src/controllers/sources/progress/arriving-commits.ts';
+import { CommitBarrier } from '../../../src/controllers/sources/progress/commit-barrier.ts';
+import type { SourceContent } from '../../../src/controllers/sources/manifests/source-content.ts';
+import type { SourceLedger } from '../../../src/controllers/sources/progress/source-ledger.ts';
+import type { SourcePlans } from '../../../src/core/publish/approval/pending-plans.ts';
+import { FakeClock } from '../../fakes/fake-clock.ts';
+
+const WEB = 'team-a/web';
+const read = (commit: string, plan: string): SourceContent =>
+  ({
+    commit: { id: commit },
+    objects: [
+      {
+        object: {
+          apiVersion: 'v1',
+          kind: 'ConfigMap',
+          metadata: { name: 'team-a', ...(plan !== '' && { annotations: { 'berth.dev/plan': plan } }) },
+        },
+      },
+    ],
+  }) as unknown as SourceContent;
+
+describe('what follows the sources', () => {
+  it('drops an approval that a commit withdraws before the hub counts as whole', async () => {
+    const clock = new FakeClock();
+    const approvals = new PlanApprovals(new Map<string, SourcePlans>(), clock, ['fleet']);
+    const barrier = new CommitBarrier(clock, new Map(), ['fleet']);
+    const ledger = { take: () => undefined } as unknown as SourceLedger;
+    const sources = [{ url: 'https://git.example.org/fleet.git', name: 'fleet' }] as never;
+    const events = followSources({
+      arriving: new ArrivingCommits(),
+      approvals,
+      ledger,
+      barrier,
+      options: { sources },
+    });
+    const step = async (commit: string, plan: string): Promise<void> => {
+      await events.tell({ kind: 'read', source: 'fleet', content: read(commit, plan) });
+      await events.tell({ kind: 'whole', source: 'fleet' });
+    };
+    // What the first commit says may be long over.
+    await step('0', '');
+    await step('a', `${WEB}=000000000001`);
+    expect(approvals.pendingFor(WEB)).toHaveLength(1);
+    const seen: number[] = [];
+    barrier.onWhole(() => seen.push(approvals.pendingFor(WEB).length));
+    await step('b', '');
+    expect(seen).toEqual([0]);
+  });
+});
