@@ -20,6 +20,7 @@ const MIRROR = 'test/{core,runtime,adapters,hub,render,controllers,agent,app,plu
 /** They put something else in the place of a module that the others use as it is. */
 const APART = [
   'test/adapters/store/crash-points.integration.test.ts',
+  'test/agent/registration/folder-store-crash.integration.test.ts',
   'test/hub/log/power-cut.integration.test.ts',
 ];
 

@@ -1,10 +1,12 @@
-import { type Answer, answerRequest, type Question } from './answer-request.ts';
+import type { WaveReading } from '../../src/core/argocd/waves/served-waves.ts';
+import { type Answer, answerRequest, answerWaves, type Question } from './answer-request.ts';
 import type { PluginPlacement, PluginSource } from './plugin-source.ts';
 
 /** What an answer was made from. */
 interface KeptAnswer {
   readonly answer: Answer;
   readonly placement: PluginPlacement;
+  readonly waves: WaveReading | undefined;
   readonly revision: number;
 }
 
@@ -30,14 +32,21 @@ export class AnswerCache {
     const kept = this.#kept.get(key);
     if (kept !== undefined) this.#drop(key, kept);
     const placement = this.#source.placement(question.request.placement);
+    const waves = answerWaves(question.request, this.#source);
     const revision = this.#source.revision();
     const isGood = kept !== undefined && this.#source.problem() === undefined;
-    if (isGood && kept.revision === revision && isSame(kept.placement, placement)) {
+    if (
+      isGood &&
+      kept.revision === revision &&
+      isSame(kept.placement, placement) &&
+      areSame(kept.waves, waves)
+    ) {
       this.#keep(key, kept);
       return kept.answer;
     }
     const answer = answerRequest(question, this.#source);
-    if (answer.status === 200 && placement !== undefined) this.#keep(key, { answer, placement, revision });
+    if (answer.status === 200 && placement !== undefined)
+      this.#keep(key, { answer, placement, waves, revision });
     return answer;
   }
 
@@ -56,12 +65,17 @@ export class AnswerCache {
   }
 }
 
-/** Who asks counts only by what it may read. */
-function keyOf({ request: { applicationSet: _, ...asked }, bindings }: Question): string {
+/** Who asks counts only by what it may read, and by its waves. */
+function keyOf({ request: { applicationSet, ...rest }, bindings }: Question): string {
+  const asked = rest.waves === undefined ? rest : { ...rest, applicationSet };
   const bound = bindings.map(({ namespaces, clusterSets }) => [namespaces, clusterSets]);
   return JSON.stringify([asked, bound], (_key, value: unknown) =>
     value instanceof Set ? [...value].sort() : value,
   );
+}
+
+function areSame(kept: WaveReading | undefined, now: WaveReading | undefined): boolean {
+  return kept === now || (kept?.ok === true && now?.ok === true && kept.served === now.served);
 }
 
 function isSame(kept: PluginPlacement, now: PluginPlacement | undefined): boolean {

@@ -1,7 +1,8 @@
+import type { WaveReading } from '../../src/core/argocd/waves/served-waves.ts';
 import { type Binding, isBoundTo } from '../tokens/token-grant.ts';
 import type { PluginRequest } from './plugin-request.ts';
 import type { PluginPlacement, PluginSource } from './plugin-source.ts';
-import { renderParameters } from './render-parameters.ts';
+import { type PlacementInWaves, renderParameters } from './render-parameters.ts';
 
 /** An answer of HTTP. `items`: number of clusters in it. */
 export interface Answer {
@@ -46,7 +47,23 @@ export function answerRequest({ request, bindings }: Question, source: PluginSou
       503,
       `the commit of placement ${name} is not known: it has no source, or that was not read yet`,
     );
-  return refuseSets(name, placement, { bindings, source }) ?? renderAnswer(request, placement, source);
+  return refuseSets(name, placement, { bindings, source }) ?? answerInWaves(request, placement, source);
+}
+
+/** Undefined: the request asks for no waves. */
+export function answerWaves(
+  { waves: rule, ...request }: PluginRequest,
+  source: PluginSource,
+): WaveReading | undefined {
+  return rule === undefined ? undefined : source.waves({ ...request, rule });
+}
+
+/** Without a record of what was served before, an answer could leave out a cluster that has an Application. */
+function answerInWaves(request: PluginRequest, placement: PluginPlacement, source: PluginSource): Answer {
+  const waves = answerWaves(request, source);
+  if (waves === undefined) return renderAnswer(request, placement, source);
+  if (!waves.ok) return refuse(waves.isWrong ? 400 : 503, waves.message);
+  return renderAnswer(request, { ...placement, served: waves.served }, source);
 }
 
 function refuseNamespace(placement: string, bindings: readonly NamedBinding[]): Answer | undefined {
@@ -79,8 +96,14 @@ function refuseSets(
   return undefined;
 }
 
-function renderAnswer(request: PluginRequest, placement: PluginPlacement, source: PluginSource): Answer {
+function renderAnswer(request: PluginRequest, placement: PlacementInWaves, source: PluginSource): Answer {
   const parameters = renderParameters(request, placement, source);
+  // An empty list is for a placement that selects nothing, never for one whose clusters wait.
+  if (parameters.length === 0 && selectsAny(request, placement))
+    return refuse(
+      503,
+      `no cluster of placement ${request.placement} is served yet: all of them wait for their wave`,
+    );
   const onEmpty = request.onEmpty ?? (placement.emptyAllowed ? 'allow' : 'error');
   if (parameters.length === 0 && onEmpty !== 'allow') {
     const inGroup = request.group === undefined ? '' : ` in group ${request.group}`;
@@ -89,6 +112,12 @@ function renderAnswer(request: PluginRequest, placement: PluginPlacement, source
       `placement ${request.placement} selects no cluster${inGroup}; an empty answer would delete every Application. Set onEmpty: allow if that is meant`,
     );
   }
-  const body = Buffer.from(JSON.stringify({ output: { parameters } }));
+  const body = Buffer.from(`{"output":{"parameters":[${parameters.join(',')}]}}`);
   return { status: 200, body, items: parameters.length };
+}
+
+function selectsAny({ group }: PluginRequest, { groups }: PluginPlacement): boolean {
+  return groups.some(
+    ({ name, decisions }) => (group === undefined || name === group) && decisions.length > 0,
+  );
 }

@@ -12,6 +12,8 @@ export interface ClusterFacts {
   readonly maps: Readonly<Record<FactMap, Facts>>;
   /** First key: name of the AddOnPlacementScore; second key: name of the score. */
   readonly scores: ReadonlyMap<string, Facts>;
+  /** The keys of its maps and scores: the same text for the same keys. */
+  readonly shape: string;
 }
 
 /** The maps of an item that hold text for each key. */
@@ -38,7 +40,7 @@ export function clusterFacts(
 
 function readFacts(cluster: ManagedCluster | undefined, scores: readonly AddOnScore[]): ClusterFacts {
   const { metadata, spec, status } = cluster ?? {};
-  return {
+  const facts = {
     server: spec?.managedClusterClientConfigs?.[0]?.url ?? '',
     version: status?.version?.kubernetes ?? '',
     clusterSet: metadata?.labels?.[CLUSTER_SET_LABEL] ?? '',
@@ -51,6 +53,11 @@ function readFacts(cluster: ManagedCluster | undefined, scores: readonly AddOnSc
       capacity: factsOf(status?.capacity),
     },
     scores: scoresOf(scores),
+  };
+  const ofScores = [...facts.scores].map(([resource, values]) => [resource, ...values.keys()]);
+  return {
+    ...facts,
+    shape: JSON.stringify([...FACT_MAPS.map((map) => [...facts.maps[map].keys()]), ofScores]),
   };
 }
 

@@ -1,8 +1,11 @@
+import { readWaveRule, type WaveRule } from '../../src/core/argocd/waves/wave-rule.ts';
 import { FACT_MAPS, type FactMap } from './cluster-facts.ts';
 
 /** What an ApplicationSet asks for, from `input.parameters`. */
 export interface PluginRequest {
   readonly applicationSet: string;
+  /** Where it is, if the request says so: Argo CD sends the name alone. */
+  readonly applicationSetNamespace: string | undefined;
   /** `namespace/name` */
   readonly placement: string;
   /** Only clusters of the decision group with this name. */
@@ -14,6 +17,8 @@ export interface PluginRequest {
   readonly requireCommit: boolean;
   /** Each item is the value of this one key, so that two answers in a matrix do not meet. */
   readonly as: string | undefined;
+  /** Undefined: the wave of a cluster is the number of its decision group, and every cluster is in the answer. */
+  readonly waves: WaveRule | undefined;
   /** Keys that every item has in these maps, be it with an empty value. Of `scores`: `RESOURCE/NAME`. */
   readonly keys: Readonly<Record<FactMap | 'scores', readonly string[]>>;
 }
@@ -44,18 +49,22 @@ export function parsePluginRequest(body: string, defaultNamespace?: string): Par
   const onEmpty = text(parameters['onEmpty']);
   const [flat, requireCommit] = [word(parameters['flat']), word(parameters['requireCommit'])];
   const as = text(parameters['as']);
+  const waves = readWaveRule(parameters);
   const problem =
     placement.problem ??
     wrongChoice('onEmpty', onEmpty, ['error', 'allow']) ??
     wrongChoice('flat', flat, ['true', 'false']) ??
     wrongChoice('requireCommit', requireCommit, ['true', 'false']) ??
-    wrongKey(as);
+    wrongKey(as) ??
+    (waves.ok ? undefined : waves.message);
   if (problem !== undefined) return refuse(problem);
   return {
     ok: true,
     request: {
       applicationSet: (text(applicationSetName) ?? '').slice(0, MAX_NAME_LENGTH),
+      applicationSetNamespace: text(parameters['applicationSetNamespace']),
       placement: placement.name,
+      waves: waves.ok ? waves.rule : undefined,
       group: text(parameters['group']),
       onEmpty: onEmpty as PluginRequest['onEmpty'],
       flat: flat === 'true',

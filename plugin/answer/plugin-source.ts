@@ -1,3 +1,4 @@
+import type { WaveReading, WavesAsked } from '../../src/core/argocd/waves/served-waves.ts';
 import type { ManagedCluster } from '../../src/core/model/kind/managed-cluster.ts';
 import type { ClusterDecision } from '../../src/core/model/kind/placement-decision.ts';
 
@@ -12,6 +13,8 @@ export interface PluginSource {
   scores(cluster: string): readonly AddOnScore[];
   /** Whether the cluster is known, and a member of one of the sets. */
   isInSets(cluster: string, sets: ReadonlySet<string>): boolean;
+  /** The waves that are written for an ApplicationSet. The same map means that the answer is the same. */
+  waves(asked: WavesAsked): WaveReading;
   /** The same number means that `cluster`, `scores` and `isInSets` answer the same as before. */
   revision(): number;
 }

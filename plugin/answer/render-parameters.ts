@@ -7,57 +7,69 @@ import type { PluginPlacement, PluginSource } from './plugin-source.ts';
  * The parameters of one cluster, which ApplicationSet templates use. docs/argocd.md describes them. Every scalar is a string,
  * because Argo CD formats numbers as floats, and the items of one answer have the same keys.
  */
-export interface PluginParameters {
+interface PluginParameters {
   readonly [key: string]: string | PluginParameters;
 }
 
+/** A published decision. `served`: the wave of each cluster that is served; undefined: all are, by the number of their group. */
+export interface PlacementInWaves extends PluginPlacement {
+  readonly served?: ReadonlyMap<string, number> | undefined;
+}
+
 /**
- * Renders one item for each decided cluster of the placement, sorted by cluster name. With `request.group`, only the clusters of
- * that decision group.
+ * Renders one item for each decided cluster of the placement that is served, sorted by cluster name. With `request.group`, only the
+ * clusters of that decision group.
+ * @returns the JSON of each item: `PluginParameters`
  */
 export function renderParameters(
   request: PluginRequest,
-  placement: PluginPlacement,
+  placement: PlacementInWaves,
   source: PluginSource,
-): readonly PluginParameters[] {
-  const items = placement.groups
-    .filter((group) => request.group === undefined || group.name === request.group)
-    .flatMap((group) =>
-      group.decisions.map((decision) => ({
-        group,
-        decision,
-        facts: clusterFacts(source.cluster(decision.clusterName), source.scores(decision.clusterName)),
-      })),
-    )
+): readonly string[] {
+  const { served } = placement;
+  const items = orderedDecisions(request, placement)
+    .filter(({ decision }) => served === undefined || served.has(decision.clusterName))
+    .map((ordered) => {
+      const { clusterName } = ordered.decision;
+      const facts = clusterFacts(source.cluster(clusterName), source.scores(clusterName));
+      return { ordered, facts, wave: served?.get(clusterName) ?? ordered.group.index };
+    });
+  const shapes = [...new Map(items.map(({ facts }) => [facts.shape, facts])).values()];
+  const textOf = itemRenderer(request, placement, shapes);
+  return items.map(textOf);
+}
+
+/** A decided cluster, and its place among those that an answer names. */
+interface OrderedDecision {
+  readonly group: PluginPlacement['groups'][number];
+  readonly decision: PluginPlacement['groups'][number]['decisions'][number];
+  readonly rank: number;
+}
+
+/** One item of an answer, before it is text. */
+interface Item {
+  readonly ordered: OrderedDecision;
+  readonly facts: ClusterFacts;
+  readonly wave: number;
+}
+
+/** By name; of a whole decision the same list for the same groups. */
+function orderedDecisions(
+  { group: wanted }: PluginRequest,
+  { groups }: PluginPlacement,
+): readonly OrderedDecision[] {
+  const known = wanted === undefined ? orders.get(groups) : undefined;
+  if (known !== undefined) return known;
+  const order = groups
+    .filter((group) => wanted === undefined || group.name === wanted)
+    .flatMap((group) => group.decisions.map((decision) => ({ group, decision })))
     .map((item, position) => ({ ...item, rank: position + 1 }))
     .sort((a, b) => compare(a.decision.clusterName, b.decision.clusterName));
-  const mapsOf = mapRenderer(
-    request,
-    items.map(({ facts }) => facts),
-  );
-  const ofPlacement = placementParameters(request, placement);
-  return items
-    .map(({ group, decision, facts, rank }): PluginParameters => {
-      const { clusterName: name, reason, score } = decision;
-      return {
-        name,
-        clusterName: name,
-        nameNormalized: normalizedName(name),
-        server: facts.server,
-        version: facts.version,
-        clusterSet: facts.clusterSet,
-        ...ofPlacement,
-        group: group.name,
-        groupIndex: String(group.index),
-        wave: `w${group.index}`,
-        rank: String(rank),
-        score: score === undefined ? '' : String(score),
-        reason: reason ?? '',
-        ...mapsOf(facts),
-      };
-    })
-    .map((item) => (request.as === undefined ? item : below(request.as, item, request.flat)));
+  if (wanted === undefined) orders.set(groups, order);
+  return order;
 }
+
+const orders = new WeakMap<PluginPlacement['groups'], readonly OrderedDecision[]>();
 
 function placementParameters(
   { placement }: PluginRequest,
@@ -67,20 +79,26 @@ function placementParameters(
   return { placement, placementName, namespace, decisionId, commit };
 }
 
-/** The maps of one cluster, with the keys of all clusters: as maps, or with dots in the keys. */
-function mapRenderer(
-  { keys, flat }: PluginRequest,
-  all: readonly ClusterFacts[],
-): (facts: ClusterFacts) => PluginParameters {
+/**
+ * Makes the text of an item, or finds the one that was made last of the same facts: after a change of one cluster, 999 of 1,000 items
+ * are as they were, and to make them again took 10 ms of processor time.
+ * @param shapes facts that have all keys of all clusters
+ */
+function itemRenderer(
+  request: PluginRequest,
+  placement: PluginPlacement,
+  shapes: readonly ClusterFacts[],
+): (item: Item) => string {
+  const { keys, flat, as } = request;
   const wanted = FACT_MAPS.map((map) => ({
     map,
     keys: unionOfKeys(
       keys[map],
-      all.map(({ maps }) => maps[map]),
+      shapes.map(({ maps }) => maps[map]),
     ),
   }));
-  const scores = scoreKeys(keys.scores, all);
-  const render = ({ maps, scores: found }: ClusterFacts): PluginParameters => {
+  const scores = scoreKeys(keys.scores, shapes);
+  const renderMaps = ({ maps, scores: found }: ClusterFacts): PluginParameters => {
     const nested: [string, PluginParameters][] = wanted.map(({ map, keys: inMap }) => [
       map,
       valuesByKey(inMap, maps[map]),
@@ -92,18 +110,57 @@ function mapRenderer(
     nested.push(['scores', Object.fromEntries(ofScores)]);
     return flat ? flattened(nested) : Object.fromEntries(nested);
   };
-  const asked = JSON.stringify([wanted, scores, flat]);
-  return (facts) => {
-    const before = rendered.get(facts);
-    if (before?.asked === asked) return before.maps;
-    const maps = render(facts);
-    rendered.set(facts, { asked, maps });
+  const shape = JSON.stringify([wanted, scores, flat]);
+  const mapsOf = (facts: ClusterFacts): PluginParameters => {
+    const before = renderedMaps.get(facts);
+    if (before?.shape === shape) return before.maps;
+    const maps = renderMaps(facts);
+    renderedMaps.set(facts, { shape, maps });
     return maps;
+  };
+  const ofPlacement = placementParameters(request, placement);
+  const asked = JSON.stringify([shape, as, ofPlacement]);
+  return (item) => {
+    const { ordered, facts, wave } = item;
+    const before = rendered.get(facts);
+    if (before?.ordered === ordered && before.wave === wave && before.asked === asked) return before.text;
+    const values = { ...valuesOf(item, ofPlacement), ...mapsOf(facts) };
+    const text = JSON.stringify(as === undefined ? values : below(as, values, flat));
+    rendered.set(facts, { asked, ordered, wave, text });
+    return text;
   };
 }
 
-/** The maps that were rendered last for the facts of a cluster: most answers want the same again. */
-const rendered = new WeakMap<ClusterFacts, { readonly asked: string; readonly maps: PluginParameters }>();
+/** The maps that were made last of the facts of a cluster: other placements ask for the same. */
+const renderedMaps = new WeakMap<ClusterFacts, { readonly shape: string; readonly maps: PluginParameters }>();
+
+/** The text that was made last of the facts of a cluster. */
+const rendered = new WeakMap<
+  ClusterFacts,
+  Omit<Item, 'facts'> & { readonly asked: string; readonly text: string }
+>();
+
+function valuesOf(
+  { ordered: { group, decision, rank }, facts: { server, version, clusterSet }, wave }: Item,
+  ofPlacement: PluginParameters,
+): PluginParameters {
+  const { clusterName: name, reason, score } = decision;
+  return {
+    name,
+    clusterName: name,
+    nameNormalized: normalizedName(name),
+    server,
+    version,
+    clusterSet,
+    ...ofPlacement,
+    group: group.name,
+    groupIndex: String(group.index),
+    wave: `w${wave}`,
+    rank: String(rank),
+    score: score === undefined ? '' : String(score),
+    reason: reason ?? '',
+  };
+}
 
 /** The names of scores by resource, both sorted. @param requested `RESOURCE/NAME` */
 function scoreKeys(

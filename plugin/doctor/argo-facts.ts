@@ -13,6 +13,8 @@ export interface ArgoFacts {
   readonly clusterSecrets: readonly { readonly name: string; readonly data: Texts }[];
   /** In the namespace of Argo CD. */
   readonly decisions: readonly KubeObject[];
+  /** Names of the AppProjects there; undefined where they cannot be listed. */
+  readonly projects: ReadonlySet<string> | undefined;
   /** Whether an account may list PlacementDecisions there. */
   readonly mayList: ReadonlyMap<string, boolean>;
   /** What the endpoint of a ConfigMap said, by its name; absent where nobody asked. */

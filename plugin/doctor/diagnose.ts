@@ -7,6 +7,7 @@ import type { ArgoFacts } from './argo-facts.ts';
 import { clusterProblems } from './cluster-problems.ts';
 import { decisionConfigProblems } from './decision-config-problems.ts';
 import { type DecisionGenerator, decisionGenerators } from './generators-in-use.ts';
+import { projectProblems } from './project-problems.ts';
 import { pluginConfigProblems } from './plugin-config-problems.ts';
 
 /** What Argo CD takes where a generator says nothing. */
@@ -29,6 +30,7 @@ export function diagnose(facts: ArgoFacts): readonly Problem[] {
     ...(resources.length === 0 ? [] : rightProblems(facts)),
     ...(resources.length === 0 ? [] : versionProblems(facts)),
     ...clusterProblems(facts),
+    ...projectProblems(facts),
     ...generators.flatMap(intervalProblem),
     ...applicationSetErrors(facts),
   ]);

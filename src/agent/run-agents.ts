@@ -1,21 +1,25 @@
-import { AGENT_RIGHTS } from '../core/rbac/rights-command.ts';
-import { HttpKubeApi } from '../adapters/kube/http-kube-api.ts';
+import { setMaxListeners } from 'node:events';
 import { loadKubeConfig } from '../adapters/kube/config/load-kube-config.ts';
-import { ServerOutage } from '../adapters/kube/transport/server-outage.ts';
 import { quietLogger } from '../adapters/log/quiet-logger.ts';
-import type { Clock, Logger } from '../core/ports.ts';
+import type { KubeApi, Logger, MonotonicClock } from '../core/ports.ts';
 import { onAbort } from '../runtime/on-abort.ts';
+import { type AgentClient, AgentClients } from './agent-clients.ts';
 import type { AgentEvent, AgentOptions } from './options/agent-options.ts';
-import type { AgentPair } from './options/agent-pairs.ts';
-import { ImpersonatingClients } from './cluster/impersonating-clients.ts';
-import { startAgent } from './start-agent.ts';
+import type { AgentPair, JoinedPair, RegisteringPair } from './options/agent-pairs.ts';
+import { FolderStore } from './registration/credentials/folder-store.ts';
+import { SecretStore } from './registration/credentials/secret-store.ts';
+import type { RegistrationSettings } from './registration/options/registration-settings.ts';
+import { type Registration, runRegistration } from './registration/run-registration.ts';
+import { type Agent, startAgent } from './start-agent.ts';
 
 export interface RunAgentsOptions {
   readonly pairs: readonly AgentPair[];
   readonly settings: Omit<AgentOptions, 'hub' | 'cluster' | 'clusterName' | 'clock' | 'log'>;
-  /** Where KUBECONFIG is looked up. */
+  /** For those that register their cluster. */
+  readonly registration: Omit<RegistrationSettings, 'clock' | 'random' | 'log' | 'env' | 'connect'>;
+  /** Where KUBECONFIG is looked up, and the variables that name a proxy. */
   readonly env: NodeJS.ProcessEnv;
-  readonly clock: Clock;
+  readonly clock: MonotonicClock;
   readonly log: Logger;
 }
 
@@ -27,61 +31,147 @@ export async function runAgents(
   options: RunAgentsOptions,
   stopping: { readonly signal: AbortSignal; readonly cutOff: AbortSignal },
 ): Promise<void> {
-  const { pairs, settings, clock, log } = options;
-  const clients = new Map<string, Client>();
-  const open = (file: string | undefined): Client => {
-    let client = clients.get(file ?? '');
-    if (client === undefined) {
-      const config = loadKubeConfig({ file, env: options.env });
-      const as = { userAgent: 'work-agent', rightsCommand: AGENT_RIGHTS };
-      const outage = new ServerOutage({ server: config.getCurrentCluster()?.server ?? '', clock, log });
-      const api = new HttpKubeApi({ config, clock, ...as, exactIntegers: true, outage });
-      client = { api, outage, executors: new ImpersonatingClients(config, clock) };
-      clients.set(file ?? '', client);
-    }
-    return client;
-  };
+  const clients = new AgentClients(options);
   // All kubeconfigs are read before the first agent starts: a mistake in one changes nothing.
-  const opened = pairs.map((pair) => ({
+  const opened = options.pairs.map((pair) => ({
     pair,
-    hub: open(pair.hubKubeconfig),
-    cluster: open(pair.kubeconfig),
+    cluster: clients.of(pair.kubeconfig),
+    hub: hubOf(pair, clients),
   }));
-  const agents = opened.map(({ pair: { clusterName, agentId }, hub, cluster }) => {
-    const agent = startAgent({
-      ...settings,
-      hub: hub.api,
-      cluster: cluster.api,
-      clusterName,
-      agentId,
-      clock,
-      log: quietLogger(log, () => hub.outage.isFelt || cluster.outage.isFelt),
-      impersonate: (user) => cluster.executors.as(user),
-      onEvent: (event) => tell(log, event),
-    });
-    log.info('agent started', { cluster: clusterName, hub: hub.api.server, managed: cluster.api.server });
-    void agent
-      .whenSynced()
-      .then(() => log.info('works and applied works are known', { cluster: clusterName }));
-    return agent;
-  });
-  const disconnect = (): void => {
-    for (const { api, executors } of clients.values()) {
-      api.close();
-      executors.close();
-    }
-  };
-  onAbort(stopping.cutOff, disconnect);
-  await aborted(stopping.signal);
-  await Promise.all(agents.map((agent) => agent.close()));
-  disconnect();
+  const stop = new AbortController();
+  // Every agent and every wait listens: that is no leak.
+  setMaxListeners(0, stop.signal, stopping.cutOff);
+  onAbort(stopping.signal, () => stop.abort());
+  onAbort(stopping.cutOff, () => clients.close());
+  try {
+    await Promise.all(
+      opened.map(({ pair, cluster, hub }) =>
+        'hubKubeconfig' in pair
+          ? runJoined(pair, { options, cluster, hub, signal: stop.signal })
+          : register(pair, { options, clients, cluster, stopping: { ...stopping, signal: stop.signal } }),
+      ),
+    );
+  } finally {
+    // One that cannot be registered at all ends the others in order.
+    stop.abort();
+    clients.close();
+  }
 }
 
-/** Of one API server. */
-interface Client {
-  readonly api: HttpKubeApi;
-  readonly outage: ServerOutage;
-  readonly executors: ImpersonatingClients;
+function hubOf(pair: AgentPair, clients: AgentClients): AgentClient | undefined {
+  return 'hubKubeconfig' in pair ? clients.of(pair.hubKubeconfig) : undefined;
+}
+
+interface JoinedRun {
+  readonly options: RunAgentsOptions;
+  readonly cluster: AgentClient;
+  readonly hub: AgentClient | undefined;
+  readonly signal: AbortSignal;
+}
+
+async function runJoined(pair: JoinedPair, { options, cluster, hub, signal }: JoinedRun): Promise<void> {
+  if (hub === undefined) return;
+  const { clusterName, agentId } = pair;
+  const agent = startWorks(options, {
+    hub: hub.api,
+    isFelt: () => hub.outage.isFelt,
+    cluster,
+    clusterName,
+    agentId,
+  });
+  await aborted(signal);
+  await agent.close();
+}
+
+interface WorksOf {
+  readonly hub: KubeApi;
+  /** Whether the hub is away. */
+  readonly isFelt: () => boolean;
+  readonly cluster: AgentClient;
+  readonly clusterName: string;
+  readonly agentId: string | undefined;
+}
+
+function startWorks({ settings, clock, log }: RunAgentsOptions, of: WorksOf): Agent {
+  const { hub, isFelt, cluster, clusterName, agentId } = of;
+  const agent = startAgent({
+    ...settings,
+    hub,
+    cluster: cluster.api,
+    clusterName,
+    agentId,
+    clock,
+    log: quietLogger(log, () => isFelt() || cluster.outage.isFelt),
+    impersonate: (user) => cluster.executors.as(user),
+    onEvent: (event) => tell(log, event),
+  });
+  log.info('agent started', { cluster: clusterName, hub: hub.server, managed: cluster.api.server });
+  void agent.whenSynced().then(() => log.info('works and applied works are known', { cluster: clusterName }));
+  return agent;
+}
+
+interface RegisteringRun {
+  readonly options: RunAgentsOptions;
+  readonly clients: AgentClients;
+  readonly cluster: AgentClient;
+  readonly stopping: { readonly signal: AbortSignal; readonly cutOff: AbortSignal };
+}
+
+async function register(pair: RegisteringPair, run: RegisteringRun): Promise<void> {
+  const { options, clients, cluster, stopping } = run;
+  const { env, clock, log } = options;
+  const felt = new Map<KubeApi, () => boolean>();
+  const open = new Set<() => void>();
+  onAbort(stopping.cutOff, () => open.forEach((close) => close()));
+  const registration: Registration = {
+    bootstraps: pair.bootstrapKubeconfigs.map((file) => () => loadKubeConfig({ file, env })),
+    store: storeOf(pair, run),
+    cluster: cluster.api,
+    clusterName: pair.clusterName,
+    agentId: pair.agentId,
+    settings: {
+      ...options.registration,
+      clock,
+      random: Math.random,
+      log,
+      env,
+      connect: (config) => {
+        const { api, outage, executors } = clients.connect(config);
+        felt.set(api, () => outage.isFelt);
+        const close = (): void => {
+          felt.delete(api);
+          open.delete(close);
+          api.close();
+          executors.close();
+        };
+        open.add(close);
+        if (stopping.cutOff.aborted) close();
+        return { api, close };
+      },
+    },
+    startWorks: (hub, identity) => {
+      const isFelt = felt.get(hub) ?? (() => false);
+      const { agentId } = pair;
+      const agent = startWorks(options, { hub, isFelt, cluster, clusterName: identity.cluster, agentId });
+      return () => agent.close();
+    },
+  };
+  await runRegistration(registration, stopping.signal);
+}
+
+function storeOf(
+  { credentials }: RegisteringPair,
+  { options, clients, cluster }: RegisteringRun,
+): Registration['store'] {
+  switch (credentials.kind) {
+    case 'folder':
+      return new FolderStore(credentials.path, options.log);
+    case 'secret': {
+      const { hostingKubeconfig, namespace, name } = credentials;
+      const { api } = hostingKubeconfig === undefined ? cluster : clients.of(hostingKubeconfig);
+      return new SecretStore(api, { namespace, name });
+    }
+  }
 }
 
 const EVENT_TEXT = {

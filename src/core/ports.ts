@@ -56,7 +56,8 @@ export type WatchEvent =
   | { readonly type: 'bookmark'; readonly resourceVersion: string };
 
 export interface WriteOptions {
-  readonly subresource?: 'status' | undefined;
+  /** `token`: of a ServiceAccount, to be created; the object has the name of the account. */
+  readonly subresource?: 'status' | 'approval' | 'token' | undefined;
   readonly fieldManager?: string | undefined;
   readonly dryRun?: boolean | undefined;
   /** The writer knows what it wrote: where the server can, the answer is a PartialObjectMetadata, else the whole object. */
@@ -67,6 +68,14 @@ export interface DeleteOptions {
   readonly uid?: string | undefined;
   readonly resourceVersion?: string | undefined;
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan' | undefined;
+}
+
+/** What an API server says of itself, outside of its resources. */
+export interface ServerEndpoints {
+  /** @throws TransientError when there is no answer; every answer of the server is a value */
+  probe(
+    path: '/livez' | '/healthz' | '/version',
+  ): Promise<{ readonly statusCode: number; readonly text: string }>;
 }
 
 /**
@@ -98,4 +107,88 @@ export interface KubeApi {
   delete(kind: KindInfo, key: ObjectKey, options?: DeleteOptions): Promise<boolean>;
   /** Finds the resource of a kind through discovery; undefined when the server does not have it. */
   resolve(apiVersion: string, kind: string): Promise<KindInfo | undefined>;
+}
+
+export interface CommitStatus {
+  readonly commit: string;
+  readonly state: 'pending' | 'success' | 'failure' | 'error';
+  /** One sentence; forges cut it at 140 characters, so do we. */
+  readonly description: string;
+  /** Identifies our statuses: `berth/fleet`. */
+  readonly context: string;
+  /** Where to read more; Bitbucket insists on one. */
+  readonly targetUrl?: string | undefined;
+  /** The open pull request whose head the commit is; Azure DevOps keeps statuses there. */
+  readonly pullRequest?: number | undefined;
+  /** For forges that show more than one sentence. */
+  readonly report?: StatusReport | undefined;
+}
+
+/** What a check says beside its one sentence. */
+export interface StatusReport {
+  /** `neutral` lets a merge go on; `action-required` waits for an approval. */
+  readonly conclusion: 'success' | 'neutral' | 'action-required' | 'failure';
+  /** Markdown. */
+  readonly summary: string;
+  /** The most dangerous first. */
+  readonly annotations: readonly StatusAnnotation[];
+}
+
+/** A remark on a line of a file. */
+export interface StatusAnnotation {
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+  readonly level: 'failure' | 'warning' | 'notice';
+  readonly title: string;
+  readonly message: string;
+}
+
+/** A pull request, on GitLab a merge request, as its forge has it now. */
+export interface PullRequest {
+  readonly number: number;
+  readonly state: 'open' | 'merged' | 'closed';
+  readonly draft: boolean;
+  /** The account that opened it, in the words by which the forge distinguishes accounts: a name, or an id. */
+  readonly author: string;
+  /** Its head is in another repository than its base. */
+  readonly fromFork: boolean;
+  readonly baseBranch: string;
+  /** Full id. */
+  readonly headCommit: string;
+  /** Full id of what the merge put on the base branch: a merge commit, or the last commit of a squash or rebase. */
+  readonly mergeCommit: string | undefined;
+}
+
+export interface ForgeComment {
+  readonly id: string;
+  readonly text: string;
+}
+
+/** What an account may do in a repository. */
+export type RepositoryPermission = 'none' | 'read' | 'write' | 'admin';
+
+/**
+ * What Berth asks of the forge of one repository for its pull requests. Failures are thrown: TransientError (network, rate
+ * limits, 5xx, slow answers), InputError (`scm.auth`: the token is refused or may not do this; `scm.refused`: other 4xx).
+ */
+export interface PullRequestForge {
+  /** Longest comment that it takes, in characters. */
+  readonly maxCommentLength: number;
+  defaultBranch(signal: AbortSignal): Promise<string>;
+  listOpen(signal: AbortSignal): Promise<readonly PullRequest[]>;
+  /** Undefined: there is none of this number. */
+  read(number: number, signal: AbortSignal): Promise<PullRequest | undefined>;
+  /** The comments of the account whose token is used that contain `marker`, oldest first. */
+  ownComments(number: number, marker: string, signal: AbortSignal): Promise<readonly ForgeComment[]>;
+  /** @returns its id */
+  addComment(number: number, text: string, signal: AbortSignal): Promise<string>;
+  /** @returns false when the comment is gone */
+  editComment(number: number, id: string, text: string, signal: AbortSignal): Promise<boolean>;
+  /** Folds a comment that is out of date where the forge can do that, else deletes it. */
+  retireComment(number: number, id: string, signal: AbortSignal): Promise<void>;
+  /** Writing a status again replaces it. */
+  writeStatus(status: CommitStatus, signal: AbortSignal): Promise<void>;
+  /** @param account as it is the author of a pull request, and of a comment that the forge reports */
+  permissionOf(account: string, signal: AbortSignal): Promise<RepositoryPermission>;
 }

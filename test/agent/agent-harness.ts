@@ -2,27 +2,15 @@ import { startAgent, type Agent } from '../../src/agent/start-agent.ts';
 import type { AgentEvent, AgentOptions } from '../../src/agent/options/agent-options.ts';
 import { hubHashOf } from '../../src/agent/options/agent-settings.ts';
 import type { AppliedManifestWork } from '../../src/core/model/kind/applied-manifest-work.ts';
-import { APPLIED_MANIFEST_WORK, type KindInfo, MANIFEST_WORK } from '../../src/core/model/kinds.ts';
+import { APPLIED_MANIFEST_WORK, MANIFEST_WORK, kind } from '../../src/core/model/kinds.ts';
 import type { ManifestWork, ManifestWorkSpec } from '../../src/core/model/kind/manifest-work.ts';
 import type { KubeObject } from '../../src/core/model/object-meta.ts';
 import { FakeClock } from '../fakes/fake-clock.ts';
 import { FakeKubeApi } from '../fakes/fake-kube-api.ts';
 import { SilentLogger } from '../fakes/silent-logger.ts';
 
-export const CONFIG_MAP: KindInfo = {
-  group: '',
-  version: 'v1',
-  kind: 'ConfigMap',
-  plural: 'configmaps',
-  namespaced: true,
-};
-export const DEPLOYMENT: KindInfo = {
-  group: 'apps',
-  version: 'v1',
-  kind: 'Deployment',
-  plural: 'deployments',
-  namespaced: true,
-};
+export const CONFIG_MAP = kind('', 'v1', 'ConfigMap', 'Namespaced');
+export const DEPLOYMENT = kind('apps', 'v1', 'Deployment', 'Namespaced');
 
 /** A hub, a managed cluster and an agent between them, on a clock that the test moves. */
 export class AgentHarness {

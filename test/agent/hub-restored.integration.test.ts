@@ -7,21 +7,13 @@ import { HttpKubeApi } from '../../src/adapters/kube/http-kube-api.ts';
 import { loadKubeConfig } from '../../src/adapters/kube/config/load-kube-config.ts';
 import { type Agent, startAgent } from '../../src/agent/start-agent.ts';
 import type { AppliedManifestWorkStatus } from '../../src/core/model/kind/applied-manifest-work.ts';
-import { APPLIED_MANIFEST_WORK, type KindInfo, MANIFEST_WORK } from '../../src/core/model/kinds.ts';
+import { APPLIED_MANIFEST_WORK, MANIFEST_WORK, NAMESPACE } from '../../src/core/model/kinds.ts';
 import type { RunningHub } from '../../src/hub/hub-options.ts';
 import { startHub } from '../../src/hub/start-hub.ts';
 import { startEmbeddedHub } from '../fakes/embedded-hub.ts';
 import { SilentLogger } from '../fakes/silent-logger.ts';
 import { SteeredClock } from '../fakes/steered-clock.ts';
 import { CONFIG_MAP, configMap, workOf } from './agent-harness.ts';
-
-const NAMESPACE: KindInfo = {
-  group: '',
-  version: 'v1',
-  kind: 'Namespace',
-  plural: 'namespaces',
-  namespaced: false,
-};
 
 let root: string;
 let hub: RunningHub;

@@ -15,7 +15,7 @@ export interface BerthEnd {
 export class BerthProcess {
   readonly child: ChildProcess;
   #text = '';
-  readonly #ended: Promise<BerthEnd>;
+  readonly ended: Promise<BerthEnd>;
 
   /** @param program what Node.js runs instead of `berth` */
   constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}, program = MAIN) {
@@ -25,7 +25,7 @@ export class BerthProcess {
     });
     for (const stream of [this.child.stdout, this.child.stderr])
       stream?.on('data', (chunk: Buffer) => (this.#text += chunk.toString()));
-    this.#ended = new Promise((resolve) =>
+    this.ended = new Promise((resolve) =>
       this.child.once('close', (code, signal) => resolve({ code, signal })),
     );
   }
@@ -41,7 +41,7 @@ export class BerthProcess {
     const grace = spawn('sleep', [String(GRACE_SECONDS)], { stdio: 'ignore' });
     grace.once('exit', () => this.child.kill('SIGKILL'));
     this.child.kill('SIGTERM');
-    const end = await this.#ended;
+    const end = await this.ended;
     grace.removeAllListeners('exit');
     grace.kill();
     return end;
@@ -49,6 +49,6 @@ export class BerthProcess {
 
   async kill(): Promise<void> {
     this.child.kill('SIGKILL');
-    await this.#ended;
+    await this.ended;
   }
 }

@@ -6,18 +6,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/adapters/clock/system-clock.ts';
 import { HttpKubeApi } from '../../src/adapters/kube/http-kube-api.ts';
 import { loadKubeConfig } from '../../src/adapters/kube/config/load-kube-config.ts';
-import { type KindInfo, MANIFEST_WORK_REPLICA_SET } from '../../src/core/model/kinds.ts';
+import { DEPLOYMENT, MANIFEST_WORK_REPLICA_SET } from '../../src/core/model/kinds.ts';
 import { PATIENCE_MS } from '../fakes/patience.ts';
 
 const MAIN = path.join(import.meta.dirname, '../../dist/src/app/cli/main.js');
 const CLUSTERS = ['canary-1', 'prod-1', 'prod-2', 'prod-3', 'prod-4'];
-const DEPLOYMENT: KindInfo = {
-  group: 'apps',
-  version: 'v1',
-  kind: 'Deployment',
-  plural: 'deployments',
-  namespaced: true,
-};
 
 /** The example as its README tells it: a repository, the hub with its members, the controller, each a process of its own. */
 describe('examples/canary-rollout, from Git to the clusters', () => {

@@ -8,7 +8,7 @@ const MAIN = join(import.meta.dirname, '../../dist/src/app/cli/main.js');
 
 /** The built `berth serve` as a process of its own, with a data directory of its own. */
 export class ControllerProcess {
-  readonly #data = mkdtempSync(join(tmpdir(), 'berth-serve-'));
+  readonly data = mkdtempSync(join(tmpdir(), 'berth-serve-'));
   readonly #args: readonly string[];
   #child: ChildProcess | undefined;
   /** What it logged since it was started last. */
@@ -22,7 +22,7 @@ export class ControllerProcess {
 
   start(): void {
     this.log = '';
-    const own = ['--data', this.#data, '--listen', '127.0.0.1:0'];
+    const own = ['--data', this.data, '--listen', '127.0.0.1:0'];
     this.#child = spawn(process.execPath, [MAIN, 'serve', ...own, ...this.#args], {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
@@ -64,6 +64,6 @@ export class ControllerProcess {
   async remove(): Promise<void> {
     this.signal('SIGCONT');
     await this.end('SIGKILL');
-    rmSync(this.#data, { recursive: true, force: true });
+    rmSync(this.data, { recursive: true, force: true });
   }
 }

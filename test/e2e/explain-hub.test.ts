@@ -7,21 +7,13 @@ import { HttpKubeApi } from '../../src/adapters/kube/http-kube-api.ts';
 import { loadKubeConfig } from '../../src/adapters/kube/config/load-kube-config.ts';
 import { runCli } from '../../src/app/cli/program.ts';
 import { readSourceFolder } from '../../src/controllers/sources/reading/read-source-folder.ts';
-import type { KindInfo } from '../../src/core/model/kinds.ts';
+import { NAMESPACE } from '../../src/core/model/kinds.ts';
 import { PLACEMENT_DECISION } from '../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../src/core/model/object-meta.ts';
 import { PLACEMENT_LABEL } from '../../src/core/model/kind/placement-decision.ts';
 import type { RunningHub } from '../../src/hub/hub-options.ts';
 import { startHub } from '../../src/hub/start-hub.ts';
 import { makeCliIo } from '../app/cli-harness.ts';
-
-const NAMESPACE: KindInfo = {
-  group: '',
-  version: 'v1',
-  kind: 'Namespace',
-  plural: 'namespaces',
-  namespaced: false,
-};
 
 /** The guestbook's objects on the embedded hub, over TLS; explained by the CLI. */
 describe('berth explain --hub', () => {

@@ -11,10 +11,12 @@ import { hubAdmission } from '../../src/app/hub-admission.ts';
 import { readSourceFolder } from '../../src/controllers/sources/reading/read-source-folder.ts';
 import { startWorkloadSimulation } from '../../src/agent/simulation/workload-simulation.ts';
 import {
-  type KindInfo,
+  CONFIG_MAP,
+  DEPLOYMENT,
   MANAGED_CLUSTER,
   MANIFEST_WORK,
   MANIFEST_WORK_REPLICA_SET,
+  NAMESPACE,
   PLACEMENT,
   PLACEMENT_DECISION,
 } from '../../src/core/model/kinds.ts';
@@ -27,27 +29,6 @@ import { SilentLogger } from '../fakes/silent-logger.ts';
 import { startWorksAlone } from '../fakes/works-alone.ts';
 
 const CLUSTERS = ['canary-1', 'prod-1', 'prod-2', 'prod-3', 'prod-4'];
-const NAMESPACE: KindInfo = {
-  group: '',
-  version: 'v1',
-  kind: 'Namespace',
-  plural: 'namespaces',
-  namespaced: false,
-};
-const DEPLOYMENT: KindInfo = {
-  group: 'apps',
-  version: 'v1',
-  kind: 'Deployment',
-  plural: 'deployments',
-  namespaced: true,
-};
-const CONFIG_MAP: KindInfo = {
-  group: '',
-  version: 'v1',
-  kind: 'ConfigMap',
-  plural: 'configmaps',
-  namespaced: true,
-};
 
 /** Everything real but the clusters' nodes: the embedded hub over TLS, its members, controllers, agents, the CLI. */
 describe('works on the embedded hub', () => {

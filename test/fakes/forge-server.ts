@@ -14,8 +14,10 @@ export interface ForgeAnswer {
   readonly headers?: Record<string, string>;
 }
 
-/** A forge's API on loopback: keeps what it is asked and answers as told; `undefined` leaves the request hanging. */
-export async function startForge(answer: (count: number, request: ForgeRequest) => ForgeAnswer | undefined) {
+/** A forge's API on loopback: keeps what it is asked and answers as told, when it is told; `undefined` leaves the request hanging. */
+export async function startForge(
+  answer: (count: number, request: ForgeRequest) => ForgeAnswer | Promise<ForgeAnswer> | undefined,
+) {
   const seen: ForgeRequest[] = [];
   const server = http.createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -29,11 +31,12 @@ export async function startForge(answer: (count: number, request: ForgeRequest) 
         body: text === '' ? undefined : (JSON.parse(text) as unknown),
       };
       seen.push(asked);
-      const answered = answer(seen.length, asked);
-      if (answered === undefined) return;
-      response
-        .writeHead(answered.status, answered.headers)
-        .end(answered.body === undefined ? '' : JSON.stringify(answered.body));
+      void Promise.resolve(answer(seen.length, asked)).then((answered) => {
+        if (answered === undefined) return;
+        response
+          .writeHead(answered.status, answered.headers)
+          .end(answered.body === undefined ? '' : JSON.stringify(answered.body));
+      });
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

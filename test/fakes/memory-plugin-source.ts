@@ -1,4 +1,5 @@
 import type { AddOnScore, PluginPlacement, PluginSource } from '../../plugin/answer/plugin-source.ts';
+import type { WaveReading, WavesAsked } from '../../src/core/argocd/waves/served-waves.ts';
 import type { ManagedCluster } from '../../src/core/model/kind/managed-cluster.ts';
 
 const NONE: readonly AddOnScore[] = [];
@@ -11,6 +12,8 @@ export class MemoryPluginSource implements PluginSource {
   readonly addOnScores = new Map<string, readonly AddOnScore[]>();
   /** Of cluster sets. */
   readonly members = new Map<string, readonly string[]>();
+  /** By name of the ApplicationSet. */
+  readonly served = new Map<string, WaveReading>();
   current = 0;
 
   problem = () => this.trouble;
@@ -19,5 +22,7 @@ export class MemoryPluginSource implements PluginSource {
   scores = (name: string) => this.addOnScores.get(name) ?? NONE;
   isInSets = (name: string, sets: ReadonlySet<string>) =>
     [...sets].some((set) => this.members.get(set)?.includes(name) === true);
+  waves = ({ applicationSet }: WavesAsked): WaveReading =>
+    this.served.get(applicationSet) ?? { ok: false, isWrong: false, message: 'not written yet' };
   revision = () => this.current;
 }

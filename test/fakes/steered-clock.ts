@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/core/ports.ts';
+import type { MonotonicClock } from '../../src/core/ports.ts';
 
 interface Timer {
   readonly dueMs: number;
@@ -10,13 +10,17 @@ interface Timer {
  * Real time that a test stops, or moves on by hours: for software that runs with real programs and files, and whose own waits are not to
  * pass before the test has looked, however slow the machine is.
  */
-export class SteeredClock implements Clock {
+export class SteeredClock implements MonotonicClock {
   #offsetMs = 0;
   #stoppedAtMs: number | undefined;
   readonly #timers = new Set<Timer>();
 
   now(): number {
     return this.#stoppedAtMs ?? Date.now() + this.#offsetMs;
+  }
+
+  monotonicMs(): number {
+    return this.now();
   }
 
   schedule(delayMs: number, callback: () => void): () => void {

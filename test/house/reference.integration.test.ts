@@ -45,9 +45,10 @@ describe('annotations and labels', () => {
   });
 });
 
-/** A type of Secret, and an extension of kubeconfigs. */
+/** A type of Secret, a signer, and an extension of kubeconfigs. */
 const NOT_ON_OBJECTS: ReadonlySet<string> = new Set([
   'kubernetes.io/service-account-token',
+  'kubernetes.io/kube-apiserver-client',
   'client.authentication.k8s.io/exec',
 ]);
 

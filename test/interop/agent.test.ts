@@ -3,11 +3,11 @@ import { systemClock } from '../../src/adapters/clock/system-clock.ts';
 import { loadKubeConfig } from '../../src/adapters/kube/config/load-kube-config.ts';
 import { HttpKubeApi } from '../../src/adapters/kube/http-kube-api.ts';
 import type { AppliedManifestWork } from '../../src/core/model/kind/applied-manifest-work.ts';
-import { APPLIED_MANIFEST_WORK } from '../../src/core/model/kinds.ts';
+import { APPLIED_MANIFEST_WORK, kind } from '../../src/core/model/kinds.ts';
 import { AgentBesideControllers } from '../agent/apply/agent-beside-controllers.ts';
 import { fieldsThatOthersAdd } from '../agent/apply/added-field-scenarios.ts';
 import { createCrds } from './create-crds.ts';
-import { ocmCrds } from './ocm-crds.ts';
+import { ocmCrds } from '../../src/core/ocm/ocm-crds.ts';
 import type { ControlPlane } from './peers/control-plane.ts';
 import { CONTROL_PLANE_PROGRAMS, startControlPlane } from './peers/control-plane.ts';
 import { hasPeers } from './peers/peer-programs.ts';
@@ -29,7 +29,7 @@ describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS))('an agent on a real cluste
   });
 
   describe('with an account that may not touch Deployments', () => {
-    const configMap = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
+    const configMap = kind('', 'v1', 'ConfigMap', 'Namespaced');
     let restricted: HttpKubeApi;
     let agent: AgentBesideControllers;
     beforeAll(async () => {

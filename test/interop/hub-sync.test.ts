@@ -13,7 +13,7 @@ import { conflictsOverFields } from '../controllers/sources/following/field-conf
 import { namespacesThatComeLater } from '../controllers/sources/following/late-namespace-scenarios.ts';
 import { hubSyncFor } from '../controllers/sources/following/hub-sync-fixture.ts';
 import { createCrds } from './create-crds.ts';
-import { ocmCrds } from './ocm-crds.ts';
+import { ocmCrds } from '../../src/core/ocm/ocm-crds.ts';
 import type { ControlPlane } from './peers/control-plane.ts';
 import { CONTROL_PLANE_PROGRAMS, startControlPlane } from './peers/control-plane.ts';
 import { OCM_WEBHOOK_PROGRAM, startOcmWebhook } from './peers/ocm-webhook.ts';

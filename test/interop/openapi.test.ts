@@ -5,7 +5,7 @@ import { createScheme } from '../../src/hub/scheme/create-scheme.ts';
 import { definitionFromCrd } from '../../src/hub/scheme/crd.ts';
 import type { OpenApiSchema, OpenApiSchemas } from '../hub/openapi/open-api-document.ts';
 import { thingCrd } from '../hub/openapi/v2/thing-crd.ts';
-import { ocmCrds } from './ocm-crds.ts';
+import { ocmCrds } from '../../src/core/ocm/ocm-crds.ts';
 import type { ControlPlane } from './peers/control-plane.ts';
 import { CONTROL_PLANE_PROGRAMS, startControlPlane } from './peers/control-plane.ts';
 import { hasPeers } from './peers/peer-programs.ts';

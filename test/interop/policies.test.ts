@@ -22,6 +22,7 @@ import { apiClient } from './peers/api-client.ts';
 import type { ControlPlane } from './peers/control-plane.ts';
 import { CONTROL_PLANE_PROGRAMS, startControlPlane } from './peers/control-plane.ts';
 import { hasPeers } from './peers/peer-programs.ts';
+import { sampled } from './sampled.ts';
 
 /** A kube-apiserver looks for changed policies once a second. */
 const SETTLE_MS = 1_700;
@@ -80,7 +81,7 @@ describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS))('admission policies of a r
     await hook?.close();
   });
 
-  it.each(allPolicyScenarios())('$name', async (scenario) => {
+  it.each(sampled(allPolicyScenarios()))('$name', async (scenario) => {
     const results = await runScenario(server, hook, scenario);
     updated[scenario.name] = results;
     if (process.env['UPDATE_GOLDEN'] !== '1') expect(results).toEqual(recorded[scenario.name]);

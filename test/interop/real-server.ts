@@ -5,7 +5,7 @@ import { carrierDefinition } from '../conformance/hub/validation/embedded-server
 import { NAMESPACE } from '../conformance/hub/validation/good-objects.ts';
 import type { Send } from '../conformance/hub/validation/write-cases.ts';
 import { createCrds } from './create-crds.ts';
-import { ocmCrds } from './ocm-crds.ts';
+import { ocmCrds } from '../../src/core/ocm/ocm-crds.ts';
 import type { ControlPlane } from './peers/control-plane.ts';
 
 /** These change pods or need controllers; what is compared is what the server itself does. */

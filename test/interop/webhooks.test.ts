@@ -13,6 +13,7 @@ import { runScenario } from '../conformance/hub/webhooks/scenario.ts';
 import type { ControlPlane } from './peers/control-plane.ts';
 import { CONTROL_PLANE_PROGRAMS, startControlPlane } from './peers/control-plane.ts';
 import { hasPeers } from './peers/peer-programs.ts';
+import { sampled } from './sampled.ts';
 
 const SETTLE_MS = 500;
 /** Only what is compared here: nothing else may change the objects. */
@@ -34,7 +35,7 @@ describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS))('webhooks of a real kube-a
     await hook?.close();
   });
 
-  it.each(allScenarios())('$name', async (scenario) => {
+  it.each(sampled(allScenarios()))('$name', async (scenario) => {
     // fixed wait: the server reads definitions and configurations in the background and does not say when
     const settled = (): Promise<void> => pause(SETTLE_MS);
     const server: ScenarioServer = { ...real, settled };

@@ -11,7 +11,7 @@ import { BearerTokens } from '../../plugin/tokens/bearer-tokens.ts';
 import { GetparamsEndpoint } from '../../plugin/getparams-endpoint.ts';
 import { GETPARAMS_PATH } from '../../plugin/getparams-path.ts';
 import { type HttpListener, listenHttp } from '../../src/adapters/http/http-listener.ts';
-import { webhookHandler } from '../../src/adapters/scm/webhook-handler.ts';
+import { webhookHandler } from '../../src/adapters/forge/webhook/webhook-handler.ts';
 import { SilentLogger } from '../fakes/silent-logger.ts';
 
 interface Client {

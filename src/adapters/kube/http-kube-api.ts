@@ -10,6 +10,7 @@ import type {
   ListOptions,
   ObjectKey,
   ObjectList,
+  ServerEndpoints,
   WatchEvent,
   WatchOptions,
   WriteOptions,
@@ -59,7 +60,7 @@ export interface HttpKubeApiOptions {
 }
 
 /** KubeApi over HTTPS: the same code for the embedded hub, a real hub and a managed cluster. */
-export class HttpKubeApi implements KubeApi {
+export class HttpKubeApi implements KubeApi, ServerEndpoints {
   readonly server: string;
   readonly #connection: KubeConnection;
   readonly #slots: RequestSlots;
@@ -152,13 +153,21 @@ export class HttpKubeApi implements KubeApi {
   }
 
   async create(kind: KindInfo, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
-    return this.#write({
+    const { namespace, name } = object.metadata;
+    const { subresource } = options;
+    const request = {
       method: 'POST',
-      path: resourcePath(kind, object.metadata.namespace),
+      path:
+        subresource === undefined
+          ? resourcePath(kind, namespace)
+          : resourcePath(kind, namespace, name, subresource),
       query: writeQuery(options),
       accept: acceptOf(options),
       body: jsonText(object),
-    });
+    };
+    // A review is a question: it changes nothing, and processes that stand by ask as well.
+    if (REVIEW_GROUPS.includes(kind.group)) return requireObject(await this.#call(request), request);
+    return this.#write(request);
   }
 
   async update(kind: KindInfo, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
@@ -227,6 +236,14 @@ export class HttpKubeApi implements KubeApi {
     }
   }
 
+  async probe(
+    path: '/livez' | '/healthz' | '/version',
+  ): Promise<{ readonly statusCode: number; readonly text: string }> {
+    const request = { method: 'GET', path };
+    const response = await this.#connection.open(request);
+    return { statusCode: response.statusCode, text: await readBody(response, request, this.#timeoutMs) };
+  }
+
   resolve(apiVersion: string, kind: string): Promise<KindInfo | undefined> {
     return this.#discovery.resolve(apiVersion, kind);
   }
@@ -270,6 +287,9 @@ export class HttpKubeApi implements KubeApi {
     );
   }
 }
+
+/** API groups whose objects are questions. */
+const REVIEW_GROUPS: readonly string[] = ['authorization.k8s.io', 'authentication.k8s.io'];
 
 function isNotFound(error: unknown): boolean {
   return error instanceof InputError && error.code === 'kube.notfound';

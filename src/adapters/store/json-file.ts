@@ -43,6 +43,10 @@ export class JsonFileMap<T> {
     return this.#values.get(key);
   }
 
+  keys(): readonly string[] {
+    return [...this.#values.keys()];
+  }
+
   set(key: string, value: T): void {
     this.#values.set(key, value);
     this.#texts.delete(key);

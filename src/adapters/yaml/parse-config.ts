@@ -14,6 +14,8 @@ export interface ConfigFile {
   readonly text: string;
   readonly subject: string;
   readonly code: string;
+  /** Full id, where the file is one of a commit. */
+  readonly commit?: string | undefined;
 }
 
 /**
@@ -81,14 +83,19 @@ function score(branch: readonly Issue[]): number {
 }
 
 function wrong(
-  { file, subject, code }: ConfigFile,
+  { file, subject, code, commit }: ConfigFile,
   problem: string,
   at?: { readonly line: number; readonly column: number },
 ): InputError {
   return new InputError(problem, {
     code,
     subject,
-    location: { file, line: at?.line ?? 1, column: at?.column ?? 1 },
+    location: {
+      file,
+      line: at?.line ?? 1,
+      column: at?.column ?? 1,
+      ...(commit === undefined ? {} : { commit }),
+    },
   });
 }
 

@@ -31,7 +31,7 @@ export class ReadYourWritesCache {
   }
 
   /** @param object as the server answered; undefined: it is gone */
-  wrote(key: string, object: KubeObject | undefined): void {
+  recordWrite(key: string, object: KubeObject | undefined): void {
     const seen = this.#store.get(key)?.metadata.resourceVersion;
     const version = object?.metadata.resourceVersion;
     const before = this.#writes.get(key);

@@ -1,16 +1,8 @@
-import type { KindInfo } from '../../core/model/kinds.ts';
+import { type KindInfo, SUBJECT_ACCESS_REVIEW } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { Clock, KubeApi, ObjectKey } from '../../core/ports.ts';
 import type { ExecutorRights } from './executor-rights.ts';
 import { type Executor, serviceAccountUser } from '../../core/work/applied/executor-subject.ts';
-
-const SUBJECT_ACCESS_REVIEW: KindInfo = {
-  group: 'authorization.k8s.io',
-  version: 'v1',
-  kind: 'SubjectAccessReview',
-  plural: 'subjectaccessreviews',
-  namespaced: false,
-};
 
 export type ExecutorVerb = 'create' | 'update' | 'patch' | 'get' | 'delete';
 

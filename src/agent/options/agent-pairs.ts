@@ -3,9 +3,13 @@ import { dirname, resolve } from 'node:path';
 import yaml from 'js-yaml';
 import { z } from 'zod';
 import { errorText, InputError } from '../../core/errors.ts';
+import { type CredentialPlace, secretPlace } from './credential-place.ts';
 
-/** One agent of a process: its cluster name, hub and managed cluster. */
-export interface AgentPair {
+/** One agent of a process: a managed cluster, and a hub that it works with or registers at. */
+export type AgentPair = JoinedPair | RegisteringPair;
+
+/** Somebody else registered the cluster: the agent applies its works. */
+export interface JoinedPair {
   readonly clusterName: string;
   readonly hubKubeconfig: string;
   /** Absent: KUBECONFIG, ~/.kube/config, else the cluster this runs in. */
@@ -13,17 +17,36 @@ export interface AgentPair {
   readonly agentId?: string | undefined;
 }
 
+/** The agent registers the cluster, and applies its works once the hub has accepted it. */
+export interface RegisteringPair {
+  /** One hub, or a list of which one is used at a time. */
+  readonly bootstrapKubeconfigs: readonly string[];
+  readonly credentials: CredentialPlace;
+  /** Absent: the name that is kept, else one by chance. */
+  readonly clusterName?: string | undefined;
+  readonly kubeconfig?: string | undefined;
+  readonly agentId?: string | undefined;
+}
+
 const text = z.string().min(1);
-const FILE = z
-  .array(
-    z.strictObject({
-      clusterName: text,
-      hubKubeconfig: text,
-      kubeconfig: text.optional(),
-      agentId: text.optional(),
-    }),
-  )
-  .min(1);
+const COMMON = { kubeconfig: text.optional(), agentId: text.optional() };
+const ENTRY = z.union([
+  z.strictObject({ ...COMMON, clusterName: text, hubKubeconfig: text }),
+  z.strictObject({
+    ...COMMON,
+    clusterName: text.optional(),
+    bootstrapKubeconfig: z.union([text, z.array(text).min(1)]),
+    hubKubeconfigDir: text,
+  }),
+  z.strictObject({
+    ...COMMON,
+    clusterName: text.optional(),
+    bootstrapKubeconfig: z.union([text, z.array(text).min(1)]),
+    hubKubeconfigSecret: text,
+    hostingKubeconfig: text.optional(),
+  }),
+]);
+const FILE = z.array(ENTRY).min(1);
 
 /**
  * Reads a list of agents from a YAML or JSON file; paths in it are relative to the file.
@@ -34,7 +57,9 @@ export async function readAgentPairs(file: string): Promise<readonly AgentPair[]
     new InputError(problem, {
       code: 'agent.pairs',
       subject: file,
-      hint: 'a list of {clusterName, hubKubeconfig, kubeconfig?, agentId?}; see docs/agent.md',
+      hint:
+        'a list of {clusterName, hubKubeconfig, kubeconfig?, agentId?}, or, to register the cluster, ' +
+        '{bootstrapKubeconfig, hubKubeconfigDir or hubKubeconfigSecret, clusterName?, kubeconfig?, agentId?}; see docs/agent.md',
       cause,
     });
   let value: unknown;
@@ -44,27 +69,74 @@ export async function readAgentPairs(file: string): Promise<readonly AgentPair[]
     throw fail(`cannot be read: ${errorText(error)}`, error);
   }
   const parsed = FILE.safeParse(value);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    const place = (issue?.path ?? [])
-      .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
-      .join('');
-    throw fail(`${place === '' ? 'the file' : place}: ${issue?.message ?? 'is not as expected'}`);
-  }
+  if (!parsed.success) throw fail(issueText(parsed.error.issues));
   const base = dirname(file);
-  const pairs = parsed.data.map((pair) => ({
-    ...pair,
-    hubKubeconfig: resolve(base, pair.hubKubeconfig),
-    ...(pair.kubeconfig === undefined ? {} : { kubeconfig: resolve(base, pair.kubeconfig) }),
-  }));
+  const pairs = parsed.data.map((entry, index) => {
+    const pair = pairOf(entry, (path) => resolve(base, path));
+    if (pair === undefined) throw fail(`[${index}].hubKubeconfigSecret is no NAMESPACE/NAME`);
+    return pair;
+  });
   const seen = new Map<string, number>();
-  for (const [index, { clusterName, hubKubeconfig }] of pairs.entries()) {
-    const before = seen.get(`${hubKubeconfig} ${clusterName}`);
+  for (const [index, pair] of pairs.entries()) {
+    const identity = identityOf(pair);
+    const before = seen.get(identity);
     if (before !== undefined)
-      throw fail(
-        `[${index}] names ${clusterName} of the same hub as [${before}]: one agent per cluster and hub`,
-      );
-    seen.set(`${hubKubeconfig} ${clusterName}`, index);
+      throw fail(`[${index}] ${clash(pair)} [${before}]: one agent per cluster and hub`);
+    seen.set(identity, index);
   }
   return pairs;
+}
+
+type Entry = z.infer<typeof ENTRY>;
+
+function pairOf(entry: Entry, absolute: (path: string) => string): AgentPair | undefined {
+  const kubeconfig = entry.kubeconfig === undefined ? {} : { kubeconfig: absolute(entry.kubeconfig) };
+  const agentId = entry.agentId === undefined ? {} : { agentId: entry.agentId };
+  if ('hubKubeconfig' in entry)
+    return {
+      clusterName: entry.clusterName,
+      hubKubeconfig: absolute(entry.hubKubeconfig),
+      ...kubeconfig,
+      ...agentId,
+    };
+  const credentials: CredentialPlace | undefined =
+    'hubKubeconfigDir' in entry
+      ? { kind: 'folder', path: absolute(entry.hubKubeconfigDir) }
+      : secretPlace(
+          entry.hubKubeconfigSecret,
+          entry.hostingKubeconfig === undefined ? undefined : absolute(entry.hostingKubeconfig),
+        );
+  if (credentials === undefined) return undefined;
+  const { clusterName } = entry;
+  return {
+    bootstrapKubeconfigs: [entry.bootstrapKubeconfig].flat().map(absolute),
+    credentials,
+    ...(clusterName === undefined ? {} : { clusterName }),
+    ...kubeconfig,
+    ...agentId,
+  };
+}
+
+function identityOf(pair: AgentPair): string {
+  return 'hubKubeconfig' in pair
+    ? `${pair.hubKubeconfig} ${pair.clusterName}`
+    : JSON.stringify({ ...pair.credentials, of: pair.kubeconfig });
+}
+
+function clash(pair: AgentPair): string {
+  return 'hubKubeconfig' in pair
+    ? `names ${pair.clusterName} of the same hub as`
+    : 'keeps its credentials where the other does,';
+}
+
+function issueText(issues: readonly z.core.$ZodIssue[]): string {
+  const [issue] = issues;
+  // Of a union: the alternative that the entry comes closest to.
+  const inner =
+    issue?.code === 'invalid_union'
+      ? [...issue.errors].sort((a, b) => a.length - b.length)[0]?.[0]
+      : undefined;
+  const path = [...(issue?.path ?? []), ...(inner?.path ?? [])];
+  const place = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
+  return `${place === '' ? 'the file' : place}: ${(inner ?? issue)?.message ?? 'is not as expected'}`;
 }

@@ -5,6 +5,10 @@ import type { Condition } from '../../core/model/object-meta.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
 import { setCondition } from '../../core/work/conditions/condition-list.ts';
 import { jsonEqual } from '../../core/model/json-equal.ts';
+import { CLUSTER_CONDITIONS } from '../../core/registration/cluster-conditions.ts';
+import { leaseSeconds, UNREACHABLE_TAINT } from '../../core/registration/names.ts';
+import { sleep } from '../../runtime/sleep.ts';
+import { ClusterLease } from '../registration/session/keep-lease.ts';
 import { type Agent, startAgent } from '../start-agent.ts';
 import { registerMember } from './register-member.ts';
 import { SIMULATE_ANNOTATION } from '../../core/simulation/simulation-options.ts';
@@ -17,16 +21,17 @@ export interface SimulatedMemberOptions {
   readonly log: Logger;
 }
 
-/** What OCM's hub puts on a cluster whose agent went silent. */
-const UNREACHABLE_TAINT = 'cluster.open-cluster-management.io/unreachable';
-
 /**
- * A member cluster as its hub sees it: registered, with an agent that applies works. While its ManagedCluster has the annotation
- * `berth.dev/simulate: unreachable` it is cut off: no agent, availability Unknown, the taint of an unreachable cluster.
+ * A member cluster as its hub sees it: registered, with an agent that applies works and renews the lease, where the hub has one. While
+ * its ManagedCluster has the annotation `berth.dev/simulate: unreachable` it is cut off: no agent, no renewal, availability Unknown,
+ * the taint of an unreachable cluster.
  */
 export class SimulatedMember {
   readonly #options: SimulatedMemberOptions;
   #agent: Agent | undefined;
+  #leaseSeconds = 0;
+  /** Ends the renewals of the lease. */
+  #silence: (() => Promise<void>) | undefined;
   #last: Promise<void> = Promise.resolve();
   #closed = false;
 
@@ -48,18 +53,48 @@ export class SimulatedMember {
   async close(): Promise<void> {
     this.#closed = true;
     await this.#last;
-    await this.#agent?.close();
+    await this.#stop();
+  }
+
+  #start(): void {
+    const { name: clusterName, hub, cluster, clock, log } = this.#options;
+    this.#agent ??= startAgent({ hub, cluster, clusterName, clock, log });
+    if (this.#silence !== undefined) return;
+    const over = new AbortController();
+    const renewing = this.#renew(over.signal);
+    this.#silence = () => {
+      over.abort();
+      return renewing;
+    };
+  }
+
+  async #stop(): Promise<void> {
+    await Promise.all([this.#silence?.(), this.#agent?.close()]);
+    this.#silence = undefined;
+    this.#agent = undefined;
+  }
+
+  async #renew(signal: AbortSignal): Promise<void> {
+    const { name, hub, clock, log } = this.#options;
+    const lease = new ClusterLease(hub, name, clock);
+    while (!signal.aborted) {
+      try {
+        await lease.renew();
+      } catch (error) {
+        // Most hubs of simulated members watch no leases, and make none.
+        log.debug('lease of a simulated member is not renewed', { name, problem: errorText(error) });
+      }
+      await sleep(clock, this.#leaseSeconds * 1_000, signal);
+    }
   }
 
   async #apply(managed: ManagedCluster): Promise<void> {
     if (this.#closed) return;
     const reachable = managed.metadata.annotations?.[SIMULATE_ANNOTATION] !== 'unreachable';
-    const { name: clusterName, hub, cluster, clock, log } = this.#options;
-    if (reachable) this.#agent ??= startAgent({ hub, cluster, clusterName, clock, log });
-    else {
-      await this.#agent?.close();
-      this.#agent = undefined;
-    }
+    const { name: clusterName, log } = this.#options;
+    this.#leaseSeconds = leaseSeconds(managed.spec?.leaseDurationSeconds);
+    if (reachable) this.#start();
+    else await this.#stop();
     try {
       await this.#report(managed, reachable);
     } catch (error) {
@@ -100,31 +135,6 @@ export class SimulatedMember {
 }
 
 function conditionsOf(reachable: boolean): readonly Condition[] {
-  return [
-    {
-      type: 'HubAcceptedManagedCluster',
-      status: 'True',
-      reason: 'HubClusterAdminAccepted',
-      message: 'Accepted by hub cluster admin',
-    },
-    {
-      type: 'ManagedClusterJoined',
-      status: 'True',
-      reason: 'ManagedClusterJoined',
-      message: 'Managed cluster joined',
-    },
-    reachable
-      ? {
-          type: 'ManagedClusterConditionAvailable',
-          status: 'True',
-          reason: 'ManagedClusterAvailable',
-          message: 'Managed cluster is available',
-        }
-      : {
-          type: 'ManagedClusterConditionAvailable',
-          status: 'Unknown',
-          reason: 'ManagedClusterLeaseUpdateStopped',
-          message: 'Registration agent stopped updating its lease.',
-        },
-  ];
+  const { accepted, joined, available, leaseStopped } = CLUSTER_CONDITIONS;
+  return [accepted, joined, reachable ? available : leaseStopped];
 }

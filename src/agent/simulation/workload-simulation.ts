@@ -1,6 +1,6 @@
 import { ConflictError, errorText, InputError } from '../../core/errors.ts';
 import { Reflector } from '../../adapters/kube/cache/reflector.ts';
-import type { KindInfo } from '../../core/model/kinds.ts';
+import { DEPLOYMENT, kind, type KindInfo } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
@@ -22,11 +22,11 @@ export interface WorkloadSimulation {
 }
 
 const SIMULATED: readonly KindInfo[] = [
-  { group: 'apps', version: 'v1', kind: 'Deployment', plural: 'deployments', namespaced: true },
-  { group: 'apps', version: 'v1', kind: 'StatefulSet', plural: 'statefulsets', namespaced: true },
-  { group: 'apps', version: 'v1', kind: 'DaemonSet', plural: 'daemonsets', namespaced: true },
-  { group: 'batch', version: 'v1', kind: 'Job', plural: 'jobs', namespaced: true },
-  { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true },
+  DEPLOYMENT,
+  kind('apps', 'v1', 'StatefulSet', 'Namespaced'),
+  kind('apps', 'v1', 'DaemonSet', 'Namespaced'),
+  kind('batch', 'v1', 'Job', 'Namespaced'),
+  kind('', 'v1', 'Pod', 'Namespaced'),
 ];
 
 /**

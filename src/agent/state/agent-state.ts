@@ -70,12 +70,12 @@ export class AgentState {
   }
 
   noteWork(work: ManifestWork): ManifestWork {
-    this.#works.wrote(namespacedName(work.metadata), work as unknown as KubeObject);
+    this.#works.recordWrite(namespacedName(work.metadata), work as unknown as KubeObject);
     return work;
   }
 
   noteAppliedWork(name: string, applied: AppliedManifestWork | undefined): void {
-    this.#applied.wrote(name, applied as unknown as KubeObject | undefined);
+    this.#applied.recordWrite(name, applied as unknown as KubeObject | undefined);
   }
 
   async writeWorkStatus(work: ManifestWork, status: ManifestWorkStatus): Promise<ManifestWork> {

@@ -5,7 +5,19 @@ import { argocdRenderCommand } from './commands/argocd/render.ts';
 import { createWorkCommand } from './commands/works/create-work.ts';
 import { demoCommand } from './commands/demo/demo.ts';
 import { describeWorkCommand } from './commands/works/describe-work.ts';
+import { acceptCommand } from './commands/clusters/accept.ts';
+import { getAddonsCommand } from './commands/clusters/get-addons.ts';
+import { getClustersCommand } from './commands/clusters/get-clusters.ts';
+import { clusterSetCommand } from './commands/clustersets/clusterset.ts';
+import { getClusterSetsCommand } from './commands/clustersets/get-clustersets.ts';
+import { getPlacementsCommand } from './commands/placements/get-placements.ts';
 import { getWorksCommand } from './commands/works/get-works.ts';
+import { cleanCommand } from './commands/installation/clean.ts';
+import { getHubInfoCommand } from './commands/installation/get-hub-info.ts';
+import { getTokenCommand } from './commands/installation/get-token.ts';
+import { initCommand } from './commands/installation/init.ts';
+import { joinCommand } from './commands/installation/join.ts';
+import { unjoinCommand } from './commands/installation/unjoin.ts';
 import { hubCommand } from './commands/hub/hub.ts';
 import { planCommand } from './commands/sources/plan.ts';
 import { validateCommand } from './commands/sources/validate.ts';
@@ -16,6 +28,9 @@ import { historyCommand } from './commands/history/history.ts';
 import { reconcileCommand } from './commands/controller/reconcile.ts';
 import { releaseCommand } from './commands/controller/release.ts';
 import { replayCommand } from './commands/history/replay.ts';
+import { scoreProviderCommand } from './commands/score-provider.ts';
+import { scoreProviderPrometheusCommand } from './commands/score-provider-prometheus.ts';
+import { snapshotCommand } from './commands/sources/snapshot.ts';
 import { serveCommand } from './commands/controller/serve.ts';
 import { statusCommand } from './commands/controller/status.ts';
 import { versionCommand } from './commands/version.ts';
@@ -26,17 +41,32 @@ export const COMMANDS: readonly CliCommand[] = [
   // One per line, so that branches which each add a command merge.
   demoCommand,
   agentCommand,
+  scoreProviderCommand,
+  scoreProviderPrometheusCommand,
   argocdDoctorCommand,
   argocdInstallCommand,
   argocdRenderCommand,
   createWorkCommand,
   describeWorkCommand,
+  getAddonsCommand,
+  getClustersCommand,
+  getClusterSetsCommand,
+  getPlacementsCommand,
   getWorksCommand,
+  clusterSetCommand,
+  initCommand,
+  getTokenCommand,
+  getHubInfoCommand,
+  joinCommand,
+  acceptCommand,
+  unjoinCommand,
+  cleanCommand,
   hubCommand,
   explainCommand,
   simulateCommand,
   testCommand,
   planCommand,
+  snapshotCommand,
   serveCommand,
   statusCommand,
   historyCommand,

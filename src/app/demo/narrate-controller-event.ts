@@ -61,6 +61,9 @@ export function narrateControllerEvent(narrator: Narrator, event: ControllerEven
     case 'decided':
       narrateDecision(narrator, event);
       return;
+    // The demo does not switch these on.
+    case 'application-set-waves':
+    case 'registration':
     case 'ready':
       return;
   }

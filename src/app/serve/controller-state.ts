@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { Clock } from '../../core/ports.ts';
-import { DeletionLog } from '../../adapters/store/deletion-log.ts';
+import type { Clock, Logger } from '../../core/ports.ts';
+import { RecordLog } from '../../adapters/store/record-log.ts';
 import { HistoryReader } from '../../adapters/store/history-reader.ts';
 import { HistoryStore } from '../../adapters/store/history-store.ts';
 import { JsonFileMap } from '../../adapters/store/json-file.ts';
@@ -10,7 +10,9 @@ import type { Removal } from '../../core/publish/judge/removal-window.ts';
 import type { PublishState } from '../../core/publish/judge/publish-state.ts';
 import type { PlacementMove } from '../../core/transition/unfinished-transition.ts';
 import { TransitionJournal } from '../../controllers/publication/transition-journal.ts';
+import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
 import type { HubPosition } from '../../core/sync/hub-position.ts';
+import type { TimelineStep } from '../../core/timeline/timeline-step.ts';
 import { isEarlierTerm } from '../../runtime/leader-election/lease.ts';
 import { sleep } from '../../runtime/sleep.ts';
 import { HubRecords } from '../../controllers/publication/hub-records.ts';
@@ -33,7 +35,9 @@ export interface ControllerState {
   /** Works of Argo CD's pull model that were removed, by group. */
   readonly pullRemovals: JsonFileMap<readonly Removal[]>;
   readonly history: HistoryStore;
-  readonly deletions: DeletionLog;
+  readonly deletions: RecordLog<DeletionRecord>;
+  /** What happened to clusters and works. */
+  readonly timeline: RecordLog<TimelineStep>;
   /** What the process before this one recorded on this disk. */
   readonly previousRecords: PreviousRecords;
   /** Absent on an embedded hub, where the data directory is as safe as the hub, and where somebody else decides. */
@@ -54,7 +58,7 @@ export interface ControllerState {
 
 /** Whether an entry of a data directory is the controller's. */
 export function isControllerData(name: string): boolean {
-  return /^(git|history|parsed|commit-status|credentials|(approved-plans|publish-state|last-transition|commits|hub-records|hub-position|led-terms|pull-removals)\.json.*)$/.test(
+  return /^(git|history|parsed|commit-status|credentials|previews|(approved-plans|publish-state|last-transition|commits|hub-records|hub-position|led-terms|pull-removals)\.json.*)$/.test(
     name,
   );
 }
@@ -62,7 +66,8 @@ export function isControllerData(name: string): boolean {
 /** Of the newest record of which the hub has all that came before. */
 const THROUGH = 'through';
 const KEEP_INTERVAL_MS = 10_000;
-const MAX_DELETIONS = 10_000;
+/** Of deletions, and of steps of the timeline. */
+const MAX_LOGGED = 10_000;
 
 export function openControllerState(options: ServeOptions): ControllerState {
   const { api, dataDir, clock, log, maxRecords, embedded, schedule, leadership } = options;
@@ -80,16 +85,12 @@ export function openControllerState(options: ServeOptions): ControllerState {
     embedded === true || schedule === 'upstream'
       ? undefined
       : new HubRecords({
-          api,
-          clock,
-          log,
-          digest: sha256,
-          through,
+          ...{ api, clock, log, digest: sha256, through },
           mayWrite: () => leadership?.isHeld !== false,
         });
   const dir = join(dataDir, 'history');
   const history = new HistoryStore({ dir, maxRecords: maxRecords ?? 1_000, log });
-  const deletions = new DeletionLog({ dir, maxRecords: MAX_DELETIONS, log });
+  const logs = openLogs(dir, log);
   const records = new HistoryReader(dir).list().then((read) => {
     hubRecords?.resume(read);
     return read;
@@ -108,7 +109,7 @@ export function openControllerState(options: ServeOptions): ControllerState {
     hubPositions,
     pullRemovals,
     history,
-    deletions,
+    ...logs,
     previousRecords,
     hubRecords,
     recordedPublications,
@@ -131,9 +132,18 @@ export function openControllerState(options: ServeOptions): ControllerState {
     },
     close: async () => {
       await tookOver;
-      await Promise.all([history.flush(), deletions.flush(), hubRecords?.close()]);
+      const ends = [history, logs.deletions, logs.timeline].map((one) => one.flush());
+      await Promise.all([...ends, hubRecords?.close()]);
       await Promise.all(files.map((file) => file.close()));
     },
+  };
+}
+
+function openLogs(dir: string, log: Logger): Pick<ControllerState, 'deletions' | 'timeline'> {
+  const shared = { dir, maxRecords: MAX_LOGGED, log };
+  return {
+    deletions: new RecordLog<DeletionRecord>({ ...shared, name: 'deletions' }),
+    timeline: new RecordLog<TimelineStep>({ ...shared, name: 'timeline' }),
   };
 }
 

@@ -27,19 +27,8 @@ export function logEvent(log: Logger, event: ControllerEvent): void {
       }
       return;
     }
-    case 'decided': {
-      const { placement, result, added, removed } = event;
-      // At a start all placements are decided, mostly as they were.
-      const isNews = added.length + removed.length > 0 || result.outcome !== 'scheduled';
-      log[isNews ? 'info' : 'debug']('placement decided', {
-        placement,
-        outcome: result.outcome,
-        clusters: result.selected.length,
-        added,
-        removed,
-      });
-      return;
-    }
+    case 'decided':
+      return logDecision(log, event);
     case 'published': {
       const { kind, atMs: _at, clusters, ...fields } = event;
       // Those that came and went are named; the others were told of before.
@@ -54,14 +43,15 @@ export function logEvent(log: Logger, event: ControllerEvent): void {
       return;
     }
     case 'application-set-refreshed':
+    case 'application-set-waves':
     case 'cluster-secret-written':
       return logArgocd(log, event);
+    case 'registration':
+      return logRegistration(log, event);
     case 'deleted':
       return logDeletion(log, event.record);
     case 'hub-restored':
-      log.warn('the hub was restored or replaced, it is compared with Git before anything is decided', {
-        how: event.how,
-      });
+      log.warn(TEXT[event.kind], { how: event.how });
       return;
     case 'held':
     case 'pull-held':
@@ -78,18 +68,45 @@ export function logEvent(log: Logger, event: ControllerEvent): void {
   }
 }
 
+function logDecision(
+  log: Logger,
+  { placement, result, added, removed }: Extract<ControllerEvent, { kind: 'decided' }>,
+): void {
+  // At a start all placements are decided, mostly as they were.
+  const isNews = added.length + removed.length > 0 || result.outcome !== 'scheduled';
+  log[isNews ? 'info' : 'debug']('placement decided', {
+    placement,
+    outcome: result.outcome,
+    clusters: result.selected.length,
+    added,
+    removed,
+  });
+}
+
 function logArgocd(
   log: Logger,
-  event: Extract<ControllerEvent, { kind: 'application-set-refreshed' | 'cluster-secret-written' }>,
+  event: Extract<
+    ControllerEvent,
+    { kind: 'application-set-refreshed' | 'application-set-waves' | 'cluster-secret-written' }
+  >,
 ): void {
   const { kind, atMs: _at, ...fields } = event;
   if (event.kind === 'application-set-refreshed')
     log[event.outcome === 'requested-again' ? 'warn' : 'info'](TEXT[kind], fields);
-  else {
+  else if (event.kind === 'application-set-waves') {
+    const { applicationSet, placement, served, waiting, message: explanation } = event;
+    log.info(TEXT[kind], { applicationSet, placement, served, waiting, explanation });
+  } else {
     const { action, cluster, gitOpsCluster, secret: name } = event;
     // A log hides what is called a secret.
     log.info(TEXT[kind], { action, cluster, gitOpsCluster, name });
   }
+}
+
+function logRegistration(log: Logger, event: Extract<ControllerEvent, { kind: 'registration' }>): void {
+  const { kind, atMs: _at, ...fields } = event;
+  const isTrouble = event.action === 'unreachable' || event.action === 'clock-out-of-sync';
+  log[isTrouble ? 'warn' : 'info'](TEXT[kind], fields);
 }
 
 function logDeletion(log: Logger, record: DeletionRecord): void {
@@ -130,9 +147,12 @@ const TEXT = {
   synced: 'hub follows the source',
   'work-written': 'work written',
   'application-set-refreshed': 'ApplicationSet refresh',
+  'application-set-waves': 'waves of an ApplicationSet',
   'cluster-secret-written': 'cluster registration in Argo CD written',
   'pulled-work-written': 'work of an Application written',
   'pull-held': 'removal of Applications held, their works stay',
+  'hub-restored': 'the hub was restored or replaced, it is compared with Git before anything is decided',
+  registration: 'registration of a cluster',
   held: 'decision held, the last one stays published',
   'sync-problem': 'object not synced',
 } as const;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { postCommitStatus } from '../../adapters/scm/commit-status.ts';
+import { postCommitStatus } from '../../adapters/forge/commit-status.ts';
 import { JsonFileMap } from '../../adapters/store/json-file.ts';
 import { sha256 } from '../../runtime/sha256.ts';
 import { InputError } from '../../core/errors.ts';
@@ -183,18 +183,24 @@ function reporterOf(
 function hubSyncOf(
   options: ServeOptions,
   from: ServeSource,
-  around: Pick<SourceDependencies, 'barrier' | 'onDeleted' | 'readDeleted'> & {
+  around: Pick<SourceDependencies, 'barrier' | 'events' | 'onDeleted' | 'readDeleted'> & {
     readonly name: string;
     readonly claims: SourceClaims;
   },
 ): HubSync {
   const embedded = options.embedded === true;
-  const { name, claims, barrier, onDeleted, readDeleted } = around;
+  const { name, claims, barrier, events, onDeleted, readDeleted } = around;
   return new HubSync({
     api: options.api,
     digest: sha256,
     claims,
-    written: barrier,
+    written: {
+      applied: (object) => barrier.applied(object),
+      deleted: (object) => {
+        barrier.deleted(object);
+        void events.tell({ kind: 'deleted', source: name, object });
+      },
+    },
     onDeleted,
     readDeleted: () => readDeleted(name),
     source: name,

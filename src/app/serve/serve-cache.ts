@@ -3,9 +3,19 @@ import { GITOPS_CLUSTERS, MANAGED_SERVICE_ACCOUNT } from '../../core/argocd/argo
 import { SECRET_TYPE_LABEL } from '../../core/argocd/cluster-secrets/cluster-secret.ts';
 import { trimClusterSecret } from '../../core/argocd/cluster-secrets/known-secret.ts';
 import { InputError } from '../../core/errors.ts';
-import { CONFIG_MAP, MANIFEST_WORK, SECRET } from '../../core/model/kinds.ts';
+import {
+  CERTIFICATE_REQUEST,
+  CLUSTER_ROLE,
+  CLUSTER_ROLE_BINDING,
+  CONFIG_MAP,
+  LEASE,
+  MANIFEST_WORK,
+  ROLE_BINDING,
+  SECRET,
+} from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { ListOptions } from '../../core/ports.ts';
+import { CLUSTER_NAME_LABEL } from '../../core/registration/names.ts';
 import { sha256 } from '../../runtime/sha256.ts';
 import { isPullWork } from '../../core/argocd/pull/pull-target.ts';
 import { trimWork } from '../../core/work/trim-work.ts';
@@ -17,7 +27,7 @@ const OPTIONAL = [...GITOPS_CLUSTERS, MANAGED_SERVICE_ACCOUNT];
 
 /** The only copy of the hub that the process keeps: decisions, publication and the work controllers read it. */
 export function serveCache(
-  { api, clock, random, log, works, argocd, argocdPull }: ServeOptions,
+  { api, clock, random, log, works, argocd, registration }: ServeOptions,
   emit: (happening: ControllerEventBody) => void,
   history: Pick<HubContinuity, 'look' | 'doubt'>,
 ): ObjectCache {
@@ -30,10 +40,13 @@ export function serveCache(
     historyOf: () => history.look(),
     onOtherHistory: () => history.doubt(),
     transforms: {
-      [MANIFEST_WORK.plural]: argocdPull === true ? unlessPulled(trim) : trim,
+      [MANIFEST_WORK.plural]: argocd?.pull === true ? unlessPulled(trim) : trim,
       [SECRET.plural]: (secret) => trimClusterSecret(secret, { digest: sha256, decode: fromBase64 }),
     },
-    scopes: argocd === undefined ? {} : argocdScopes(argocd.namespace),
+    scopes: {
+      ...(argocd === undefined ? {} : argocdScopes(argocd.namespace)),
+      ...(registration === undefined ? {} : REGISTRATION_SCOPES),
+    },
     onError: (of, error) => {
       // Status and log tell of it; a hub may do without.
       const isAbsent = error instanceof InputError && error.code === 'kube.notfound';
@@ -60,6 +73,14 @@ function argocdScopes(namespace: string): Readonly<Record<string, ListOptions>> 
     [SECRET.plural]: { namespace, labelSelector: `${SECRET_TYPE_LABEL}=cluster` },
   };
 }
+
+/** Only what belongs to a cluster. */
+const REGISTRATION_SCOPES: Readonly<Record<string, ListOptions>> = Object.fromEntries(
+  [LEASE, CERTIFICATE_REQUEST, CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE_BINDING].map(({ plural }) => [
+    plural,
+    { labelSelector: CLUSTER_NAME_LABEL },
+  ]),
+);
 
 function fromBase64(text: string): string {
   return Buffer.from(text, 'base64').toString('utf8');

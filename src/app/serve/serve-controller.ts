@@ -25,6 +25,7 @@ import type { Subscribers } from '../../runtime/subscribers.ts';
 import type { SourceEvent } from '../../controllers/sources/progress/source-events.ts';
 import { CommitBarrier } from '../../controllers/sources/progress/commit-barrier.ts';
 import { openSources, restoreLost } from './open-sources.ts';
+import { loadPreviews } from './load-previews.ts';
 import { PublishPipeline } from '../../controllers/publication/publish-pipeline.ts';
 import { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
 import { recordDeletions } from './record-deletions.ts';
@@ -33,7 +34,7 @@ import { Readiness } from './http/readiness.ts';
 import { serveCache } from './serve-cache.ts';
 import { type ServeOptions } from '../settings/serve-options.ts';
 import { sourceNameOf } from '../../controllers/sources/progress/source-options.ts';
-import { startArgocd } from './start-argocd.ts';
+import { startDuties } from './start-duties.ts';
 import { Standby } from './standby.ts';
 import { SourceLedger } from '../../controllers/sources/progress/source-ledger.ts';
 import { warmEngine } from '../../controllers/scheduling/warm-engine.ts';
@@ -78,7 +79,7 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
       emit({ kind: 'hub-restored', how });
       // Watches of a real hub go on, and show nothing of what was restored.
       cache.restart();
-      barrier.hubChanged();
+      barrier.hubChanged(inventory.listInputs(supervisor.signal));
       if (decider instanceof PublishPipeline) decider.hubChanged(how, now);
       loops.forEach(({ loop }) => loop.hubChanged(how));
     },
@@ -98,13 +99,14 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
   const kept = recordDeletions(options, emit, state);
   const loops = await openSources(options, { ...kept, emit, events: followed, barrier, whenFirstPublished });
   for (const { store } of inventory.inputs) store.onChange((change) => restoreLost(change, barrier, loops));
+  const previews = await loadPreviews({ ...parts, ledger, followed, whenPublished: whenFirstPublished });
   let works: WorkControllers | undefined;
-  const argocd = startArgocd({ ...parts, cache, state });
+  const duties = startDuties({ ...parts, cache, state });
   const http = await serveHttp({
     ...{ options, inventory, publishedPlacements, metrics, decider, readiness, leadership },
-    ...{ pull: argocd.pull, loops: loops.map(({ loop }) => loop) },
+    ...{ pull: duties.pull, waves: duties.waves, previews, loops: loops.map(({ loop }) => loop) },
     commitOf: (object) => ledger.sourceCommitOf(object),
-    warnings: () => [inventory, decider, works, argocd].flatMap((part) => [...(part?.warnings() ?? [])]),
+    warnings: () => [inventory, decider, works, duties].flatMap((part) => [...(part?.warnings() ?? [])]),
   });
 
   supervisor.start('data directory', (signal) => state.keep(signal));
@@ -112,10 +114,8 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
   const standby = prepared && new Standby({ ...parts, leadership, clock, state, isHubRestored });
   for (const part of [standby, prepared, cache, decider, ...loops]) part?.start(supervisor);
   if (options.works !== false) works = startWorks({ ...parts, cache });
-  const ready = becomeReady(
-    { decider, standby, publishedPlacements, readiness, http, emit },
-    supervisor.signal,
-  );
+  const ready = becomeReady({ ...parts, decider, standby, readiness, http }, supervisor.signal);
+  previews?.start(supervisor, ready);
   if (decider instanceof PublishPipeline) supervisor.start('warm-up', warmUpOf(inventory, clock, ready));
   return {
     events,
@@ -124,9 +124,9 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
     reconcile: () => loops.forEach(({ loop }) => loop.reconcile()),
     close: async () => {
       await http?.close();
-      await Promise.all([works?.close(), argocd.close(), supervisor.close()]);
+      await Promise.all([works?.close(), duties.close(), supervisor.close()]);
       continuity.note();
-      await Promise.all([...loops.map(({ close }) => close()), state.close()]);
+      await Promise.all([...loops.map(({ close }) => close()), previews?.close(), state.close()]);
       events.close();
     },
     cutOff: () => loops.forEach(({ cutOff }) => cutOff()),

@@ -1,6 +1,8 @@
 import type { ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
 import { startClusterSecrets } from '../../controllers/argocd/cluster-secrets/start-cluster-secrets.ts';
 import { startRefresh } from '../../controllers/argocd/refresh/start-refresh.ts';
+import { type RunningWaves, startWaves } from '../../controllers/argocd/waves/start-waves.ts';
+import { DEFAULT_STALE_AFTER_MS } from '../../controllers/inventory/hub-inventory.ts';
 import type { PullController } from '../../controllers/argocd/pull/start-pull-controller.ts';
 import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
 import type { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
@@ -18,6 +20,8 @@ export interface RunningArgocd {
 interface RunningDuties extends RunningArgocd {
   /** Undefined: Applications of Argo CD are not pulled. */
   readonly pull: PullController | undefined;
+  /** Undefined: no ApplicationSet is served in waves. */
+  readonly waves: RunningWaves | undefined;
 }
 
 /** Starts the controllers for Argo CD that are switched on. */
@@ -29,19 +33,24 @@ export function startArgocd(parts: {
   readonly state: Pick<ControllerState, 'pullRemovals'>;
 }): RunningDuties {
   const pull = startPull(parts);
-  const running = [...(pull === undefined ? [] : [pull]), ...startPush(parts)];
+  const push = startPush(parts);
+  const running = [...(pull === undefined ? [] : [pull]), ...push.running];
   return {
     pull,
+    waves: push.waves,
     warnings: () => running.flatMap((one) => one.warnings()),
     close: async () => void (await Promise.all(running.map((one) => one.close()))),
   };
 }
 
 /** What Argo CD on the hub needs to bring Applications to the clusters itself. */
-function startPush(parts: Omit<Parameters<typeof startArgocd>[0], 'state'>): readonly RunningArgocd[] {
+function startPush(parts: Omit<Parameters<typeof startArgocd>[0], 'state'>): {
+  readonly running: readonly RunningArgocd[];
+  readonly waves: RunningWaves | undefined;
+} {
   const { options, emit, cache, publishedPlacements: published } = parts;
   const { api: hub, clock, log, random, leadership, argocd } = options;
-  if (argocd === undefined) return [];
+  if (argocd === undefined) return { running: [], waves: undefined };
   const shared = {
     ...{ hub, cache, clock, log, random, published },
     argocdNamespace: argocd.namespace,
@@ -57,6 +66,7 @@ function startPush(parts: Omit<Parameters<typeof startArgocd>[0], 'state'>): rea
       startRefresh({
         ...shared,
         pluginConfigMaps: argocd.pluginConfigMaps,
+        perSecond: argocd.refreshesPerSecond,
         onRefresh: (event) => emit({ kind: 'application-set-refreshed', ...event }),
       }),
     );
@@ -68,5 +78,14 @@ function startPush(parts: Omit<Parameters<typeof startArgocd>[0], 'state'>): rea
         onWrite: (event) => emit({ kind: 'cluster-secret-written', ...event }),
       }),
     );
-  return running;
+  const waves =
+    argocd.waves !== true
+      ? undefined
+      : startWaves({
+          ...shared,
+          pluginConfigMaps: argocd.pluginConfigMaps,
+          staleAfterMs: options.staleAfterMs ?? DEFAULT_STALE_AFTER_MS,
+          onWaves: (event) => emit({ kind: 'application-set-waves', ...event }),
+        });
+  return { running: waves === undefined ? running : [...running, waves], waves };
 }

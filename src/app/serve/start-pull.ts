@@ -5,6 +5,8 @@ import {
 } from '../../controllers/argocd/pull/start-pull-controller.ts';
 import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
 import { ConflictError } from '../../core/errors.ts';
+import { HubRemovals } from '../../controllers/argocd/pull/hub-removals.ts';
+import type { PullRemovalMemory } from '../../controllers/argocd/pull/pull-options.ts';
 import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/judge/removal-budget.ts';
 import { sha256 } from '../../runtime/sha256.ts';
 import type { ServeOptions } from '../settings/serve-options.ts';
@@ -19,11 +21,11 @@ export function startPull(parts: {
 }): PullController | undefined {
   const { options, emit, cache, state } = parts;
   const { api, clock, log, random, leadership, budget = DEFAULT_REMOVAL_BUDGET } = options;
-  if (options.argocdPull !== true) return undefined;
+  if (options.argocd?.pull !== true) return undefined;
   return startPullController({
     ...{ hub: api, cache, clock, log, random, budget },
     digest: sha256,
-    removals: state.pullRemovals,
+    removals: removalMemory(options, state),
     mayBegin: async (signal) => leadership?.whenHeld(signal),
     onWrite: (written) => emit({ kind: 'pulled-work-written', ...written }),
     onHeld: (held) => emit({ kind: 'pull-held', ...held }),
@@ -32,4 +34,16 @@ export function startPull(parts: {
       if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `pull model ${key}`, error });
     },
   });
+}
+
+/** The data directory of an embedded hub's controller is as safe as the hub; elsewhere another leader has another directory. */
+function removalMemory(
+  { embedded, api: hub, clock }: ServeOptions,
+  { pullRemovals: file }: Pick<ControllerState, 'pullRemovals'>,
+): PullRemovalMemory {
+  if (embedded !== true) return new HubRemovals({ hub, clock, digest: sha256 });
+  return {
+    read: (group) => Promise.resolve(file.get(group) ?? []),
+    persist: (group, removals) => file.persist(group, removals),
+  };
 }

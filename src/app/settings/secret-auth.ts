@@ -1,7 +1,8 @@
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ProvidedAuth } from '../../adapters/git/repository/git-auth.ts';
-import { GitHubApp } from '../../adapters/scm/github-app.ts';
+import { GitHubApp } from '../../adapters/forge/github/github-app.ts';
+import { secretTexts } from '../../adapters/kube/secret-texts.ts';
 import { InputError } from '../../core/errors.ts';
 import { SECRET } from '../../core/model/kinds.ts';
 import type { KubeApi, ObjectKey } from '../../core/ports.ts';
@@ -46,6 +47,12 @@ export class SecretAuth {
     return auth.type === 'bearer' ? auth.token : auth.password;
   }
 
+  /** The account of a GitHub App, whose tokens do not name it; undefined for other credentials. */
+  async account(): Promise<string | undefined> {
+    const data = await this.#read();
+    return data.has('githubAppID') ? this.#gitHubApp(data).account() : undefined;
+  }
+
   /** What the Secret says is read again anyway; what was got with it is not. */
   refused(): void {
     this.#app?.app.forget();
@@ -76,12 +83,7 @@ export class SecretAuth {
   async #read(): Promise<ReadonlyMap<string, string>> {
     const secret = await this.#options.api.get(SECRET, this.#options.key);
     if (secret === undefined) throw this.#problem('is not there');
-    const { data = {} } = secret as { data?: Readonly<Record<string, unknown>> | null };
-    return new Map(
-      Object.entries(data ?? {})
-        .filter((entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1] !== '')
-        .map(([name, value]) => [name, Buffer.from(value, 'base64').toString('utf8')]),
-    );
+    return new Map(Object.entries(secretTexts(secret)).filter(([, value]) => value !== ''));
   }
 
   async #ssh(key: string, knownHosts: string | undefined): Promise<ProvidedAuth> {

@@ -4,6 +4,10 @@ import type { SourceSettings } from './source-settings.ts';
 /** The Secrets on the hub that the credentials of the sources are in. */
 export function secretsOf(sources: readonly SourceSettings[]): readonly ObjectKey[] {
   return sources
-    .flatMap(({ credentials, commitStatus }) => [credentials, commitStatus?.credentials])
+    .flatMap(({ credentials, commitStatus, preview }) => [
+      credentials,
+      commitStatus?.credentials,
+      preview?.credentials,
+    ])
     .flatMap((settings) => (settings !== undefined && 'secretRef' in settings ? [settings.secretRef] : []));
 }

@@ -1,8 +1,11 @@
-import type { WebhookProvider } from '../../adapters/scm/webhook-event.ts';
+import type { WebhookProvider } from '../../adapters/forge/event/webhook-event.ts';
 import type { ServeSource } from '../../controllers/sources/progress/source-options.ts';
 import type { ResultGenerator } from '../../core/placement/engine.ts';
-import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
+import type { Clock, KubeApi, Logger, MonotonicClock } from '../../core/ports.ts';
 import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
+import type { AutoAcceptance } from '../../core/registration/acceptance/auto-acceptance.ts';
+import type { RegistrationDuty } from '../../core/registration/duties.ts';
+import type { WebhookAddress } from '../../core/registration/webhooks/webhook-configurations.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import type { Leadership } from '../../runtime/leader-election/leadership.ts';
 
@@ -39,8 +42,10 @@ export interface ServeOptions {
   readonly works?: boolean | undefined;
   /** Absent: Argo CD is left alone. */
   readonly argocd?: ServeArgocdOptions | undefined;
-  /** Bring Applications of Argo CD to the clusters that pull them, as ManifestWorks. Default false. */
-  readonly argocdPull?: boolean | undefined;
+  /** Absent: registration is left to OCM's controller, or to nobody. */
+  readonly registration?: ServeRegistrationOptions | undefined;
+  /** Absent: OCM's webhooks check clusters, sets and bindings, or nobody does. */
+  readonly admission?: ServeAdmissionOptions | undefined;
   /** Absent: no HTTP. */
   readonly http?: ServeHttpOptions | undefined;
   readonly maxRecords?: number | undefined;
@@ -55,12 +60,33 @@ export interface ServeArgocdOptions {
   readonly namespace: string;
   /** Refresh ApplicationSets when decisions that they use change. */
   readonly refresh: boolean;
+  /** How many of them in a second, on average. Default: 10. */
+  readonly refreshesPerSecond?: number | undefined;
+  /** Serve the plugin generators that ask for it in waves. */
+  readonly waves?: boolean | undefined;
   /** Register in Argo CD the clusters that GitOpsClusters select. */
   readonly clusterSecrets: boolean;
+  /** Bring Applications to the clusters that pull them, as ManifestWorks. */
+  readonly pull: boolean;
   /** Names of ConfigMaps of the plugin generator whose `baseUrl` is Berth. */
   readonly pluginConfigMaps: readonly string[];
   /** Labels of ManagedClusters that their Secrets get: keys, or `prefix*`. */
   readonly clusterLabels: readonly string[];
+}
+
+export interface ServeRegistrationOptions {
+  /** The controllers to run; at least one. */
+  readonly duties: readonly RegistrationDuty[];
+  readonly autoAcceptance: AutoAcceptance;
+  /** Measures how long agents are silent. */
+  readonly clock: MonotonicClock;
+}
+
+export interface ServeAdmissionOptions {
+  readonly host: string;
+  readonly port: number;
+  /** How the hub reaches it. */
+  readonly address: WebhookAddress;
 }
 
 export interface ServeHttpOptions {
@@ -72,6 +98,10 @@ export interface ServeHttpOptions {
   readonly tls?: { readonly certFile: string; readonly keyFile: string } | undefined;
   /** /metrics needs a token with the scope `metrics`. Default false. */
   readonly protectMetrics?: boolean | undefined;
+  /** Where people reach this server, for links in previews: `https://berth.example.com`. Absent: there are none. */
+  readonly publicUrl?: string | undefined;
+  /** Base URLs of the other controllers: a process that stands by hands them what only the leader can act on. Default: none. */
+  readonly peers?: readonly string[] | undefined;
   /** Forges that may report a push at /webhooks/PROVIDER, each with a file of secrets, one per line. Others get 404. */
   readonly webhookSecretFiles?: Readonly<Partial<Record<WebhookProvider, string>>> | undefined;
 }

@@ -5,8 +5,10 @@ import { checkAuthMatchesUrl, NO_AUTH } from '../../adapters/git/repository/git-
 import { checkGitRef } from '../../adapters/git/repository/git-ref.ts';
 import type { GitRef } from '../../adapters/git/repository/git-repository.ts';
 import { parseGitUrl } from '../../adapters/git/repository/git-url.ts';
-import { forgeOfUrl } from '../../adapters/scm/forge-of-url.ts';
-import { GitHubApp } from '../../adapters/scm/github-app.ts';
+import { openForge } from '../../adapters/forge/open-forge.ts';
+import type { ForgeRepository } from '../../adapters/forge/request/forge-repository.ts';
+import { forgeOfUrl } from '../../adapters/forge/forge-of-url.ts';
+import { GitHubApp } from '../../adapters/forge/github/github-app.ts';
 import { InputError, errorText } from '../../core/errors.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import type { ServeSource } from '../../controllers/sources/progress/source-options.ts';
@@ -15,6 +17,7 @@ import type {
   CommitStatusSettings,
   CredentialSettings,
   GitHubAppSettings,
+  PreviewSettings,
   RefSettings,
   SourceSettings,
 } from './source-settings.ts';
@@ -51,6 +54,7 @@ export function serveSource(settings: SourceSettings, context: SourceContext): S
       settings.commitStatus === undefined
         ? undefined
         : statusTarget(settings, settings.commitStatus, credentials),
+    preview: settings.preview === undefined ? undefined : previewOf(settings, settings.preview, credentials),
     close: () => credentials.close(),
   };
 }
@@ -63,27 +67,59 @@ function gitRef(ref: RefSettings): GitRef {
 }
 
 function statusTarget(
-  { name, url, credentials }: SourceSettings,
+  settings: SourceSettings,
   status: CommitStatusSettings,
   access: SourceCredentials,
 ): NonNullable<ServeSource['commitStatus']> {
-  const subject = `Source ${name}, commitStatus`;
-  const guessed = forgeOfUrl(status.provider, url);
-  const apiUrl = status.apiUrl ?? guessed?.apiUrl;
-  const repository = status.repository ?? guessed?.repository;
+  const target = forgeRepository(settings, status, access, 'commitStatus');
+  return { target, targetUrl: status.targetUrl };
+}
+
+function previewOf(
+  settings: SourceSettings,
+  preview: PreviewSettings,
+  access: SourceCredentials,
+): NonNullable<ServeSource['preview']> {
+  const { account, forks, drafts, approvers, selfApproval, ruleStatuses } = preview;
+  if (settings.ref !== undefined && !('branch' in settings.ref))
+    throw new InputError('needs a source that follows a branch: pull requests are merged into branches', {
+      code: 'settings.preview',
+      subject: `Source ${settings.name}, preview`,
+    });
+  const repository = forgeRepository(settings, preview, access, 'preview');
+  const from = preview.credentials ?? settings.credentials;
+  const ofApp = from === undefined ? undefined : access.account(from);
+  return {
+    forge: openForge(repository, account === undefined ? ofApp : async () => account),
+    repositoryName: repository.repository,
+    rules: { forks, drafts, approvers, selfApproval },
+    ruleStatuses,
+  };
+}
+
+function forgeRepository(
+  { name, url, credentials }: SourceSettings,
+  at: Pick<CommitStatusSettings, 'provider' | 'apiUrl' | 'repository' | 'credentials'>,
+  access: SourceCredentials,
+  field: 'commitStatus' | 'preview',
+): ForgeRepository {
+  const [subject, code] = [
+    `Source ${name}, ${field}`,
+    field === 'preview' ? 'settings.preview' : 'settings.commit-status',
+  ];
+  const guessed = forgeOfUrl(at.provider, url);
+  const apiUrl = at.apiUrl ?? guessed?.apiUrl;
+  const repository = at.repository ?? guessed?.repository;
   if (apiUrl === undefined || repository === undefined)
     throw new InputError('needs apiUrl and repository: the URL of the source names no forge', {
-      code: 'settings.commit-status',
+      code,
       subject,
     });
-  const from = status.credentials ?? credentials;
+  const from = at.credentials ?? credentials;
   const token = from === undefined ? undefined : access.token(from);
   if (token === undefined)
-    throw new InputError('needs a token, from tokenFile, githubApp or secretRef', {
-      code: 'settings.commit-status',
-      subject,
-    });
-  return { target: { provider: status.provider, apiUrl, repository, token }, targetUrl: status.targetUrl };
+    throw new InputError('needs a token, from tokenFile, githubApp or secretRef', { code, subject });
+  return { provider: at.provider, apiUrl, repository, ...token };
 }
 
 /** Turns credentials of the settings into what git and the forges' APIs take. */
@@ -113,16 +149,28 @@ class SourceCredentials {
   }
 
   /** For the API of the forge; undefined when these credentials are of no use there. */
-  token(settings: CredentialSettings): (() => Promise<string>) | undefined {
-    if ('tokenFile' in settings) return async () => (await readText(settings.tokenFile)).trim();
-    if ('passwordFile' in settings) return async () => (await readText(settings.passwordFile)).trim();
+  token(settings: CredentialSettings): Pick<ForgeRepository, 'token' | 'refused'> | undefined {
+    if ('tokenFile' in settings) return { token: async () => (await readText(settings.tokenFile)).trim() };
+    if ('passwordFile' in settings)
+      return { token: async () => (await readText(settings.passwordFile)).trim() };
     if ('githubApp' in settings) {
       const app = this.#gitHubApp(settings.githubApp);
-      return () => app.token();
+      return { token: () => app.token(), refused: () => app.forget() };
     }
     if (!('secretRef' in settings)) return undefined;
     const secret = this.#secret(settings.secretRef);
-    return () => secret.token();
+    return { token: () => secret.token(), refused: () => secret.refused() };
+  }
+
+  /** The account behind a GitHub App, whose tokens do not name it; undefined for other credentials. */
+  account(settings: CredentialSettings): (() => Promise<string | undefined>) | undefined {
+    if ('githubApp' in settings) {
+      const app = this.#gitHubApp(settings.githubApp);
+      return () => app.account();
+    }
+    if (!('secretRef' in settings)) return undefined;
+    const secret = this.#secret(settings.secretRef);
+    return () => secret.account();
   }
 
   async close(): Promise<void> {

@@ -3,7 +3,7 @@ import { parseGoDuration } from '../../core/model/go-duration.ts';
 import { parseRemovalBudget } from '../../core/publish/judge/removal-budget.ts';
 import { LISTED_KIND } from '../../core/sync/applied/applied-kinds.ts';
 import { DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';
-import { WEBHOOK_PROVIDERS } from '../../adapters/scm/webhook-event.ts';
+import { FORGE_PROVIDERS } from '../../adapters/forge/request/forge-providers.ts';
 
 const text = z.string().min(1);
 const file = text.describe('path of a file, relative to the settings file');
@@ -46,21 +46,42 @@ const signatures = z
     },
   );
 
+/** What the API of a forge takes. */
+const apiCredentials = z.union([
+  z.strictObject({ tokenFile: file }),
+  z.strictObject({ githubApp }),
+  z.strictObject({ secretRef }),
+]);
+
 const commitStatus = z.strictObject({
-  provider: z.enum(WEBHOOK_PROVIDERS.filter((provider) => provider !== 'generic')),
+  provider: z.enum(FORGE_PROVIDERS),
   /** Default: what the URL of the repository suggests. */
   apiUrl: z.url().optional(),
   repository: text.optional(),
   /** Where the status links to. */
   targetUrl: z.url().optional(),
   /** Default: the credentials of the source. */
-  credentials: z
-    .union([
-      z.strictObject({ tokenFile: file }),
-      z.strictObject({ githubApp }),
-      z.strictObject({ secretRef }),
-    ])
-    .optional(),
+  credentials: apiCredentials.optional(),
+});
+
+const preview = z.strictObject({
+  provider: z.enum(FORGE_PROVIDERS),
+  /** Default: what the URL of the repository suggests. */
+  apiUrl: z.url().optional(),
+  repository: text.optional(),
+  /** Default: the credentials of the source. */
+  credentials: apiCredentials.optional(),
+  /** The account of the token, where the forge does not say it (access tokens of Bitbucket Cloud). */
+  account: text.optional(),
+  /** Pull requests from forks: `off`, unless somebody who may write asks; `summary`: without details. */
+  forks: z.enum(['off', 'summary']).default('off'),
+  drafts: z.boolean().default(true),
+  /** Who may approve held changes by a comment. */
+  approvers: z.enum(['write', 'admin']).default('write'),
+  /** Whether the author may approve what the own pull request makes held. */
+  selfApproval: z.boolean().default(false),
+  /** Whether each guard rule has a status of its own beside that of the preview. */
+  ruleStatuses: z.boolean().default(true),
 });
 
 const source = z.strictObject({
@@ -75,6 +96,7 @@ const source = z.strictObject({
   caFile: file.optional(),
   signatures: signatures.optional(),
   commitStatus: commitStatus.optional(),
+  preview: preview.optional(),
   sync: z.enum(['apply', 'observe']).optional(),
   force: z.boolean().optional(),
   /** Fields that other managers own: `report` leaves them, `take` takes them. Default: `take` with force, else `report`. */
@@ -103,5 +125,6 @@ export const settingsSchema = z.strictObject({ sources: z.array(source).min(1) }
 export type SourceSettings = z.infer<typeof source>;
 export type CredentialSettings = z.infer<typeof credentials>;
 export type CommitStatusSettings = z.infer<typeof commitStatus>;
+export type PreviewSettings = z.infer<typeof preview>;
 export type GitHubAppSettings = z.infer<typeof githubApp>;
 export type RefSettings = z.infer<typeof ref>;

@@ -14,14 +14,3 @@ export function renderTextTable(header: readonly string[], rows: readonly (reado
     .join('\n')
     .concat('\n');
 }
-
-/** Age the way kubectl prints it: `42s`, `5m10s`, `3h`, `12d`. @param ageMs not negative */
-export function formatAge(ageMs: number): string {
-  const seconds = Math.max(0, Math.floor(ageMs / 1000));
-  if (seconds < 120) return `${seconds}s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 10) return seconds % 60 === 0 ? `${minutes}m` : `${minutes}m${seconds % 60}s`;
-  if (minutes < 180) return `${minutes}m`;
-  const hours = Math.floor(minutes / 60);
-  return hours < 48 ? `${hours}h` : `${Math.floor(hours / 24)}d`;
-}

@@ -2,9 +2,11 @@ import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import type { CommitInfo } from '../../adapters/git/repository/git-repository.ts';
 import type { Problem } from '../../core/model/problem.ts';
 import type { PulledWorkWritten, PullHeld } from '../../core/argocd/pull/pull-events.ts';
+import type { WaveEvent } from '../../core/argocd/waves/wave-event.ts';
 import type { HoldReason } from '../../core/publish/judge/judge-result.ts';
 import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
 import type { HubBreak } from '../../core/sync/hub-position.ts';
+import type { RegistrationEvent } from '../../core/registration/registration-event.ts';
 import type { ScheduleResult } from '../../core/placement/result/schedule-result.ts';
 
 /** An event of the controller, in the order of occurrence. `atMs`: milliseconds since the epoch. */
@@ -81,6 +83,8 @@ export type ControllerEventBody =
       readonly placements: readonly string[];
       readonly tookMs?: number | undefined;
     }
+  /** Clusters are served to an ApplicationSet that were not before, or a wave waits for another reason than before. */
+  | ({ readonly kind: 'application-set-waves' } & WaveEvent)
   | {
       readonly kind: 'cluster-secret-written';
       readonly action: 'created' | 'updated' | 'deleted';
@@ -93,6 +97,8 @@ export type ControllerEventBody =
   | ({ readonly kind: 'pulled-work-written' } & PulledWorkWritten)
   /** Works that carry Applications are not removed. */
   | ({ readonly kind: 'pull-held' } & PullHeld)
+  /** A cluster was accepted, denied, found unreachable and so on. */
+  | ({ readonly kind: 'registration' } & RegistrationEvent)
   /** The hub was restored to an older state, or replaced: it is compared with Git before anything is decided. */
   | { readonly kind: 'hub-restored'; readonly how: HubBreak }
   /** Logged where it was met: this event is for people who watch. */

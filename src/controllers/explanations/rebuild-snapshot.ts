@@ -1,7 +1,7 @@
 import { InputError } from '../../core/errors.ts';
 import { recordedClusters, withRecordedClusters } from '../../core/explain/snapshot/recorded-decisions.ts';
 import type { KubeApi } from '../../core/ports.ts';
-import { overlaySnapshot } from '../../core/preview/overlay-snapshot.ts';
+import { overlaySnapshot } from '../../core/preview/sides/overlay-snapshot.ts';
 import type { CompactRecord } from '../../core/publish/record/compact-record.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import { readHubSnapshot } from './hub-snapshot.ts';

@@ -37,7 +37,7 @@ export interface InventoryOptions {
   readonly decides?: 'own' | 'all' | undefined;
 }
 
-const DEFAULT_STALE_AFTER_MS = 300_000;
+export const DEFAULT_STALE_AFTER_MS = 300_000;
 
 /** The inputs of decisions, and whether they are fresh enough: a view of the process's cache. */
 export class HubInventory {
@@ -108,6 +108,11 @@ export class HubInventory {
   async readPublished(signal: AbortSignal): Promise<void> {
     const read = [this.placements, this.decisions].filter(({ synced }) => synced);
     await Promise.all(read.map((reflector) => reflector.relist(signal)));
+  }
+
+  /** Lists the inputs of decisions again. @returns by kind: resolves when it was listed or refused, or when the signal aborts */
+  listInputs(signal: AbortSignal): ReadonlyMap<string, Promise<void>> {
+    return new Map(this.inputs.map((reflector) => [reflector.kind.kind, reflector.relist(signal)]));
   }
 
   /** Milliseconds since the oldest kind was confirmed. */

@@ -1,17 +1,25 @@
 import type { IndexDefinition } from '../../adapters/kube/cache/object-cache.ts';
 import { REPLICA_SET_LABEL, WORK_PLACEMENT_LABEL } from '../../core/model/kind/manifest-work-replica-set.ts';
+import type { ObjectMeta } from '../../core/model/object-meta.ts';
 import { MANIFEST_WORK } from '../../core/model/kinds.ts';
 
 /** By placement and cluster, see `worksKey`. */
 export const WORKS_BY_PLACEMENT: IndexDefinition = {
   kind: MANIFEST_WORK,
-  keysOf: ({ metadata: { namespace, labels } }) => {
-    // `NAMESPACE.NAME` of the replica set, whose namespace is that of its placements.
-    const [owner] = (labels?.[REPLICA_SET_LABEL] ?? '').split('.', 1);
-    const placement = labels?.[WORK_PLACEMENT_LABEL];
-    return owner && placement && namespace ? worksKey(`${owner}/${placement}`, namespace) : undefined;
+  keysOf: ({ metadata }) => {
+    const placement = placementOfWork(metadata);
+    const { namespace } = metadata;
+    return placement && namespace ? worksKey(placement, namespace) : undefined;
   },
 };
+
+/** `namespace/name` of the placement that a work of a replica set is made for. */
+export function placementOfWork({ labels }: Pick<ObjectMeta, 'labels'>): string | undefined {
+  // `NAMESPACE.NAME` of the replica set, whose namespace is that of its placements.
+  const [owner] = (labels?.[REPLICA_SET_LABEL] ?? '').split('.', 1);
+  const placement = labels?.[WORK_PLACEMENT_LABEL];
+  return owner && placement ? `${owner}/${placement}` : undefined;
+}
 
 /** @param placement `namespace/name` */
 export function worksKey(placement: string, cluster: string): string {

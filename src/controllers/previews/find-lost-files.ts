@@ -3,7 +3,7 @@ import { objectIdentity, type ObjectRef, refOf } from '../../core/model/object-r
 import type { SourceObject } from '../../core/model/source-object.ts';
 import type { LostFile } from '../../core/preview/lost-file.ts';
 import { manifestSelector, selectManifests } from '../sources/manifests/manifest-selection.ts';
-import type { SourceDeclaration } from '../../core/preview/merge-sources.ts';
+import type { SourceDeclaration } from '../../core/preview/sides/merge-sources.ts';
 
 export interface LostFilesInput {
   readonly repository: Pick<GitRepository, 'listTree'>;

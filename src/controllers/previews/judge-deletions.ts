@@ -6,7 +6,7 @@ import { formatRef, objectIdentity, refOf } from '../../core/model/object-ref.ts
 import { formatLocation } from '../../core/model/source-location.ts';
 import type { SourceObject } from '../../core/model/source-object.ts';
 import type { KubeApi } from '../../core/ports.ts';
-import { overlaySnapshot } from '../../core/preview/overlay-snapshot.ts';
+import { overlaySnapshot } from '../../core/preview/sides/overlay-snapshot.ts';
 import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
 import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/judge/removal-budget.ts';
 import { formatNameList } from '../../core/publish/judge/judge-result.ts';
@@ -27,7 +27,11 @@ import type { RecordedDeletions } from './recorded-hub-state.ts';
 import type { JudgedDeletions } from '../../core/preview/judged-deletions.ts';
 import { returningObjects } from '../../core/preview/hub-only-objects.ts';
 import { kindScopes } from './kind-scopes.ts';
-import { mergeSources, type OwnerOf, type SourceDeclaration } from '../../core/preview/merge-sources.ts';
+import {
+  mergeSources,
+  type OwnerOf,
+  type SourceDeclaration,
+} from '../../core/preview/sides/merge-sources.ts';
 import { predictDependents } from './predict-dependents.ts';
 import { readMembers } from './read-members.ts';
 

@@ -5,8 +5,8 @@ import { PublishedClusters } from '../../core/placement/prior/published-clusters
 import { scheduleAll } from '../../core/placement/schedule-all.ts';
 import { scheduleEach } from '../../core/placement/schedule-each.ts';
 import { makePlan } from '../../core/preview/make-plan.ts';
-import { overlaySnapshot } from '../../core/preview/overlay-snapshot.ts';
-import { snapshotWithout } from '../../core/preview/snapshot-without.ts';
+import { overlaySnapshot } from '../../core/preview/sides/overlay-snapshot.ts';
+import { snapshotWithout } from '../../core/preview/sides/snapshot-without.ts';
 import type { JudgedDeletions } from '../../core/preview/judged-deletions.ts';
 import { hubOnlyObjects } from '../../core/preview/hub-only-objects.ts';
 import type { SourceObject } from '../../core/model/source-object.ts';
@@ -14,8 +14,10 @@ import type { Plan, PlanEnd } from '../../core/preview/plan.ts';
 import type { PlanSide } from '../../core/preview/plan-input.ts';
 import { PlanJudge } from '../../core/preview/plan-judge.ts';
 import type { CompactRecord } from '../../core/publish/record/compact-record.ts';
+import { applyWhatIf, type WhatIf } from '../../core/preview/what-if/apply-what-if.ts';
 import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import { type ApplicationContext, planApplications } from './plan-applications.ts';
 import { leavePlacementsToOthers, othersNote, withOthersPublished } from './placements-of-others.ts';
 import { publishedResults } from '../../core/transition/published-results.ts';
 import { completeTransition, type TransitionOptions } from '../../core/transition/transition.ts';
@@ -24,6 +26,8 @@ import { makeMoveExplainer } from '../../core/preview/explain-moves.ts';
 
 interface PlannedFleet {
   readonly objects: readonly SourceObject[];
+  /** Absent: `objects`; see `PlanSide`. */
+  readonly declared?: readonly SourceObject[] | undefined;
 }
 
 export interface ContentPlanInput {
@@ -46,10 +50,21 @@ export interface ContentPlanInput {
   readonly recordsOf?: ((placement: string) => readonly CompactRecord[]) | undefined;
   /** How much a change may remove from a placement that does not say so itself. Absent: the default. */
   readonly budgetOf?: ((placement: Placement) => RemovalBudget | undefined) | undefined;
+  /** What ApplicationSets are rendered with. Absent: they are not. */
+  readonly applications?: ApplicationContext | undefined;
+  /** What is assumed of the clusters beside what the head says. */
+  readonly whatIf?: readonly WhatIf[] | undefined;
+}
+
+/** A plan, and the sides that it was made of. */
+export interface PlannedContents {
+  readonly plan: Plan;
+  readonly before: PlanSide;
+  readonly after: PlanSide;
 }
 
 /** The plan between two fleets, with the same engine, holds and explanations as after the merge. */
-export function planContents(input: ContentPlanInput): Plan {
+export function planContents(input: ContentPlanInput): PlannedContents {
   const { base, head, now: present, recordsOf, budgetOf, deletions = [] } = input;
   const found = hubOnlyObjects(base.fleet.objects, head.fleet.objects, deletions);
   const baseSnapshot = snapshotOfObjects(base.fleet.objects, { now: present });
@@ -77,10 +92,14 @@ export function planContents(input: ContentPlanInput): Plan {
   };
   const applied = snapshotOfObjects([...base.fleet.objects, ...found.returning], { now: present });
   const lasting = snapshotWithout(laidOver, found.gone);
-  const merged = hub === undefined ? headSnapshot : overlaySnapshot(lasting, headSnapshot, applied);
+  const merged = applyWhatIf(
+    hub === undefined ? headSnapshot : overlaySnapshot(lasting, headSnapshot, applied),
+    input.whatIf ?? [],
+  );
   const before: PlanSide = {
     end: base.end,
     objects: base.fleet.objects,
+    declared: base.fleet.declared,
     onHub: [...base.fleet.objects, ...found.left],
     published: publishedOf(laidOver),
     works: input.works,
@@ -94,6 +113,7 @@ export function planContents(input: ContentPlanInput): Plan {
   const side: PlanSide = {
     end: head.end,
     objects: head.fleet.objects,
+    declared: head.fleet.declared,
     onHub: [...head.fleet.objects, ...found.staying, ...found.remaining],
     published: publishedOf(after.snapshot),
     snapshot: after.snapshot,
@@ -107,7 +127,29 @@ export function planContents(input: ContentPlanInput): Plan {
   const isPublishedKnown =
     hub !== undefined || baseSnapshot.decisions.length > 0 || baseSnapshot.placements.length === 0;
   const notes = [...othersNote(others), ...(isPublishedKnown ? [] : [NOTHING_RECORDED])];
-  return notes.length === 0 ? plan : { ...plan, notEvaluated: [...plan.notEvaluated, ...notes] };
+  return { plan: withApplications(plan, [before, side], input, notes), before, after: side };
+}
+
+function withApplications(
+  plan: Plan,
+  [before, after]: readonly [before: PlanSide, after: PlanSide],
+  { applications: context, whatIf = [] }: ContentPlanInput,
+  notes: readonly string[],
+): Plan {
+  const applications = context === undefined ? [] : planApplications(before, after, context);
+  return {
+    ...plan,
+    applications,
+    whatIf: whatIf.map(({ text }) => text),
+    hasChanges: plan.hasChanges || applications.some((set) => set.applications.length > 0),
+    notEvaluated: [...plan.notEvaluated, ...notes, ...notRenderedNotes(applications)],
+  };
+}
+
+function notRenderedNotes(sets: Plan['applications']): readonly string[] {
+  return sets.flatMap(({ namespace, name, notRendered }) =>
+    notRendered === undefined ? [] : [`ApplicationSet ${namespace}/${name} is not rendered: ${notRendered}`],
+  );
 }
 
 const NOTHING_RECORDED = 'No PlacementDecisions are recorded: what the base decides counts as published now.';

@@ -7,6 +7,8 @@ import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import { checkAppliedKinds } from '../../core/sources/check-applied-kinds.ts';
 import { appliedObjects } from '../../core/sync/applied/applied-kinds.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
+import { WorkContent } from '../../core/preview/inventory/work-content.ts';
+import { sha256 } from '../../runtime/sha256.ts';
 import { checkContent } from '../sources/manifests/check-content.ts';
 import type { SourceContent } from '../sources/manifests/source-content.ts';
 import { requireManifests } from '../sources/manifests/require-manifests.ts';
@@ -17,11 +19,16 @@ import { locateGitDir } from './locate-git-dir.ts';
 import { readBase } from './read-base.ts';
 import type { CompactRecord } from '../../core/publish/record/compact-record.ts';
 import type { RecordedHubState } from './recorded-hub-state.ts';
-import { markHeldDeletions } from '../../core/preview/judged-deletions.ts';
+import { type JudgedDeletions, markHeldDeletions } from '../../core/preview/judged-deletions.ts';
 import { judgeDeletions } from './judge-deletions.ts';
 import { readOwners } from './read-owners.ts';
 import { readWorks } from './read-works.ts';
-import { mergeSources, type OwnerOf, type SourceDeclaration } from '../../core/preview/merge-sources.ts';
+import {
+  mergeSources,
+  type OwnerOf,
+  type SourceDeclaration,
+} from '../../core/preview/sides/merge-sources.ts';
+import { judgePlan } from './judge-plan.ts';
 import { type ContentPlanInput, planContents } from './plan-contents.ts';
 
 export interface PlanRevisionsInput {
@@ -45,7 +52,19 @@ export interface PlanRevisionsInput {
   readonly hubMemory?: RecordedHubState | undefined;
   /** The hub itself, for what deletions take away from it; there when `hub` is. */
   readonly hubApi?: KubeApi | undefined;
+  /** What ApplicationSets are rendered with. Absent: they are not. */
+  readonly applications?: ContentPlanInput['applications'];
+  /** What is assumed of the clusters beside what the head says. */
+  readonly whatIf?: ContentPlanInput['whatIf'];
+  /** Names of the clusters that Argo CD has a Secret of. Absent: not known. */
+  readonly argocdClusters?: ReadonlySet<string> | undefined;
+  /** What the reader must know about what the plan is made on. */
+  readonly notes?: readonly string[] | undefined;
+  /** Version of Berth, for the token of the plan. */
+  readonly engine: string;
   readonly ambient: Readonly<Record<string, string | undefined>>;
+  /** False: no program but git is run for what the commits hold; kustomizations are refused. Default true. */
+  readonly runsPrograms?: boolean | undefined;
   /** Called with what is being done, for people who wait. */
   readonly tell: (what: string) => void;
 }
@@ -78,8 +97,11 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
   const baseFleets = await readSources(readers, (reader) => readBase(reader, before));
   input.tell(`reading ${input.head}`);
   const headFleets = await readSources(readers, (reader) => reader.read(after));
-  const globs = input.sources.flatMap(({ paths }) => paths);
-  requireManifests([...baseFleets, ...headFleets], input.folder, globs);
+  requireManifests(
+    [...baseFleets, ...headFleets],
+    input.folder,
+    input.sources.flatMap(({ paths }) => paths),
+  );
   input.tell('deciding');
   const others = input.others ?? [];
   const onHub: OwnerOf = input.hubApi
@@ -89,27 +111,28 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
   const ownerOf: OwnerOf = (identity) => onHub(identity) ?? stands.ownerOf(identity);
   const comes = mergeSources([...headFleets, ...others].map(withAppliedObjects), ownerOf);
   const now = input.now ?? presentOf([...baseFleets.slice(0, 1), ...headFleets.slice(0, 1)]);
-  const deletions = await Promise.all(
-    headFleets.map((fleet, at) =>
-      judgeDeletions(baseFleets[at] ?? fleet, fleet, {
-        before: [...baseFleets, ...others],
-        all: [...headFleets, ...others],
-        memory: input.hubMemory?.deletions.get(fleet.name),
-        hub: input.hubApi,
-        ownerOf,
-        now,
-      }),
-    ),
+  const content = new WorkContent(sha256, () =>
+    declaredIn([...baseFleets, ...headFleets, ...others]).map(({ object }) => object),
   );
+  const judged = await judgeSources(input, [baseFleets, headFleets], { ownerOf, now });
+  const deletions = judged.map((one) => ({ ...one, members: one.members.map((it) => content.restore(it)) }));
   const works = await readWorks(input.hubApi, [...stands.objects, ...comes.objects]);
-  const plan = planContents({
-    base: { fleet: stands, end: { name: input.base, commit: before } },
-    head: { fleet: comes, end: { name: input.head, commit: head } },
+  const planned = planContents({
+    base: {
+      fleet: { ...stands, declared: declaredIn([...baseFleets, ...others]) },
+      end: { name: input.base, commit: before },
+    },
+    head: {
+      fleet: { ...comes, declared: declaredIn([...headFleets, ...others]) },
+      end: { name: input.head, commit: head },
+    },
     now,
     hub: input.hub,
     decides: input.decides,
     works: works.items,
     deletions,
+    applications: input.applications,
+    whatIf: input.whatIf,
     recordsOf: (placement) => recordsOf(input.hubMemory, placement),
     budgetOf: (placement) => {
       const key = namespacedName(placement.metadata);
@@ -117,26 +140,70 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     },
   });
   const lostFiles = await lostFilesOf(input, compared, [baseFleets, headFleets]);
+  const complete = withDeletions(planned.plan, deletions, {
+    lostFiles,
+    first: [...notes, ...(input.notes ?? []), ...unread(headFleets)],
+    last: [
+      ...works.notEvaluated,
+      ...content.notes(),
+      ...(planned.plan.summary.held > 0 ? recordsUnread(input.hubMemory) : []),
+    ],
+  });
+  const verdict = await judgePlan({ ...planned, plan: complete }, compared, input);
   const problems = newProblems(await problemsOf(baseFleets), await problemsOf(headFleets));
   return {
-    plan: {
-      ...plan,
-      objects: markHeldDeletions(plan.objects, deletions),
-      lostFiles,
-      hasChanges: plan.hasChanges || deletions.some(({ held }) => held !== undefined),
-      deletionsHeld: deletions.flatMap(({ held }) => held ?? []),
-      notEvaluated: [
-        ...notes,
-        ...unread(headFleets),
-        ...plan.notEvaluated,
-        ...works.notEvaluated,
-        ...(plan.summary.held > 0 ? recordsUnread(input.hubMemory) : []),
-        ...deletions.flatMap(({ notEvaluated }) => notEvaluated),
-      ],
-    },
+    plan: verdict.plan,
     // A commit that was merged on trial exists nowhere: its files are those of the head.
-    problems: problems.map((problem) => locatedIn(head, after, problem)),
+    problems: [...problems, ...verdict.problems].map((problem) => locatedIn(head, after, problem)),
   };
+}
+
+type ReadFleets = readonly (SourceContent & SourceDeclaration)[];
+
+async function judgeSources(
+  { others = [], hubMemory, hubApi: hub }: PlanRevisionsInput,
+  [bases, heads]: readonly [ReadFleets, ReadFleets],
+  known: { readonly ownerOf: OwnerOf; readonly now: string },
+): Promise<readonly JudgedDeletions[]> {
+  return Promise.all(
+    heads.map((fleet, at) =>
+      judgeDeletions(bases[at] ?? fleet, fleet, {
+        ...{ before: [...bases, ...others], all: [...heads, ...others], hub, ...known },
+        memory: hubMemory?.deletions.get(fleet.name),
+      }),
+    ),
+  );
+}
+
+interface Besides {
+  readonly lostFiles: Plan['lostFiles'];
+  /** What was not evaluated, before and after what the plan says itself. */
+  readonly first: readonly string[];
+  readonly last: readonly string[];
+}
+
+function withDeletions(
+  plan: Plan,
+  deletions: readonly JudgedDeletions[],
+  { lostFiles, first, last }: Besides,
+): Plan {
+  return {
+    ...plan,
+    objects: markHeldDeletions(plan.objects, deletions),
+    lostFiles,
+    hasChanges: plan.hasChanges || deletions.some(({ held }) => held !== undefined),
+    deletionsHeld: deletions.flatMap(({ held }) => held ?? []),
+    notEvaluated: [
+      ...first,
+      ...plan.notEvaluated,
+      ...last,
+      ...deletions.flatMap(({ notEvaluated }) => notEvaluated),
+    ],
+  };
+}
+
+function declaredIn(fleets: readonly SourceDeclaration[]): SourceDeclaration['objects'] {
+  return fleets.flatMap(({ objects }) => objects);
 }
 
 function unread(heads: readonly Pick<SourceContent, 'complete'>[]): readonly string[] {
@@ -148,10 +215,7 @@ function unread(heads: readonly Pick<SourceContent, 'complete'>[]): readonly str
 async function lostFilesOf(
   { sources }: PlanRevisionsInput,
   { repository, before, after }: ComparedCommits,
-  [bases, heads]: readonly [
-    readonly (SourceContent & SourceDeclaration)[],
-    readonly (SourceContent & SourceDeclaration)[],
-  ],
+  [bases, heads]: readonly [ReadFleets, ReadFleets],
 ): Promise<Plan['lostFiles']> {
   const found = heads.map((head, at) => {
     const paths = sources[at]?.paths ?? [];
@@ -185,11 +249,15 @@ interface ReadSource {
 
 /** What the controller would see: a broken file keeps its last good objects. One reader for both commits knows what was there before. */
 function readersOf(
-  { sources, ambient }: PlanRevisionsInput,
+  { sources, ambient, runsPrograms = true }: PlanRevisionsInput,
   { repository }: ComparedCommits,
 ): readonly ReadSource[] {
   return sources.map(({ paths, ...source }) => ({
-    reader: new SourceReader(repository, { paths, keepLastGood: true, ambient }),
+    reader: new SourceReader(repository, {
+      paths,
+      keepLastGood: true,
+      ambient: runsPrograms ? ambient : undefined,
+    }),
     source,
   }));
 }

@@ -3,7 +3,11 @@ import { BerthError } from '../../core/errors.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { objectIdentity, refOf } from '../../core/model/object-ref.ts';
 import type { KubeApi } from '../../core/ports.ts';
-import { contestedObjects, type OwnerOf, type SourceDeclaration } from '../../core/preview/merge-sources.ts';
+import {
+  contestedObjects,
+  type OwnerOf,
+  type SourceDeclaration,
+} from '../../core/preview/sides/merge-sources.ts';
 import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../core/sync/apply-set.ts';
 
 /**

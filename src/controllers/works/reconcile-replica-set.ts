@@ -234,7 +234,7 @@ export class ReplicaSetReconciler {
     const options = { ...FIELD_MANAGER, subresource: 'status' } as const;
     const { hub } = this.#options;
     const after = await hub.mergePatch(MANIFEST_WORK_REPLICA_SET, { namespace, name }, patch, options);
-    this.#rivals.wrote(replicaSet, status, after.metadata.resourceVersion ?? '');
+    this.#rivals.recordWrite(replicaSet, status, after.metadata.resourceVersion ?? '');
   }
 }
 

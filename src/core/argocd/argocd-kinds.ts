@@ -5,6 +5,15 @@ const APPS = 'apps.open-cluster-management.io';
 
 export const APPLICATION_SET = kind(ARGOCD, 'v1alpha1', 'ApplicationSet', 'Namespaced');
 export const APPLICATION = kind(ARGOCD, 'v1alpha1', 'Application', 'Namespaced');
+export const APP_PROJECT = kind(ARGOCD, 'v1alpha1', 'AppProject', 'Namespaced');
+
+/** OCM's summary of the Applications of one ApplicationSet (open-cluster-management-io/multicloud-integrations). */
+export const APPLICATION_SET_REPORT = kind(
+  APPS,
+  'v1alpha1',
+  'MulticlusterApplicationSetReport',
+  'Namespaced',
+);
 
 /** Push: open-cluster-management-io/multicloud-integrations. */
 const GITOPS_CLUSTER_V1BETA1 = kind(APPS, 'v1beta1', 'GitOpsCluster', 'Namespaced');

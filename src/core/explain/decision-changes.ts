@@ -38,11 +38,11 @@ export function decisionChanges(subject: ChangeSubject): DecisionChanges {
     gained.length + lost.length === 0
       ? new Map<string, readonly string[]>()
       : findCauses(subject, [...gained, ...lost]);
-  const change = (cluster: string): DecisionChange => ({
-    cluster,
-    because: becauseOf(clusterVerdict(decided, cluster, findCluster(subject.snapshot, cluster))),
-    causes: causes.get(cluster) ?? [],
-  });
+  const change = (cluster: string): DecisionChange => {
+    const verdict = clusterVerdict(decided, cluster, findCluster(subject.snapshot, cluster));
+    const points = 'score' in verdict ? { points: verdict.score.total } : {};
+    return { cluster, because: becauseOf(verdict), causes: causes.get(cluster) ?? [], ...points };
+  };
   return { gained: gained.map(change), lost: lost.map(change) };
 }
 

@@ -9,7 +9,6 @@ export interface KindInfo {
 
 const CLUSTER = 'cluster.open-cluster-management.io';
 const WORK = 'work.open-cluster-management.io';
-const APPS = 'apps.open-cluster-management.io';
 const ADDON = 'addon.open-cluster-management.io';
 
 export function kind(
@@ -33,18 +32,40 @@ export const MANIFEST_WORK_REPLICA_SET = kind(WORK, 'v1alpha1', 'ManifestWorkRep
 export const MANAGED_CLUSTER_ADDON = kind(ADDON, 'v1alpha1', 'ManagedClusterAddOn', 'Namespaced');
 export const CLUSTER_MANAGEMENT_ADDON = kind(ADDON, 'v1alpha1', 'ClusterManagementAddOn', 'Cluster');
 
-export const APPLICATION = kind('argoproj.io', 'v1alpha1', 'Application', 'Namespaced');
-export const APPLICATION_SET_REPORT = kind(
-  APPS,
-  'v1alpha1',
-  'MulticlusterApplicationSetReport',
-  'Namespaced',
-);
-
 export const NAMESPACE = kind('', 'v1', 'Namespace', 'Cluster');
 export const CONFIG_MAP = kind('', 'v1', 'ConfigMap', 'Namespaced');
 export const SECRET = kind('', 'v1', 'Secret', 'Namespaced');
+export const SERVICE_ACCOUNT = kind('', 'v1', 'ServiceAccount', 'Namespaced');
+export const NODE = kind('', 'v1', 'Node', 'Cluster');
+export const POD = kind('', 'v1', 'Pod', 'Namespaced');
+export const SELF_SUBJECT_ACCESS_REVIEW = kind(
+  'authorization.k8s.io',
+  'v1',
+  'SelfSubjectAccessReview',
+  'Cluster',
+);
+export const CLUSTER_CLAIM = kind(CLUSTER, 'v1alpha1', 'ClusterClaim', 'Cluster');
+export const CLUSTER_PROPERTY: KindInfo = {
+  ...kind('about.k8s.io', 'v1alpha1', 'ClusterProperty', 'Cluster'),
+  plural: 'clusterproperties',
+};
 export const LEASE = kind('coordination.k8s.io', 'v1', 'Lease', 'Namespaced');
+export const DEPLOYMENT = kind('apps', 'v1', 'Deployment', 'Namespaced');
+export const CONTROLLER_REVISION = kind('apps', 'v1', 'ControllerRevision', 'Namespaced');
+export const ROLE = kind('rbac.authorization.k8s.io', 'v1', 'Role', 'Namespaced');
+export const ROLE_BINDING = kind('rbac.authorization.k8s.io', 'v1', 'RoleBinding', 'Namespaced');
+export const CLUSTER_ROLE = kind('rbac.authorization.k8s.io', 'v1', 'ClusterRole', 'Cluster');
+export const CLUSTER_ROLE_BINDING = kind('rbac.authorization.k8s.io', 'v1', 'ClusterRoleBinding', 'Cluster');
+export const CERTIFICATE_REQUEST = kind('certificates.k8s.io', 'v1', 'CertificateSigningRequest', 'Cluster');
+export const EVENT = kind('events.k8s.io', 'v1', 'Event', 'Namespaced');
+export const SUBJECT_ACCESS_REVIEW = kind('authorization.k8s.io', 'v1', 'SubjectAccessReview', 'Cluster');
+export const CUSTOM_RESOURCE_DEFINITION = kind(
+  'apiextensions.k8s.io',
+  'v1',
+  'CustomResourceDefinition',
+  'Cluster',
+);
+export const SELF_SUBJECT_REVIEW = kind('authentication.k8s.io', 'v1', 'SelfSubjectReview', 'Cluster');
 
 /** The OCM kinds that Berth itself reads or writes. */
 export const OCM_KINDS: readonly KindInfo[] = [
@@ -60,14 +81,6 @@ export const OCM_KINDS: readonly KindInfo[] = [
   MANAGED_CLUSTER_ADDON,
   CLUSTER_MANAGEMENT_ADDON,
 ];
-
-export const CONTROLLER_REVISION: KindInfo = {
-  group: 'apps',
-  version: 'v1',
-  kind: 'ControllerRevision',
-  plural: 'controllerrevisions',
-  namespaced: true,
-};
 
 export function apiVersionOf(info: Pick<KindInfo, 'group' | 'version'>): string {
   return info.group === '' ? info.version : `${info.group}/${info.version}`;

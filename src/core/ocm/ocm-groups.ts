@@ -1,6 +1,7 @@
 import type { JsonObject } from '../model/json-value.ts';
 import { ADDON_KINDS } from './addon-kinds.ts';
 import { CLUSTER_KINDS } from './cluster-kinds.ts';
+import { GITOPS_KINDS } from './gitops-kinds.ts';
 import type { OcmKind, OcmVersion } from './ocm-kind.ts';
 import { object, string } from './schema-notation.ts';
 import { WORK_KINDS } from './work-kinds.ts';
@@ -10,6 +11,7 @@ export const OCM_GROUPS: Readonly<Record<string, readonly OcmKind[]>> = {
   'cluster.open-cluster-management.io': CLUSTER_KINDS,
   'work.open-cluster-management.io': WORK_KINDS,
   'addon.open-cluster-management.io': ADDON_KINDS,
+  'apps.open-cluster-management.io': GITOPS_KINDS,
 };
 
 /** The `openAPIV3Schema` of one version. */

@@ -2,7 +2,7 @@ import type { CaseOutcome } from './run-placement-test.ts';
 
 /** The cases of one PlacementTest, or why it could not be run at all. */
 export interface TestReport {
-  /** Path as given to the user. */
+  /** Path as given to the user; '': it is about no file. */
   readonly file: string;
   readonly name: string;
   readonly cases: readonly CaseOutcome[];
@@ -11,14 +11,17 @@ export interface TestReport {
   readonly durationMs: number;
 }
 
-/** JUnit XML as CI systems read it: a failed expectation is a failure, a broken test or fleet an error. */
-export function renderJunit(reports: readonly TestReport[]): string {
-  const suites = reports.map(suite);
+/**
+ * JUnit XML as CI systems read it: a failed expectation is a failure, a broken test or fleet an error.
+ * @param command what made the reports
+ */
+export function renderJunit(reports: readonly TestReport[], command = 'berth test'): string {
+  const suites = reports.map((report) => suite(report, command));
   const sum = (field: 'tests' | 'failures' | 'errors'): number =>
     suites.reduce((so, one) => so + one[field], 0);
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="berth test" tests="${sum('tests')}" failures="${sum('failures')}" errors="${sum('errors')}">`,
+    `<testsuites name="${escapeXml(command)}" tests="${sum('tests')}" failures="${sum('failures')}" errors="${sum('errors')}">`,
     ...suites.map(({ xml }) => xml),
     '</testsuites>',
     '',
@@ -32,25 +35,28 @@ interface Suite {
   readonly errors: number;
 }
 
-function suite({ file, name, cases, problems, durationMs }: TestReport): Suite {
+function suite({ file, name, cases, problems, durationMs }: TestReport, command: string): Suite {
+  // CI systems group cases by the name of their class.
+  const group = file === '' ? command : file;
+  const path = file === '' ? '' : ` file="${escapeXml(file)}"`;
   const broken = problems.length > 0;
   const tests = broken ? 1 : cases.length;
   const failures = cases.filter(({ failures: list }) => list.length > 0).length;
   const errors = broken ? 1 : cases.filter(({ error }) => error !== undefined).length;
   const body = broken
-    ? [testCase(file, name, element('error', problems))]
-    : cases.map((one) => testCase(file, one.name, result(one)));
+    ? [testCase(group, name, element('error', problems))]
+    : cases.map((one) => testCase(group, one.name, result(one)));
   const counts = `tests="${tests}" failures="${failures}" errors="${errors}"`;
   const xml = [
-    `  <testsuite name="${escapeXml(name)}" file="${escapeXml(file)}" ${counts} time="${(durationMs / 1000).toFixed(3)}">`,
+    `  <testsuite name="${escapeXml(name)}"${path} ${counts} time="${(durationMs / 1000).toFixed(3)}">`,
     ...body,
     '  </testsuite>',
   ].join('\n');
   return { xml, tests, failures, errors };
 }
 
-function testCase(file: string, name: string, result: string): string {
-  const open = `    <testcase classname="${escapeXml(file)}" name="${escapeXml(name)}"`;
+function testCase(group: string, name: string, result: string): string {
+  const open = `    <testcase classname="${escapeXml(group)}" name="${escapeXml(name)}"`;
   return result === '' ? `${open}/>` : `${open}>\n${result}\n    </testcase>`;
 }
 

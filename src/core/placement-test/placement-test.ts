@@ -1,16 +1,10 @@
-import type { KindInfo } from '../model/kinds.ts';
+import { kind } from '../model/kinds.ts';
 import type { LabelSelector } from '../model/selector/label-selector.ts';
 import type { TaintEffect } from '../model/kind/managed-cluster.ts';
 import type { KubeObject, ObjectMeta } from '../model/object-meta.ts';
 
 /** A file of the user's repository that says what placements must decide; `berth test` runs it. Never part of a fleet. */
-export const PLACEMENT_TEST: KindInfo = {
-  group: 'berth.dev',
-  version: 'v1alpha1',
-  kind: 'PlacementTest',
-  plural: 'placementtests',
-  namespaced: false,
-};
+export const PLACEMENT_TEST = kind('berth.dev', 'v1alpha1', 'PlacementTest', 'Cluster');
 
 export interface PlacementTest {
   readonly apiVersion: string;

@@ -3,7 +3,7 @@ import type { Instant } from '../model/rfc3339.ts';
 import { compareInstants } from '../model/rfc3339.ts';
 import { makeBitset } from '../snapshot/bitset.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import { carryOverDecision } from './follow/carry-over-decision.ts';
+import { carryOverPlacements } from './follow/carry-over-placements.ts';
 import type { CompileCel } from './filter/cel-hook.ts';
 import { compileCel, memoizeCel } from './filter/cel-hook.ts';
 import type { DecisionBasis } from './decide/decide-placement.ts';
@@ -14,7 +14,7 @@ import { ImpactFinder } from './follow/impact.ts';
 import { indexSnapshot, parseNow } from './index/index-snapshot.ts';
 import { ListedPlacements } from './follow/listed-placements.ts';
 import type { PublishedClusterLists } from './prior/published-clusters.ts';
-import { isDecisionCurrent, isRankingBehind } from './follow/keep-selection.ts';
+import { isDecidedAsAsked, isDecisionCurrent, isRankingBehind } from './follow/keep-selection.ts';
 import { updateDecision } from './follow/update-decision.ts';
 import type { ScheduleResult } from './result/schedule-result.ts';
 import type { CompiledPlacement, SchedulingIndex } from './index/scheduling-index.ts';
@@ -165,9 +165,9 @@ export class PlacementEngine {
   applyDelta(delta: SnapshotDelta): readonly ScheduleResult[] {
     const touched = this.#takeIn(delta);
     const { states } = this.#listed;
-    const affected = [...states.keys()].filter(
-      (position) => states[position] === undefined || touched.has(position),
-    );
+    const isAffected = (state: DecidedState | undefined, position: number): boolean =>
+      state === undefined || touched.has(position) || !isDecidedAsAsked(state);
+    const affected = [...states.keys()].filter((position) => isAffected(states[position], position));
     return affected.map((position) => this.#reschedule(position, touched.get(position)).result);
   }
 
@@ -219,13 +219,14 @@ export class PlacementEngine {
     this.#editPlacements(delta);
     const now = delta.now === undefined ? this.#index.now : parseNow(delta.now);
     const isBack = compareInstants(now, this.#index.now) < 0;
-    if (isBack || changesIndexStructure(delta, this.#index.clusterIndex))
-      this.#rebuild(delta, isBack ? now : undefined);
+    const isOther = isBack || changesIndexStructure(delta, this.#index.clusterIndex);
+    const joined = isOther ? this.#rebuild(delta, isBack ? now : undefined) : [];
     const impact = new ImpactFinder(this.#index, this.#listed.states, this.#listed.dependents);
+    for (const [position, clusters] of joined) impact.touch(position, clusters);
     impact.replaceObjects(delta);
     if (!isBack) impact.advance(now);
     this.#snapshot = { ...this.#snapshot, now: delta.now ?? this.#snapshot.now };
-    return impact.affected;
+    return impact.findAffected();
   }
 
   /** Adds and removes placements; those whose inputs changed lose their state. */
@@ -233,12 +234,15 @@ export class PlacementEngine {
     if (placements.length === 0 && removedPlacements.length === 0) return;
     for (const key of removedPlacements) this.#decisions.remove(key);
     if (removedPlacements.length > 0) this.#listed.remove(new Set(removedPlacements));
-    this.#listed.put(placements.map((placement) => this.#index.compile(placement)));
+    this.#listed.put(placements, (placement) => this.#index.compile(placement));
     this.#index.keepPredicates((predicate) => this.#listed.dependents.ofClass(predicate).size > 0);
   }
 
-  /** Indexes again after clusters, sets and bindings were added or removed; states that this does not touch are carried over. */
-  #rebuild(delta: SnapshotDelta, turnedBackTo: Instant | undefined): void {
+  /**
+   * Indexes again after clusters, sets and bindings were added or removed; states that this does not touch are carried over.
+   * @returns positions of states that were carried over, each with the clusters that joined and that it has to look at
+   */
+  #rebuild(delta: SnapshotDelta, turnedBackTo: Instant | undefined): ReadonlyMap<number, readonly number[]> {
     const { clusterIndex: before, now } = this.#index;
     const joining = (delta.clusters ?? []).filter(
       ({ metadata: { name } }) =>
@@ -248,15 +252,12 @@ export class PlacementEngine {
     const structure = { clusters: joining, clusterSets, bindings, removedClusters };
     this.#snapshot = applySnapshotDelta(this.#objects, structure);
     this.#index = indexSnapshot(this.#snapshot, this.#compileCel, turnedBackTo ?? now);
-    const { decisionIndex, numbers: toNew } = this.#decisions.renumberFor(this.#index.clusterIndex);
+    const { decisionIndex, numbers } = this.#decisions.renumberFor(this.#index.clusterIndex);
     this.#decisions = decisionIndex;
-    this.#rankedAhead = 0;
-    const numbers = { toNew, before, after: this.#index.clusterIndex };
-    this.#listed.replaceAll((placement, state) => {
-      const compiled = this.#index.compile(placement);
-      const isKept = state !== undefined && turnedBackTo === undefined && !isRankingBehind(state);
-      return { compiled, state: isKept ? carryOverDecision(state, compiled, numbers) : undefined };
-    });
+    const fleet = turnedBackTo === undefined ? { numbers, counts: decisionIndex.counts } : undefined;
+    const carried = carryOverPlacements(this.#index, this.#listed, fleet);
+    this.#rankedAhead = carried.ranked;
+    return carried.joined;
   }
 
   #scheduleOrHold(position: number): DecidedState {

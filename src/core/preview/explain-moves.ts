@@ -26,7 +26,8 @@ export function makeMoveExplainer(
     const changes = known.get(key);
     const list = move === 'gained' ? changes?.gained : changes?.lost;
     const found = list?.find((change) => change.cluster === cluster);
-    return { because: found?.because ?? '', causes: found?.causes ?? [] };
+    const points = found?.points === undefined ? {} : { points: found.points };
+    return { because: found?.because ?? '', causes: found?.causes ?? [], ...points };
   };
 
   function changesOf(key: string, selected: readonly string[]): DecisionChanges | undefined {

@@ -1,12 +1,17 @@
 import { diffObjects } from './object-changes.ts';
+import { concernedClusters, planFleet } from './planned-fleet.ts';
 import { planPlacements } from './placement-plans.ts';
 import type { Plan } from './plan.ts';
 import type { PlanJudges, PlanSide } from './plan-input.ts';
+import { planRollouts } from './planned-rollouts.ts';
 import { planWorkloads } from './workload-plans.ts';
 
 /** The plan between two sides that were scheduled at the same present with the same previous decisions. */
 export function makePlan(base: PlanSide, head: PlanSide, judges: PlanJudges): Plan {
-  const placements = planPlacements(base, head, judges);
+  const fleet = planFleet(base.snapshot, head.snapshot);
+  const regions = new Map(fleet.map(({ name, region }) => [name, region]));
+  const placements = planPlacements(base, head, judges, (cluster) => regions.get(cluster));
+  const workloads = planWorkloads(base, head);
   const objects = diffObjects(base.objects, head.objects);
   return {
     base: base.end,
@@ -22,10 +27,16 @@ export function makePlan(base: PlanSide, head: PlanSide, judges: PlanJudges): Pl
       held: placements.filter(({ held }) => held !== undefined).length,
     },
     placements,
-    workloads: planWorkloads(base, head),
+    workloads,
     objects,
     deletionsHeld: [],
     lostFiles: [],
+    applications: [],
+    rollouts: planRollouts(head, workloads),
+    findings: [],
+    whatIf: [],
+    clusters: concernedClusters(fleet, placements, head.snapshot, base.snapshot),
+    fleet,
     notEvaluated: notEvaluated(base, head),
   };
 }

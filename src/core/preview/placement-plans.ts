@@ -2,23 +2,34 @@ import { namespacedName } from '../model/object-ref.ts';
 import type { Placement } from '../model/kind/placement.ts';
 import type { ScheduleResult } from '../placement/result/schedule-result.ts';
 import { canonicalJson } from '../model/json-equal.ts';
+import { pairMoves } from './placement-moves.ts';
 import type { PlacementPlan, PlacementSide } from './plan.ts';
 import type { PlanJudges, PlanSide } from './plan-input.ts';
 
+/** The region of a cluster by its name; undefined: it has none, or is not known. */
+type RegionOf = (cluster: string) => string | undefined;
+
 /** The placements of which merging changes the definition or the decision. */
-export function planPlacements(base: PlanSide, head: PlanSide, judges: PlanJudges): readonly PlacementPlan[] {
+export function planPlacements(
+  base: PlanSide,
+  head: PlanSide,
+  judges: PlanJudges,
+  regionOf: RegionOf,
+): readonly PlacementPlan[] {
   const before = byKey(base.results);
   const after = byKey(head.results);
   const keys = [...new Set([...before.keys(), ...after.keys()])].sort();
-  return keys.flatMap((key) => planPlacement(key, before.get(key), after.get(key), judges) ?? []);
+  return keys.flatMap((key) => {
+    const plan = planPlacement(key, [before.get(key), after.get(key)], judges);
+    return plan === undefined ? [] : [{ ...plan, moves: pairMoves(plan.removed, plan.added, regionOf) }];
+  });
 }
 
 function planPlacement(
   key: string,
-  before: ScheduleResult | undefined,
-  after: ScheduleResult | undefined,
+  [before, after]: readonly [before: ScheduleResult | undefined, after: ScheduleResult | undefined],
   judges: PlanJudges,
-): PlacementPlan | undefined {
+): Omit<PlacementPlan, 'moves'> | undefined {
   const placement = (after ?? before)?.placement;
   if (placement === undefined) return undefined;
   const old = before?.selected ?? [];
@@ -35,19 +46,23 @@ function planPlacement(
   if (before !== undefined && after !== undefined && !moved && !definitionChanged)
     if (sides.before?.outcome === sides.after?.outcome && sides.before?.message === sides.after?.message)
       return undefined;
+  const gained = added.map((cluster) => ({ cluster, ...judges.explain(key, cluster, 'gained') }));
+  const lost = removed.map((cluster) =>
+    after === undefined
+      ? { cluster, because: 'the placement is deleted', causes: [] }
+      : { cluster, ...judges.explain(key, cluster, 'lost') },
+  );
+  const isEdited = definitionChanged || before === undefined || after === undefined;
   return {
     namespace: placement.metadata.namespace ?? '',
     name: placement.metadata.name,
     change: before === undefined ? 'created' : after === undefined ? 'deleted' : 'changed',
     definitionChanged,
     ...sides,
-    added: added.map((cluster) => ({ cluster, ...judges.explain(key, cluster, 'gained') })),
-    removed: removed.map((cluster) =>
-      after === undefined
-        ? { cluster, because: 'the placement is deleted', causes: [] }
-        : { cluster, ...judges.explain(key, cluster, 'lost') },
-    ),
+    added: gained,
+    removed: lost,
     kept: now.length - added.length,
+    affectedBy: isEdited ? [] : [...new Set([...lost, ...gained].flatMap(({ causes }) => causes))].sort(),
     regrouped,
     held:
       before === undefined || after === undefined
@@ -73,11 +88,19 @@ function definition({ metadata, spec }: Placement): string {
 
 function sideOf(result: ScheduleResult | undefined): PlacementSide | undefined {
   if (result === undefined) return undefined;
-  const { outcome, selected, unscheduled, conditions } = result;
+  const { outcome, selected, unscheduled, conditions, groups, spread = [] } = result;
   const telling =
     conditions.find(({ type, status }) => type === 'PlacementMisconfigured' && status === 'True') ??
     conditions.find(({ type, status }) => type === 'PlacementSatisfied' && status === 'False');
-  return { outcome, selected: selected.length, unscheduled, message: telling?.message ?? '' };
+  return {
+    outcome,
+    selected: selected.length,
+    clusters: selected,
+    groups: groups.map(({ index, name, clusters }) => ({ index, name, clusters: clusters.length })),
+    spread,
+    unscheduled,
+    message: telling?.message ?? '',
+  };
 }
 
 function regroupedClusters(before: ScheduleResult, after: ScheduleResult): string[] {

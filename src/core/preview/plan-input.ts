@@ -10,6 +10,8 @@ export interface PlanSide {
   readonly objects: readonly SourceObject[];
   /** What is on the hub then; absent: that is `objects`. */
   readonly onHub?: readonly Pick<SourceObject, 'object'>[] | undefined;
+  /** What Git says, also of kinds that Berth does not apply, such as ApplicationSets; absent: that is `objects`. */
+  readonly declared?: readonly SourceObject[] | undefined;
   readonly snapshot: Snapshot;
   /** One per placement of the snapshot, in its order. */
   readonly results: readonly ScheduleResult[];

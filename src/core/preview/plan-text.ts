@@ -1,7 +1,95 @@
 import { formatRef } from '../model/object-ref.ts';
 import { PLAN_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import type { LostFile } from './lost-file.ts';
-import type { ClusterMove, Plan, PlacementPlan, PlacementSide, WorkloadPlan } from './plan.ts';
+import type { FieldChange, RolloutForecast } from './effects/plan-effects.ts';
+import type { ClusterMove, PlacementMove, Plan, PlacementPlan, PlacementSide, WorkloadPlan } from './plan.ts';
+import type { FindingCode, PlanFinding, RuleResult } from './plan-verdict.ts';
+
+/** `stopped`: a rule of the base denies it, or a part of it would be held. */
+export function planOutcome(plan: Plan): 'none' | 'changes' | 'stopped' {
+  if (!plan.hasChanges) return 'none';
+  const isHeld = plan.deletionsHeld.length > 0 || plan.placements.some(({ held }) => held !== undefined);
+  if (isHeld || brokenRules(plan).some(({ effect }) => effect === 'deny')) return 'stopped';
+  return plan.hasChanges ? 'changes' : 'none';
+}
+
+/** Rules of the base that the plan breaks, or that cannot be judged. */
+export function brokenRules({ rules }: Plan): readonly RuleResult[] {
+  return (rules?.base ?? []).filter(({ outcome }) => outcome !== 'kept');
+}
+
+/** The findings without those of which every view has a part of its own: holds, budgets, deletions and lost files. */
+export function otherFindings({ findings }: Plan): readonly PlanFinding[] {
+  return findings.filter(({ code }) => !TOLD_ELSEWHERE.includes(code));
+}
+
+const TOLD_ELSEWHERE: readonly FindingCode[] = [
+  'held',
+  'removals-over-budget',
+  'deletions-held',
+  'file-lost',
+];
+
+/** `denied by rule few-removals (rules of the base; ask @platform): …` */
+export function ruleText({ name, effect, message, owners }: RuleResult): string {
+  const ask = owners.length === 0 ? '' : ` (ask ${owners.join(', ')})`;
+  return `${effect === 'deny' ? 'denied by' : 'warning of'} rule ${name}: ${message}${ask}`;
+}
+
+/** What to say of rules that the change itself changes; '' where it does not. */
+export function changedRulesText({ rules }: Plan): string {
+  if (rules === undefined || !rules.changed) return '';
+  const broken = rules.head.filter(({ outcome }) => outcome !== 'kept').map(({ name }) => name);
+  const then = broken.length === 0 ? 'would all be kept' : `would be broken: ${formatNames(broken, 10)}`;
+  return `The change edits the rules. Those of the base judge it; the new ones ${then}.`;
+}
+
+/** `1m30s`, `2h`: a duration for people; '0s' for none. */
+export function formatDuration(durationMs: number): string {
+  const seconds = Math.ceil(durationMs / 1000);
+  const parts = [
+    [Math.floor(seconds / 3600), 'h'],
+    [Math.floor((seconds % 3600) / 60), 'm'],
+    [seconds % 60, 's'],
+  ] as const;
+  const shown = parts.filter(([number]) => number > 0).map(([number, unit]) => `${number}${unit}`);
+  return shown.length === 0 ? '0s' : shown.join('');
+}
+
+/** `moves on in 3 waves, at least 20m: 1 cluster (c1), then …` */
+export function rolloutText({ strategy, waves, moreWaves, shortestMs, problem }: RolloutForecast): string {
+  if (problem !== undefined) return `cannot roll out: ${problem}`;
+  const shown = waves.slice(0, 5).map(({ clusters }) => formatNames(clusters, 5));
+  const left = waves.length - shown.length + moreWaves;
+  const more = left === 0 ? '' : ` → … ${formatCount(left, 'more wave')}`;
+  const time = shortestMs === 0 ? '' : `, at least ${formatDuration(shortestMs)}`;
+  return `${strategy}, ${formatCount(waves.length + moreWaves, 'wave')}${time}: ${shown.join(' → ')}${more}`;
+}
+
+/** `cluster1 → cluster2: tainted maintenance (ManagedCluster cluster1), 10 points more` */
+export function moveText(move: PlacementMove): string {
+  const { from, to, because, causes } = move;
+  const why = formatReason({ cluster: from, because, causes });
+  return `${from} → ${to}${why === '' ? '' : `: ${why}`}${marginText(move)}`;
+}
+
+/** `, 10 points more`; '' where it is not known, or none. */
+export function marginText({ margin }: PlacementMove): string {
+  if (margin === undefined || margin === 0) return '';
+  return `, ${Math.abs(margin)} points ${margin > 0 ? 'more' : 'less'}`;
+}
+
+/** Rollouts that have something to tell: everywhere at once is what everybody expects. */
+export function staggeredRollouts({ rollouts }: Plan): readonly RolloutForecast[] {
+  return rollouts.filter(({ strategy, problem }) => strategy !== 'All' || problem !== undefined);
+}
+
+/** `spec.image: "a" → "b"`; of a Secret that it changes. */
+export function fieldText({ path, before, after, secret }: FieldChange): string {
+  if (secret === true) return `${path} (secret)`;
+  if (before === undefined && after === undefined) return path;
+  return `${path}: ${before ?? 'none'} → ${after ?? 'none'}`;
+}
 
 /** `2 of 3 placements change: +1 −1 clusters`, the first line of every view. */
 export function planHeadline(plan: Plan): string {

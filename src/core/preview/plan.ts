@@ -1,7 +1,9 @@
 import type { ObjectRef } from '../model/object-ref.ts';
 import type { LostFile } from './lost-file.ts';
 import type { SourceLocation } from '../model/source-location.ts';
-import type { ScheduleResult } from '../placement/result/schedule-result.ts';
+import type { SpreadReached, ScheduleResult } from '../placement/result/schedule-result.ts';
+import type { ApplicationSetPlan, ManifestChange, RolloutForecast } from './effects/plan-effects.ts';
+import type { PlanFinding, PlanToken, RulesVerdict } from './plan-verdict.ts';
 
 /**
  * What would change between two states of a fleet: data first; text, Markdown and JSON are views of it. A plan is
@@ -25,8 +27,38 @@ export interface Plan {
   readonly deletionsHeld: readonly HeldDeletions[];
   /** Files that are emptied, or moved where their source does not look: their objects leave it. */
   readonly lostFiles: readonly LostFile[];
+  /** ApplicationSets whose Applications change, and those that cannot be rendered; only those that the change may reach. */
+  readonly applications: readonly ApplicationSetPlan[];
+  /** In which order new content reaches the clusters, and how long that takes at least. */
+  readonly rollouts: readonly RolloutForecast[];
+  /** What is dangerous about the change, the most dangerous first. */
+  readonly findings: readonly PlanFinding[];
+  /** What the guard rules of the base say, and those of the head if it changes them. Absent: there are no rules. */
+  readonly rules?: RulesVerdict | undefined;
+  /** Names what the plan was made of. Absent: not computed. */
+  readonly token?: PlanToken | undefined;
+  /** Assumptions that are laid over the head, as given: `--drain c1`. Empty: none. */
+  readonly whatIf: readonly string[];
+  /** The clusters that the placements gain, lose or change, by name. */
+  readonly clusters: readonly PlanCluster[];
+  /** Every cluster before or after, by name; for a map. Not printed as JSON or YAML. */
+  readonly fleet: readonly FleetCluster[];
   /** What the plan could not take into account. */
   readonly notEvaluated: readonly string[];
+}
+
+export interface FleetCluster {
+  readonly name: string;
+  /** Names of the cluster sets that it is a member of, after the change (before it if it leaves): that of its label first. */
+  readonly sets: readonly string[];
+  /** Label or claim; undefined: neither. */
+  readonly region: string | undefined;
+  /** Absent: the cluster itself stays. */
+  readonly change?: 'added' | 'removed' | undefined;
+}
+
+export interface PlanCluster extends FleetCluster {
+  readonly labels: Readonly<Record<string, string>>;
 }
 
 export interface HeldDeletions {
@@ -61,6 +93,10 @@ export interface PlacementPlan {
   readonly added: readonly ClusterMove[];
   readonly removed: readonly ClusterMove[];
   readonly kept: number;
+  /** One cluster that is exchanged for another; each is in `removed` and `added` too. */
+  readonly moves: readonly PlacementMove[];
+  /** Of a placement that nobody edited: the changed objects behind it, `ManagedCluster cluster1`. */
+  readonly affectedBy: readonly string[];
   /** Kept clusters that come to another decision group. */
   readonly regrouped: readonly string[];
   /** Why the new result would not be published at once; absent when it would. */
@@ -72,10 +108,31 @@ export interface PlacementPlan {
 export interface PlacementSide {
   readonly outcome: ScheduleResult['outcome'];
   readonly selected: number;
+  /** Their names, in rank order. */
+  readonly clusters: readonly string[];
+  readonly groups: readonly PlacementGroup[];
+  /** How evenly the clusters are spread, per constraint in listed order. Empty without constraints. */
+  readonly spread: readonly SpreadReached[];
   /** Asked for but not found. */
   readonly unscheduled: number;
   /** Wire text of the most informative condition; '' when there is no problem. */
   readonly message: string;
+}
+
+export interface PlacementGroup {
+  readonly index: number;
+  readonly name: string;
+  readonly clusters: number;
+}
+
+export interface PlacementMove {
+  readonly from: string;
+  readonly to: string;
+  /** Why `from` is left. */
+  readonly because: string;
+  readonly causes: readonly string[];
+  /** Points of `to` minus those of `from`, where both were scored. */
+  readonly margin: number | undefined;
 }
 
 export interface ClusterMove {
@@ -84,6 +141,8 @@ export interface ClusterMove {
   readonly because: string;
   /** `ManagedCluster cluster1`: the changed objects behind it. */
   readonly causes: readonly string[];
+  /** Its points after the change; absent where it is not scored. */
+  readonly points?: number | undefined;
 }
 
 export interface PlannedHold {
@@ -101,6 +160,12 @@ export interface WorkloadPlan {
   readonly added: readonly string[];
   readonly removed: readonly string[];
   readonly kept: number;
+  /** Clusters that keep it and get other content. */
+  readonly changedOn: readonly string[];
+  /** Manifests in it after the change, before it where it is deleted; 0 for an ApplicationSet. */
+  readonly manifestCount: number;
+  /** What differs between the manifests before and after; of a workload that comes or goes none are listed. */
+  readonly manifests: readonly ManifestChange[];
 }
 
 export interface ObjectChange {

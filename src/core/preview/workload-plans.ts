@@ -1,10 +1,12 @@
 import type { ManifestWorkReplicaSet } from '../model/kind/manifest-work-replica-set.ts';
+import type { ManifestWorkSpec } from '../model/kind/manifest-work.ts';
 import type { KubeObject } from '../model/object-meta.ts';
 import { namespacedName } from '../model/object-ref.ts';
 import { canonicalJson } from '../model/json-equal.ts';
 import { clusterChange } from '../publish/judge/cluster-change.ts';
 import { applicationSetPlacements } from './application-set-placements.ts';
 import { objectKeyOf } from './object-changes.ts';
+import { manifestChanges } from './effects/manifest-changes.ts';
 import type { WorkloadPlan } from './plan.ts';
 import type { PlanSide } from './plan-input.ts';
 import { placementsOf, ReplicaSetWorks } from './replica-set-works.ts';
@@ -45,6 +47,8 @@ function planWorkload(before: Lying | undefined, after: Lying | undefined): Work
   const change = changeOf(before, after);
   if (change === 'moved' && added.length + removed.length === 0) return undefined;
   const { kind, metadata } = lying.object;
+  const manifests = change === 'changed' ? manifestChanges(manifestsOf(before), manifestsOf(after)) : [];
+  const isNew = new Set(added);
   return {
     kind,
     namespace: metadata.namespace ?? '',
@@ -54,7 +58,16 @@ function planWorkload(before: Lying | undefined, after: Lying | undefined): Work
     added,
     removed,
     kept: now.length - added.length,
+    changedOn: manifests.length === 0 ? [] : now.filter((cluster) => !isNew.has(cluster)).sort(),
+    manifestCount: manifestsOf(lying).length,
+    manifests,
   };
+}
+
+function manifestsOf(lying: Lying | undefined): readonly unknown[] {
+  const spec = lying?.object['spec'] as Partial<ManifestWorkReplicaSet['spec']> & ManifestWorkSpec;
+  const { manifestWorkTemplate = spec } = spec ?? {};
+  return manifestWorkTemplate?.workload?.manifests ?? [];
 }
 
 function changeOf(before: Lying | undefined, after: Lying | undefined): WorkloadPlan['change'] {

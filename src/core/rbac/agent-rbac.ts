@@ -1,5 +1,6 @@
+import { CLUSTER_CLAIM, CLUSTER_PROPERTY, NAMESPACE, NODE, SECRET } from '../model/kinds.ts';
 import { type ListedPermissions, unnamedText } from './listed-kinds.ts';
-import type { Permission } from './permission.ts';
+import { grant, type Permission } from './permission.ts';
 import { renderNamespace, renderServiceAccount } from './render-account.ts';
 import { renderDocuments } from './render-documents.ts';
 import { renderAggregatedRole, renderBinding, renderRole } from './render-role.ts';
@@ -70,6 +71,35 @@ const EXECUTOR_CACHE: readonly Permission[] = [
   },
 ];
 
+/** On the managed cluster, for an agent that registers it. `/livez` and `/version` are open to every user of a cluster. */
+const REGISTERING: readonly Permission[] = [
+  ...grant(
+    [NODE, CLUSTER_CLAIM, CLUSTER_PROPERTY],
+    ['list', 'watch'],
+    'list, watch: the agent reports capacity, claims and properties of the cluster.',
+  ),
+  ...grant(
+    [NAMESPACE],
+    ['list', 'get', 'create', 'patch'],
+    'list, get, create, patch: the agent makes the namespaces that cluster sets of the hub ask for.',
+  ),
+];
+
+/** Where the agent keeps its certificate in a Secret. */
+function credentialKeeping(secret: string): readonly Permission[] {
+  return [
+    ...grant(
+      [SECRET],
+      ['create'],
+      'create: the agent keeps its certificate; RBAC cannot restrict create to a name.',
+    ),
+    ...grant([SECRET], ['get', 'patch'], 'get, patch: it reads and renews it.').map((permission) => ({
+      ...permission,
+      names: [secret],
+    })),
+  ];
+}
+
 /** What the agent does with objects of every kind that works carry. */
 export const CARRYING: Pick<Permission, 'verbs' | 'why'> = {
   verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
@@ -94,8 +124,15 @@ export interface AgentDuties {
   readonly executorCache: boolean;
   /** The kinds that works carry. Absent: those of the example. */
   readonly kinds?: ListedPermissions | undefined;
+  /** The agent registers the cluster. Absent: somebody else did. */
+  readonly registers?: Registering | undefined;
   /** For which API server. Absent: both. */
   readonly side?: 'hub' | 'managed' | undefined;
+}
+
+export interface Registering {
+  /** The Secret with its certificate, where the agent runs. Absent: a folder. */
+  readonly secret?: { readonly namespace: string; readonly name: string } | undefined;
 }
 
 /**
@@ -112,7 +149,9 @@ export function renderAgentRbac(duties: AgentDuties): string {
 }
 
 type Document = readonly string[];
-const NAME = 'berth-agent';
+/** Of the agent's account, and of what its roles begin with. */
+export const AGENT_ACCOUNT = 'berth-agent';
+const NAME = AGENT_ACCOUNT;
 
 function hubDocuments({ clusterName }: AgentDuties): readonly Document[] {
   const account = { kind: 'ServiceAccount', name: NAME, namespace: clusterName } as const;
@@ -136,7 +175,34 @@ function hubDocuments({ clusterName }: AgentDuties): readonly Document[] {
   ];
 }
 
-function managedDocuments({ namespace, executorCache, kinds }: AgentDuties): readonly Document[] {
+/** For an agent that runs elsewhere than on the managed cluster: what it needs where it keeps its certificate. */
+export function renderCredentialRbac(namespace: string, secret: string): string {
+  return renderDocuments([
+    renderNamespace(namespace),
+    renderServiceAccount(NAME, namespace),
+    ...credentialDocuments({ namespace, name: secret }, namespace),
+  ]);
+}
+
+/** @param accountNamespace of the agent's account */
+function credentialDocuments(
+  secret: { readonly namespace: string; readonly name: string },
+  accountNamespace: string,
+): readonly Document[] {
+  const name = `${NAME}-credentials`;
+  const { namespace } = secret;
+  const subjects = [{ kind: 'ServiceAccount', name: NAME, namespace: accountNamespace }] as const;
+  return [
+    [
+      '# Where the agent keeps its certificate: on the managed cluster, or on that of --hosting-kubeconfig.',
+      ...renderRole({ kind: 'Role', name, namespace }, credentialKeeping(secret.name)),
+    ],
+    renderBinding({ kind: 'RoleBinding', name, namespace, subjects }),
+  ];
+}
+
+function managedDocuments(duties: AgentDuties): readonly Document[] {
+  const { namespace, executorCache, kinds, registers } = duties;
   const subjects = [{ kind: 'ServiceAccount', name: NAME, namespace }] as const;
   const bind = (name: string): Document => renderBinding({ kind: 'ClusterRoleBinding', name, subjects });
   const role = (comment: string, name: string, permissions: readonly Permission[]): readonly Document[] => [
@@ -148,6 +214,10 @@ function managedDocuments({ namespace, executorCache, kinds }: AgentDuties): rea
     renderServiceAccount(NAME, namespace),
     ...role('permissions that the agent always needs.', NAME, CLUSTER),
     ...role('only needed if ManifestWorks name executors.', `${NAME}-executors`, EXECUTORS),
+    ...(registers === undefined
+      ? []
+      : role('needed to register the cluster.', `${NAME}-registration`, REGISTERING)),
+    ...(registers?.secret === undefined ? [] : credentialDocuments(registers.secret, namespace)),
     ...(executorCache ? role('needed with --executor-cache.', `${NAME}-executor-cache`, EXECUTOR_CACHE) : []),
     ...(kinds === undefined
       ? role(

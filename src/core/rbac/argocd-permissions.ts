@@ -1,10 +1,11 @@
 import {
   APPLICATION,
   APPLICATION_SET,
+  APPLICATION_SET_REPORT,
   GITOPS_CLUSTERS,
   MANAGED_SERVICE_ACCOUNT,
 } from '../argocd/argocd-kinds.ts';
-import { CONFIG_MAP, SECRET } from '../model/kinds.ts';
+import { CONFIG_MAP, MANIFEST_WORK, SECRET } from '../model/kinds.ts';
 import { grant, type Permission } from './permission.ts';
 
 /** Needed with `--argocd-refresh`. */
@@ -14,12 +15,26 @@ export const ARGOCD_REFRESH: readonly Permission[] = grant(
   'list, watch: Berth finds the ApplicationSets that use a decision; patch: it asks Argo CD to refresh them, by an annotation.',
 );
 
-/** Needed with `--argocd-refresh`, in the namespace of Argo CD. */
+/** Needed with `--argocd-refresh` or `--argocd-waves`, in the namespace of Argo CD. */
 export const ARGOCD_CONFIG_MAPS: readonly Permission[] = grant(
   [CONFIG_MAP],
   ['list', 'watch'],
   'list, watch: Berth reads which generators ask Berth or list PlacementDecisions.',
 );
+
+/** Needed with `--argocd-waves`. */
+export const ARGOCD_WAVES: readonly Permission[] = [
+  ...grant(
+    [APPLICATION_SET],
+    ['list', 'watch', 'patch'],
+    'list, watch: Berth finds the ApplicationSets that are served in waves; patch: it writes the waves on them, as an annotation.',
+  ),
+  ...grant(
+    [APPLICATION],
+    ['list', 'watch'],
+    'list, watch: Berth reads whether the Applications of a wave are healthy.',
+  ),
+];
 
 const [GITOPS_CLUSTER = APPLICATION] = GITOPS_CLUSTERS;
 
@@ -56,3 +71,22 @@ export const ARGOCD_CREDENTIALS: readonly Permission[] = grant(
   ['get'],
   'get: Berth reads the token of a ManagedServiceAccount, or the Secret CLUSTER-cluster-secret, in the namespace of a cluster.',
 );
+
+/** Needed with `--argocd-pull`. */
+export const ARGOCD_PULL: readonly Permission[] = [
+  ...grant(
+    [APPLICATION],
+    ['get', 'list', 'watch', 'patch'],
+    'list, watch: Berth brings Applications to the clusters that pull them; get: it reads one again before it removes its work; patch: it writes their status, and takes the finalizer and an operation away that a cluster has finished.',
+  ),
+  ...grant(
+    [MANIFEST_WORK],
+    ['get', 'create', 'update', 'delete'],
+    'create, update, delete: Berth writes the ManifestWorks that carry Applications; get: it reads the owner of a ManifestWork that exists already.',
+  ),
+  ...grant(
+    [APPLICATION_SET_REPORT],
+    ['get', 'create', 'patch', 'delete'],
+    'get, create, patch, delete: Berth writes a report for each ApplicationSet with such Applications, where the hub has the kind.',
+  ),
+];

@@ -1,7 +1,5 @@
 import {
   ADDON_PLACEMENT_SCORE,
-  APPLICATION,
-  APPLICATION_SET_REPORT,
   CONFIG_MAP,
   CONTROLLER_REVISION,
   type KindInfo,
@@ -123,25 +121,6 @@ export const WORKS: readonly Permission[] = [
   ),
 ];
 
-/** Needed with `--argocd-pull`. */
-export const PULLING: readonly Permission[] = [
-  ...grant(
-    [APPLICATION],
-    ['get', 'list', 'watch', 'patch'],
-    'list, watch: Berth brings Applications to the clusters that pull them; get: it reads one again before it removes its work; patch: it writes their status, and takes the finalizer and an operation away that a cluster has finished.',
-  ),
-  ...grant(
-    [MANIFEST_WORK],
-    ['get', 'create', 'update', 'delete'],
-    'create, update, delete: Berth writes the ManifestWorks that carry Applications; get: it reads the owner of a ManifestWork that exists already.',
-  ),
-  ...grant(
-    [APPLICATION_SET_REPORT],
-    ['get', 'create', 'patch', 'delete'],
-    'get, create, patch, delete: Berth writes a report for each ApplicationSet with such Applications, where the hub has the kind.',
-  ),
-];
-
 /** Needed for ManifestWorks that name an executor, and for those without one on a hub that checks `execute-as` for them. */
 export const EXECUTORS: readonly Permission[] = grant(
   [MANIFEST_WORK],
@@ -154,6 +133,13 @@ export const APPLY_SET: readonly Permission[] = grant(
   [CONFIG_MAP],
   ['get', 'list', 'create', 'patch'],
   'get, create, patch: Berth writes the ApplySet parent of each source; list: it finds the source that owns an object.',
+);
+
+/** Needed with `--argocd-pull`, but not with `--embedded`, in Berth's own namespace. */
+export const PULL_REMOVALS: readonly Permission[] = grant(
+  [CONFIG_MAP],
+  ['get', 'create', 'update'],
+  'get, create, update: Berth keeps the last removals of pulled works in the ConfigMap berth-pull-removals, for the next leader.',
 );
 
 /** Needed with leader election, in Berth's own namespace. @param name of the Lease */

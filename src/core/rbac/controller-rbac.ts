@@ -2,8 +2,10 @@ import {
   ARGOCD_CLUSTERS,
   ARGOCD_CONFIG_MAPS,
   ARGOCD_CREDENTIALS,
+  ARGOCD_PULL,
   ARGOCD_REFRESH,
   ARGOCD_SECRETS,
+  ARGOCD_WAVES,
 } from './argocd-permissions.ts';
 import { DEFAULT_NAMESPACE } from '../sync/apply-set.ts';
 import type { Permission } from './permission.ts';
@@ -21,12 +23,15 @@ import {
   namespaceLookup,
   OWNER_REFERENCES,
   PUBLISHING,
-  PULLING,
+  PULL_REMOVALS,
   RECORDS,
   secretReading,
   WORKS,
 } from './controller-permissions.ts';
-import { RELEASE_PLACEMENT, RELEASE_SOURCE } from './release-permissions.ts';
+import type { RegistrationDuty } from '../registration/duties.ts';
+import { ADMISSION, ADMISSION_SECRET } from './admission-permissions.ts';
+import { registrationPermissions } from './registration-permissions.ts';
+import { RELEASE_PLACEMENT, RELEASE_REMOVALS, RELEASE_SOURCE } from './release-permissions.ts';
 
 /** The flags of `berth serve` that decide which permissions the controller needs. */
 export interface ControllerDuties {
@@ -34,13 +39,21 @@ export interface ControllerDuties {
   readonly applies: boolean;
   readonly schedule: 'berth' | 'upstream';
   readonly works: boolean;
-  /** Default false. */
-  readonly argocdPull?: boolean | undefined;
   readonly embedded: boolean;
   /** Absent: Argo CD is left alone. */
   readonly argocd?:
-    | { readonly namespace: string; readonly refresh: boolean; readonly clusterSecrets: boolean }
+    | {
+        readonly namespace: string;
+        readonly refresh: boolean;
+        readonly waves?: boolean | undefined;
+        readonly clusterSecrets: boolean;
+        readonly pull: boolean;
+      }
     | undefined;
+  /** Absent: registration is left to others. */
+  readonly registration?: { readonly duties: readonly RegistrationDuty[] } | undefined;
+  /** Absent: the hub asks no webhooks of Berth. */
+  readonly admission?: object | undefined;
   /** Name of the Lease of the leader election. Absent: leader election is off. */
   readonly lease?: string | undefined;
   /** Kinds that sources list beside those of OCM and namespaces, with the resources that are known. Absent: none. */
@@ -66,7 +79,6 @@ export function renderControllerRbac(duties: ControllerDuties): string {
     ...(decides ? PUBLISHING : []),
     ...(decides && !duties.embedded ? RECORDS : []),
     ...(duties.works ? WORKS : []),
-    ...(duties.argocdPull === true ? PULLING : []),
     ...(duties.applies ? (duties.embedded ? EMBEDDED : namespaceLookup(DEFAULT_NAMESPACE)) : []),
   ];
   return renderDocuments([
@@ -88,14 +100,30 @@ export function renderControllerRbac(duties: ControllerDuties): string {
           OWNER_REFERENCES,
         )
       : []),
-    ...(duties.works || duties.applies || duties.argocdPull === true
+    ...(duties.works || duties.applies || duties.argocd?.pull === true
       ? boundRole(
           '# Only needed if ManifestWorks name executors, or if the hub checks ManifestWorks without an executor (berth hub, and OCM with NilExecutorValidating).',
           'berth-executors',
           EXECUTORS,
         )
       : []),
+    ...(duties.argocd?.pull === true && !duties.embedded
+      ? boundRole(
+          '# What Berth keeps of the pull model of Argo CD.',
+          'berth-pull',
+          PULL_REMOVALS,
+          DEFAULT_NAMESPACE,
+        )
+      : []),
     ...(duties.argocd === undefined ? [] : argocdRoles(duties.argocd)),
+    ...(duties.registration === undefined
+      ? []
+      : boundRole(
+          '# What Berth does for clusters that join.',
+          'berth-registration',
+          registrationPermissions(duties.registration.duties),
+        )),
+    ...(duties.admission === undefined ? [] : admissionRoles()),
     ...(duties.applies ? sourceRoles(duties) : []),
     ...secretNamespaces(duties).flatMap(([namespace, names]) =>
       boundRole(
@@ -109,14 +137,30 @@ export function renderControllerRbac(duties: ControllerDuties): string {
   ]);
 }
 
+function admissionRoles(): readonly Document[] {
+  const name = 'berth-admission';
+  const secretComment = '# The Secret with the certificate of the admission webhooks.';
+  return [
+    ...boundRole('# What the admission webhooks need.', name, ADMISSION),
+    ...boundRole(secretComment, name, ADMISSION_SECRET, DEFAULT_NAMESPACE),
+  ];
+}
+
 function argocdRoles(duties: NonNullable<ControllerDuties['argocd']>): readonly Document[] {
-  const { namespace, refresh, clusterSecrets } = duties;
+  const { namespace, refresh, waves = false, clusterSecrets, pull } = duties;
   const name = 'berth-argocd';
-  const everywhere = [...(refresh ? ARGOCD_REFRESH : []), ...(clusterSecrets ? ARGOCD_CLUSTERS : [])];
-  const within = [...(refresh ? ARGOCD_CONFIG_MAPS : []), ...(clusterSecrets ? ARGOCD_SECRETS : [])];
+  const everywhere = [
+    ...(refresh ? ARGOCD_REFRESH : []),
+    ...(waves ? ARGOCD_WAVES : []),
+    ...(clusterSecrets ? ARGOCD_CLUSTERS : []),
+    ...(pull ? ARGOCD_PULL : []),
+  ];
+  const within = [...(refresh || waves ? ARGOCD_CONFIG_MAPS : []), ...(clusterSecrets ? ARGOCD_SECRETS : [])];
   return [
     ...boundRole('# What Berth does for Argo CD.', name, everywhere),
-    ...boundRole('# The same, in the namespace of Argo CD.', name, within, namespace),
+    ...(within.length === 0
+      ? []
+      : boundRole('# The same, in the namespace of Argo CD.', name, within, namespace)),
     ...(clusterSecrets
       ? boundRole(
           '# Not needed if every GitOpsCluster has createBlankClusterSecrets. To restrict it, bind it in the namespaces of clusters.',
@@ -158,7 +202,7 @@ function sourceRoles({ kinds = NO_KINDS }: ControllerDuties): readonly Document[
 const NO_KINDS: ListedPermissions = { permissions: [], unnamed: [] };
 
 /** Roles for people who release held changes. The controller does not have them. */
-function releaseRoles({ schedule, applies }: ControllerDuties): readonly Document[] {
+function releaseRoles({ schedule, applies, argocd }: ControllerDuties): readonly Document[] {
   const name = 'berth-release';
   return [
     ...(schedule === 'berth'
@@ -174,6 +218,14 @@ function releaseRoles({ schedule, applies }: ControllerDuties): readonly Documen
           [
             '# For people who run berth release --source: bind this role to them.',
             ...renderRole({ kind: 'Role', name, namespace: DEFAULT_NAMESPACE }, RELEASE_SOURCE),
+          ],
+        ]
+      : []),
+    ...(argocd?.pull === true
+      ? [
+          [
+            '# For people who run berth release --application-set or --applications: bind this role to them.',
+            ...renderRole({ kind: 'ClusterRole', name: `${name}-pulled` }, RELEASE_REMOVALS),
           ],
         ]
       : []),

@@ -22,6 +22,22 @@ export function putBit(bits: Bitset, index: number, present: boolean): void {
   bits[word] = present ? (bits[word] as number) | mask : (bits[word] as number) & ~mask;
 }
 
+/** Adds the members of `source` from `from` on, `length` numbers, to `target` as the numbers from `to` on. */
+export function copyBits(
+  source: Bitset,
+  target: Bitset,
+  { from, to, length }: { readonly from: number; readonly to: number; readonly length: number },
+): void {
+  for (let done = 0; done < length; ) {
+    const [read, write] = [from + done, to + done];
+    const count = Math.min(length - done, 32 - (read & 31), 32 - (write & 31));
+    const mask = count === 32 ? 0xffffffff : (1 << count) - 1;
+    const bits = ((source[read >>> 5] as number) >>> (read & 31)) & mask;
+    target[write >>> 5] = (target[write >>> 5] as number) | (bits << (write & 31));
+    done += count;
+  }
+}
+
 /** target = target ∩ other */
 export function intersectWith(target: Bitset, other: Bitset): void {
   for (let i = 0; i < target.length; i++) target[i] = (target[i] as number) & (other[i] as number);

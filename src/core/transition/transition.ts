@@ -1,3 +1,4 @@
+import { sameNumbers } from '../placement/prior/numbered-clusters.ts';
 import { PublishedClusters } from '../placement/prior/published-clusters.ts';
 import type { ResultGenerator } from '../placement/engine.ts';
 import type { ScheduleResult } from '../placement/result/schedule-result.ts';
@@ -149,7 +150,7 @@ export class Transitions {
 
   #isPublished(result: ScheduleResult, published: readonly string[]): boolean {
     if (result.outcome === 'skipped' || this.#same.get(result) === published) return true;
-    if (!sameClusters(result.selected, published)) return false;
+    if (!isSameSelection(result.selected, published)) return false;
     this.#same.set(result, published);
     return true;
   }
@@ -184,7 +185,12 @@ function transitionOf(end: {
 }
 
 function asksForSame(move: ScheduleResult, last: ScheduleResult): boolean {
-  return sameClusters(move.selected, last.selected);
+  return isSameSelection(move.selected, last.selected);
+}
+
+/** Selections of a few thousand clusters differ in order from round to round: the engine knows their numbers. */
+function isSameSelection(a: readonly string[], b: readonly string[]): boolean {
+  return sameNumbers(a, b) ?? sameClusters(a, b);
 }
 
 /** All of a transition at once. */

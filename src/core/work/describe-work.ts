@@ -3,15 +3,15 @@ import type { Condition } from '../model/object-meta.ts';
 import { printableLines } from '../model/printable.ts';
 import { findCondition } from './conditions/condition-list.ts';
 
-/** One line of `berth get works`: cluster, name, manifests, applied, available, degraded (`-`: no condition rule says). */
+/** One line of `berth get works`: name, cluster, manifests, applied, available, degraded (`-`: no condition rule says). */
 export function workRow(work: ManifestWork): readonly string[] {
   const { name, namespace = '', generation } = work.metadata;
   const conditions = work.status?.conditions;
   const applied = findCondition(conditions, 'Applied');
   const stale = applied !== undefined && applied.observedGeneration !== generation;
   return [
-    namespace,
     name,
+    namespace,
     String(work.spec?.workload?.manifests?.length ?? 0),
     stale ? 'Pending' : (applied?.status ?? 'Unknown'),
     findCondition(conditions, 'Available')?.status ?? 'Unknown',

@@ -1,21 +1,77 @@
+import { completeCluster } from '../../core/ocm/admission/complete-cluster.ts';
+import type { OcmDemand, OcmRefusal, OcmReview, OcmWrite } from '../../core/ocm/admission/ocm-write.ts';
+import { reviewBinding } from '../../core/ocm/admission/review-binding.ts';
+import { reviewCluster } from '../../core/ocm/admission/review-cluster.ts';
+import { objectAt, textAt } from '../json/json-value.ts';
+import { invalidValue } from '../schema/field-problems.ts';
+import type { StatusError } from '../wire/status-error.ts';
+import { badRequest, forbidden, invalid } from '../wire/status-errors.ts';
 import type { AdmissionCheck, AdmissionWrite } from '../write/write-request.ts';
 import { isWriteOf } from './ocm/is-write-of.ts';
-import { reviewManagedCluster, stampTaints } from './ocm/managed-cluster-check.ts';
-import { reviewSetBinding } from './ocm/set-binding-check.ts';
 
 const CLUSTER_GROUP = 'cluster.open-cluster-management.io';
 
 const managedClusterCheck: AdmissionCheck = Object.assign(
-  (write: AdmissionWrite) =>
-    isWriteOf(write, CLUSTER_GROUP, 'managedclusters') ? reviewManagedCluster(write) : [],
+  (write: AdmissionWrite) => {
+    if (isWriteOf(write, CLUSTER_GROUP, 'managedclusters'))
+      requireAllowed(write, reviewCluster(ocmWrite(write)));
+    return [];
+  },
   {
-    mutate: (write: AdmissionWrite, now: string) =>
-      isWriteOf(write, CLUSTER_GROUP, 'managedclusters') ? stampTaints(write, now) : write.object,
+    mutate: (write: AdmissionWrite, now: string) => {
+      if (!isWriteOf(write, CLUSTER_GROUP, 'managedclusters')) return write.object;
+      const completed = completeCluster(ocmWrite(write), now);
+      if (completed.kind === 'refused') throw statusError(write, completed.refusal);
+      return completed.object;
+    },
   },
 );
 
-const setBindingCheck: AdmissionCheck = (write) =>
-  isWriteOf(write, CLUSTER_GROUP, 'managedclustersetbindings') ? reviewSetBinding(write) : [];
+const setBindingCheck: AdmissionCheck = (write) => {
+  if (isWriteOf(write, CLUSTER_GROUP, 'managedclustersetbindings'))
+    requireAllowed(write, reviewBinding(ocmWrite(write)));
+  return [];
+};
 
-/** OCM's own rules about clusters and sets, which a real hub keeps in webhooks. For the content of works see `manifestWorkCheck`. */
+/**
+ * OCM's own rules about clusters and sets. A real hub keeps them in webhooks, which `berth serve` can be: the rules are the same
+ * functions there. For the content of works see `manifestWorkCheck`.
+ */
 export const ocmChecks: readonly AdmissionCheck[] = [managedClusterCheck, setBindingCheck];
+
+function ocmWrite({ operation, object, old, user }: AdmissionWrite): OcmWrite {
+  return { operation: operation === 'CREATE' ? 'CREATE' : 'UPDATE', object, old, userName: user.name };
+}
+
+/** @throws StatusError when the write is refused */
+function requireAllowed(write: AdmissionWrite, review: OcmReview): void {
+  if (review.kind === 'refused') throw statusError(write, review.refusal);
+  for (const demand of review.demands) if (!isMet(write, demand)) throw statusError(write, demand.otherwise);
+}
+
+function isMet(write: AdmissionWrite, demand: OcmDemand): boolean {
+  switch (demand.kind) {
+    case 'right':
+      return write.can(demand.right);
+    case 'namespace-stays':
+      return write.isNamespaceEnding?.(demand.namespace) !== true;
+  }
+}
+
+function statusError({ ref: { definition }, object }: AdmissionWrite, refusal: OcmRefusal): StatusError {
+  const name = textAt(objectAt(object, 'metadata'), 'name');
+  switch (refusal.kind) {
+    case 'bad-request':
+      return badRequest(refusal.message);
+    case 'forbidden':
+      return forbidden(definition, name, refusal.message);
+    case 'invalid': {
+      const { field, value, problems } = refusal;
+      return invalid(
+        definition,
+        name,
+        problems.map((problem) => invalidValue(field, value, problem)),
+      );
+    }
+  }
+}

@@ -1,18 +1,18 @@
 import { jsonEqual } from '../../core/model/json-equal.ts';
-import type { JsonObject, JsonValue } from '../../core/model/json-value.ts';
+import {
+  getOwn,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  listAt,
+  objectAt,
+  textAt,
+} from '../../core/model/json-value.ts';
 import { chargeKeys, chargeWork } from './work-budget.ts';
 
 /** Keys may be hostile (`__proto__`, `constructor`): read with `getOwn`, write with `setOwn`. */
 export type { JsonObject, JsonValue };
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** The own property, never one inherited from Object.prototype. */
-export function getOwn(object: JsonObject, key: string): JsonValue | undefined {
-  return Object.hasOwn(object, key) ? object[key] : undefined;
-}
+export { getOwn, isObject, listAt, objectAt, textAt };
 
 /** Sets an own property even when its name is `__proto__`. */
 export function setOwn(object: JsonObject, key: string, value: JsonValue): void {
@@ -32,18 +32,6 @@ export function withoutKey(object: JsonObject, key: string): JsonObject {
   return rest;
 }
 
-/** The object under `key`, or undefined when it is absent or something else. */
-export function objectAt(object: JsonObject | undefined, key: string): JsonObject | undefined {
-  const value = object === undefined ? undefined : getOwn(object, key);
-  return isObject(value) ? value : undefined;
-}
-
-/** The text under `key`, or '' when it is absent or something else. */
-export function textAt(object: JsonObject | undefined, key: string): string {
-  const value = object === undefined ? undefined : getOwn(object, key);
-  return typeof value === 'string' ? value : '';
-}
-
 /** The number under `key`, or undefined when it is absent or something else. */
 export function numberAt(object: JsonObject | undefined, key: string): number | undefined {
   const value = object === undefined ? undefined : getOwn(object, key);
@@ -53,12 +41,6 @@ export function numberAt(object: JsonObject | undefined, key: string): number | 
 /** The texts in the list under `key`. */
 export function textsAt(object: JsonObject | undefined, key: string): readonly string[] {
   return listAt(object, key).filter((one) => typeof one === 'string');
-}
-
-/** The list under `key`, or an empty one when it is absent or something else. */
-export function listAt(object: JsonObject | undefined, key: string): readonly JsonValue[] {
-  const value = object === undefined ? undefined : getOwn(object, key);
-  return Array.isArray(value) ? value : [];
 }
 
 export function deepClone<T extends JsonValue>(value: T): T {

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json/json-value.ts';
 import { objectAt, textAt } from '../json/json-value.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import { forbidden, notFound } from '../wire/status-errors.ts';
@@ -15,9 +16,9 @@ export function requireLiveNamespace(
   const { definition } = ref;
   if (!definition.namespaced) return;
   const { namespace, name } = target;
-  const entry = cluster.store.get({ storage: 'namespaces', namespace: '', name: namespace });
-  if (entry === undefined) throw notFound({ group: '', plural: 'namespaces' }, namespace);
-  if (textAt(objectAt(entry.object, 'metadata'), 'deletionTimestamp') === '') return;
+  if (namespaceOf(cluster, namespace) === undefined)
+    throw notFound({ group: '', plural: 'namespaces' }, namespace);
+  if (!isNamespaceEnding(cluster, namespace)) return;
   throw forbidden(
     definition,
     name,
@@ -30,4 +31,13 @@ export function requireLiveNamespace(
       },
     ],
   );
+}
+
+/** Whether the namespace is there and being deleted. */
+export function isNamespaceEnding(cluster: Cluster, namespace: string): boolean {
+  return textAt(objectAt(namespaceOf(cluster, namespace), 'metadata'), 'deletionTimestamp') !== '';
+}
+
+function namespaceOf(cluster: Cluster, name: string): JsonObject | undefined {
+  return cluster.store.get({ storage: 'namespaces', namespace: '', name })?.object;
 }

@@ -18,7 +18,7 @@ import type { Cluster } from '../request/cluster.ts';
 import { metadataOf, storageKeyOf, timestamp } from '../request/cluster.ts';
 import { dynamicAdmission } from './dynamic-write.ts';
 import { fillRequester } from './csr-requester.ts';
-import { requireLiveNamespace } from './namespace-lifecycle.ts';
+import { isNamespaceEnding, requireLiveNamespace } from './namespace-lifecycle.ts';
 import type { OperationAnswers } from './operation-answers.ts';
 import { randomSuffix } from './random-suffix.ts';
 import { storeObject } from './store-object.ts';
@@ -184,6 +184,7 @@ export class ObjectWriter {
       user,
       admission,
       can: (question) => authorizer.allows(user, question),
+      isNamespaceEnding: (name) => isNamespaceEnding(this.#cluster, name),
     };
     return dynamic === undefined ? request : { ...request, dynamic: dynamic(request) };
   }

@@ -155,5 +155,9 @@ function admissionWrite(
   old: JsonObject | undefined,
 ): AdmissionWrite {
   const { ref, subresource, user } = request;
-  return { operation, ref, subresource, object, old, user, can: request.can.bind(request) };
+  return {
+    ...{ operation, ref, subresource, object, old, user },
+    can: request.can.bind(request),
+    isNamespaceEnding: (namespace) => request.isNamespaceEnding?.(namespace) === true,
+  };
 }

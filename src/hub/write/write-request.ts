@@ -28,6 +28,8 @@ export interface WriteRequest {
   readonly convert?: (object: JsonObject, ref: ResourceRef) => JsonObject;
   /** Asks authorization on behalf of `user`. */
   can(question: AccessQuestion): boolean;
+  /** Whether the namespace is there and being deleted; none is unless given. */
+  isNamespaceEnding?(namespace: string): boolean;
 }
 
 export interface PreparedWrite {
@@ -68,6 +70,7 @@ export interface AdmissionWrite {
   readonly old: JsonObject | undefined;
   readonly user: UserInfo;
   can(question: AccessQuestion): boolean;
+  isNamespaceEnding?(namespace: string): boolean;
 }
 
 /** A rule of a kind that needs more than its schema. */

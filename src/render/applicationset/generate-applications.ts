@@ -1,4 +1,5 @@
 import type { TypedObject } from './typed/typed-value.ts';
+import type { KeptMaps } from '../template/to-go-value.ts';
 import { GenerateError, GoPanic, withPrefix } from './failure/failures.ts';
 import type { GeneratorContext } from './generators/generator-context.ts';
 import { transform, type Transformed } from './generators/transform.ts';
@@ -46,6 +47,8 @@ export function generateApplications(applicationSet: JsonValue, world: World): G
 class Run {
   readonly #set: ApplicationSet;
   readonly #context: GeneratorContext;
+  /** Two sets of parameters may share a map, and then share what a template changes in it. */
+  readonly #kept: KeptMaps = new WeakMap();
   #failure: { readonly error: string; readonly reason: FailureReason } | undefined;
 
   constructor(set: ApplicationSet, world: World) {
@@ -82,7 +85,7 @@ class Run {
     if (templatePatch !== undefined) {
       const patch = withPrefix('error replacing values in templatePatch', () => {
         checkOptions(mode);
-        return replaceText(templatePatch, params, mode);
+        return replaceText(templatePatch, params, mode, this.#kept);
       });
       application = applyTemplatePatch(application, patch);
     }
@@ -93,7 +96,7 @@ class Run {
   /** Without parameters the template is taken as it is, and gets no finalizer. */
   #fromTemplate(template: TypedObject, params: Params): TypedObject {
     if (Object.keys(params).length === 0) return template;
-    const rendered = renderTyped(APPLICATION, template, { params, mode: this.#set.mode });
+    const rendered = renderTyped(APPLICATION, template, { params, mode: this.#set.mode, kept: this.#kept });
     const metadata = rendered['metadata'] as TypedObject;
     const finalizers = (metadata['finalizers'] ?? []) as readonly string[];
     if (finalizers.length > 0 || this.#set.preserveResources) return rendered;

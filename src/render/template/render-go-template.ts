@@ -7,7 +7,7 @@ import type { Template } from './parse/node.ts';
 import { parseTemplates } from './parse/parser.ts';
 import { TemplateError } from './template-error.ts';
 import { decode, encode } from './text/bytes.ts';
-import { toGoValue } from './to-go-value.ts';
+import { type KeptMaps, toGoValue } from './to-go-value.ts';
 import { GoError } from './value/go-error.ts';
 import { beginWork } from './value/work.ts';
 import type { TemplateValue } from './values.ts';
@@ -18,14 +18,20 @@ const NAME = 'base';
 /**
  * Renders a text as Argo CD does with `goTemplate: true`: Go's text/template with the functions of sprig and of Argo CD.
  *
- * A function such as `set` changes a map for the rest of this rendering only; `data` itself stays as it is.
+ * `data` itself stays as it is when a function such as `set` changes a map.
  *
  * @param data what `.` is
  * @param options `goTemplateOptions`, such as `missingkey=error`
+ * @param kept holds such changes for the next text; without it they end with this one
  * @throws TemplateError with Argo CD's text: `failed to parse template …: template: base:1: …`, `failed to execute go template …: …`, or
  *   `PANIC: …` for an option that text/template does not know; and for what Berth refuses to render
  */
-export function renderGoTemplate(text: string, data: TemplateValue, options: readonly string[]): string {
+export function renderGoTemplate(
+  text: string,
+  data: TemplateValue,
+  options: readonly string[],
+  kept?: KeptMaps,
+): string {
   const missingKey = missingKeyOf(options);
   if (!text.includes('{{')) return text;
   const parsed = parsedTemplate(text);
@@ -33,7 +39,7 @@ export function renderGoTemplate(text: string, data: TemplateValue, options: rea
   beginWork();
   try {
     const program = { ...parsed, name: NAME, functions: ARGO_CD_FUNCTIONS, builtins: BUILTINS, missingKey };
-    return decode(execute(program, toGoValue(data) ?? undefined));
+    return decode(execute(program, toGoValue(data, kept) ?? undefined));
   } catch (error) {
     if (error instanceof GoError)
       throw new TemplateError(`failed to execute go template ${text}: ${decode(error.message)}`);

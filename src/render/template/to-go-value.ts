@@ -7,8 +7,14 @@ import type { TemplateValue } from './values.ts';
 import { JsonText, StringMap } from './values.ts';
 import { JSON_TEXT } from './value/json-text.ts';
 
-/** A parameter as the Go value that Argo CD would have. Maps are read when a template asks for them. */
-export function toGoValue(value: TemplateValue): Any {
+/** The Go maps that were made of parameters, for templates that are rendered one after the other with the same ones. */
+export type KeptMaps = WeakMap<object, Any>;
+
+/**
+ * A parameter as the Go value that Argo CD would have. Maps are read when a template asks for them.
+ * @param kept what is in it is taken again, with the changes that functions such as `set` made
+ */
+export function toGoValue(value: TemplateValue, kept?: KeptMaps): Any {
   if (value === null) return null;
   switch (typeof value) {
     case 'boolean':
@@ -21,7 +27,12 @@ export function toGoValue(value: TemplateValue): Any {
       return valueOf(INT64, wrap64(value));
     default:
       if (value instanceof JsonText) return valueOf(JSON_TEXT, encode(value.text));
-      return isList(value) ? valueOf(LIST, value.map(toGoValue)) : toMap(value);
+      return isList(value)
+        ? valueOf(
+            LIST,
+            value.map((item) => toGoValue(item, kept)),
+          )
+        : toMap(value, kept);
   }
 }
 
@@ -29,9 +40,16 @@ function isList(value: object): value is readonly TemplateValue[] {
   return Array.isArray(value);
 }
 
-function toMap(value: StringMap | { readonly [key: string]: TemplateValue }): Any {
+function toMap(value: StringMap | { readonly [key: string]: TemplateValue }, kept?: KeptMaps): Any {
   if (value instanceof StringMap) return valueOf(STRING_MAP, mapOf(value.entries, encode));
-  return valueOf(MAP, mapOf(value, toGoValue));
+  const known = kept?.get(value);
+  if (known !== undefined) return known;
+  const map = valueOf(
+    MAP,
+    mapOf(value, (entry) => toGoValue(entry, kept)),
+  );
+  kept?.set(value, map);
+  return map;
 }
 
 function mapOf<T, D>(entries: Readonly<Record<string, T>>, convert: (entry: T) => D): GoMap<D> {

@@ -1,12 +1,52 @@
 import { expect, it } from 'vitest';
 import { SimulatedMember } from '../../../src/agent/simulation/simulated-member.ts';
-import { MANAGED_CLUSTER, MANIFEST_WORK } from '../../../src/core/model/kinds.ts';
+import { LEASE, MANAGED_CLUSTER, MANIFEST_WORK } from '../../../src/core/model/kinds.ts';
 import type { ManagedCluster } from '../../../src/core/model/kind/managed-cluster.ts';
+import { CLUSTER_LEASE } from '../../../src/core/registration/names.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import { configMap, CONFIG_MAP } from '../agent-harness.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
+
+it('a member keeps its lease while it is there, in the time that its cluster says', async () => {
+  const hub = new FakeKubeApi();
+  const clock = new FakeClock();
+  const member = new SimulatedMember({
+    ...{ name: 'edge', hub, cluster: new FakeKubeApi(), clock },
+    log: new SilentLogger(),
+  });
+  await member.register();
+  const key = { namespace: '', name: 'edge' };
+  const follow = async (patch: object): Promise<void> =>
+    member.follow((await hub.mergePatch(MANAGED_CLUSTER, key, patch)) as unknown as ManagedCluster);
+  const renewed = async (): Promise<unknown> =>
+    (
+      (await hub.get(LEASE, { namespace: 'edge', name: CLUSTER_LEASE }))?.['spec'] as {
+        readonly renewTime?: string;
+      }
+    ).renewTime;
+  await follow({ spec: { leaseDurationSeconds: 5 } });
+  await hub.create(LEASE, {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { name: CLUSTER_LEASE, namespace: 'edge' },
+    spec: { holderIdentity: CLUSTER_LEASE },
+  });
+  await clock.advance(5_000);
+  const first = await renewed();
+  expect(first).toEqual(expect.any(String));
+  await clock.advance(5_000);
+  const second = await renewed();
+  expect(second).not.toBe(first);
+  await follow({ metadata: { annotations: { 'berth.dev/simulate': 'unreachable' } } });
+  await clock.advance(60_000);
+  expect(await renewed()).toBe(second);
+  await follow({ metadata: { annotations: { 'berth.dev/simulate': null } } });
+  await clock.advance(5_000);
+  expect(await renewed()).not.toBe(second);
+  await member.close();
+});
 
 it('a member is registered, applies works, goes silent and comes back', async () => {
   const hub = new FakeKubeApi();

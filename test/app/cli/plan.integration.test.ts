@@ -90,7 +90,7 @@ describe('berth plan', () => {
       ],
     });
     const { stdout } = await plan('--base', 'main', '--head', 'change', '-o', 'markdown');
-    expect(stdout).toMatch(/^### Placement plan: 1 placement would change: \+1 −1 clusters/);
+    expect(stdout).toMatch(/^<!-- berth:plan -->\n### 🔀 Berth: 1 placement would change: \+1 −1 clusters/);
   });
 
   describe('when the base has moved on', () => {
@@ -104,7 +104,7 @@ describe('berth plan', () => {
       const objects = () => fixture.git('count-objects', '-v');
       const before = objects();
       const { code, stdout } = await plan('--base', 'main', '--head', 'change');
-      expect(code).toBe(2);
+      expect(code).toBe(3);
       expect(stdout).toMatch(
         /main has moved on since change branched off at [0-9a-f]{12}; the plan shows the merge of both/,
       );

@@ -50,9 +50,29 @@ describe('berth serve --print-rbac', () => {
       ],
     },
     {
+      name: 'admission of a hub only',
+      flags: [
+        ...['--sync', 'observe', '--schedule', 'upstream', '--no-works'],
+        ...['--admission-listen', ':9443'],
+      ],
+      want: [
+        'ClusterRole berth',
+        'Role berth-leader-election',
+        'ClusterRole berth-admission',
+        'Role berth-admission',
+      ],
+    },
+    {
       name: 'pulled Applications only',
       flags: ['--sync', 'observe', '--schedule', 'upstream', '--no-works', '--argocd-pull'],
-      want: ['ClusterRole berth', 'Role berth-leader-election', 'ClusterRole berth-executors'],
+      want: [
+        'ClusterRole berth',
+        'Role berth-leader-election',
+        'ClusterRole berth-executors',
+        'Role berth-pull',
+        'ClusterRole berth-argocd',
+        'ClusterRole berth-release-pulled',
+      ],
     },
     {
       name: 'nothing but looking',

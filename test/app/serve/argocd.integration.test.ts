@@ -10,7 +10,7 @@ import { ServedFleet } from './served-fleet.ts';
 
 const CRD = kind('apiextensions.k8s.io', 'v1', 'CustomResourceDefinition', 'Cluster');
 const [GITOPS_CLUSTER] = GITOPS_CLUSTERS as readonly [KindInfo];
-const ARGOCD = { namespace: 'argocd', refresh: true, clusterSecrets: true };
+const ARGOCD = { namespace: 'argocd', refresh: true, waves: true, clusterSecrets: true, pull: false };
 const DUTIES: ControllerDuties = {
   applies: true,
   schedule: 'berth',
@@ -29,11 +29,11 @@ beforeEach(async () => {
   const make = (of: KindInfo, object: object) => fleet.hub.api.create(of, object as KubeObject);
   await make(CRD, crd('argoproj.io', 'Application'));
   await make(CRD, crd('argoproj.io', 'ApplicationSet'));
-  await make(CRD, crd(APPS, 'GitOpsCluster', ['v1beta1', 'v1alpha1']));
   await make(CRD, crd('authentication.open-cluster-management.io', 'ManagedServiceAccount', ['v1beta1']));
   for (const name of [NAME, 'c1', 'c2', 'c3']) await make(NAMESPACE, namespace(name));
   await make(CONFIG_MAP, PAGES_CONFIG);
   await make(APPLICATION_SET, pluginSet('web', 'team-a/web'));
+  await make(APPLICATION_SET, pluginSet('rolling', 'team-a/web', { waves: '2', soak: '1h' }));
   await make(APPLICATION_SET, resourceSet('pages', 'fleet'));
   const spec = { argoServer: { argoNamespace: NAME }, placementRef: { name: 'fleet' } };
   await make(GITOPS_CLUSTER, {
@@ -86,6 +86,7 @@ describe('berth serve for Argo CD', () => {
     for (const name of ['web', 'pages']) await answer(name);
     await fleet.event('application-set-refreshed', (event) => event.outcome === 'confirmed');
     await fleet.until(async () => ((await registered()).split(' ').length === 3 ? true : undefined));
+    await fleet.event('application-set-waves', ({ served }) => served.length === 3);
     const labels = { 'apps.open-cluster-management.io/cluster-name': 'edited' };
     const first = (await registered()).split(' ')[0] ?? '';
     await fleet.hub.api.mergePatch(SECRET, { namespace: NAME, name: first }, { metadata: { labels } });

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MANIFEST_WORK, PLACEMENT, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import { readDeletions } from '../../../src/adapters/store/deletion-log.ts';
+import { readRecordLog } from '../../../src/adapters/store/record-log.ts';
+import type { DeletionRecord } from '../../../src/core/sync/deletion-record.ts';
 import { join } from 'node:path';
 import { baseFiles, namespace, placement, replicaSet, yaml } from './fleet-fixture.ts';
 import { ServedFleet } from './served-fleet.ts';
@@ -82,9 +83,11 @@ describe('a placement that somebody deletes on the hub', () => {
           record: expect.objectContaining({ object: 'Placement team-a/web', byOthers: true }) as unknown,
         }),
       );
-      expect((await readDeletions(join(fleet.dataDir, 'history'))).map(({ uid: of }) => of)).toEqual([
-        before,
-      ]);
+      expect(
+        (await readRecordLog<DeletionRecord>({ dir: join(fleet.dataDir, 'history'), name: 'deletions' })).map(
+          ({ uid: of }) => of,
+        ),
+      ).toEqual([before]);
     },
   );
 

@@ -13,7 +13,6 @@ import type { KubeApi, WriteOptions } from '../../../src/core/ports.ts';
 import { AuditingKubeApi } from '../../fakes/auditing-kube-api.ts';
 import { type RbacObject, rbacPath, rightsOf, withoutRight } from '../../fakes/rbac-rules.ts';
 import { RawClient } from '../../conformance/agent/raw-client.ts';
-import type { ServedFleet } from './served-fleet.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
 const HOME = 'berth-system';
@@ -54,7 +53,14 @@ class ControllerAudit extends AuditingKubeApi {
 }
 
 /** Makes the printed objects, but for one right, and a client with the service account that they are bound to. */
-export async function restrictedClient(fleet: ServedFleet, duties: ControllerDuties, missing?: string) {
+export async function restrictedClient(
+  fleet: {
+    readonly hub: { readonly kubeconfig: string; readonly api: KubeApi };
+    readonly dataDir: string;
+  },
+  duties: ControllerDuties,
+  missing?: string,
+) {
   const admin = new RawClient(loadKubeConfig({ file: fleet.hub.kubeconfig }));
   const post = async (path: string, body: object) => {
     const answer = await admin.send('POST', path, { body });

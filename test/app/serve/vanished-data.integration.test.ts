@@ -29,7 +29,9 @@ describe('a data directory that vanishes while the controller runs', () => {
   const file = (...names: string[]) => join(fleet.dataDir, ...names);
   const decided = (clusters: number) =>
     expect.poll(async () => (await fleet.decisions('web')).length).toBe(clusters);
-  const remove = () => rmSync(fleet.dataDir, { recursive: true, force: true });
+  // Again where the controller writes a file into it meanwhile.
+  const remove = () => rmSync(fleet.dataDir, { recursive: true, force: true, maxRetries: 10 });
+  const records = async () => (await new HistoryReader(file('history')).list()).length;
   const move = () => renameSync(fleet.dataDir, `${fleet.dataDir}-moved`);
   const removeMoved = () => rmSync(`${fleet.dataDir}-moved`, { recursive: true, force: true });
 
@@ -43,6 +45,8 @@ describe('a data directory that vanishes while the controller runs', () => {
     await fleet.serve({ ...options(), log });
     await decided(2);
     await expect.poll(() => existsSync(file('publish-state.json'))).toBe(true);
+    // A record that is late would be written into the new directory.
+    await expect.poll(records).toBe(1);
     vanish();
     fleet.git.commit(web(4));
     await decided(4);
@@ -51,7 +55,7 @@ describe('a data directory that vanishes while the controller runs', () => {
     // Everything that the next start needs.
     for (const name of ['publish-state.json', 'commits.json', 'git/fleet/berth-followed'])
       await expect.poll(() => existsSync(file(name)), { message: name }).toBe(true);
-    await expect.poll(async () => (await new HistoryReader(file('history')).list()).length).toBe(2);
+    await expect.poll(records).toBe(2);
     // The owner's alone, as before.
     for (const name of ['', 'git', 'git/fleet', 'history', 'history/worlds'])
       expect({ name, mode: statSync(file(name)).mode & 0o777 }).toEqual({ name, mode: 0o700 });

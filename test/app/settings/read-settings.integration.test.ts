@@ -44,6 +44,24 @@ sources:
 `;
 
 describe('the settings file', () => {
+  it.each([
+    ['gitlab', 'https://gitlab.example/platform/team/fleet.git', 'platform/team/fleet'],
+    ['bitbucket', 'https://bitbucket.org/team/fleet', 'team/fleet'],
+    ['bitbucket-data-center', 'ssh://git@bitbucket.example:7999/TEAM/fleet.git', 'TEAM/fleet'],
+    ['azure-devops', 'https://dev.azure.com/org/project/_git/fleet', 'org/project/fleet'],
+    ['github', 'https://github.com/team/fleet', 'team/fleet'],
+    ['gitea', 'https://gitea.example/team/fleet', 'team/fleet'],
+  ])('opens previews at %s', async (provider, url, repository) => {
+    const settings = `sources:
+  - name: fleet
+    url: ${url}
+    preview: {provider: ${provider}, account: "{berth}", credentials: {tokenFile: token}}
+`;
+    const [source] = (await read(settings)).map((one) => serveSource(one, context));
+    expect(source?.preview).toMatchObject({ repositoryName: repository, ruleStatuses: true });
+    await expect(read(settings.replace('account', 'acount'))).rejects.toThrow(/acount/);
+  });
+
   it('says all about each source; files are meant from its folder', async () => {
     const sources = (await read(WHOLE)).map((settings) => serveSource(settings, context));
     expect(sources).toMatchObject([

@@ -1,3 +1,4 @@
+import { SECRET, kind } from '../../../src/core/model/kinds.ts';
 import { generateKeyPairSync } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +11,6 @@ import { GitFixture, tempDir } from '../../adapters/git/git-fixture.ts';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
 import { startForge } from '../../fakes/forge-server.ts';
 
-const SECRET = { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true };
 const KEY = { namespace: 'berth-system', name: 'git' };
 
 describe('credentials from a Secret on the hub', () => {
@@ -20,13 +20,7 @@ describe('credentials from a Secret on the hub', () => {
   const close: (() => unknown)[] = [];
   beforeAll(async () => {
     hub = await startEmbeddedHub();
-    const namespace = {
-      group: '',
-      version: 'v1',
-      kind: 'Namespace',
-      plural: 'namespaces',
-      namespaced: false,
-    };
+    const namespace = kind('', 'v1', 'Namespace', 'Cluster');
     await hub.api.create(namespace, {
       apiVersion: 'v1',
       kind: 'Namespace',

@@ -3,8 +3,9 @@ import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 const ARGOCD = 'argocd';
 
 /** An ApplicationSet with the plugin generator for this placement, `namespace/name`. */
-export function pluginSet(name: string, placement: string): KubeObject {
-  const plugin = { configMapRef: { name: 'berth' }, input: { parameters: { placement } } };
+export function pluginSet(name: string, placement: string, parameters: object = {}): KubeObject {
+  const input = { parameters: { placement, ...parameters } };
+  const plugin = { configMapRef: { name: 'berth' }, input };
   return applicationSet(name, [{ plugin }]);
 }
 

@@ -64,7 +64,7 @@ const planOn = (decides: 'own' | 'all') =>
     now: NOW,
     hub: HUB,
     decides,
-  });
+  }).plan;
 
 describe('placements on a hub that another controller decides', () => {
   it('are not predicted in a plan, which says whose they are', () => {

@@ -4,17 +4,9 @@ import { join } from 'node:path';
 import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
 import { HttpKubeApi } from '../../../src/adapters/kube/http-kube-api.ts';
 import { loadKubeConfig } from '../../../src/adapters/kube/config/load-kube-config.ts';
-import type { KindInfo } from '../../../src/core/model/kinds.ts';
+import { NAMESPACE } from '../../../src/core/model/kinds.ts';
 import { startHub } from '../../../src/hub/start-hub.ts';
 import { Fleet } from './work-fleet.ts';
-
-const NAMESPACE: KindInfo = {
-  group: '',
-  version: 'v1',
-  kind: 'Namespace',
-  plural: 'namespaces',
-  namespaced: false,
-};
 
 /** Milliseconds in which the hub, in this process, answers and tells its watches, with a busy machine in mind. */
 const ANSWER_MS = 30;

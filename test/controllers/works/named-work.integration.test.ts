@@ -182,7 +182,7 @@ describe('describeWork', () => {
   };
 
   it('tells a status of an older generation from a current one', () => {
-    expect(workRow(work)).toEqual(['c1', 'web', '1', 'Pending', 'False', '-']);
+    expect(workRow(work)).toEqual(['web', 'c1', '1', 'Pending', 'False', '-']);
     const text = describeWork(work);
     expect(text).toContain('Apply manifest work complete (of generation 1)');
     expect(text).toContain(

@@ -45,7 +45,9 @@ describe('decisionChanges', () => {
       'a taint',
       [TAINT_B],
       {
-        gained: [{ cluster: 'c', because: 'rank 2 of 2 with 10 points', causes: ['ManagedCluster b'] }],
+        gained: [
+          { cluster: 'c', because: 'rank 2 of 2 with 10 points', causes: ['ManagedCluster b'], points: 10 },
+        ],
         lost: [{ cluster: 'b', because: 'tainted x', causes: ['ManagedCluster b'] }],
       },
     ],
@@ -54,9 +56,14 @@ describe('decisionChanges', () => {
       [{ kind: 'set-score', cluster: 'c', resourceName: 'usage', scoreName: 'cpu', value: 90 }],
       {
         gained: [
-          { cluster: 'c', because: 'rank 1 of 3 with 90 points', causes: ['AddOnPlacementScore c/usage'] },
+          {
+            cluster: 'c',
+            because: 'rank 1 of 3 with 90 points',
+            causes: ['AddOnPlacementScore c/usage'],
+            points: 90,
+          },
         ],
-        lost: [{ cluster: 'b', because: 'outranked', causes: ['AddOnPlacementScore c/usage'] }],
+        lost: [{ cluster: 'b', because: 'outranked', causes: ['AddOnPlacementScore c/usage'], points: 20 }],
       },
     ],
     [
@@ -66,7 +73,9 @@ describe('decisionChanges', () => {
         { kind: 'set-label', cluster: 'd', key: 'other', value: 'x' },
       ],
       {
-        gained: [{ cluster: 'c', because: 'rank 3 of 3 with 10 points', causes: ['Placement team/web'] }],
+        gained: [
+          { cluster: 'c', because: 'rank 3 of 3 with 10 points', causes: ['Placement team/web'], points: 10 },
+        ],
         lost: [],
       },
     ],
@@ -74,7 +83,9 @@ describe('decisionChanges', () => {
       'a cluster that left the fleet',
       [{ kind: 'remove-cluster', cluster: 'a' }],
       {
-        gained: [{ cluster: 'c', because: 'rank 2 of 2 with 10 points', causes: ['ManagedCluster a'] }],
+        gained: [
+          { cluster: 'c', because: 'rank 2 of 2 with 10 points', causes: ['ManagedCluster a'], points: 10 },
+        ],
         lost: [{ cluster: 'a', because: 'unknown to the fleet', causes: ['ManagedCluster a'] }],
       },
     ],
@@ -91,6 +102,7 @@ describe('decisionChanges', () => {
             cluster: 'd',
             because: 'rank 1 of 3 with 95 points',
             causes: ['ManagedCluster d', 'AddOnPlacementScore d/usage'],
+            points: 95,
           },
         ],
         lost: [{ cluster: 'b', because: 'tainted x', causes: ['ManagedCluster b'] }],

@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makePlan } from '../../../src/core/preview/make-plan.ts';
-import { renderPlanMarkdown } from '../../../src/core/preview/render-plan-markdown.ts';
-import { renderPlanText } from '../../../src/core/preview/render-plan-text.ts';
+import { renderPlanMarkdown } from '../../../src/core/preview/comment/render-plan-markdown.ts';
+import { renderPlanText } from '../../../src/core/preview/views/render-plan-text.ts';
 import { applicationSet, cluster, judges, placement, replicaSet, side } from './plan-fixture.ts';
 
 const golden = (name: string, text: string) => {

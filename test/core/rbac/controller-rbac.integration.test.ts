@@ -8,10 +8,11 @@ import { DEFAULT_TIMING } from '../../../src/runtime/leader-election/election-ti
 import { LeaderElector } from '../../../src/runtime/leader-election/leader-elector.ts';
 import { SecretAuth } from '../../../src/app/settings/secret-auth.ts';
 import {
-  type KindInfo,
   MANIFEST_WORK,
   MANIFEST_WORK_REPLICA_SET,
   OCM_KINDS,
+  SECRET,
+  type KindInfo,
 } from '../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import { GitFixture } from '../../fakes/git-fixture.ts';
@@ -180,13 +181,7 @@ describe('the permissions that berth serve --print-rbac prints', () => {
       return left.flat().length === 0 ? true : undefined;
     });
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'git', namespace: 'berth-system' } };
-    const SECRET: KindInfo = {
-      group: '',
-      version: 'v1',
-      kind: 'Secret',
-      plural: 'secrets',
-      namespaced: true,
-    };
+
     await hub.api.create(SECRET, { ...secret, stringData: { bearerToken: 'x' } });
     const key = { namespace: 'berth-system', name: 'git' };
     const dir = join(fleet.dataDir, 'credentials');

@@ -18,6 +18,7 @@ interface Write {
   readonly rights?: readonly string[];
   readonly subresource?: string;
   readonly operation?: 'DELETE';
+  readonly endingNamespaces?: readonly string[];
 }
 
 const GROUPS: Readonly<Record<string, readonly [string, string]>> = {
@@ -26,7 +27,8 @@ const GROUPS: Readonly<Record<string, readonly [string, string]>> = {
   manifestworks: ['work.open-cluster-management.io', 'v1'],
 };
 
-function writeOf({ plural, object, old, rights = [], subresource = '', operation }: Write): AdmissionWrite {
+function writeOf(write: Write): AdmissionWrite {
+  const { plural, object, old, rights = [], subresource = '', operation, endingNamespaces = [] } = write;
   const [group, version] = GROUPS[plural] as readonly [string, string];
   return {
     operation: operation ?? (old === undefined ? 'CREATE' : 'UPDATE'),
@@ -35,6 +37,7 @@ function writeOf({ plural, object, old, rights = [], subresource = '', operation
     object,
     old,
     user: { name: 'ann', groups: [] },
+    isNamespaceEnding: (namespace) => endingNamespaces.includes(namespace),
     can: (asked: AccessQuestion) =>
       rights.includes(
         `${asked.verb} ${asked.resource}${asked.subresource === undefined ? '' : `/${asked.subresource}`} ${asked.name ?? ''}`,
@@ -77,6 +80,30 @@ describe('ManagedCluster', () => {
         plural: 'managedclusters',
         object: cluster({ hubAcceptsClient: true }),
         rights: ['update managedclusters/accept c1'],
+      },
+      want: 'ok',
+    },
+    {
+      name: 'accepting while the namespace is being deleted',
+      write: {
+        plural: 'managedclusters',
+        object: cluster({ hubAcceptsClient: true }),
+        rights: ['update managedclusters/accept c1'],
+        endingNamespaces: ['c1'],
+      },
+      want: /^403 .*cluster namespace "c1" is terminating/,
+    },
+    {
+      name: 'entering the default set as a new cluster needs a right',
+      write: { plural: 'managedclusters', object: cluster({}, { [SET]: 'default' }) },
+      want: /^403 .*"default"/,
+    },
+    {
+      name: 'entering the default set from none needs no right: admission itself does it',
+      write: {
+        plural: 'managedclusters',
+        object: cluster({}, { [SET]: 'default' }),
+        old: cluster({}),
       },
       want: 'ok',
     },
@@ -145,14 +172,26 @@ describe('ManagedCluster', () => {
     expect(verdict(write)).toMatch(want);
   });
 
-  const taints = (object: JsonObject, old?: JsonObject): unknown => {
+  const mutated = (object: JsonObject, old?: JsonObject): JsonObject => {
     const write = writeOf({ plural: 'managedclusters', object, ...(old === undefined ? {} : { old }) });
-    const result = hubAdmission().reduce(
+    return hubAdmission().reduce(
       (current, { mutate }) => mutate?.({ ...write, object: current }, NOW) ?? current,
       object,
     );
-    return (result['spec'] as JsonObject)['taints'];
   };
+  const taints = (object: JsonObject, old?: JsonObject): unknown =>
+    (mutated(object, old)['spec'] as JsonObject)['taints'];
+
+  it.each<{ name: string; labels: JsonObject | string | undefined; want: unknown }>([
+    { name: 'no labels', labels: undefined, want: { [SET]: 'default' } },
+    { name: 'other labels', labels: { zone: 'a' }, want: { zone: 'a', [SET]: 'default' } },
+    { name: 'an empty set', labels: { [SET]: '' }, want: { [SET]: 'default' } },
+    { name: 'a set', labels: { [SET]: 'red' }, want: { [SET]: 'red' } },
+    { name: 'labels of another type', labels: 'wrong', want: 'wrong' },
+  ])('the default set: $name', ({ labels, want }) => {
+    const metadata = { name: 'c1', ...(labels !== undefined && { labels }) };
+    expect(mutated({ metadata, spec: {} })).toMatchObject({ metadata: { name: 'c1', labels: want } });
+  });
   const early = '2026-01-01T00:00:00Z';
 
   it('stamps taints on creation, whatever is sent', () => {
@@ -168,6 +207,7 @@ describe('ManagedCluster', () => {
       want: early,
     },
     { name: 'changed gets a new one', sent: { key: 'k', effect: 'PreferNoSelect' }, want: NOW },
+    { name: 'stamped in the same write already', sent: { key: 'k', effect: 'X', timeAdded: NOW }, want: NOW },
     { name: 'new gets one', sent: { key: 'other', effect: 'NoSelect' }, want: NOW },
   ])('on update: $name', ({ sent, want }) => {
     const old = cluster({ taints: [{ key: 'k', effect: 'NoSelect', timeAdded: early }] });
@@ -179,6 +219,15 @@ describe('ManagedCluster', () => {
     const sent = cluster({ taints: [{ key: 'k', effect: 'NoSelect' }] });
     expect(() => taints(sent, old)).toThrow('It is not allowed to set TimeAdded of Taint "k".');
   });
+
+  it.each([{}, { timeAdded: early }, { timeAdded: null }])(
+    'stamps what nobody stamped when it came: %j',
+    (time) => {
+      const old = cluster({ taints: [{ key: 'k', effect: 'NoSelect' }] });
+      const sent = cluster({ taints: [{ key: 'k', effect: 'NoSelect', ...time }] });
+      expect(taints(sent, old)).toEqual([{ key: 'k', effect: 'NoSelect', timeAdded: NOW }]);
+    },
+  );
 
   it("refuses a time of the client's own", () => {
     const old = cluster({ taints: [] });

@@ -40,13 +40,8 @@ import {
   PROJECT,
   SECRET,
 } from './argo-installation.ts';
+import type { SharedHub } from '../peers/shared-hubs.ts';
 import { PluginRelay } from './plugin-relay.ts';
-
-/** A hub that Argo CD and Berth use. */
-export interface SharedHub {
-  readonly kubeconfig: string;
-  close(): Promise<void>;
-}
 
 export const TOKENS = {
   teamA: 'a-token-of-team-a-in-the-test',
@@ -68,7 +63,7 @@ const TOKEN_FILE = `tokens:
 
 /** A hub, Argo CD's ApplicationSet controller, Berth, and a relay between them. */
 export class GeneratorWorld {
-  readonly api: KubeApi & { close(): void };
+  readonly api: KubeApi;
   readonly relay = new PluginRelay();
   /** Between Berth and the hub. */
   readonly way: BreakingProxy;
@@ -85,7 +80,7 @@ export class GeneratorWorld {
   private constructor(hub: SharedHub) {
     this.#hub = hub;
     this.#kubeconfig = readFileSync(hub.kubeconfig, 'utf8');
-    this.api = new HttpKubeApi({ config: loadKubeConfig({ file: hub.kubeconfig }), clock: systemClock });
+    this.api = hub.api;
     this.way = new BreakingProxy(Number(PORT.exec(this.#kubeconfig)?.[2]), () => 1);
   }
 
@@ -113,7 +108,6 @@ export class GeneratorWorld {
     await this.stopBerth();
     await this.relay.close();
     await this.way.close();
-    this.api.close();
     await this.#hub.close();
     rmSync(this.dir, { recursive: true, force: true });
   }

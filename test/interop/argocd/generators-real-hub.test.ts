@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { CONTROL_PLANE_PROGRAMS } from '../peers/control-plane.ts';
 import { hasPeers } from '../peers/peer-programs.ts';
-import { RealHub } from '../peers/real-hub.ts';
+import { startRealHub } from '../peers/shared-hubs.ts';
 import { decisionRows } from './decision-rows.ts';
 import { GeneratorWorld } from './generator-world.ts';
 import { pluginRows } from './plugin-rows.ts';
@@ -15,10 +15,7 @@ describe.skipIf(!hasPeers('argocd', 'kube-controller-manager', ...CONTROL_PLANE_
       return world;
     };
     beforeAll(async () => {
-      const hub = await RealHub.start();
-      // Pages of a placement that is deleted go with it.
-      await hub.collectGarbage();
-      world = await GeneratorWorld.start({ kubeconfig: hub.plane.kubeconfig, close: () => hub.close() });
+      world = await GeneratorWorld.start(await startRealHub());
     });
     afterAll(() => world?.close());
 

@@ -8,9 +8,7 @@ import { pluginRows } from './plugin-rows.ts';
 describe.skipIf(!hasPeers('argocd'))('Argo CD’s ApplicationSet controller on the embedded hub', () => {
   let world: GeneratorWorld;
   beforeAll(async () => {
-    const hub = await startEmbeddedHub();
-    hub.api.close();
-    world = await GeneratorWorld.start(hub);
+    world = await GeneratorWorld.start(await startEmbeddedHub());
   });
   afterAll(() => world?.close());
 

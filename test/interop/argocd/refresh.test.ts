@@ -2,16 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ControllerEvent } from '../../../src/controllers/events/controller-events.ts';
 import type { RunningController } from '../../../src/app/serve/serve-controller.ts';
 import { GITOPS_CLUSTERS } from '../../../src/core/argocd/argocd-kinds.ts';
-import { kind, type KindInfo, MANAGED_CLUSTER, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
+import { type KindInfo, MANAGED_CLUSTER, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
 import { cluster, placement, yaml } from '../../app/serve/fleet-fixture.ts';
-import { crd } from '../../controllers/argocd/argocd-objects.ts';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
 import { GitFixture } from '../../fakes/git-fixture.ts';
 import { hasPeers } from '../peers/peer-programs.ts';
-import { APPLICATION_SET, inArgo, ROLE, ROLE_BINDING, SECRET } from './argo-installation.ts';
+import { APPLICATION_SET, SECRET } from './argo-installation.ts';
+import { allowPages, PAGES_DATA } from './decision-pages.ts';
 import { GeneratorWorld, selecting, until } from './generator-world.ts';
 
-const CRD = kind('apiextensions.k8s.io', 'v1', 'CustomResourceDefinition', 'Cluster');
 const [GITOPS_CLUSTER] = GITOPS_CLUSTERS as readonly [KindInfo];
 const REFRESHED_FOR = 'berth.dev/refreshed-for';
 /** So far apart that no poll explains an Application: Argo CD's own default for plugins. */
@@ -33,29 +32,6 @@ const pages = (name: string) => ({
 });
 /** No application controller runs here that would take a finalizer away. */
 const WITHOUT_FINALIZER = { syncPolicy: { preserveResourcesOnDeletion: true } };
-const PAGES_DATA = {
-  apiVersion: 'cluster.open-cluster-management.io/v1beta1',
-  kind: 'placementdecisions',
-  statusListKey: 'decisions',
-  matchKey: 'clusterName',
-};
-
-/** As plugin/manifests/argocd.yaml does. */
-async function allowPages(world: GeneratorWorld): Promise<void> {
-  const [api, name] = ['rbac.authorization.k8s.io', 'read-placement-decisions'];
-  const rule = {
-    apiGroups: ['cluster.open-cluster-management.io'],
-    resources: ['placementdecisions'],
-    verbs: ['list'],
-  };
-  const subject = { kind: 'ServiceAccount', name: 'argocd-applicationset-controller', namespace: 'argocd' };
-  const roleRef = { apiGroup: api, kind: 'Role', name };
-  await world.create(ROLE, inArgo(`${api}/v1`, 'Role', name, { rules: [rule] }));
-  await world.create(
-    ROLE_BINDING,
-    inArgo(`${api}/v1`, 'RoleBinding', name, { roleRef, subjects: [subject] }),
-  );
-}
 
 describe.skipIf(!hasPeers('argocd'))(
   'ApplicationSets with Argo CD’s own controller, and placements in Git',
@@ -94,6 +70,7 @@ describe.skipIf(!hasPeers('argocd'))(
           namespace: 'argocd',
           refresh: true,
           clusterSecrets: true,
+          pull: false,
           pluginConfigMaps: ['berth'],
           clusterLabels: ['region'],
         },
@@ -106,11 +83,9 @@ describe.skipIf(!hasPeers('argocd'))(
 
     beforeAll(async () => {
       const hub = await startEmbeddedHub();
-      hub.api.close();
       for (const name of ['web', 'db']) place(name, ['c1', 'c2']);
       place('shop', ['c1'], 'argocd');
       world = await GeneratorWorld.start(hub);
-      await world.create(CRD, crd('apps.open-cluster-management.io', 'GitOpsCluster', ['v1beta1']));
       await allowPages(world);
       await world.connect('berth');
       await world.connect('pages', PAGES_DATA);

@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse } from 'yaml';
+import { asServiceAccount } from './as-service-account.ts';
 import { freePort } from './free-port.ts';
 import { startPeer } from './peer-process.ts';
 
-/** The user that the controller is in a stock installation of Argo CD. */
-const CONTROLLER_USER = 'system:serviceaccount:argocd:argocd-applicationset-controller';
+/** The service account of the controller in a stock installation of Argo CD. */
+const CONTROLLER = 'argocd-applicationset-controller';
 
 export interface ApplicationSetController {
   /** What it wrote so far. */
@@ -27,7 +27,7 @@ export async function startApplicationSetController(
   const logFile = join(dir, 'applicationset-controller.log');
   const local = async (): Promise<string> => `127.0.0.1:${await freePort()}`;
   const own = join(dir, 'controller.kubeconfig');
-  writeFileSync(own, asController(readFileSync(kubeconfig, 'utf8')));
+  writeFileSync(own, asServiceAccount(readFileSync(kubeconfig, 'utf8'), CONTROLLER));
   const process = startPeer('argocd', {
     args: [
       ...['--kubeconfig', own, '--namespace', 'argocd'],
@@ -52,11 +52,4 @@ export async function startApplicationSetController(
     log,
     stop: () => process.stop(),
   };
-}
-
-/** The administrator acts as the controller's service account. */
-function asController(kubeconfig: string): string {
-  const config = parse(kubeconfig) as { readonly users: readonly { readonly user: object }[] };
-  const users = config.users.map((one) => ({ ...one, user: { ...one.user, as: CONTROLLER_USER } }));
-  return JSON.stringify({ ...config, users });
 }

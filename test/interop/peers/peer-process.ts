@@ -20,6 +20,8 @@ export interface PeerProcess {
   until(ready: () => Promise<boolean>): Promise<void>;
   /** Ends the program and waits for its end: SIGTERM, after 5 s SIGKILL. */
   stop(): Promise<void>;
+  /** SIGKILL. */
+  kill(): Promise<void>;
 }
 
 const TERMINATION_MS = 5000;
@@ -63,9 +65,18 @@ export function startPeer(name: string, { args, logFile, env }: PeerOptions): Pe
       await ended;
       clearTimeout(forced);
     },
+    async kill() {
+      killGroup(child);
+      await ended;
+    },
   };
 }
 
 function killGroup({ pid }: ChildProcess): void {
-  if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    // It has ended.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }

@@ -16,7 +16,9 @@ export function peerProgram(name: string): string {
 export function hasPeers(...names: readonly string[]): boolean {
   const missing = names.filter((name) => !isExecutable(peerProgram(name)));
   if (missing.length > 0)
-    console.warn(`skipped: ${missing.join(', ')} found neither in the folder $BERTH_PEERS nor on the path`);
+    console.warn(
+      `skipped: ${missing.join(', ')} found neither in the folder $BERTH_PEERS nor on the path; test/interop/peers/build.sh builds what is of Go`,
+    );
   return missing.length === 0;
 }
 

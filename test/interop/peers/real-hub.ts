@@ -11,7 +11,7 @@ import type { ControllerEvent } from '../../../src/controllers/events/controller
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import { PATIENCE_MS } from '../../fakes/patience.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
-import { ocmCrds } from '../ocm-crds.ts';
+import { ocmCrds } from '../../../src/core/ocm/ocm-crds.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
 import { freePort } from './free-port.ts';
 import { type PeerProcess, startPeer } from './peer-process.ts';

@@ -1,15 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ARGO_CONTROLLER_PROGRAMS } from '../peers/argocd-controller.ts';
 import { hasPeers } from '../peers/peer-programs.ts';
+import { HUB_KINDS } from '../peers/shared-hubs.ts';
+import { AGENT_KINDS } from './member-agents.ts';
 import { PullWorld } from './pull-world.ts';
 
 const GREETING = { greeting: 'hello' };
 
-describe.skipIf(!hasPeers(...ARGO_CONTROLLER_PROGRAMS))('the pull model, with real Argo CDs', () => {
+const ROWS = HUB_KINDS.flatMap((hub) => AGENT_KINDS.map((agents) => ({ ...hub, ...agents, agents })));
+
+describe.each(ROWS)('the pull model, with real Argo CDs, on $name with $agent', (row) => {
+  const { programs, agentPrograms, start, agents } = row;
+  const test = it.skipIf(!hasPeers(...ARGO_CONTROLLER_PROGRAMS, ...programs, ...agentPrograms));
   let world: PullWorld;
   let revision: string;
   beforeAll(async () => {
-    world = await PullWorld.start();
+    world = await PullWorld.start(await start(), agents);
     revision = world.commit('hello');
     await world.createSet();
   });
@@ -22,7 +28,7 @@ describe.skipIf(!hasPeers(...ARGO_CONTROLLER_PROGRAMS))('the pull model, with re
     conditions,
   });
 
-  it('brings an Application to the cluster that was chosen, which syncs it, and the hub says so', async () => {
+  test('brings an Application to the cluster that was chosen, which syncs it, and the hub says so', async () => {
     await expect.poll(() => world.status('shop-east')).toEqual(runs());
     await expect.poll(() => world.members.east.words()).toMatchObject({ data: GREETING });
     // The cluster reports its status in more than one step.
@@ -34,7 +40,7 @@ describe.skipIf(!hasPeers(...ARGO_CONTROLLER_PROGRAMS))('the pull model, with re
     expect(await world.works()).toEqual({ east: 'carried' });
   });
 
-  it('moves it when the cluster is cut off, and says that the old copy may still run', async () => {
+  test('moves it when the cluster is cut off, and says that the old copy may still run', async () => {
     await world.cutOff('east');
     await expect.poll(() => world.status('shop-west')).toEqual(runs(['UnconfirmedRemovalWarning']));
     expect(await world.members.west.words()).toMatchObject({ data: GREETING });
@@ -44,7 +50,7 @@ describe.skipIf(!hasPeers(...ARGO_CONTROLLER_PROGRAMS))('the pull model, with re
     expect(await world.works()).toEqual({ east: 'removed', west: 'carried' });
   });
 
-  it('removes the old copy with all that it made when the cluster comes back', async () => {
+  test('removes the old copy with all that it made when the cluster comes back', async () => {
     await world.reconnect('east');
     await expect.poll(() => world.works()).toEqual({ west: 'carried' });
     await expect.poll(() => world.members.east.application('shop-east')).toBeUndefined();
@@ -52,7 +58,7 @@ describe.skipIf(!hasPeers(...ARGO_CONTROLLER_PROGRAMS))('the pull model, with re
     await expect.poll(() => world.status('shop-west')).toEqual(runs());
   });
 
-  it('starts no second copy where only one may run, before the first is known to be gone', async () => {
+  test('starts no second copy where only one may run, before the first is known to be gone', async () => {
     await world.limitCopies();
     await expect
       .poll(
@@ -71,7 +77,7 @@ describe.skipIf(!hasPeers(...ARGO_CONTROLLER_PROGRAMS))('the pull model, with re
     expect(await world.members.east.words()).toMatchObject({ data: GREETING });
   });
 
-  it('lets a RollingSync of the ApplicationSet controller go on from one cluster to the next', async () => {
+  test('lets a RollingSync of the ApplicationSet controller go on from one cluster to the next', async () => {
     await world.createRollingSet();
     await expect
       .poll(() => world.rollout('rolling'))
@@ -87,7 +93,7 @@ describe.skipIf(!hasPeers(...ARGO_CONTROLLER_PROGRAMS))('the pull model, with re
     expect(await world.startOf('rolling-west')).toBeGreaterThanOrEqual(await world.startOf('rolling-east'));
   });
 
-  it('carries the next operation of a RollingSync, though it is equal to the last one', async () => {
+  test('carries the next operation of a RollingSync, though it is equal to the last one', async () => {
     revision = world.commit('bye');
     for (const name of ['east', 'west'] as const) await world.members[name].refresh(`rolling-${name}`);
     for (const name of ['rolling-east', 'rolling-west'] as const)

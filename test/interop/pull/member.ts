@@ -1,13 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
-import { type Agent, startAgent } from '../../../src/agent/start-agent.ts';
 import { CONFIG_MAP } from '../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import type { KubeApi } from '../../../src/core/ports.ts';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
 import {
   APP_PROJECT,
   APPLICATION,
@@ -18,27 +15,34 @@ import {
   SECRET,
 } from '../argocd/argo-installation.ts';
 import { startArgoController } from '../peers/argocd-controller.ts';
+import type { SharedHub } from '../peers/shared-hubs.ts';
+import type { AgentKind, MemberAgent } from './member-agents.ts';
 
 /** How the Argo CD of a member calls the member itself: it runs outside of the cluster. */
 export const OWN_CLUSTER = 'local';
 
-/** A managed cluster of its own with a real Argo CD and Berth's agent. */
+/** A managed cluster of its own with a real Argo CD and an agent. */
 export class Member {
   readonly name: string;
   readonly api: KubeApi;
-  readonly #hub: KubeApi;
+  readonly #startAgent: () => Promise<MemberAgent>;
   readonly #stop: () => Promise<void>;
-  #agent: Agent | undefined;
+  #agent: MemberAgent | undefined;
 
-  private constructor(name: string, hub: KubeApi, api: KubeApi, stop: () => Promise<void>) {
+  private constructor(
+    name: string,
+    api: KubeApi,
+    startAgent: () => Promise<MemberAgent>,
+    stop: () => Promise<void>,
+  ) {
     this.name = name;
-    this.#hub = hub;
     this.api = api;
+    this.#startAgent = startAgent;
     this.#stop = stop;
   }
 
   /** @param dir a folder of the caller's for files and logs */
-  static async start(name: string, hub: KubeApi, dir: string): Promise<Member> {
+  static async start(name: string, hub: SharedHub, { startAgent }: AgentKind, dir: string): Promise<Member> {
     const cluster = await startEmbeddedHub();
     const kubeconfig = readFileSync(cluster.kubeconfig, 'utf8');
     const field = (key: RegExp): string => key.exec(kubeconfig)?.[1] ?? '';
@@ -56,7 +60,8 @@ export class Member {
     const folder = join(dir, name);
     mkdirSync(folder, { recursive: true });
     const argo = await startArgoController(folder, cluster.kubeconfig);
-    const member = new Member(name, hub, api, async () => {
+    const agent = (): Promise<MemberAgent> => startAgent({ name, hub, cluster, dir: folder });
+    const member = new Member(name, api, agent, async () => {
       await argo.stop();
       await cluster.close();
     });
@@ -66,15 +71,7 @@ export class Member {
 
   /** The agent reaches the hub again. */
   async connect(): Promise<void> {
-    this.#agent = startAgent({
-      hub: this.#hub,
-      cluster: this.api,
-      clusterName: this.name,
-      agentId: this.name,
-      clock: systemClock,
-      log: new SilentLogger(),
-    });
-    await this.#agent.whenSynced();
+    this.#agent = await this.#startAgent();
   }
 
   /** The agent no longer reaches the hub; everything on the member goes on. */

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
 import { type RunningController, serveController } from '../../../src/app/serve/serve-controller.ts';
 import type { Application } from '../../../src/core/model/kind/argo-application.ts';
+import type { KubeApi } from '../../../src/core/ports.ts';
 import type { ManifestWork } from '../../../src/core/model/kind/manifest-work.ts';
 import {
   CONFIG_MAP,
@@ -16,7 +17,6 @@ import {
   PLACEMENT,
 } from '../../../src/core/model/kinds.ts';
 import { binding, cluster, clusterSet, namespace, placement } from '../../app/serve/fleet-fixture.ts';
-import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
 import {
   APP_PROJECT,
@@ -34,7 +34,9 @@ import {
   type ApplicationSetController,
   startApplicationSetController,
 } from '../peers/applicationset-controller.ts';
+import type { SharedHub } from '../peers/shared-hubs.ts';
 import { Member, OWN_CLUSTER, served } from './member.ts';
+import type { AgentKind } from './member-agents.ts';
 
 const OCM = 'cluster.open-cluster-management.io';
 const APPS = 'apps.open-cluster-management.io';
@@ -44,13 +46,13 @@ const RBAC = 'rbac.authorization.k8s.io';
 /** A hub with the real ApplicationSet controller and Berth; two members with an Argo CD of their own; a Git repository. */
 export class PullWorld {
   readonly members: Readonly<Record<'east' | 'west', Member>>;
-  readonly #hub: Awaited<ReturnType<typeof startEmbeddedHub>>;
+  readonly #hub: SharedHub;
   readonly #dir: string;
   readonly #controller: ApplicationSetController;
   readonly #berth: RunningController;
 
   private constructor(parts: {
-    readonly hub: Awaited<ReturnType<typeof startEmbeddedHub>>;
+    readonly hub: SharedHub;
     readonly dir: string;
     readonly members: Readonly<Record<'east' | 'west', Member>>;
     readonly controller: ApplicationSetController;
@@ -63,9 +65,8 @@ export class PullWorld {
     this.#berth = parts.berth;
   }
 
-  static async start(): Promise<PullWorld> {
+  static async start(hub: SharedHub, agents: AgentKind): Promise<PullWorld> {
     const dir = mkdtempSync(join(tmpdir(), 'berth-pull-'));
-    const hub = await startEmbeddedHub();
     await prepareHub(hub.api);
     const berth = await serveController({
       api: hub.api,
@@ -76,9 +77,18 @@ export class PullWorld {
       random: Math.random,
       engineVersion: 'test',
       env: process.env,
-      argocdPull: true,
+      argocd: {
+        namespace: 'argocd',
+        refresh: false,
+        clusterSecrets: false,
+        pull: true,
+        pluginConfigMaps: [],
+        clusterLabels: [],
+      },
     });
-    const [east, west] = await Promise.all(['east', 'west'].map((name) => Member.start(name, hub.api, dir)));
+    const [east, west] = await Promise.all(
+      ['east', 'west'].map((name) => Member.start(name, hub, agents, dir)),
+    );
     // Progressive syncs are off in a stock installation.
     process.env['ARGOCD_APPLICATIONSET_CONTROLLER_ENABLE_PROGRESSIVE_SYNCS'] = 'true';
     const controller = await startApplicationSetController(dir, hub.kubeconfig);
@@ -249,8 +259,9 @@ export class PullWorld {
 }
 
 /** Kinds, clusters, a placement of one cluster, and what the ApplicationSet controller needs to read its decisions. */
-async function prepareHub(api: PullHub): Promise<void> {
+async function prepareHub(api: KubeApi): Promise<void> {
   await installArgo(api);
+  await api.create(NAMESPACE, namespace('berth-system'));
   await served(api);
   while (
     !(await api.list(APPLICATION_SET).then(
@@ -285,5 +296,3 @@ async function prepareHub(api: PullHub): Promise<void> {
   const marked = { 'berth.dev/scheduler': 'berth' };
   await api.create(PLACEMENT, placement('shop', { numberOfClusters: 1 }, marked, 'argocd'));
 }
-
-type PullHub = Awaited<ReturnType<typeof startEmbeddedHub>>['api'];

@@ -54,7 +54,11 @@ describe('the parameters of a cluster', () => {
     source.clusters.set('West_1', west);
     source.addOnScores.set('West_1', [{ resource: 'default', name: 'cpu', value: -3 }]);
   });
-  const render = (parameters: object = {}) => renderParameters(requestOf(parameters), PLACEMENT, source);
+  const itemsOf = (parameters: object, placement = PLACEMENT) =>
+    renderParameters(requestOf(parameters), placement, source).map(
+      (item) => JSON.parse(item) as Record<string, unknown>,
+    );
+  const render = (parameters: object = {}) => itemsOf(parameters);
 
   it('are strings and maps of strings, with the same keys for each, by name', () => {
     expect(render({ labels: ['always'], scores: ['default/free', 'other/x'], taints: 'a' })).toEqual([
@@ -140,7 +144,22 @@ describe('the parameters of a cluster', () => {
     ['x'.repeat(300), 'x'.repeat(253)],
   ])('normalize the name %s as Argo CD does', (name, normalized) => {
     const groups = [{ name: '', index: 0, decisions: [{ clusterName: name, reason: '' }] }];
-    const [item] = renderParameters(requestOf({}), { ...PLACEMENT, groups }, source);
+    const [item] = itemsOf({}, { ...PLACEMENT, groups });
     expect(item?.['nameNormalized']).toBe(normalized);
   });
+
+  it.each([{}, { flat: true }, { as: 'x' }, { flat: true, as: 'x' }, { labels: ['2', '1'] }])(
+    'are the same text when they are asked for again, changed and asked for again: %j',
+    (parameters) => {
+      const request = requestOf(parameters);
+      const before = renderParameters(request, PLACEMENT, source);
+      // Another question in between has other keys.
+      renderParameters(requestOf({ labels: ['other'], flat: true }), PLACEMENT, source);
+      expect(renderParameters(request, PLACEMENT, source)).toEqual(before);
+      source.clusters.set('West_1', { ...west, metadata: { name: 'West_1', labels: { 'a"b': '\\' } } });
+      const after = renderParameters(request, PLACEMENT, source);
+      expect(after).not.toEqual(before);
+      expect(after.map((item) => JSON.stringify(JSON.parse(item)))).toEqual(after);
+    },
+  );
 });

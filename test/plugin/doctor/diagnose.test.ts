@@ -4,13 +4,14 @@ import { diagnose } from '../../../plugin/doctor/diagnose.ts';
 import { DECISIONS_GENERATOR } from '../../../plugin/install/argo-connection.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 
-const set = (generators: readonly object[], status: object = {}): KubeObject => ({
+const set = (generators: readonly object[], status: object = {}, template: object = {}): KubeObject => ({
   apiVersion: 'argoproj.io/v1alpha1',
   kind: 'ApplicationSet',
   metadata: { name: 'web', namespace: 'argocd' },
-  spec: { generators },
+  spec: { generators, template },
   status,
 });
+const inProject = (project: unknown): KubeObject => set([plugin], {}, { spec: { project } });
 const plugin = { plugin: { configMapRef: { name: 'berth' }, requeueAfterSeconds: 60 } };
 const resource = {
   clusterDecisionResource: {
@@ -50,6 +51,7 @@ const GOOD: ArgoFacts = {
   secrets: new Map([['berth-plugin', { data: { token: 'a-token-that-is-good' }, labels: LABELS }]]),
   clusterSecrets: [cluster('c1'), cluster('c2')],
   decisions: [page({ clusterName: 'c1', reason: '' })],
+  projects: new Set(['default', 'team-a']),
   mayList: new Map([
     ['argocd-applicationset-controller', true],
     ['argocd-server', true],
@@ -69,7 +71,46 @@ describe('berth argocd doctor', () => {
     expect(diagnose(GOOD)).toEqual([]);
   });
 
+  it.each<[string, Partial<ArgoFacts>]>([
+    ['a project with a placeholder', { applicationSets: [inProject('{{ .labels.team }}')] }],
+    ['a project that exists', { applicationSets: [inProject('team-a')] }],
+    ['projects that nobody can list', { applicationSets: [inProject('gone')], projects: undefined }],
+    ['a project that is no text', { applicationSets: [inProject({ a: 1 })] }],
+    [
+      'a set without decisions',
+      {
+        applicationSets: [...GOOD.applicationSets, set([{ list: {} }], {}, { spec: { project: 'gone' } })],
+      },
+    ],
+  ])('finds nothing wrong with %s', (_name, facts) => {
+    expect(diagnose({ ...GOOD, ...facts })).toEqual([]);
+  });
+
   it.each<[string, Partial<ArgoFacts>, string, RegExp]>([
+    [
+      'a project that does not exist',
+      { applicationSets: [inProject('payments')] },
+      'argocd.project',
+      /^argocd proj create payments/,
+    ],
+    [
+      'a mistyped project',
+      { applicationSets: [inProject('taem-a')] },
+      'argocd.project',
+      /patch applicationset web --type json -p '\[.*"value":"team-a"/,
+    ],
+    [
+      'no project where there is no default one',
+      { applicationSets: [inProject('')], projects: new Set(['payments']) },
+      'argocd.project',
+      /^argocd proj create default/,
+    ],
+    [
+      'a name that would be a command',
+      { applicationSets: [inProject('x; rm -rf /')] },
+      'argocd.project',
+      /^kubectl -n argocd get appprojects$/,
+    ],
     ['a ConfigMap that is not there', berth(undefined), 'argocd.config-missing', /berth argocd install/],
     ['no baseUrl', berth({ ...CONFIG, baseUrl: '' }), 'argocd.base-url', /patch configmap berth/],
     ['a query in baseUrl', berth({ ...CONFIG, baseUrl: 'https://x?y=1' }), 'argocd.base-url', /patch/],

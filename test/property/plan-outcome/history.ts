@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { ExpectStatic } from 'vitest';
 import { dataOf } from '../../../src/controllers/publication/hub-records.ts';
 import {
@@ -24,7 +25,8 @@ import { filesOf, marker, markerOf, type Said, SOURCES } from './files.ts';
 import { Lives } from './lives.ts';
 import { expectedAfter, type Outcome, readOutcome } from './outcome.ts';
 
-const WAIT = { timeout: Number(process.env['BERTH_PLAN_WAIT_MS'] ?? PATIENCE_MS) };
+/** A look reads the whole hub: many histories at once look less often than one would. */
+const WAIT = { timeout: Number(process.env['BERTH_PLAN_WAIT_MS'] ?? PATIENCE_MS), interval: 200 };
 /** Only what a commit says is to be seen: the controller is told of each one, and looks by itself only in case that was lost. */
 const POLL_INTERVAL_MS = 2_000;
 const NOTHING_SAID: Said = { typo: { what: undefined, placement: '' }, releases: {} };
@@ -190,7 +192,7 @@ export class History {
   async #reviveWhenDead(planned: Outcome, number: number): Promise<void> {
     const isThere = async (): Promise<boolean> => {
       const isApplied = (await this.#applied()).every((commit) => commit === String(number));
-      return isApplied && JSON.stringify(await this.#outcome()) === JSON.stringify(planned);
+      return isApplied && isDeepStrictEqual(await this.#outcome(), planned);
     };
     const isOver = this.#expect.poll(async () => this.#lives.isDead || (await isThere()), WAIT);
     // Where it is not, the next process shows what differs.
@@ -224,10 +226,37 @@ export class History {
   }
 
   async #plan(): Promise<Plan> {
-    const { hub } = this.#fleet;
-    const words = ['plan', '--base', 'main', '--head', 'next', '--kubeconfig', hub.kubeconfig, '-o', 'json'];
-    words.push('--config', this.#settings, ...this.#sources.flatMap((name) => ['--source', name]));
-    const { stdout, stderr } = await this.#fleet.berth(...words);
+    const { kubeconfig } = this.#fleet.hub;
+    const plan = await this.#planOn('--kubeconfig', kubeconfig);
+    const inventory = join(this.#root, 'inventory.json');
+    await this.#expect
+      .poll(async () => {
+        await this.#fleet.berth('snapshot', '--kubeconfig', kubeconfig, '--file', inventory);
+        const { notEvaluated, ...planned } = await this.#planOn('--inventory', inventory, '--now', plan.now);
+        // What was not evaluated begins with the age of the inventory.
+        return { ...planned, notEvaluated: notEvaluated.slice(1) };
+      }, WAIT)
+      .toEqual(plan);
+    return plan;
+  }
+
+  async #planOn(...hub: readonly string[]): Promise<Plan> {
+    const words = [
+      'plan',
+      '--base',
+      'main',
+      '--head',
+      'next',
+      ...hub,
+      '-o',
+      'json',
+      '--config',
+      this.#settings,
+    ];
+    const { stdout, stderr } = await this.#fleet.berth(
+      ...words,
+      ...this.#sources.flatMap((name) => ['--source', name]),
+    );
     if (stdout === '') throw new Error(stderr);
     return JSON.parse(stdout) as Plan;
   }

@@ -6,6 +6,7 @@ import { isNewerResourceVersion } from '../../../core/model/resource-version.ts'
 import type { Clock, KubeApi, ListOptions, Logger, WatchEvent } from '../../../core/ports.ts';
 import { Backoff, type BackoffLimits } from '../../../runtime/backoff.ts';
 import { sleep } from '../../../runtime/sleep.ts';
+import { WaitList } from '../../../runtime/wait-list.ts';
 import { ObjectStore } from './object-store.ts';
 import { SilenceTimer } from './silence-timer.ts';
 import { isWatchInHistory, wentBack } from './watch-proof.ts';
@@ -54,14 +55,17 @@ export class Reflector {
   readonly kind: KindInfo;
   readonly #options: ReflectorOptions;
   readonly #backoff: Backoff;
-  readonly #waiters = new Set<() => void>();
+  readonly #waiting = new WaitList();
   #resourceVersion: string | undefined;
   /** The newest version of the history, kept after the position was given up. */
   #reached: string | undefined;
   #history: number | undefined;
   /** The next list may show versions that were seen before, with another content. */
   #isAnotherHistory = false;
+  /** The server said that it has not reached the position: it has to be told before a list counts. */
+  #isDoubted = false;
   #synced = false;
+  #isWatching = false;
   #provenAtMs = -Infinity;
   #relists = 0;
   /** Lists are numbered: the last that began, the last that was read, and the one that has to be read before a watch goes on. */
@@ -81,6 +85,11 @@ export class Reflector {
   /** A complete list has been read at least once. */
   get synced(): boolean {
     return this.#synced;
+  }
+
+  /** A watch is open: what changes on the server now arrives here. */
+  get isWatching(): boolean {
+    return this.#isWatching;
   }
 
   /** The history that is followed (see `historyOf`) and the newest resource version that was seen in it. */
@@ -105,12 +114,12 @@ export class Reflector {
 
   /** Resolves when synced, or when the signal aborts. */
   whenSynced(signal: AbortSignal): Promise<void> {
-    return this.#when(() => this.#synced, signal);
+    return this.#waiting.until(() => this.#synced, signal);
   }
 
   /** The same, or when the server refused the list. */
   whenAnswered(signal: AbortSignal): Promise<void> {
-    return this.#when(() => this.#synced || this.#failure !== undefined, signal);
+    return this.#waiting.until(() => this.#synced || this.#failure !== undefined, signal);
   }
 
   /**
@@ -119,7 +128,7 @@ export class Reflector {
    */
   async relist(signal: AbortSignal): Promise<void> {
     const wanted = this.restart();
-    await this.#when(() => this.#lists.read >= wanted || this.#failure?.verb === 'list', signal);
+    await this.#waiting.until(() => this.#lists.read >= wanted || this.#failure?.verb === 'list', signal);
   }
 
   /** Ends the watch, or the pause before the next one, and lists again. @returns the number of that list */
@@ -137,24 +146,6 @@ export class Reflector {
 
   get #mustList(): boolean {
     return this.#resourceVersion === undefined || this.#lists.read < this.#lists.wanted;
-  }
-
-  async #when(isSo: () => boolean, signal: AbortSignal): Promise<void> {
-    while (!isSo() && !signal.aborted)
-      await new Promise<void>((resolve) => {
-        const wake = (): void => {
-          signal.removeEventListener('abort', wake);
-          resolve();
-        };
-        this.#waiters.add(wake);
-        signal.addEventListener('abort', wake, { once: true });
-      });
-  }
-
-  #wake(): void {
-    const waiters = [...this.#waiters];
-    this.#waiters.clear();
-    for (const wake of waiters) wake();
   }
 
   /** Runs until the signal aborts; never rejects. */
@@ -188,18 +179,21 @@ export class Reflector {
     const { api, kind, namespace, labelSelector, fieldSelector } = this.#options;
     const number = ++this.#lists.begun;
     const { items, resourceVersion } = await api.list(kind, { namespace, labelSelector, fieldSelector });
-    // The next list follows at once then: others may have found more.
-    if (!this.#isAnotherHistory && wentBack(this.store, items, this.#reached)) await this.#meetOtherHistory();
+    // The next list follows at once then: others may have found more. Nothing of this one counts before all know of it.
+    const isOther =
+      !this.#isAnotherHistory && (this.#isDoubted || wentBack(this.store, items, this.#reached));
+    if (isOther) await this.#meetOtherHistory();
     this.store.replace(
       items.map((object) => this.#slim(object)),
       { isSameHistory: !this.#isAnotherHistory },
     );
     this.#isAnotherHistory = false;
+    this.#isDoubted = false;
     this.#relists += 1;
     this.#lists.read = number;
     this.#proven();
     this.#synced = true;
-    this.#wake();
+    this.#waiting.wake();
     return resourceVersion;
   }
 
@@ -219,6 +213,7 @@ export class Reflector {
     try {
       const selection = { namespace, labelSelector, fieldSelector, resourceVersion };
       const onOpen = (): void => {
+        this.#isWatching = true;
         this.#proven();
         silence.restart();
         if (isResumed) void this.#proveHistory(stream.signal);
@@ -228,6 +223,7 @@ export class Reflector {
         this.#take(event);
       }
     } finally {
+      this.#isWatching = false;
       silence.cancel();
       signal.removeEventListener('abort', stop);
       // Also when the server ended the watch: what waits for more of it ends.
@@ -239,19 +235,19 @@ export class Reflector {
   }
 
   async #proveHistory(stream: AbortSignal): Promise<void> {
-    const { store, kind } = this;
     const reached = (): string | undefined => this.#resourceVersion;
     try {
-      const isProven = await isWatchInHistory({ ...this.#options, kind, store, reached }, stream);
+      const isProven = await isWatchInHistory({ ...this.#options, store: this.store, reached }, stream);
       if (!isProven && !stream.aborted) await this.#meetOtherHistory();
     } catch {
       // The server is away: the watch ends, and the next one is proven.
     }
   }
 
+  /** @throws TransientError when the server does not answer: it has to be told again */
   async #meetOtherHistory(): Promise<void> {
+    await this.#options.onOtherHistory?.();
     this.#isAnotherHistory = true;
-    await this.#options.onOtherHistory?.().catch(() => undefined);
     this.restart();
   }
 
@@ -261,7 +257,8 @@ export class Reflector {
     if (event.type === 'bookmark') {
       const { resourceVersion } = event;
       // Progress of an etcd that was restored under the watch.
-      if (isNewerResourceVersion(this.#resourceVersion ?? '', resourceVersion)) void this.#meetOtherHistory();
+      if (isNewerResourceVersion(this.#resourceVersion ?? '', resourceVersion))
+        this.#meetOtherHistory().catch(() => this.restart());
       else if (resourceVersion !== '') this.#resourceVersion = resourceVersion;
       return;
     }
@@ -286,19 +283,19 @@ export class Reflector {
     const verb = this.#mustList ? 'list' : 'watch';
     // After trouble of the network or the server the stream goes on from its position; all else starts from a list. So does a
     // position that the server has not reached: it was restored from a backup, and its history is another one.
-    const isAnotherHistory = error instanceof TransientError && error.code === 'kube.resourceversiontoolarge';
-    this.#isAnotherHistory ||= isAnotherHistory;
-    if (!(error instanceof TransientError) || isAnotherHistory) {
+    const isAhead = error instanceof TransientError && error.code === 'kube.resourceversiontoolarge';
+    this.#isDoubted ||= isAhead;
+    if (!(error instanceof TransientError) || isAhead) {
       this.#reached = this.#resourceVersion ?? this.#reached;
       this.#resourceVersion = undefined;
     }
-    if (isExpired(error)) {
+    if (error instanceof InputError && error.code === 'kube.expired') {
       log.debug('watch position expired, listing again', { kind: kind.kind });
       return;
     }
     if (error instanceof InputError) {
       this.#failure = { verb, error };
-      this.#wake();
+      this.#waiting.wake();
     }
     const isOfNetwork = error instanceof TransientError && error.code === 'kube.network';
     const nowMs = this.#options.clock.now();
@@ -320,11 +317,6 @@ export class Reflector {
   }
 
   #waitMs(error: unknown): number {
-    const asked = error instanceof TransientError ? (error.retryAfterMs ?? 0) : 0;
-    return Math.max(asked, this.#backoff.nextMs());
+    return Math.max(error instanceof TransientError ? (error.retryAfterMs ?? 0) : 0, this.#backoff.nextMs());
   }
-}
-
-function isExpired(error: unknown): boolean {
-  return error instanceof InputError && error.code === 'kube.expired';
 }

@@ -21,12 +21,11 @@ export class TlsMaterialReader {
    */
   async read(cluster: KubeCluster | undefined, user: KubeUser | undefined): Promise<TlsMaterial> {
     const hasCertificate = Boolean(user?.certData ?? user?.certFile);
-    const [ca, cert, key] = await Promise.all([
-      fileOrData('certificate-authority', cluster?.caFile, cluster?.caData),
-      fileOrData('client-certificate', user?.certFile, user?.certData),
-      // A key alone is not used, nor read.
-      hasCertificate ? fileOrData('client-key', user?.keyFile, user?.keyData) : undefined,
-    ]);
+    // One after the other: where two files are missing, the error always names the first one.
+    const ca = await fileOrData('certificate-authority', cluster?.caFile, cluster?.caData);
+    const cert = await fileOrData('client-certificate', user?.certFile, user?.certData);
+    // A key alone is not used, nor read.
+    const key = hasCertificate ? await fileOrData('client-key', user?.keyFile, user?.keyData) : undefined;
     const found: TlsMaterial = {
       ...(cluster?.skipTLSVerify === true && { rejectUnauthorized: false }),
       ...(cluster?.tlsServerName && { serverName: cluster.tlsServerName }),

@@ -86,7 +86,8 @@ export class KubeConfig implements KubeConfigParts {
     if (this.serverUrl()?.protocol !== 'https:') return { tls: {}, authorization: undefined };
     const cluster = this.getCurrentCluster();
     const user = this.getCurrentUser();
-    const [tls, authorization] = await Promise.all([this.#files.read(cluster, user), authorizationOf(user)]);
+    const tls = await this.#files.read(cluster, user);
+    const authorization = await authorizationOf(user);
     if (authorization !== undefined || user === undefined) return { tls, authorization };
     if (user.exec !== undefined && tls.cert === undefined) return this.#fromPlugin(tls, user, wish);
     return { tls, authorization: user.authProvider && (await oidcAuthorization(user.authProvider)) };

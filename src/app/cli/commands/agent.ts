@@ -3,17 +3,20 @@ import type { CliCommand } from './cli-command.ts';
 import type { CliIo, ExitCode } from '../../terminal/cli-io.ts';
 import { oneOf, positiveDuration, wholeNumber } from '../flags/option-values.ts';
 import { checkListedKinds } from '../flags/listed-kinds.ts';
+import {
+  addRegistrationFlags,
+  type RegistrationFlags,
+  registeringPair,
+  registrationOptions,
+} from '../flags/registration-flags.ts';
 import { wrongOption } from '../flags/wrong-option.ts';
 
-interface AgentFlags {
+interface AgentFlags extends RegistrationFlags {
   readonly hubKubeconfig?: string;
   readonly printRbac?: string | true;
   readonly kind?: readonly string[];
   readonly namespace: string;
-  readonly kubeconfig?: string;
-  readonly clusterName?: string;
   readonly clusters?: string;
-  readonly agentId?: string;
   readonly statusSyncInterval: string;
   readonly appliedmanifestworkEvictionGracePeriod: string;
   readonly workers: string;
@@ -31,16 +34,17 @@ Exit codes: 0 stopped by a signal, 1 error.
 Examples:
   berth agent --hub-kubeconfig hub.kubeconfig --kubeconfig cluster1.kubeconfig --cluster-name cluster1
   berth agent --hub-kubeconfig /var/run/hub/kubeconfig --cluster-name edge-7 --drift resync   # in a pod of the managed cluster
+  berth agent --bootstrap-kubeconfig boot.kubeconfig --hub-kubeconfig-dir /var/lib/berth/hub --cluster-name edge-7
   berth agent --clusters fleet.yaml                                # many clusters, or many hubs, in one process
   berth agent --print-rbac=hub --cluster-name edge-7              # accounts and permissions for the hub, to apply there
   berth agent --print-rbac=managed --kind apps/Deployment /Service   # and for the managed cluster, with these kinds in works
+  berth agent --print-rbac=managed --bootstrap-kubeconfig boot.kubeconfig --hub-kubeconfig-secret open-cluster-management-agent/hub
 `;
 
 export const agentCommand: CliCommand = {
   register(program, run) {
-    program
-      .command('agent')
-      .description('apply the ManifestWorks of one cluster and report back (runs until stopped)')
+    addRegistrationFlags(program.command('agent'))
+      .description('register a cluster, apply its ManifestWorks and report back (runs until stopped)')
       .option('--hub-kubeconfig <file>', 'kubeconfig of the hub')
       .option(
         '--kubeconfig <file>',
@@ -67,7 +71,7 @@ export const agentCommand: CliCommand = {
       .option('--log-level <level>', 'debug, info, warn, error', 'info')
       .option(
         '--print-rbac [hub|managed]',
-        'print the accounts and roles that the agent needs on the hub, on the managed cluster, or on both, and exit',
+        'print the accounts and roles that the agent needs on the hub, on the managed cluster, or on both, with the other flags as given, and exit',
       )
       .option(
         '--kind <group/kind...>',
@@ -87,6 +91,7 @@ async function runAgent(io: CliIo, flags: AgentFlags): Promise<ExitCode> {
   if (flags.printRbac !== undefined) return printRbac(io, flags, flags.printRbac);
   if (flags.kind !== undefined) throw wrongOption('--kind', 'has no effect without --print-rbac');
   const pairs = await pairsOf(flags);
+  const registration = registrationOptions(flags);
   const settings = {
     statusSyncIntervalMs: positiveDuration('--status-sync-interval', flags.statusSyncInterval),
     evictionGraceMs: positiveDuration(
@@ -107,7 +112,7 @@ async function runAgent(io: CliIo, flags: AgentFlags): Promise<ExitCode> {
   const { createLogger } = await import('../../../adapters/log/pino-logger.ts');
   const { runAgents } = await import('../../../agent/run-agents.ts');
   const log = createLogger({ level, stream: io.stderr });
-  await runAgents({ pairs, settings, env: io.env, clock, log }, io);
+  await runAgents({ pairs, settings, registration, env: io.env, clock, log }, io);
   return 0;
 }
 
@@ -121,23 +126,38 @@ async function printRbac(io: CliIo, flags: AgentFlags, part: string | true): Pro
     throw wrongOption('--cluster-name', 'is missing, expected the name of the managed cluster');
   checkListedKinds(kind ?? []);
   const kinds = kind && listedPermissions(kind, knownResources(), CARRYING);
-  io.stdout.write(renderAgentRbac({ clusterName: clusterName ?? '', namespace, executorCache, kinds, side }));
+  const pair = registeringPair(flags);
+  const registers = pair && { secret: pair.credentials.kind === 'secret' ? pair.credentials : undefined };
+  const duties = { clusterName: clusterName ?? '', namespace, executorCache, kinds, side, registers };
+  io.stdout.write(renderAgentRbac(duties));
   return 0;
 }
 
 async function pairsOf(flags: AgentFlags): Promise<readonly AgentPair[]> {
   const { clusters, clusterName, hubKubeconfig, kubeconfig, agentId } = flags;
+  const registering = registeringPair(flags);
   if (clusters !== undefined) {
-    if (clusterName !== undefined || hubKubeconfig !== undefined)
+    if (clusterName !== undefined || hubKubeconfig !== undefined || registering !== undefined)
       throw wrongOption(
         '--clusters',
-        'already names clusters and hubs, expected it without --cluster-name and --hub-kubeconfig',
+        'already names clusters and hubs, expected it without --cluster-name, --hub-kubeconfig and --bootstrap-kubeconfig',
       );
     const { readAgentPairs } = await import('../../../agent/options/agent-pairs.ts');
     return readAgentPairs(clusters);
   }
+  if (registering !== undefined) {
+    if (hubKubeconfig !== undefined)
+      throw wrongOption(
+        '--hub-kubeconfig',
+        'and --bootstrap-kubeconfig were both given, expected one of them',
+      );
+    return [registering];
+  }
   if (!hubKubeconfig)
-    throw wrongOption('--hub-kubeconfig', 'is missing, expected the kubeconfig file of the hub');
+    throw wrongOption(
+      '--hub-kubeconfig',
+      'is missing, expected the kubeconfig file of the hub (or --bootstrap-kubeconfig, to register the cluster)',
+    );
   if (clusterName === undefined)
     throw wrongOption('--cluster-name', 'is missing, expected the name of the managed cluster');
   return [{ clusterName, hubKubeconfig, kubeconfig, agentId }];

@@ -39,7 +39,7 @@ export async function runCommands(
 }
 
 const HELP = `
-Exit codes: 0 done or no change, 1 error, 2 plan found changes or hub revoke found no token, 3 serve lost its Lease.
+Exit codes: 0 done or no change, 1 error, 2 plan found changes or hub revoke found no token, 3 plan is stopped by a rule or a hold, or serve lost its Lease.
 
 Examples:
   berth COMMAND --help        # what it does, its options, examples

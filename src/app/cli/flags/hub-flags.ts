@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { KubeApi } from '../../../core/ports.ts';
+import type { KubeApi, ServerEndpoints } from '../../../core/ports.ts';
+import type { KubeConfigSource } from '../../../adapters/kube/config/load-kube-config.ts';
 import type { CliIo } from '../../terminal/cli-io.ts';
 import { wrongOption } from './wrong-option.ts';
 import { onAbort } from '../../../runtime/on-abort.ts';
@@ -10,9 +11,10 @@ export interface HubFlags {
   readonly context?: string;
 }
 
-export function addHubFlags(command: Command): Command {
+/** @param of whose kubeconfig it is */
+export function addHubFlags(command: Command, of = 'the hub'): Command {
   return command
-    .option('--kubeconfig <file>', 'kubeconfig of the hub (default: KUBECONFIG, ~/.kube/config, in-cluster)')
+    .option('--kubeconfig <file>', `kubeconfig of ${of} (default: KUBECONFIG, ~/.kube/config, in-cluster)`)
     .option('--context <name>', 'context of the kubeconfig');
 }
 
@@ -26,22 +28,37 @@ export const EMBEDDED_HELP =
 
 /**
  * Whose placements on the hub Berth decides, as `berth serve` with the same flag.
+ * @param knowsHub the command reads a hub, or an inventory of one
  * @throws InputError when the flag is given without a hub
  */
 export function decidedPlacements(
-  flags: HubFlags & { readonly hub: boolean; readonly embedded: boolean },
+  { embedded }: { readonly embedded: boolean },
+  knowsHub: boolean,
 ): 'own' | 'all' {
-  if (flags.embedded && !isHubRequested(flags))
+  if (embedded && !knowsHub)
     throw wrongOption('--embedded', 'has no effect without --hub or --kubeconfig FILE');
-  return flags.embedded ? 'all' : 'own';
+  return embedded ? 'all' : 'own';
 }
 
 /** Connects, runs, and frees the connection. The client is loaded only here: other commands start without it. */
-export async function withHub<T>(io: CliIo, flags: HubFlags, use: (hub: KubeApi) => Promise<T>): Promise<T> {
+export async function withHub<T>(
+  io: CliIo,
+  flags: HubFlags,
+  use: (hub: KubeApi & ServerEndpoints) => Promise<T>,
+): Promise<T> {
+  return withServer(io, { file: flags.kubeconfig, context: flags.context }, use);
+}
+
+/** The same for any API server. @param source of its kubeconfig */
+export async function withServer<T>(
+  io: CliIo,
+  source: KubeConfigSource,
+  use: (api: KubeApi & ServerEndpoints) => Promise<T>,
+): Promise<T> {
   const { loadKubeConfig } = await import('../../../adapters/kube/config/load-kube-config.ts');
   const { HttpKubeApi } = await import('../../../adapters/kube/http-kube-api.ts');
   const { systemClock } = await import('../../../adapters/clock/system-clock.ts');
-  const config = loadKubeConfig({ file: flags.kubeconfig, context: flags.context, env: io.env });
+  const config = loadKubeConfig({ ...source, env: io.env });
   const hub = new HttpKubeApi({ config, clock: systemClock });
   onAbort(io.cutOff, () => hub.close());
   try {

@@ -10,8 +10,10 @@ export function addControllerGauges({
   loops,
   leadership,
   pull,
+  waves,
 }: ControllerHttpOptions): void {
   addPullGauges({ metrics, pull });
+  addWaveGauge({ metrics, waves });
   metrics.gauge('berth_leader', '1 while this process may write to the hub', () => Number(leadership.isHeld));
   metrics.gaugePerLabels(
     'berth_lease_holder',
@@ -63,6 +65,19 @@ export function addControllerGauges({
     'berth_publish_queue_retrying',
     'Placements waiting for another try',
     () => decider.queue.delayed,
+  );
+}
+
+function addWaveGauge({ metrics, waves }: Pick<ControllerHttpOptions, 'metrics' | 'waves'>): void {
+  metrics.gaugePerLabels(
+    'berth_argocd_waves_held_clusters',
+    'Clusters that are not served to an ApplicationSet before an earlier wave is healthy and has soaked',
+    ['application_set', 'placement', 'waits_for', 'reason'],
+    () =>
+      (waves?.held() ?? []).map(({ applicationSet, placement, waitsFor, reason, clusters }) => ({
+        labels: { application_set: applicationSet, placement, waits_for: `w${waitsFor}`, reason },
+        value: clusters.length,
+      })),
   );
 }
 

@@ -1,13 +1,17 @@
+import type { WebhookEvent } from '../../../adapters/forge/event/webhook-event.ts';
+import type { ReportFiles } from '../../../adapters/store/report-files.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { Leadership } from '../../../runtime/leader-election/leadership.ts';
 import type { WorkQueue } from '../../../runtime/work-queue.ts';
 import type { ControllerMetrics } from './controller-metrics.ts';
+import type { RunningWaves } from '../../../controllers/argocd/waves/start-waves.ts';
 import type { PullController } from '../../../controllers/argocd/pull/start-pull-controller.ts';
 import type { GitLoop } from '../../../controllers/sources/following/git-loop.ts';
 import type { HubInventory } from '../../../controllers/inventory/hub-inventory.ts';
 import type { PublishedPlacements } from '../../../core/publish/pages/published-placements.ts';
 import type { Readiness } from './readiness.ts';
 import type { ServeOptions } from '../../settings/serve-options.ts';
+import type { PreviewLinks } from './preview-links.ts';
 
 /** What the controller's HTTP answers are made from. */
 export interface ControllerHttpOptions {
@@ -23,5 +27,17 @@ export interface ControllerHttpOptions {
   readonly commitOf: (object: Pick<KubeObject, 'metadata'>) => string;
   /** Absent: Applications of Argo CD are not pulled. */
   readonly pull?: Pick<PullController, 'figures'> | undefined;
+  /** Absent: no ApplicationSet is served in waves. */
+  readonly waves?: Pick<RunningWaves, 'servedTo' | 'held'> | undefined;
+  /** Absent: pull requests get no previews. */
+  readonly previews?: PreviewParts | undefined;
   readonly warnings: () => readonly string[];
+}
+
+/** What is served of the previews of pull requests. */
+export interface PreviewParts {
+  /** @returns at once */
+  take(event: WebhookEvent): void;
+  readonly reports: Pick<ReportFiles, 'read'>;
+  readonly links: Pick<PreviewLinks, 'isValid'>;
 }

@@ -25,6 +25,18 @@ export class ControllerMetrics {
   readonly #refreshTime: Histogram;
   readonly #clusterSecrets: Counter<'action'>;
   readonly #pulled: Counter<'action'>;
+  readonly #registrations = new Counter({
+    name: 'berth_registrations_total',
+    help: 'What the controllers of registration did to clusters',
+    labelNames: ['action'],
+    registers: [this.registry],
+  });
+  readonly #reviews = new Counter({
+    name: 'berth_admission_reviews_total',
+    help: 'Writes that the hub asked the admission webhooks about: allowed, refused, unknown',
+    labelNames: ['verdict'],
+    registers: [this.registry],
+  });
   readonly #answers: Counter<'application_set' | 'status' | 'token'>;
   readonly #answerSeconds: Histogram;
   readonly #clusters: Gauge<'application_set'>;
@@ -144,6 +156,7 @@ export class ControllerMetrics {
       this.#writes.inc(event.writes);
     } else if (event.kind === 'work-written') this.#works.inc({ action: event.action });
     else if (event.kind === 'pulled-work-written') this.#pulled.inc({ action: event.action });
+    else if (event.kind === 'registration') this.#registrations.inc({ action: event.action });
     else if (event.kind === 'error') this.#errors.inc();
     else if (event.kind === 'cluster-secret-written') this.#clusterSecrets.inc({ action: event.action });
     else if (event.kind === 'application-set-refreshed') {
@@ -154,6 +167,11 @@ export class ControllerMetrics {
 
   scheduled(tookMs: number): void {
     this.#schedule.observe(tookMs / 1000);
+  }
+
+  /** An admission webhook answered. */
+  reviewed(verdict: string): void {
+    this.#reviews.inc({ verdict });
   }
 
   answered({ applicationSet, status, token, items, tookMs }: AnsweredRequest): void {

@@ -6,10 +6,12 @@ import type { BearerTokens } from '../../../../plugin/tokens/bearer-tokens.ts';
 import type { TokenScope } from '../../../../plugin/tokens/token-grant.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';
 import { controllerStatus } from './controller-status.ts';
+import { gateRoutes } from './gate-routes.ts';
+import { previewRoute } from './preview-route.ts';
 
 /**
- * /healthz and /readyz for everybody, and /metrics unless it is protected; /webhooks for forges that sign; /api/v1 for those who
- * have a token with that scope.
+ * /healthz and /readyz for everybody, and /metrics unless it is protected; /webhooks for forges that sign; /api/v1, /v1/gates and /previews
+ * for those who have a token with that scope; one of /previews also for those who have its signed link.
  */
 export function peopleRoutes(
   parts: ControllerHttpOptions,
@@ -37,6 +39,12 @@ export function peopleRoutes(
   });
   routes.use('/webhooks', webhooks);
   routes.use('/api/v1', apiRoutes(parts, tokens));
+  if (parts.previews !== undefined)
+    routes.get(
+      '/previews/:source/:file',
+      previewRoute(parts.previews, parts.options, requireScope(tokens, 'api')),
+    );
+  routes.use('/v1/gates', gateRoutes(parts, requireScope(tokens, 'api')));
   routes.use((request, response) => {
     response.status(404).json({ message: `nothing is served at ${request.method} ${request.path}` });
   });

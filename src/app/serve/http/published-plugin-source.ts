@@ -11,10 +11,15 @@ import type { ControllerHttpOptions } from './controller-http-options.ts';
 /** On a Placement: its ApplicationSets may get an empty list. */
 const ON_EMPTY_ANNOTATION = 'berth.dev/on-empty';
 
-type Parts = Pick<ControllerHttpOptions, 'publishedPlacements' | 'inventory' | 'commitOf'>;
+type Parts = Pick<ControllerHttpOptions, 'publishedPlacements' | 'inventory' | 'commitOf' | 'waves'>;
 
 /** What the plugin endpoint reads: published decisions, and what the controller has read of the clusters. */
-export function publishedPluginSource({ publishedPlacements, inventory, commitOf }: Parts): PluginSource {
+export function publishedPluginSource({
+  publishedPlacements,
+  inventory,
+  commitOf,
+  waves,
+}: Parts): PluginSource {
   const { clusters, clusterSets, placements, scores } = inventory;
   const ids = new WeakMap<PublishedPlacement, string>();
   const decisionId = (published: PublishedPlacement): string => {
@@ -57,12 +62,18 @@ export function publishedPluginSource({ publishedPlacements, inventory, commitOf
         return found !== undefined && isMember(cluster, membershipOf(found));
       });
     },
+    waves: (asked) => waves?.servedTo(asked) ?? WITHOUT_WAVES,
     // Each of them only grows.
     revision: () => clusters.store.revision + clusterSets.store.revision + scores.store.revision,
   };
 }
 
 const NONE: readonly AddOnScore[] = [];
+const WITHOUT_WAVES = {
+  ok: false,
+  isWrong: true,
+  message: 'input.parameters.waves has no meaning without berth serve --argocd-waves',
+} as const;
 
 /** The scores of a cluster are in its namespace; they are grouped again when one of them changed. */
 function scoresByCluster(store: ObjectStore): (cluster: string) => readonly AddOnScore[] {

@@ -1,16 +1,22 @@
 import type { RequestHandler } from 'express';
-import { sameRepository } from '../../../adapters/scm/repository-url.ts';
-import type { WebhookEvent } from '../../../adapters/scm/webhook-event.ts';
-import type { WebhookSecrets } from '../../../adapters/scm/verify-webhook.ts';
-import { webhookHandler } from '../../../adapters/scm/webhook-handler.ts';
+import { concernsRepository } from '../../../adapters/forge/request/repository-url.ts';
+import type { WebhookEvent } from '../../../adapters/forge/event/webhook-event.ts';
+import type { WebhookSecrets } from '../../../adapters/forge/webhook/verify-webhook.ts';
+import { webhookHandler } from '../../../adapters/forge/webhook/webhook-handler.ts';
 import { InputError } from '../../../core/errors.ts';
 import type { Clock, Logger } from '../../../core/ports.ts';
 import { SecretFile } from '../../../runtime/files/secret-file.ts';
 import type { GitLoop } from '../../../controllers/sources/following/git-loop.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';
+import { handToLeader, isAboutPullRequest } from './hand-to-leader.ts';
 
 /** A push that concerns a source makes it fetch now. Polling stays the safety net for deliveries that got lost. */
-export function webhookRoute({ options, loops }: ControllerHttpOptions): RequestHandler {
+export function webhookRoute({
+  options,
+  loops,
+  previews,
+  leadership,
+}: ControllerHttpOptions): RequestHandler {
   const files = Object.entries(options.http?.webhookSecretFiles ?? {});
   const handle = webhookHandler({
     providers: Object.fromEntries(
@@ -18,21 +24,24 @@ export function webhookRoute({ options, loops }: ControllerHttpOptions): Request
     ),
     nowMs: () => options.clock.now(),
     onEvent: (event, provider) => {
-      if (event.kind !== 'push') return;
+      if (event.kind !== 'push') return previews?.take(event);
       // Only there is it meant when no repository is named.
       const all = provider === 'generic' && event.repositoryUrls.length === 0;
       for (const loop of loops) if (concerns(event, loop, all)) loop.fetch();
     },
   });
+  const toLeader = handToLeader(options.http?.peers ?? []);
   return (request, response, next) => {
-    handle(request, response).catch(next);
+    const isForLeader = previews !== undefined && isAboutPullRequest(request.headers);
+    if (isForLeader && !leadership.isHeld) void toLeader(request, response, next);
+    else handle(request, response).catch(next);
   };
 }
 
-function concerns({ repositoryUrls, ref }: PushEvent, loop: GitLoop, all: boolean): boolean {
+function concerns(event: PushEvent, loop: GitLoop, all: boolean): boolean {
   // A name that is not in full may be a branch or a tag.
-  if (ref?.startsWith('refs/') === true && !loop.concerns(ref)) return false;
-  return all || repositoryUrls.some((known) => sameRepository(known, loop.url));
+  if (event.ref?.startsWith('refs/') === true && !loop.concerns(event.ref)) return false;
+  return all || concernsRepository(event, loop.url);
 }
 
 type PushEvent = WebhookEvent & { readonly kind: 'push' };

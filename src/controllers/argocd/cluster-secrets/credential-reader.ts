@@ -1,4 +1,5 @@
 import type { Reflector } from '../../../adapters/kube/cache/reflector.ts';
+import { secretTexts } from '../../../adapters/kube/secret-texts.ts';
 import {
   givenCredentials,
   givenSecretName,
@@ -76,10 +77,6 @@ export class CredentialReader {
 
   async #secret(key: ObjectKey): Promise<SecretTexts | undefined> {
     const secret = await this.#options.hub.get(SECRET, key);
-    if (secret === undefined) return undefined;
-    const data = (secret['data'] ?? {}) as Readonly<Record<string, string>>;
-    return Object.fromEntries(
-      Object.entries(data).map(([name, value]) => [name, Buffer.from(value, 'base64').toString('utf8')]),
-    );
+    return secret && secretTexts(secret);
   }
 }

@@ -117,7 +117,7 @@ export class SecretsPass {
 
   async #create(secret: KubeObject, gitOpsCluster: string, cluster: string): Promise<void> {
     await this.#options.hub.create(SECRET, secret, { fieldManager: FIELD_MANAGER, metadataOnly: true });
-    this.#wrote('created', { name: secret.metadata.name, cluster, gitOpsCluster });
+    this.#tell('created', { name: secret.metadata.name, cluster, gitOpsCluster });
   }
 
   async #update(
@@ -129,7 +129,7 @@ export class SecretsPass {
     const { namespace = '', name } = metadata;
     const options = { fieldManager: FIELD_MANAGER, metadataOnly: true };
     await this.#options.hub.mergePatch(SECRET, { namespace, name }, patch, options);
-    this.#wrote('updated', { name, cluster, gitOpsCluster });
+    this.#tell('updated', { name, cluster, gitOpsCluster });
   }
 
   /** The Applications are read from the hub itself: a deletion follows from what is not there. */
@@ -157,7 +157,7 @@ export class SecretsPass {
       }
       try {
         await this.#options.hub.delete(SECRET, { namespace, name }, { uid, resourceVersion });
-        this.#wrote('deleted', { name, cluster: secret.name, gitOpsCluster });
+        this.#tell('deleted', { name, cluster: secret.name, gitOpsCluster });
       } catch (error) {
         this.#mayWorkLater = true;
         if (!(error instanceof ConflictError)) keep(errorText(error));
@@ -174,7 +174,7 @@ export class SecretsPass {
     }
   }
 
-  #wrote(
+  #tell(
     action: SecretWritten['action'],
     { name, cluster, gitOpsCluster }: { name: string; cluster: string; gitOpsCluster: string },
   ): void {

@@ -4,7 +4,8 @@ import { hubApplicationOf, pullCluster, removalGroup } from '../../../core/argoc
 import { asApplication, type Application } from '../../../core/model/kind/argo-application.ts';
 import type { ManagedCluster } from '../../../core/model/kind/managed-cluster.ts';
 import type { ManifestWork } from '../../../core/model/kind/manifest-work.ts';
-import { APPLICATION, MANAGED_CLUSTER, MANIFEST_WORK } from '../../../core/model/kinds.ts';
+import { APPLICATION } from '../../../core/argocd/argocd-kinds.ts';
+import { MANAGED_CLUSTER, MANIFEST_WORK } from '../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { namespacedName } from '../../../core/model/object-ref.ts';
 import { findCondition } from '../../../core/work/conditions/condition-list.ts';

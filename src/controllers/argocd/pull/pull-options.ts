@@ -5,10 +5,10 @@ import type { Digest } from '../../../core/publish/approval/plan-token.ts';
 import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
 import type { Removal } from '../../../core/publish/judge/removal-window.ts';
 
-/** Earlier removals by group: they must survive a restart. */
+/** Earlier removals by group: they must survive a restart, and a change of the leader. */
 export interface PullRemovalMemory {
-  get(group: string): readonly Removal[] | undefined;
-  /** Resolves when it is on the disk. */
+  read(group: string): Promise<readonly Removal[]>;
+  /** Resolves when it is stored: nothing is removed before. */
   persist(group: string, removals: readonly Removal[]): Promise<void>;
 }
 

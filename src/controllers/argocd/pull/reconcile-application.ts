@@ -7,7 +7,8 @@ import { unconfirmedCopies } from '../../../core/argocd/pull/unconfirmed-copies.
 import { readPullFeedback } from '../../../core/argocd/pull/read-pull-feedback.ts';
 import type { Application } from '../../../core/model/kind/argo-application.ts';
 import type { ManifestWork } from '../../../core/model/kind/manifest-work.ts';
-import { APPLICATION, MANIFEST_WORK } from '../../../core/model/kinds.ts';
+import { APPLICATION } from '../../../core/argocd/argocd-kinds.ts';
+import { MANIFEST_WORK } from '../../../core/model/kinds.ts';
 import { DONE, type ReconcileOutcome } from '../../../runtime/reconciler.ts';
 import { CopyLimit } from './copy-limit.ts';
 import type { HeldRemovals } from './held-removals.ts';

@@ -3,7 +3,8 @@ import { judgePullRemovals } from '../../../core/argocd/pull/judge-removals.ts';
 import { planPull, type PullLeaving } from '../../../core/argocd/pull/plan-pull.ts';
 import { hubApplicationOf } from '../../../core/argocd/pull/pull-target.ts';
 import { asApplication, type Application } from '../../../core/model/kind/argo-application.ts';
-import { APPLICATION, MANIFEST_WORK } from '../../../core/model/kinds.ts';
+import { APPLICATION } from '../../../core/argocd/argocd-kinds.ts';
+import { MANIFEST_WORK } from '../../../core/model/kinds.ts';
 import { recentRemovals } from '../../../core/publish/judge/removal-window.ts';
 import { DONE, type ReconcileOutcome } from '../../../runtime/reconciler.ts';
 import type { HeldRemovals } from './held-removals.ts';
@@ -27,7 +28,7 @@ const HELD_RECHECK_MS = 60_000;
 export async function removeWorks(group: string, options: RemoveWorksOptions): Promise<ReconcileOutcome> {
   const { inventory, held, clock, removals, onHeld, onHoldChanged } = options;
   const nowMs = clock.now();
-  const before = removals.get(group) ?? [];
+  const before = await removals.read(group);
   const leaving = await confirmedLeaving(group, options);
   const present = inventory
     .worksOfGroup(group)

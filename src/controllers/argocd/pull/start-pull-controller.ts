@@ -1,6 +1,7 @@
 import { mayBeAllowedLater } from '../../../adapters/kube/transport/kube-errors.ts';
 import type { ObjectChange } from '../../../adapters/kube/cache/object-store.ts';
-import { ConflictError, errorText } from '../../../core/errors.ts';
+import { ConflictError } from '../../../core/errors.ts';
+import { FailingKeys } from '../../../core/failing-keys.ts';
 import { hostingSetOfWork, hubApplicationOf, removalGroup } from '../../../core/argocd/pull/pull-target.ts';
 import type { ManagedCluster } from '../../../core/model/kind/managed-cluster.ts';
 import type { ManifestWork } from '../../../core/model/kind/manifest-work.ts';
@@ -38,8 +39,6 @@ export interface PullController {
 const GATHER_MS = 1_000;
 const REPORT_MS = 2_000;
 const WORKERS = 4;
-/** Further ones are only counted. */
-const MAX_FAILURES = 20;
 
 /** Runs the pull model of Argo CD: Applications of the hub to ManifestWorks, and the status back. */
 export function startPullController(options: PullOptions): PullController {
@@ -47,7 +46,7 @@ export function startPullController(options: PullOptions): PullController {
   const supervisor = new Supervisor({ clock, random, log });
   const inventory = new PullInventory(cache);
   const held = new HeldRemovals();
-  const failing = new Map<string, string>();
+  const failing = new FailingKeys('passes of the pull model');
   const [applications, removals, reports] = [0, 1, 2].map(() => new WorkQueue(clock)) as [
     WorkQueue,
     WorkQueue,
@@ -82,13 +81,13 @@ export function startPullController(options: PullOptions): PullController {
           mayPass: mayBeAllowedLater,
           reconcile: async (key) => {
             const outcome = await reconcile(key);
-            failing.delete(`${name} ${key}`);
+            failing.succeeded(`${name} ${key}`);
             return outcome;
           },
           onError: (key, error) => {
             // Somebody was faster: the next pass sees it.
             if (error instanceof ConflictError) return;
-            failing.set(`${name} ${key}`, errorText(error));
+            failing.failed(`${name} ${key}`, error);
             onError?.(key, error);
           },
         },
@@ -104,7 +103,7 @@ export function startPullController(options: PullOptions): PullController {
       await synced;
       await Promise.all([applications.whenIdle(), removals.whenIdle()]);
     },
-    warnings: () => [...inventory.warnings(), ...warningsOf(inventory, held, failing)],
+    warnings: () => [...inventory.warnings(), ...warningsOf(inventory, held), ...failing.warnings()],
     figures: () => figuresOf(inventory, held),
     close: () => supervisor.close(),
   };
@@ -121,17 +120,11 @@ function figuresOf(inventory: PullInventory, held: HeldRemovals): PullFigures {
   };
 }
 
-function warningsOf(
-  inventory: PullInventory,
-  held: HeldRemovals,
-  failing: ReadonlyMap<string, string>,
-): readonly string[] {
+function warningsOf(inventory: PullInventory, held: HeldRemovals): readonly string[] {
   const away = inventory
     .unconfirmedRemovals()
     .filter(({ metadata }) => inventory.isAway(metadata.namespace ?? ''));
   const names = away.map(({ metadata }) => namespacedName(metadata)).sort();
-  const failures = [...failing].sort(([a], [b]) => (a < b ? -1 : 1));
-  const more = failures.length - MAX_FAILURES;
   return [
     ...held.all.map(({ message }) => `pull model: ${message}`),
     ...(names.length === 0
@@ -139,8 +132,6 @@ function warningsOf(
       : [
           `pull model: ${names.length} works were removed from clusters that do not answer, where their Applications may still run: ${formatNameList(names)}`,
         ]),
-    ...failures.slice(0, MAX_FAILURES).map(([key, reason]) => `${key} failed and is tried again: ${reason}`),
-    ...(more > 0 ? [`${more} more passes of the pull model failed and are tried again`] : []),
   ];
 }
 

@@ -1,7 +1,8 @@
 import { HOSTING_SET_KEY } from '../../../core/argocd/pull/pull-keys.ts';
 import { renderSetReport } from '../../../core/argocd/pull/render-set-report.ts';
 import { jsonEqual } from '../../../core/model/json-equal.ts';
-import { APPLICATION_SET_REPORT, apiVersionOf } from '../../../core/model/kinds.ts';
+import { APPLICATION_SET_REPORT } from '../../../core/argocd/argocd-kinds.ts';
+import { apiVersionOf } from '../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { Clock, KubeApi } from '../../../core/ports.ts';
 import { DONE, type ReconcileOutcome } from '../../../runtime/reconciler.ts';

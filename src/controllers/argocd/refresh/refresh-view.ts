@@ -4,6 +4,7 @@ import { APPLICATION_SET } from '../../../core/argocd/argocd-kinds.ts';
 import { type DecisionUse, decisionUses } from '../../../core/argocd/refresh/decision-use.ts';
 import { type GeneratorConfigs, generatorConfigs } from '../../../core/argocd/refresh/generator-config.ts';
 import { type SeenDecisions, seenDecisions } from '../../../core/argocd/refresh/seen-digest.ts';
+import { servedText } from '../../../core/argocd/waves/served-waves.ts';
 import { CONFIG_MAP, PLACEMENT_DECISION } from '../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { namespacedName } from '../../../core/model/object-ref.ts';
@@ -68,12 +69,16 @@ export class RefreshView {
 
   #seen(object: KubeObject, published: Parameters<typeof seenDecisions>[1]): SeenDecisions {
     this.#configs ??= generatorConfigs(this.configMaps.store.list(), this.#options.pluginConfigMaps);
-    return seenDecisions(this.#usesOf(object), published, {
+    const seen = seenDecisions(this.#usesOf(object), published, {
       configs: this.#configs,
       argocdNamespace: this.#options.argocdNamespace,
       pagesOf: (placement) => this.#pages.pagesOf(placement).map(({ metadata }) => metadata),
       digest: sha256,
     });
+    const served = servedText(object.metadata.annotations);
+    if (served === '' || seen.digest === undefined) return seen;
+    // A wave that is served is another answer to the same decision.
+    return { ...seen, digest: sha256(`${seen.digest} ${served}`).slice(0, 12) };
   }
 
   #usesOf(object: KubeObject): readonly DecisionUse[] {

@@ -13,7 +13,7 @@ import type { Clock, KubeApi, Logger } from '../../../core/ports.ts';
 import { DONE, type ReconcileOutcome, runReconciler } from '../../../runtime/reconciler.ts';
 import { Supervisor } from '../../../runtime/supervisor.ts';
 import { WorkQueue } from '../../../runtime/work-queue.ts';
-import { type Pace, WritePace } from '../../../runtime/write-pace.ts';
+import { WritePace } from '../../../runtime/write-pace.ts';
 import { refusedKindText } from '../../inventory/refused-kind.ts';
 import { RefreshView, type RefreshViewOptions } from './refresh-view.ts';
 
@@ -36,8 +36,8 @@ export interface RefreshOptions extends RefreshViewOptions {
   readonly mayBegin?: ((signal: AbortSignal) => Promise<void>) | undefined;
   readonly onRefresh?: ((event: RefreshEvent) => void) | undefined;
   readonly onError?: ((key: string, error: unknown) => void) | undefined;
-  /** Of all ApplicationSets together. */
-  readonly pace?: Pace | undefined;
+  /** Refreshes of all ApplicationSets together, on average; twice as many at once. Default: 10. */
+  readonly perSecond?: number | undefined;
 }
 
 export interface RunningRefresh {
@@ -51,7 +51,7 @@ export interface RunningRefresh {
 /** Placements of one commit are published within this time, mostly: their ApplicationSets are refreshed once. */
 const DEBOUNCE_MS = 250;
 /** Ten are reconciled at the same time by default: more would only wait in Argo CD's queue. */
-const DEFAULT_PACE: Pace = { perSecond: 10, burst: 20 };
+const DEFAULT_PER_SECOND = 10;
 const FIELD_MANAGER = 'berth-argocd';
 
 /**
@@ -121,7 +121,8 @@ class Refresher {
     this.#options = options;
     this.#view = view;
     this.#signal = signal;
-    this.#pace = new WritePace(options.clock, options.pace ?? DEFAULT_PACE);
+    const { perSecond = DEFAULT_PER_SECOND } = options;
+    this.#pace = new WritePace(options.clock, { perSecond, burst: 2 * perSecond });
   }
 
   get pending(): number {

@@ -3,7 +3,12 @@ import { ConflictError } from '../../../core/errors.ts';
 import type { KindInfo } from '../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { KubeApi } from '../../../core/ports.ts';
-import { hasTaints, withHubTaints } from '../../../core/sync/applied/cluster-taints.ts';
+import {
+  hasTaints,
+  TAINTS_FIELD,
+  withHubTaintNote,
+  withHubTaints,
+} from '../../../core/sync/applied/cluster-taints.ts';
 import {
   type JudgedConflicts,
   judgeConflicts,
@@ -103,7 +108,10 @@ async function applyJudged(
   live: KubeObject,
   { taken, left }: JudgedConflicts,
 ): Promise<AppliedObject | undefined> {
-  const without = withoutLeftFields(withHubTaints(task.desired, live, FIELD_MANAGER), left, taken);
+  const merged = withHubTaints(task.desired, live, FIELD_MANAGER);
+  const isTaintsLater = task.desired.kind === 'ManagedCluster' && taken.includes(TAINTS_FIELD);
+  const first = isTaintsLater ? withHubTaintNote(merged, live, FIELD_MANAGER) : merged;
+  const without = withoutLeftFields(first, left, taken);
   if (without === undefined) return undefined;
   const now = await send(task, without);
   if (taken.length === 0) return { live: now, left };

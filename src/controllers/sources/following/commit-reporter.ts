@@ -1,7 +1,6 @@
-import type { CommitStatus } from '../../../adapters/scm/commit-status.ts';
 import { BerthError, InputError, TransientError } from '../../../core/errors.ts';
 import { formatLocation } from '../../../core/model/source-location.ts';
-import type { Clock, Logger } from '../../../core/ports.ts';
+import type { Clock, CommitStatus, Logger } from '../../../core/ports.ts';
 import { Backoff } from '../../../runtime/backoff.ts';
 import type { Leadership } from '../../../runtime/leader-election/leadership.ts';
 import { sleep } from '../../../runtime/sleep.ts';

@@ -268,7 +268,7 @@ export class GitLoop {
     if (!this.#isHalf) this.#happened('whole');
   }
 
-  #happened(kind: Exclude<SourceEvent['kind'], 'read' | 'checked'>): void {
+  #happened(kind: Exclude<SourceEvent['kind'], 'read' | 'checked' | 'deleted'>): void {
     void this.#options.tell({ kind, source: this.#options.name });
   }
 

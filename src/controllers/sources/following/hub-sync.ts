@@ -1,9 +1,10 @@
 import pLimit from 'p-limit';
 import { BerthError } from '../../../core/errors.ts';
-import type { KindInfo } from '../../../core/model/kinds.ts';
+import { type KindInfo, MANAGED_CLUSTER } from '../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { objectIdentity, refOf } from '../../../core/model/object-ref.ts';
 import type { SourceObject } from '../../../core/model/source-object.ts';
+import { CLUSTER_NAME_LABEL } from '../../../core/registration/names.ts';
 import { groupByWave } from '../../../core/sync/apply-order.ts';
 import {
   APPLY_SET_PART_OF_LABEL,
@@ -272,7 +273,10 @@ export class HubSync {
   async #makeNamespaces(kind: KindInfo, object: KubeObject): Promise<void> {
     if (!this.#options.createNamespaces) return;
     if (kind.namespaced) await this.#namespaces.need(object.metadata.namespace ?? 'default');
-    if (object.kind === 'ManagedCluster') await this.#namespaces.need(object.metadata.name);
+    if (object.kind !== MANAGED_CLUSTER.kind) return;
+    // As registration marks it: a namespace without the label may be somebody else's.
+    const { name } = object.metadata;
+    await this.#namespaces.need(name, { [CLUSTER_NAME_LABEL]: name });
   }
 
   /** True when it wrote. */

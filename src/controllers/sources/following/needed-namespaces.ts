@@ -16,9 +16,11 @@ export class NeededNamespaces {
     this.#known.clear();
   }
 
-  async need(name: string): Promise<void> {
+  /** @param labels of the namespace if it has to be made */
+  async need(name: string, labels: Readonly<Record<string, string>> = {}): Promise<void> {
     if (this.#known.has(name)) return;
-    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+    const metadata = { name, ...(Object.keys(labels).length > 0 && { labels }) };
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata };
     await createIfAbsent(this.#api, NAMESPACE, namespace, { fieldManager: 'berth' });
     this.#known.add(name);
   }

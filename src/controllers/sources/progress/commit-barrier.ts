@@ -20,7 +20,8 @@ interface Since {
 }
 
 interface Unseen extends Since {
-  readonly store: ObjectStore;
+  readonly kind: string;
+  readonly key: string;
   readonly isSeen: (now: KubeObject | undefined) => boolean;
 }
 
@@ -42,6 +43,8 @@ export class CommitBarrier {
   readonly #uncompared = new Set<string>();
   /** Writes to the hub that the watch has not shown yet. */
   readonly #unseen = new Map<string, Unseen>();
+  /** Kinds whose stores show the hub before it was restored or replaced: they prove nothing. */
+  readonly #stale = new Map<string, Since>();
   readonly #listeners = new Set<() => void>();
   #standsBy = false;
 
@@ -58,7 +61,8 @@ export class CommitBarrier {
     for (const [kind, store] of stores)
       store.onChange(({ key, after }) => {
         const id = `${kind} ${key}`;
-        if (this.#unseen.get(id)?.isSeen(after) === true) this.#done(() => this.#unseen.delete(id));
+        if (this.#stale.has(kind) || this.#unseen.get(id)?.isSeen(after) !== true) return;
+        this.#done(() => this.#unseen.delete(id));
       });
   }
 
@@ -107,17 +111,36 @@ export class CommitBarrier {
     if (isFirst || wasExpected || !this.#half.has(source)) this.#half.set(source, this.#since(MAX_FOLLOW_MS));
   }
 
-  /** The hub is another one, or an older state of it: no source is on it wholly, and no write that was waited for will be shown. */
-  hubChanged(): void {
+  /**
+   * The hub is another one, or an older state of it: no source is on it wholly, and no write that was waited for will be shown.
+   * @param lists by kind: resolves when the store shows the hub as it is now
+   */
+  hubChanged(lists: ReadonlyMap<string, Promise<void>> = new Map()): void {
     for (const source of this.#sources) this.#uncompared.add(source);
     this.#begin();
     this.#unseen.clear();
+    for (const [kind, list] of lists) {
+      const since = this.#since(MAX_FOLLOW_MS);
+      this.#stale.set(kind, since);
+      void list.then(() => {
+        // Else the hub changed again since.
+        if (this.#stale.get(kind) === since) this.#done(() => this.#listed(kind));
+      });
+    }
+  }
+
+  #listed(kind: string): boolean {
+    for (const [id, write] of this.#unseen)
+      if (write.kind === kind && write.isSeen(this.#stores.get(kind)?.get(write.key)))
+        this.#unseen.delete(id);
+    return this.#stale.delete(kind);
   }
 
   /** False after `hubChanged`, until the hub follows all sources or that takes too long. */
   get isHubCompared(): boolean {
-    if (this.#uncompared.size > 0 && !this.isHalf) this.#uncompared.clear();
-    return this.#uncompared.size === 0;
+    // Also forgets what took too long.
+    if (!this.isHalf) this.#uncompared.clear();
+    return this.#uncompared.size + this.#stale.size === 0;
   }
 
   /**
@@ -149,9 +172,9 @@ export class CommitBarrier {
     if (this.#standsBy) return true;
     const nowMs = this.#clock.now();
     const isOver = ({ sinceMs, forMs }: Since): boolean => Math.abs(nowMs - sinceMs) >= forMs;
-    for (const [source, since] of this.#half) if (isOver(since)) this.#half.delete(source);
-    for (const [id, since] of this.#unseen) if (isOver(since)) this.#unseen.delete(id);
-    return this.#half.size + this.#unseen.size > 0;
+    const waited: readonly Map<string, Since>[] = [this.#half, this.#unseen, this.#stale];
+    for (const since of waited) for (const [name, one] of since) if (isOver(one)) since.delete(name);
+    return waited.some(({ size }) => size > 0);
   }
 
   /** Called when the hub is at a commit again. Waiting that only ends because it took too long is not reported. */
@@ -159,12 +182,12 @@ export class CommitBarrier {
     this.#listeners.add(listener);
   }
 
-  #await(object: KubeObject, isSeen: Unseen['isSeen']): void {
-    const store = this.#stores.get(object.kind);
+  #await({ kind, metadata }: KubeObject, isSeen: Unseen['isSeen']): void {
+    const store = this.#stores.get(kind);
     if (store === undefined) return;
-    const key = namespacedName(object.metadata);
-    if (!isSeen(store.get(key)))
-      this.#unseen.set(`${object.kind} ${key}`, { ...this.#since(MAX_LAG_MS), store, isSeen });
+    const key = namespacedName(metadata);
+    if (this.#stale.has(kind) || !isSeen(store.get(key)))
+      this.#unseen.set(`${kind} ${key}`, { ...this.#since(MAX_LAG_MS), kind, key, isSeen });
   }
 
   #done(forget: () => boolean): void {

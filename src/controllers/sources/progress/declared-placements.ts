@@ -1,15 +1,18 @@
 import { PLACEMENT } from '../../../core/model/kinds.ts';
 import { namespacedName } from '../../../core/model/object-ref.ts';
 import { Subscribers } from '../../../runtime/subscribers.ts';
+import type { SourceContent } from '../manifests/source-content.ts';
 import type { SourceEvent } from './source-events.ts';
 
 /** The placements that sources declare, as far as these were read. */
 export class DeclaredPlacements {
   readonly #sources: ReadonlySet<string>;
   /** `namespace/name` by source. */
-  readonly #placements = new Map<string, ReadonlySet<string>>();
+  readonly #placements = new Map<string, Set<string>>();
   /** Sources of which a file could not be read. */
   readonly #incomplete = new Set<string>();
+  /** Those that a source deleted. Until one is read again it is missing, also while a file of another source cannot be read. */
+  readonly #deleted = new Set<string>();
   readonly #changes = new Subscribers<string>();
 
   /** @param sources their names; those of others do not count */
@@ -18,16 +21,28 @@ export class DeclaredPlacements {
   }
 
   take(event: SourceEvent): void {
-    if (event.kind !== 'read' || !this.#sources.has(event.source)) return;
-    const { objects, complete } = event.content;
-    const before = this.#placements.get(event.source) ?? new Set();
+    if (!this.#sources.has(event.source)) return;
+    if (event.kind === 'read') this.#read(event.source, event.content);
+    else if (event.kind === 'deleted' && event.object.kind === PLACEMENT.kind)
+      this.#lost(namespacedName(event.object.metadata));
+  }
+
+  #lost(key: string): void {
+    this.#deleted.add(key);
+    for (const placements of this.#placements.values()) placements.delete(key);
+    void this.#changes.tell(key);
+  }
+
+  #read(source: string, { objects, complete }: SourceContent): void {
+    const before = this.#placements.get(source) ?? new Set();
     const now = new Set(complete ? [] : before);
     for (const { object } of objects)
       if (object.kind === PLACEMENT.kind)
         now.add(namespacedName({ namespace: 'default', ...object.metadata }));
-    this.#placements.set(event.source, now);
-    if (complete) this.#incomplete.delete(event.source);
-    else this.#incomplete.add(event.source);
+    this.#placements.set(source, now);
+    for (const key of now) this.#deleted.delete(key);
+    if (complete) this.#incomplete.delete(source);
+    else this.#incomplete.add(source);
     for (const key of now) if (!before.has(key)) void this.#changes.tell(key);
     for (const key of before) if (!now.has(key)) void this.#changes.tell(key);
   }
@@ -38,8 +53,12 @@ export class DeclaredPlacements {
     return false;
   }
 
-  /** Whether no source declares it. False as long as a source was not read, or not wholly. @param key `namespace/name` */
+  /**
+   * Whether no source declares it. False as long as a source was not read, or not wholly, unless a source deleted it.
+   * @param key `namespace/name`
+   */
   isMissing(key: string): boolean {
+    if (this.#deleted.has(key)) return true;
     return this.#placements.size === this.#sources.size && this.#incomplete.size === 0 && !this.has(key);
   }
 

@@ -1,3 +1,4 @@
+import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { SourceContent } from '../manifests/source-content.ts';
 
 /** What happened to a source. Sources emit events; the hub, decisions and publication follow, and none of them calls a source. */
@@ -18,6 +19,8 @@ export type SourceEvent = { readonly source: string } & (
     }
   /** A commit was read; nothing of it is on the hub yet, nor before the listeners have noted it. */
   | { readonly kind: 'read'; readonly content: SourceContent }
+  /** It deleted the object on the hub, knowing that no source declares it. */
+  | { readonly kind: 'deleted'; readonly object: KubeObject }
   /** The commit again, with its semantic problems. */
   | { readonly kind: 'checked'; readonly content: SourceContent }
 );

@@ -1,7 +1,9 @@
 import type { SignaturePolicy } from '../../../adapters/git/program/commit-signature.ts';
 import type { GitAuth } from '../../../adapters/git/repository/git-auth.ts';
 import type { GitRef } from '../../../adapters/git/repository/git-repository.ts';
-import type { CommitStatusTarget } from '../../../adapters/scm/commit-status.ts';
+import type { ForgeRepository } from '../../../adapters/forge/request/forge-repository.ts';
+import type { PullRequestForge } from '../../../core/ports.ts';
+import type { PreviewRules } from '../../../core/preview/preview-rules.ts';
 import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
 
 export interface ServeSource {
@@ -16,7 +18,18 @@ export interface ServeSource {
   readonly signatures?: SignaturePolicy | undefined;
   /** Where the state of commits is reported. */
   readonly commitStatus?:
-    | { readonly target: CommitStatusTarget; readonly targetUrl?: string | undefined }
+    | { readonly target: ForgeRepository; readonly targetUrl?: string | undefined }
+    | undefined;
+  /** Its pull requests get a plan. Absent: they do not. */
+  readonly preview?:
+    | {
+        readonly forge: PullRequestForge;
+        /** `team/fleet`, for people. */
+        readonly repositoryName: string;
+        readonly rules: PreviewRules;
+        /** Whether each guard rule has a status of its own. */
+        readonly ruleStatuses: boolean;
+      }
     | undefined;
   /** Called when the controller ended. */
   readonly close?: (() => Promise<void>) | undefined;

@@ -6,6 +6,7 @@ import { type Digest, planToken } from '../../publish/approval/plan-token.ts';
 import { RELEASE_ANNOTATION } from '../../publish/approval/publish-annotations.ts';
 import { releaseTokens } from '../../publish/approval/release-tokens.ts';
 import type { PullLeaving } from './plan-pull.ts';
+import { setGroup } from './pull-target.ts';
 
 export interface PullRemovalInput {
   /** See removalGroup. */
@@ -35,18 +36,43 @@ export type PullRemovalVerdict =
  */
 export function judgePullRemovals(input: PullRemovalInput): PullRemovalVerdict {
   const { group, present, leaving, removals, budget, nowMs, digest } = input;
-  const taken = leaving.filter(({ reason }) => reason !== 'replaced');
+  const { taken, names, token } = countedRemoval(digest, group, leaving);
   const recent = removedRecently(removals, nowMs);
   const limit = removalLimit(budget, present + recent);
   if (taken.length === 0 || taken.length + recent <= limit)
     return { kind: 'remove', leaving, counted: taken.length };
-  const names = taken.map(({ work }) => namespacedName(work.metadata)).sort();
-  const token = planToken(digest, `pull ${group}`, names, []);
   if (taken.some(({ work }) => releaseTokens(work.metadata).includes(token)))
     return { kind: 'remove', leaving, counted: 0 };
   const earlier = recent > 0 ? `, after ${recent} in the last minutes` : '';
   const message =
     `${taken.length} of ${present} ManifestWorks of ${group} would be removed${earlier} (budget ${limit}): ${formatNameList(names)}. ` +
-    `They stay. To approve this change, set the annotation ${RELEASE_ANNOTATION}: "${token}" on one of them.`;
+    `They stay. To approve this change: ${releaseCommandOf(group)} --token ${token}, ` +
+    `or set the annotation ${RELEASE_ANNOTATION}: "${token}" on one of them.`;
   return { kind: 'held', token, message };
+}
+
+export interface CountedRemoval {
+  /** Works that leave a cluster without the Application. */
+  readonly taken: readonly PullLeaving[];
+  /** Of these works: `namespace/name`, sorted. */
+  readonly names: readonly string[];
+  /** Names exactly this removal. */
+  readonly token: string;
+}
+
+/** What of a removal counts toward the budget, and the token by which it is approved. */
+export function countedRemoval(
+  digest: Digest,
+  group: string,
+  leaving: readonly PullLeaving[],
+): CountedRemoval {
+  const taken = leaving.filter(({ reason }) => reason !== 'replaced');
+  const names = taken.map(({ work }) => namespacedName(work.metadata)).sort();
+  return { taken, names, token: planToken(digest, `pull ${group}`, names, []) };
+}
+
+/** `ApplicationSet argocd/shop` is `berth release --application-set argocd/shop`. */
+function releaseCommandOf(group: string): string {
+  const subject = group.slice(group.lastIndexOf(' ') + 1);
+  return `berth release ${group === setGroup(subject) ? '--application-set' : '--applications'} ${subject}`;
 }

@@ -51,6 +51,16 @@ export function hostingSetOfWork({ metadata }: Pick<ManifestWork, 'metadata'>): 
   return metadata.annotations?.[HOSTING_SET_KEY];
 }
 
+/** The group of an ApplicationSet. @param set `namespace/name` */
+export function setGroup(set: string): string {
+  return `ApplicationSet ${set}`;
+}
+
+/** The group of the Applications in a namespace that no ApplicationSet made. */
+export function looseGroup(namespace: string): string {
+  return `Applications in ${namespace}`;
+}
+
 /**
  * The works whose removals count together: those of one ApplicationSet, or those of the Applications in one namespace that
  * no ApplicationSet made. Undefined for a work of somebody else.
@@ -58,6 +68,6 @@ export function hostingSetOfWork({ metadata }: Pick<ManifestWork, 'metadata'>): 
 export function removalGroup(work: Pick<ManifestWork, 'metadata'>): string | undefined {
   if (hubApplicationOf(work) === undefined) return undefined;
   const set = hostingSetOfWork(work);
-  if (set !== undefined) return `ApplicationSet ${set}`;
-  return `Applications in ${work.metadata.annotations?.[HUB_NAMESPACE_ANNOTATION] ?? ''}`;
+  if (set !== undefined) return setGroup(set);
+  return looseGroup(work.metadata.annotations?.[HUB_NAMESPACE_ANNOTATION] ?? '');
 }

@@ -1,4 +1,5 @@
-import { APPLICATION_SET_REPORT, apiVersionOf } from '../../model/kinds.ts';
+import { APPLICATION_SET_REPORT } from '../argocd-kinds.ts';
+import { apiVersionOf } from '../../model/kinds.ts';
 import type { ManifestWork } from '../../model/kind/manifest-work.ts';
 import type { KubeObject } from '../../model/object-meta.ts';
 import { namespacedName } from '../../model/object-ref.ts';

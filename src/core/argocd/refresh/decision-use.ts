@@ -8,6 +8,8 @@ export type DecisionUse =
       readonly configMap: string;
       /** `NAMESPACE/NAME`; may hold placeholders of a template, whose text is not known. */
       readonly placement: string;
+      /** All of `input.parameters`. */
+      readonly parameters: Fields;
     }
   | {
       readonly kind: 'decision-resource';
@@ -42,7 +44,8 @@ function usesOf(generator: unknown, depth: number): readonly DecisionUse[] {
 
 function pluginUse({ configMapRef, input }: Fields): readonly DecisionUse[] {
   const configMap = text(fields(configMapRef)['name']);
-  const { placement, namespace } = fields(fields(input)['parameters']);
+  const parameters = fields(fields(input)['parameters']);
+  const { placement, namespace } = parameters;
   const name = text(placement)?.trim();
   if (configMap === undefined || name === undefined || name === '') return [];
   const within = text(namespace)?.trim();
@@ -51,6 +54,7 @@ function pluginUse({ configMapRef, input }: Fields): readonly DecisionUse[] {
       kind: 'plugin',
       configMap,
       placement: name.includes('/') || within === undefined ? name : `${within}/${name}`,
+      parameters,
     },
   ];
 }

@@ -1,3 +1,4 @@
+import { jsonEqual } from '../../model/json-equal.ts';
 import type { ObjectMeta } from '../../model/object-meta.ts';
 import { formatRef } from '../../model/object-ref.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
@@ -45,7 +46,7 @@ function listDifferences(
   for (const key of new Set([...old.keys(), ...present.keys()])) {
     const was = old.get(key);
     const is = present.get(key);
-    if (was === is || (was !== undefined && is !== undefined && sameContent(was, is))) continue;
+    if (jsonEqual(was, is)) continue;
     const { name, namespace = '' } = (is ?? was)?.metadata ?? { name: key };
     differences.push({
       object: formatRef({ kind, namespace, name }),
@@ -68,11 +69,6 @@ function byKey(objects: readonly AnyObject[]): Map<string, AnyObject> {
 
 function keyOf({ metadata }: AnyObject): string {
   return `${metadata.namespace ?? ''}/${metadata.name}`;
-}
-
-/** Snapshots are read from files or a hub, where fields of one object keep their order: text is a fair comparison. */
-function sameContent(a: AnyObject, b: AnyObject): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
 }
 
 function withObject(

@@ -166,4 +166,6 @@ export interface DecisionChange {
   readonly because: string;
   /** The objects whose change caused it, `ManagedCluster cluster1`; empty when the earlier snapshot is not known. */
   readonly causes: readonly string[];
+  /** Its points now; absent where it is not scored. */
+  readonly points?: number | undefined;
 }

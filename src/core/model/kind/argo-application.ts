@@ -15,9 +15,20 @@ export type ApplicationSpec = Readonly<Record<string, unknown>> & {
 };
 
 export interface ApplicationStatus {
-  readonly health?: { readonly status?: string | undefined } | undefined;
+  readonly health?:
+    | {
+        readonly status?: string | undefined;
+        /** RFC 3339 */
+        readonly lastTransitionTime?: string | undefined;
+      }
+    | undefined;
   readonly sync?:
-    | { readonly status?: string | undefined; readonly revision?: string | undefined }
+    | {
+        readonly status?: string | undefined;
+        readonly revision?: string | undefined;
+        /** `source` or `sources`, and `destination`, that the status is of. */
+        readonly comparedTo?: Readonly<Record<string, unknown>> | undefined;
+      }
     | undefined;
   readonly operationState?: ApplicationOperationState | undefined;
   readonly conditions?: readonly ApplicationCondition[] | undefined;
@@ -29,6 +40,8 @@ export interface ApplicationOperationState {
   readonly phase?: string | undefined;
   /** RFC 3339 */
   readonly startedAt?: string | undefined;
+  /** RFC 3339 */
+  readonly finishedAt?: string | undefined;
   readonly message?: string | undefined;
 }
 

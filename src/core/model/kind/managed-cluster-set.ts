@@ -6,7 +6,12 @@ export interface ManagedClusterSet {
   readonly apiVersion: string;
   readonly kind: 'ManagedClusterSet';
   readonly metadata: ObjectMeta;
-  readonly spec?: { readonly clusterSelector?: ManagedClusterSelector | undefined } | undefined;
+  readonly spec?:
+    | {
+        readonly clusterSelector?: ManagedClusterSelector | undefined;
+        readonly managedNamespaces?: readonly { readonly name: string }[] | undefined;
+      }
+    | undefined;
   readonly status?: { readonly conditions?: readonly Condition[] | undefined } | undefined;
 }
 

@@ -35,6 +35,14 @@ export interface ManagedClusterStatus {
   readonly allocatable?: Readonly<Record<string, string | number>> | undefined;
   readonly capacity?: Readonly<Record<string, string | number>> | undefined;
   readonly clusterClaims?: readonly ClusterClaimValue[] | undefined;
+  readonly managedNamespaces?: readonly ManagedNamespaceStatus[] | undefined;
+}
+
+/** A namespace that a cluster set asks the cluster to have; the agent writes the conditions. */
+export interface ManagedNamespaceStatus {
+  readonly clusterSet: string;
+  readonly name: string;
+  readonly conditions?: readonly Condition[] | undefined;
 }
 
 export interface ClusterClaimValue {

@@ -77,6 +77,12 @@ export class ClusterRanking {
     return this.#totals.subarray(0, this.#count);
   }
 
+  /** The clusters have other numbers from now on, in the same order. */
+  renumber(toNew: Uint32Array): void {
+    const { order } = this;
+    for (let at = 0; at < order.length; at++) order[at] = toNew[order[at] as number] as number;
+  }
+
   /** The changed clusters are those with a mark in the scratch; the new entries are left there for `apply`. */
   plan({ leaving, joining }: RankingChange, { marks, places, placeTotals }: ScratchBuffers): RankingSplice {
     const { order, totals } = this;

@@ -68,6 +68,22 @@ export function applyRankingChange(index: SchedulingIndex, move: Move): DecidedS
   });
 }
 
+/** The decision of a placement that asks for another number of clusters than before, from a ranking that is up to date. */
+export function selectFromRanking(
+  index: SchedulingIndex,
+  state: DecidedState,
+  ranking: ClusterRanking,
+): DecidedState {
+  const { compiled, feasible, prior, kept } = state;
+  const selected = ranking.order.subarray(0, compiled.limit);
+  const scores = Array.from(ranking.totals.subarray(0, compiled.limit));
+  const { journalLength } = ranking.basis;
+  return finishDecision(index, {
+    ...{ compiled, stage: 'done', status: SUCCESS, feasible, prior, kept, ranking },
+    ...{ journalLength, selected, scores },
+  });
+}
+
 /** The same decision, to be made again when its tolerations end now. */
 export function recomputeRequeueTime(index: SchedulingIndex, state: DecidedState): DecidedState {
   const againAtMs = requeueAtMs(index, state.compiled, state.prior);

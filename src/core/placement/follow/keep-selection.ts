@@ -1,20 +1,23 @@
 import { hasBit } from '../../snapshot/bitset.ts';
 import type { DecidedState } from '../decide/decided-state.ts';
 import type { DecisionIndex } from '../prior/decision-index.ts';
-import type { OwnDecisions } from '../prior/own-decisions.ts';
-import { diffOwnDecisions } from '../prior/own-decisions.ts';
+import { sameDecisions } from '../prior/own-decisions.ts';
 import { scoreGainSinceCached } from '../prioritize/score-clusters.ts';
 
 /** So many changed clusters are looked at one by one, however few there are in all. */
 export const MIN_INCREMENTAL_CLUSTERS = 64;
 
+/** Whether the placement asks for as many clusters as when it was decided. */
+export function isDecidedAsAsked({ result, compiled }: DecidedState): boolean {
+  return result.placement === compiled.placement;
+}
+
 /** Whether nothing has happened that this decision depends on, clusters apart. */
-export function isDecisionCurrent(
-  { prior, kept, compiled, journalLength }: DecidedState,
-  decisionIndex: DecisionIndex,
-): boolean {
+export function isDecisionCurrent(state: DecidedState, decisionIndex: DecisionIndex): boolean {
+  const { prior, kept, compiled, journalLength } = state;
   return (
-    isSame(prior, decisionIndex.own(compiled.key)) &&
+    isDecidedAsAsked(state) &&
+    sameDecisions(prior, decisionIndex.own(compiled.key)) &&
     (kept.size === 0 || decisionIndex.journal.length === journalLength)
   );
 }
@@ -29,7 +32,8 @@ export function isSelectionUnaffected(state: DecidedState, decisionIndex: Decisi
   const { policy, key } = compiled;
   if (!policy.ok || feasible === undefined || ranking === undefined || journalLength === undefined)
     return false;
-  if (!isSame(prior, decisionIndex.own(key))) return false;
+  if (!isDecidedAsAsked(state)) return false;
+  if (!sameDecisions(prior, decisionIndex.own(key))) return false;
   if (kept.size === 0) return true;
   const since = decisionIndex.journal.since(journalLength, MIN_INCREMENTAL_CLUSTERS);
   if (since === undefined) return false;
@@ -46,10 +50,4 @@ export function isSelectionUnaffected(state: DecidedState, decisionIndex: Decisi
 /** Whether clusters may be elsewhere than the ranking says, and their kept scores be older. */
 export function isRankingBehind({ ranking, journalLength }: DecidedState): boolean {
   return ranking !== undefined && ranking.basis.journalLength !== journalLength;
-}
-
-function isSame(before: OwnDecisions, now: OwnDecisions): boolean {
-  if (before === now) return true;
-  const { gained, lost } = diffOwnDecisions(before, now);
-  return gained.length + lost.length === 0;
 }

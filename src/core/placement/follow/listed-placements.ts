@@ -1,9 +1,10 @@
 import type { Placement } from '../../model/kind/placement.ts';
 import type { DecidedState } from '../decide/decided-state.ts';
 import { PlacementDependents } from './placement-dependents.ts';
-import { changesScheduling } from './placement-change.ts';
+import { placementChange } from './placement-change.ts';
 import type { CompiledPlacement } from '../index/scheduling-index.ts';
-import { placementKey } from '../index/scheduling-index.ts';
+import { limitOf, placementKey } from '../index/scheduling-index.ts';
+import { isDecidedAsAsked } from './keep-selection.ts';
 
 interface Listed {
   readonly compiled: CompiledPlacement;
@@ -73,38 +74,52 @@ export class ListedPlacements {
     );
   }
 
-  /** New ones come last. One that reads differently than before has no state any more. */
-  put(fresh: readonly CompiledPlacement[]): void {
+  /**
+   * New ones come last. One that reads differently than before is compiled again and has no state any more; where it asks for another
+   * number of clusters and nothing else, the state stays to be brought up to date.
+   */
+  put(fresh: readonly Placement[], compile: (placement: Placement) => CompiledPlacement): void {
     const count = this.#compiled.length;
-    for (const compiled of fresh) this.#put(compiled);
+    for (const placement of fresh) this.#put(placement, compile);
     if (this.#compiled.length > count) this.#list(this.#compiled, this.#states);
   }
 
   /** Compiles each placement again, in place. */
-  replaceAll(replace: (placement: Placement, state: DecidedState | undefined) => Listed): void {
-    const all = this.#compiled.map(({ placement }, position) => replace(placement, this.#states[position]));
+  replaceAll(
+    replace: (placement: Placement, position: number, state: DecidedState | undefined) => Listed,
+  ): void {
+    const all = this.#compiled.map(({ placement }, position) =>
+      replace(placement, position, this.#states[position]),
+    );
     this.#list(
       all.map(({ compiled }) => compiled),
       all.map(({ state }) => state),
     );
   }
 
-  #put(compiled: CompiledPlacement): void {
-    const position = this.#positions.get(compiled.key) ?? -1;
+  #put(placement: Placement, compile: (placement: Placement) => CompiledPlacement): void {
+    const position = this.#positions.get(placementKey(placement)) ?? -1;
     const before = this.#compiled[position];
     if (before === undefined) {
-      this.#compiled.push(compiled);
+      this.#compiled.push(compile(placement));
       this.#states.push(undefined);
       return;
     }
+    const change = placementChange(before.placement, placement);
+    if (change === 'other') {
+      const compiled = compile(placement);
+      this.#compiled[position] = compiled;
+      this.#dependents?.replace(position, before, compiled);
+      this.#states[position] = undefined;
+      return;
+    }
+    const compiled = { ...before, placement, limit: limitOf(placement) };
     this.#compiled[position] = compiled;
-    this.#dependents?.replace(position, before, compiled);
     const state = this.#states[position];
-    const { placement } = compiled;
-    this.#states[position] =
-      state === undefined || changesScheduling(before.placement, placement)
-        ? undefined
-        : { ...state, compiled, result: { ...state.result, placement } };
+    if (state === undefined) return;
+    const isResultOf = change === 'none' && isDecidedAsAsked(state);
+    const result = isResultOf ? { ...state.result, placement } : state.result;
+    this.#states[position] = { ...state, compiled, result };
   }
 
   #list(compiled: CompiledPlacement[], states: (DecidedState | undefined)[]): void {

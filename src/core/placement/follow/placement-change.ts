@@ -2,17 +2,18 @@ import { SCHEDULING_DISABLE_ANNOTATION } from '../../model/kind/placement.ts';
 import type { Placement } from '../../model/kind/placement.ts';
 import { PREFER_NO_SELECT_ANNOTATION } from '../select/prefer-no-select.ts';
 
-/** Whether two states of a placement differ in something that scheduling reads; a new status alone is no reason. */
-export function changesScheduling(before: Placement, after: Placement): boolean {
-  return readPart(before) !== readPart(after);
+/** What scheduling reads differently in a placement: nothing (a new status alone is no reason), the number of clusters alone, or more. */
+export function placementChange(before: Placement, after: Placement): 'none' | 'limit' | 'other' {
+  if (readRest(before) !== readRest(after)) return 'other';
+  return before.spec?.numberOfClusters === after.spec?.numberOfClusters ? 'none' : 'limit';
 }
 
-function readPart({ metadata, spec }: Placement): string {
+function readRest({ metadata, spec }: Placement): string {
   const { annotations = {} } = metadata;
   const own = (key: string): string | undefined =>
     Object.hasOwn(annotations, key) ? annotations[key] : undefined;
   return JSON.stringify([
-    spec,
+    { ...spec, numberOfClusters: undefined },
     metadata.deletionTimestamp !== undefined,
     own(SCHEDULING_DISABLE_ANNOTATION) === 'true',
     own(PREFER_NO_SELECT_ANNOTATION) === 'tie-break',

@@ -9,8 +9,8 @@ import { diffOwnDecisions } from '../prior/own-decisions.ts';
 import type { AmountRange, ScoreInput } from '../prioritize/prioritizer.ts';
 import type { WeightedPrioritizer } from '../prioritize/registry.ts';
 import { rankPositions } from '../select/rank.ts';
-import { MIN_INCREMENTAL_CLUSTERS, isSelectionUnaffected } from './keep-selection.ts';
-import { applyRankingChange, recomputeRequeueTime } from './apply-ranking-change.ts';
+import { MIN_INCREMENTAL_CLUSTERS, isDecidedAsAsked, isSelectionUnaffected } from './keep-selection.ts';
+import { applyRankingChange, recomputeRequeueTime, selectFromRanking } from './apply-ranking-change.ts';
 import type { SchedulingIndex } from '../index/scheduling-index.ts';
 import type { CachedScores } from '../prioritize/score-clusters.ts';
 import { updateCachedScores, measureAmountRanges, scoreClusters } from '../prioritize/score-clusters.ts';
@@ -61,8 +61,10 @@ export function updateDecision(
   const noticed = noticedClusters(index, state, happening);
   if (noticed === undefined) return undefined;
   const changed = changedClusters({ input, kept, prioritizers: policy.prioritizers }, noticed);
+  const isAsked = isDecidedAsAsked(state);
   if (changed.length === 0) {
     ranking.basis = { ...ranking.basis, journalLength };
+    if (!isAsked) return selectFromRanking(index, { ...state, prior }, ranking);
     return recomputeRequeueTime(index, { ...state, prior, journalLength });
   }
   const { came, went, leaving } = filterAgain(state, feasible, { changed, prior });
@@ -80,6 +82,10 @@ export function updateDecision(
   });
   const splice = planMarked(index, changed, () => ranking.plan({ leaving, joining }, index.scratch));
   ranking.basis = { ranges, most, journalLength };
+  if (!isAsked) {
+    ranking.apply(splice, index.scratch);
+    return selectFromRanking(index, { ...state, prior }, ranking);
+  }
   return applyRankingChange(index, {
     state: { ...state, prior },
     ranking,

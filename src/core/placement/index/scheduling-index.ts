@@ -39,6 +39,11 @@ export function placementKey({ metadata }: Placement): string {
   return `${metadata.namespace ?? ''}/${metadata.name}`;
 }
 
+/** The most clusters that it selects. */
+export function limitOf({ spec }: Placement): number {
+  return spec?.numberOfClusters ?? Infinity;
+}
+
 /** What placements share over one fleet: sets and bindings, predicates and tolerations by equal text, CEL programs. */
 export class SchedulingIndex {
   readonly clusterIndex: ClusterIndex;
@@ -106,7 +111,7 @@ export class SchedulingIndex {
       skipped: metadata.deletionTimestamp !== undefined || isDisabled(metadata.annotations),
       policy: resolvePolicy(spec?.prioritizerPolicy),
       groups: planGroups(placement),
-      limit: spec?.numberOfClusters ?? Infinity,
+      limit: limitOf(placement),
       spread: spec?.spreadPolicy?.spreadConstraints ?? [],
       avoidPreferNoSelect: breaksTiesByPreferNoSelect(placement),
     };

@@ -3,9 +3,11 @@ import type { PlacementDecision } from '../../model/kind/placement-decision.ts';
 import { hasBit } from '../../snapshot/bitset.ts';
 import type { ClusterIndex } from '../../snapshot/cluster-index.ts';
 import { DecisionCountJournal } from '../prioritize/decision-count-journal.ts';
+import { ClusterRenumbering } from './cluster-renumbering.ts';
 import { decisionOwner } from './decision-owner.ts';
 import { DecisionCountScores } from '../prioritize/decision-count-scores.ts';
 import type { PublishedClusterLists } from './published-clusters.ts';
+import { numberClusters, numbersOfClusters } from './numbered-clusters.ts';
 import type { OwnDecisions } from './own-decisions.ts';
 import { diffOwnDecisions, listDecisions, makeOwnDecisions } from './own-decisions.ts';
 
@@ -15,18 +17,20 @@ import { diffOwnDecisions, listDecisions, makeOwnDecisions } from './own-decisio
  */
 export class DecisionIndex {
   /** Clusters whose count changed. */
-  readonly journal = new DecisionCountJournal();
+  readonly journal: DecisionCountJournal;
   readonly countScores: DecisionCountScores;
   readonly #clusterIndex: ClusterIndex;
   readonly #nothing: OwnDecisions;
   readonly #own = new Map<string, OwnDecisions>();
   readonly #strangers = new Map<string, number>();
   readonly #strangerNames: string[] = [];
-  /** Lists that were published before: mostly the same ones are given again. */
-  readonly #published = new WeakMap<readonly string[], OwnDecisions>();
   /** Placements whose decisions differ from those published last. */
   readonly #moved = new Set<string>();
   #isPublished = false;
+  /** What numbers of this index belong to. */
+  readonly #numbering = {};
+  /** The numbers of the index that this one was made of. */
+  #before: { readonly numbering: object; readonly numbers: ClusterRenumbering } | undefined;
   #counts: Int32Array;
   /** The number of clusters by how often they are decided; index 0 is not used. */
   #frequency = new Int32Array(64);
@@ -34,8 +38,14 @@ export class DecisionIndex {
   /** The clusters that are decided `#most` times; undefined: not computed yet. */
   #top: Set<number> | undefined;
 
-  constructor(clusterIndex: ClusterIndex, decisions: readonly PlacementDecision[]) {
+  /** @param journal of an index over another fleet that this one replaces */
+  constructor(
+    clusterIndex: ClusterIndex,
+    decisions: readonly PlacementDecision[],
+    journal = new DecisionCountJournal(),
+  ) {
     this.#clusterIndex = clusterIndex;
+    this.journal = journal;
     this.countScores = new DecisionCountScores(this.journal, clusterIndex.size);
     this.#nothing = makeOwnDecisions(new Uint32Array(0), clusterIndex.size);
     this.#counts = new Int32Array(clusterIndex.size + 16);
@@ -49,26 +59,26 @@ export class DecisionIndex {
     for (const [key, list] of names) this.put(key, this.decisionsOf(list));
   }
 
-  /**
-   * The same decisions over another fleet.
-   * @returns with the number there of each number here
-   */
+  /** The same decisions over another fleet. Which of them are published has to be said again, of all placements. */
   renumberFor(clusterIndex: ClusterIndex): {
     readonly decisionIndex: DecisionIndex;
-    readonly numbers: Uint32Array;
+    readonly numbers: ClusterRenumbering;
   } {
-    const decisionIndex = new DecisionIndex(clusterIndex, []);
-    const names = [...this.#clusterIndex.names, ...this.#strangerNames];
-    const numbers = decisionIndex.numbersOf(names);
-    for (const [key, own] of this.#own)
-      decisionIndex.put(
-        key,
-        makeOwnDecisions(
-          listDecisions(own).map((number) => numbers[number] as number),
-          clusterIndex.size,
-        ),
-      );
-    return { decisionIndex, numbers };
+    const after = new DecisionIndex(clusterIndex, [], this.journal);
+    const toNew = after.numbersOf([...this.#clusterIndex.names, ...this.#strangerNames]);
+    const numbers = new ClusterRenumbering(toNew, {
+      before: this.#clusterIndex.size,
+      after: clusterIndex.size,
+    });
+    this.journal.renumber(toNew);
+    this.#counts.forEach((count, number) => {
+      if (count > 0) after.#counts[toNew[number] as number] = count;
+    });
+    after.#frequency = this.#frequency;
+    after.#most = this.#most;
+    for (const [key, own] of this.#own) after.#own.set(key, numbers.decisions(own));
+    after.#before = { numbering: this.#numbering, numbers };
+    return { decisionIndex: after, numbers };
   }
 
   /** How often each cluster is decided. Shared: read only. */
@@ -109,7 +119,7 @@ export class DecisionIndex {
 
   /** Which decisions a list of clusters would be, in case it is published. */
   register(clusters: readonly string[], decisions: OwnDecisions): void {
-    this.#published.set(clusters, decisions);
+    numberClusters(clusters, { numbering: this.#numbering, decisions });
   }
 
   /** All decisions from now on. */
@@ -185,9 +195,16 @@ export class DecisionIndex {
   }
 
   #ownOf(published: readonly string[]): OwnDecisions {
-    let own = this.#published.get(published);
-    if (own === undefined) this.#published.set(published, (own = this.decisionsOf(published)));
-    return own;
+    const known = numbersOfClusters(published);
+    // Mostly the same lists are given again.
+    if (known?.numbering === this.#numbering) return known.decisions;
+    const before = known?.numbering === this.#before?.numbering ? this.#before : undefined;
+    const decisions =
+      known === undefined || before === undefined
+        ? this.decisionsOf(published)
+        : before.numbers.decisions(known.decisions);
+    this.register(published, decisions);
+    return decisions;
   }
 
   #strangerNumber(name: string): number {

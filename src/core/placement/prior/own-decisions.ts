@@ -32,7 +32,16 @@ export function makeOwnDecisions(numbers: Uint32Array, fleetSize: number): OwnDe
 
 /** All listings. */
 export function listDecisions({ bits, gone, repeats }: OwnDecisions): Uint32Array {
-  return Uint32Array.from([...bitsToArray(bits), ...gone, ...repeats]);
+  const here = bitsToArray(bits);
+  if (gone.size + repeats.length === 0) return here;
+  return Uint32Array.from([...here, ...gone, ...repeats]);
+}
+
+/** Whether two lists have the same clusters. */
+export function sameDecisions(left: OwnDecisions, right: OwnDecisions): boolean {
+  if (left === right) return true;
+  const { gained, lost } = diffOwnDecisions(left, right);
+  return gained.length + lost.length === 0;
 }
 
 export function diffOwnDecisions(before: OwnDecisions, after: OwnDecisions): OwnDecisionChange {

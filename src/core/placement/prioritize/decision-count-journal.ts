@@ -9,6 +9,12 @@ export class DecisionCountJournal {
   /** The last answer, because consecutive placements ask the same. */
   #asked: { readonly from: number; readonly to: number; readonly clusters: readonly number[] } | undefined;
 
+  /** The clusters have other numbers from now on. */
+  renumber(toNew: Uint32Array): void {
+    this.#entries = this.#entries.map((cluster) => toNew[cluster] as number);
+    this.#asked = undefined;
+  }
+
   /** Grows with every change. */
   get length(): number {
     return this.#dropped + this.#entries.length;

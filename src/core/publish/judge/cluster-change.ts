@@ -16,14 +16,16 @@ function namesWithout(names: readonly string[], others: readonly string[]): read
   return names.filter((name) => !known.has(name)).sort();
 }
 
-/** Whether both lists have the same clusters, in any order. The order is mostly the same; then no index is needed. */
+/** Whether both lists have the same clusters, in any order. The order is mostly the same: an index is made of what is between. */
 export function sameClusters(a: readonly string[], b: readonly string[]): boolean {
   if (a === b) return true;
   if (a.length !== b.length) return false;
-  const first = a.findIndex((name, at) => name !== b[at]);
-  if (first < 0) return true;
-  const known = new Set(b);
-  return a.every((name) => known.has(name));
+  let [first, end] = [0, a.length];
+  while (first < end && a[first] === b[first]) first++;
+  while (end > first && a[end - 1] === b[end - 1]) end--;
+  if (first === end) return true;
+  const known = new Set(b.slice(first, end));
+  return a.slice(first, end).every((name) => known.has(name));
 }
 
 /** As most decisions are: a first publication copies no names. */

@@ -84,9 +84,10 @@ export function judgeResult(input: JudgeInput): PublicationVerdict {
     const why = input.specChanged
       ? 'the changed placement selects no cluster (numberOfClusters: 0 would ask for that)'
       : 'though the placement did not change';
+    const all = before.length === 1 ? 'The only cluster' : `All ${before.length} clusters`;
     return hold(
       'WouldEmpty',
-      `All ${before.length} clusters would be removed, ${why}: ${formatNameList(removed)}.`,
+      `${all} would be removed, ${why}: ${formatNameList(removed)}.`,
       remediation(result.placement.metadata, input.token()),
     );
   }

@@ -62,6 +62,17 @@ export function withHubTaints(
   };
 }
 
+/**
+ * The cluster to apply without its taints: the note of Git's taints stays as it is on the hub, because it belongs to the list that stays
+ * there. With a newer note, a taint that left Git would count as one of others.
+ */
+export function withHubTaintNote(desired: KubeObject, live: KubeObject, manager: string): KubeObject {
+  const ownsList = managerApplies(live, manager)?.['f:spec']?.['f:taints'] !== undefined;
+  const note = { [APPLIED_TAINTS_ANNOTATION]: taintNames(gitTaints(live, ownsList)) };
+  const annotations = { ...desired.metadata.annotations, ...note };
+  return { ...desired, metadata: { ...desired.metadata, annotations } };
+}
+
 /** The taints of a live cluster that came from Git. */
 export function gitTaints(live: KubeObject, ownsList: boolean): readonly Taint[] {
   const noted = live.metadata.annotations?.[APPLIED_TAINTS_ANNOTATION]?.split(',');

@@ -23,7 +23,11 @@ export class StatusRivals {
   readonly #written = new Map<string, Written>();
 
   /** Berth wrote this status. @param version resource version of the replica set after that */
-  wrote(replicaSet: ManifestWorkReplicaSet, status: ManifestWorkReplicaSetStatus, version: string): void {
+  recordWrite(
+    replicaSet: ManifestWorkReplicaSet,
+    status: ManifestWorkReplicaSetStatus,
+    version: string,
+  ): void {
     const key = namespacedName(replicaSet.metadata);
     const { rivalRoundsAtMs = [] } = this.#written.get(key) ?? {};
     this.#written.set(key, { version, status: canonicalJson(status), rivalRoundsAtMs });

@@ -65,8 +65,13 @@ export class CertificateAuthority {
   }
 
   /** A new key and a certificate for the server itself. */
-  async issueServing(hosts: readonly string[], nowMs: number, lifetimeMs: number): Promise<PemPair> {
-    const subject = { commonName: 'berth-hub', organizations: [] };
+  async issueServing(
+    hosts: readonly string[],
+    nowMs: number,
+    lifetimeMs: number,
+    commonName = 'berth-hub',
+  ): Promise<PemPair> {
+    const subject = { commonName, organizations: [] };
     return this.#issuePair({ subject, usage: 'server', nowMs, lifetimeMs, hosts });
   }
 

@@ -13,6 +13,8 @@ export interface CertificateRequest {
   readonly publicKeyDer: Buffer;
   /** A key that is refused has not been computed with: the signature of such a request is unchecked. */
   readonly keyVerdict: KeyVerdict;
+  /** It asks for extensions, such as subject alternative names, or holds other attributes. No signer of the hub grants any. */
+  readonly hasAttributes: boolean;
 }
 
 export type RequestReading = CertificateRequest | { readonly kind: 'malformed'; readonly why: string };
@@ -61,7 +63,13 @@ export function readCertificateRequest(pem: string): RequestReading {
   const proof = { info: info.whole, algorithm: algorithm.content, signature: signature.content };
   if (keyVerdict.kind === 'good' && !provesPossession(keyVerdict.key, proof))
     return malformed('the signature of the request is not by its key');
-  return { kind: 'request', subjectDer: subject.whole, publicKeyDer: key.whole, keyVerdict };
+  return {
+    kind: 'request',
+    subjectDer: subject.whole,
+    publicKeyDer: key.whole,
+    keyVerdict,
+    hasAttributes: (attributes?.content.length ?? 0) > 0,
+  };
 }
 
 function provesPossession(

@@ -1,5 +1,6 @@
 import { renderFastTemplate } from '../../template/render-fast-template.ts';
 import { renderGoTemplate } from '../../template/render-go-template.ts';
+import type { KeptMaps } from '../../template/to-go-value.ts';
 import { TemplateError } from '../../template/template-error.ts';
 import { GenerateError, GoPanic } from '../failure/failures.ts';
 import { asTemplateValue, type Params } from './params.ts';
@@ -15,13 +16,19 @@ const PANIC = 'PANIC: ';
 /**
  * Renders one text. Options that text/template does not know panic even for a text without placeholders: `checkOptions` looks for them
  * once, so that such texts can be passed by here.
+ * @param kept holds what functions such as `set` change in the parameters, for the texts that follow
  * @throws GenerateError, GoPanic
  */
-export function replaceText(text: string, params: Params, { goTemplate, options }: TemplateMode): string {
+export function replaceText(
+  text: string,
+  params: Params,
+  { goTemplate, options }: TemplateMode,
+  kept?: KeptMaps,
+): string {
   if (!text.includes('{{')) return text;
   try {
     return goTemplate
-      ? renderGoTemplate(text, asTemplateValue(params), options)
+      ? renderGoTemplate(text, asTemplateValue(params), options, kept)
       : renderFastTemplate(text, params);
   } catch (error) {
     throw asFailure(error);

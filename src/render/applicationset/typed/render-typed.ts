@@ -2,6 +2,7 @@ import { GenerateError, withPrefix } from '../failure/failures.ts';
 import type { JsonValue } from '../json/json-value.ts';
 import type { Params } from '../params/params.ts';
 import { setKey } from '../json/json-value.ts';
+import type { KeptMaps } from '../../template/to-go-value.ts';
 import { checkOptions, replaceText, type TemplateMode } from '../params/replace-text.ts';
 import type { GoStruct, GoType } from '../types/go-type.ts';
 import { RawJson } from '../json/raw-json.ts';
@@ -10,6 +11,8 @@ import type { TypedObject, TypedValue } from './typed-value.ts';
 export interface Rendering {
   readonly params: Params;
   readonly mode: TemplateMode;
+  /** Changes that functions such as `set` make in the parameters. */
+  readonly kept?: KeptMaps;
   /** Renders the `values` of a generator, which are rendered again later; undefined for a template, which has none. */
   readonly renderValues?: (values: TypedObject) => TypedObject;
 }
@@ -61,7 +64,7 @@ function renderValue(
       return value instanceof RawJson ? renderRaw(value, rendering) : value;
     case 'string':
     case 'intOrString':
-      return typeof value === 'string' ? replaceText(value, rendering.params, rendering.mode) : value;
+      return typeof value === 'string' ? render(value, rendering) : value;
     default:
       return value;
   }
@@ -71,30 +74,34 @@ function renderMap(of: GoType, value: TypedObject, rendering: Rendering): TypedO
   const rendered: Record<string, TypedValue> = {};
   for (const key of Object.keys(value)) {
     const item = renderValue(of, value[key], rendering);
-    setKey(rendered, replaceText(key, rendering.params, rendering.mode), item as TypedValue);
+    setKey(rendered, render(key, rendering), item as TypedValue);
   }
   return rendered;
 }
 
-function renderRaw(raw: RawJson, { params, mode }: Rendering): RawJson {
+function renderRaw(raw: RawJson, rendering: Rendering): RawJson {
   return withPrefix(
     'failed to deeply replace JSON field contents',
-    () => new RawJson(renderJson(raw.value, params, mode), true),
+    () => new RawJson(renderJson(raw.value, rendering), true),
   );
 }
 
 /** Entries that are null are dropped from maps, not from lists. */
-function renderJson(value: JsonValue, params: Params, mode: TemplateMode): JsonValue {
-  if (typeof value === 'string') return replaceText(value, params, mode);
+function renderJson(value: JsonValue, rendering: Rendering): JsonValue {
+  if (typeof value === 'string') return render(value, rendering);
   if (value === null || typeof value !== 'object') return value;
-  if (Array.isArray(value)) return value.map((item: JsonValue) => renderJson(item, params, mode));
+  if (Array.isArray(value)) return value.map((item: JsonValue) => renderJson(item, rendering));
   const rendered: Record<string, JsonValue> = {};
   for (const [key, item] of Object.entries(value)) {
     if (item === null) continue;
-    const result = renderJson(item, params, mode);
-    setKey(rendered, replaceText(key, params, mode), result);
+    const result = renderJson(item, rendering);
+    setKey(rendered, render(key, rendering), result);
   }
   return rendered;
+}
+
+function render(text: string, { params, mode, kept }: Rendering): string {
+  return replaceText(text, params, mode, kept);
 }
 
 /** Renders what can be rendered of a generator's `values`: what needs parameters that come later stays. */

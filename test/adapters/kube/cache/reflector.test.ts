@@ -16,6 +16,8 @@ const cluster = (name: string): KubeObject => ({
   metadata: { name },
 });
 
+const AWAY = { code: 'kube.network', subject: 'test' };
+
 describe('Reflector', () => {
   let api: FakeKubeApi;
   let clock: FakeClock;
@@ -127,7 +129,7 @@ describe('Reflector', () => {
     expect(reflector.relists).toBe(2);
   });
 
-  it('lists anew when the server has never reached its position: it was restored from a backup', async () => {
+  const notReached = () => {
     const watch = api.watch.bind(api);
     let restored = false;
     api.watch = async function* (kind, options: WatchOptions): AsyncGenerator<WatchEvent> {
@@ -148,16 +150,45 @@ describe('Reflector', () => {
         if (restored) return;
       }
     };
+    return () => (restored = true);
+  };
+
+  it('lists anew when the server has never reached its position: it was restored from a backup', async () => {
+    const restore = notReached();
     const reflector = start();
     await clock.advance(0);
     await api.create(MANAGED_CLUSTER, cluster('lost'));
     await clock.advance(0);
     expect(names(reflector)).toEqual(['lost']);
-    restored = true;
+    restore();
     await api.create(MANAGED_CLUSTER, cluster('last'));
     await api.delete(MANAGED_CLUSTER, { namespace: '', name: 'lost' });
     await clock.advance(10_000);
-    expect(reflector.relists).toBe(2);
+    // The first list, the one that shows the other history, and one from after everybody knew of it.
+    expect(reflector.relists).toBe(3);
+    expect(names(reflector)).toEqual(['last']);
+  });
+
+  it('shows nothing of a restored server before everybody knows of it', async () => {
+    const restore = notReached();
+    const shown: (readonly string[])[] = [];
+    const reflector = start({
+      onOtherHistory: () => {
+        shown.push(names(reflector));
+        // The server that has just come back goes away once more.
+        return shown.length === 1 ? Promise.reject(new TransientError('away', AWAY)) : Promise.resolve();
+      },
+    });
+    await clock.advance(0);
+    await api.create(MANAGED_CLUSTER, cluster('lost'));
+    await clock.advance(0);
+    restore();
+    await api.create(MANAGED_CLUSTER, cluster('last'));
+    await api.delete(MANAGED_CLUSTER, { namespace: '', name: 'lost' });
+    await clock.advance(30_000);
+    // The deletion is what the watch did not show.
+    const before = ['last', 'lost'];
+    expect(shown).toEqual([before, before]);
     expect(names(reflector)).toEqual(['last']);
   });
 

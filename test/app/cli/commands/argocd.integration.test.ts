@@ -1,24 +1,18 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { runCli } from '../../../../src/app/cli/program.ts';
-import type { KindInfo } from '../../../../src/core/model/kinds.ts';
-import { NAMESPACE } from '../../../../src/core/model/kinds.ts';
+import { kind } from '../../../../src/core/model/kinds.ts';
+import { NAMESPACE, SECRET } from '../../../../src/core/model/kinds.ts';
 import { startEmbeddedHub } from '../../../fakes/embedded-hub.ts';
 import { crd } from '../../../interop/argocd-objects.ts';
-import { APPLICATION_SET, SECRET } from '../../../../src/app/cli/commands/argocd/argo-kinds.ts';
+import { APPLICATION_SET } from '../../../../src/core/argocd/argocd-kinds.ts';
 import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
 import { makeCliIo } from '../../cli-harness.ts';
 
-const CRD: KindInfo = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  plural: 'customresourcedefinitions',
-  namespaced: false,
-};
+const CRD = kind('apiextensions.k8s.io', 'v1', 'CustomResourceDefinition', 'Cluster');
 const URL = 'http://127.0.0.1:1';
 
 describe('berth argocd', () => {
@@ -76,6 +70,39 @@ describe('berth argocd', () => {
     writeFileSync(join(dir, 'token'), 'a-token-that-was-given\n');
     await onHub('install', '--url', URL, '--token-file', join(dir, 'token'));
     expect((await secret())?.metadata.resourceVersion).not.toBe(before);
+  });
+
+  it('install prints the definition of GitOpsCluster, and leaves the one of a hub that has it', async () => {
+    const { stdout } = await berth('install', '--url', URL, '--dry-run', '--gitops-cluster-crd');
+    const [crd, ...rest] = parseAllDocuments(stdout).map((document) => document.toJS() as KubeObject);
+    expect(crd?.metadata.name).toBe('gitopsclusters.apps.open-cluster-management.io');
+    expect(crd).toMatchObject({ spec: { versions: [{ name: 'v1beta1' }, { name: 'v1alpha1' }] } });
+    expect(rest).toHaveLength(5);
+    const again = await onHub('install', '--url', URL, '--gitops-cluster-crd');
+    expect(again.stdout).toContain(
+      'GitOpsCluster is served already (apps.open-cluster-management.io/v1beta1): its definition stays',
+    );
+    const name = 'gitopsclusters.apps.open-cluster-management.io';
+    expect(await hub.api.get(CRD, { namespace: '', name })).toBeUndefined();
+  });
+
+  it('install writes the entry of a token that it makes into a new file, and spoils none that is there', async () => {
+    const [file, name] = [join(dir, 'tokens.yaml'), 'entry'];
+    const args = ['install', '--url', URL, '--name', name, '--token-entry', file];
+    writeFileSync(file, 'mine');
+    const refused = await onHub(...args);
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toMatch(/--token-entry.*does not exist/);
+    expect(readFileSync(file, 'utf8')).toBe('mine');
+    expect(await hub.api.get(SECRET, { namespace: 'argocd', name: 'entry-plugin' })).toBeUndefined();
+    rmSync(file);
+    const done = await onHub(...args);
+    expect(done.stdout).toContain(`--token-file ${file}`);
+    expect(done.stdout).not.toContain('sha256');
+    expect(parse(readFileSync(file, 'utf8'))).toMatchObject({ tokens: [{ name: 'argocd-entry' }] });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    // The token is there: nothing is made, and the file stays.
+    expect(await onHub(...args)).toMatchObject({ code: 0, stderr: '' });
   });
 
   it.each(['ftp://x', 'berth', 'https://x?a=b'])('install refuses the address %s', async (url) => {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { APPLICATION_SET_REPORT } from '../../../../src/core/model/kinds.ts';
+import { APPLICATION_SET_REPORT } from '../../../../src/core/argocd/argocd-kinds.ts';
 import { PullFleet } from './pull-fleet.ts';
 
 const RUNS = { healthStatus: 'Healthy', syncStatus: 'Synced', syncRevision: 'abc' };
@@ -211,7 +211,7 @@ describe('the removal budget', () => {
     expect(fleet.warnings()).toEqual([]);
   });
 
-  it('counts removals of the last minutes, also after a restart', async () => {
+  it('counts removals of the last minutes, also those of another leader', async () => {
     await fullFleet();
     for (const cluster of ['c1', 'c2']) await fleet.delete(`shop-${cluster}`);
     await fleet.settle();

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { ObjectCache } from '../../../../src/adapters/kube/cache/object-cache.ts';
 import type { PulledWorkWritten, PullHeld } from '../../../../src/core/argocd/pull/pull-events.ts';
 import {
@@ -7,13 +6,10 @@ import {
 } from '../../../../src/controllers/argocd/pull/start-pull-controller.ts';
 import type { Application } from '../../../../src/core/model/kind/argo-application.ts';
 import type { ManifestWork } from '../../../../src/core/model/kind/manifest-work.ts';
-import {
-  APPLICATION,
-  APPLICATION_SET_REPORT,
-  MANAGED_CLUSTER,
-  MANIFEST_WORK,
-} from '../../../../src/core/model/kinds.ts';
-import type { Removal } from '../../../../src/core/publish/judge/removal-window.ts';
+import { HubRemovals } from '../../../../src/controllers/argocd/pull/hub-removals.ts';
+import { APPLICATION, APPLICATION_SET_REPORT } from '../../../../src/core/argocd/argocd-kinds.ts';
+import { MANAGED_CLUSTER, MANIFEST_WORK } from '../../../../src/core/model/kinds.ts';
+import { sha256 } from '../../../../src/runtime/sha256.ts';
 import { Supervisor } from '../../../../src/runtime/supervisor.ts';
 import { FakeClock } from '../../../fakes/fake-clock.ts';
 import { FakeKubeApi } from '../../../fakes/fake-kube-api.ts';
@@ -29,7 +25,6 @@ export class PullFleet {
   readonly written: PulledWorkWritten[] = [];
   readonly held: PullHeld[] = [];
   readonly errors: unknown[] = [];
-  readonly removals = new Map<string, readonly Removal[]>();
   #parts: { readonly pull: PullController; readonly supervisor: Supervisor } | undefined;
 
   constructor({ withReports = true } = {}) {
@@ -38,18 +33,16 @@ export class PullFleet {
   }
 
   async start(): Promise<this> {
-    const { hub, clock, removals } = this;
+    const { hub, clock } = this;
     const [log, random] = [new SilentLogger(), () => 0.5];
     const supervisor = new Supervisor({ clock, random, log });
     const cache = new ObjectCache({ api: hub, clock, random, log });
     const pull = startPullController({
       ...{ hub, cache, clock, log, random },
-      digest: (text) => createHash('sha256').update(text).digest('hex'),
+      digest: sha256,
       budget: { percent: 25, atLeast: 2 },
-      removals: {
-        get: (group) => removals.get(group),
-        persist: async (group, list) => void removals.set(group, list),
-      },
+      // Each start is another process, with nothing of its own: another leader.
+      removals: new HubRemovals({ hub, clock, digest: sha256 }),
       onWrite: (event) => this.written.push(event),
       onHeld: (held) => this.held.push(held),
       onError: (_key, error) => this.errors.push(error),

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { CommitStatusTarget } from '../../../../src/adapters/scm/commit-status.ts';
+import type { ForgeRepository } from '../../../../src/adapters/forge/request/forge-repository.ts';
 import { type ForgeAnswer, startForge } from '../../../fakes/forge-server.ts';
 import { baseFiles, placement, yaml } from '../../../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../../../app/serve/served-fleet.ts';
@@ -20,7 +20,7 @@ describe('commit statuses of a served source', () => {
     await fleet.close();
     await forge.close();
   });
-  const serve = (provider: CommitStatusTarget['provider'] = 'github') =>
+  const serve = (provider: ForgeRepository['provider'] = 'github') =>
     fleet.serve({
       sources: [
         {
@@ -33,7 +33,7 @@ describe('commit statuses of a served source', () => {
     });
   const told = (count: number) => fleet.until(() => (forge.seen.length >= count ? forge.seen : undefined));
 
-  it.each<[CommitStatusTarget['provider'], (commit: string) => string, string, string]>([
+  it.each<[ForgeRepository['provider'], (commit: string) => string, string, string]>([
     ['github', (id) => `/repos/team/fleet/statuses/${id}`, 'failure', 'context'],
     ['gitea', (id) => `/repos/team/fleet/statuses/${id}`, 'failure', 'context'],
     ['gitlab', (id) => `/projects/team%2Ffleet/statuses/${id}`, 'failed', 'name'],

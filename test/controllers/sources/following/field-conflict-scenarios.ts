@@ -3,14 +3,14 @@ import { systemClock } from '../../../../src/adapters/clock/system-clock.ts';
 import type { HubSync } from '../../../../src/controllers/sources/following/hub-sync.ts';
 import type { HubSyncOptions } from '../../../../src/controllers/sources/following/hub-sync-options.ts';
 import { SourceClaims } from '../../../../src/controllers/sources/progress/source-claims.ts';
-import { CONFIG_MAP, type KindInfo, MANAGED_CLUSTER } from '../../../../src/core/model/kinds.ts';
+import { CONFIG_MAP, MANAGED_CLUSTER, kind, type KindInfo } from '../../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
 import type { KubeApi } from '../../../../src/core/ports.ts';
 import { LEFT_FIELDS_ANNOTATION } from '../../../../src/core/sync/left-fields.ts';
 import { hubSyncFor } from './hub-sync-fixture.ts';
 import { interceptedApi } from './intercepted-api.ts';
 
-const SERVICE: KindInfo = { group: '', version: 'v1', kind: 'Service', plural: 'services', namespaced: true };
+const SERVICE = kind('', 'v1', 'Service', 'Namespaced');
 const REGION = '.metadata.labels.example.com/region';
 
 /** Fields that another manager owns, on a hub with the kinds of OCM: the same on the embedded one and on kube-apiserver. @param hub read in each test */

@@ -3,26 +3,20 @@ import { hubAdmission } from '../../../../src/app/hub-admission.ts';
 import { TransientError } from '../../../../src/core/errors.ts';
 import type { KubeApi } from '../../../../src/core/ports.ts';
 import { InterceptedKubeApi } from '../../../fakes/intercepted-kube-api.ts';
-import { CONFIG_MAP, type KindInfo, MANAGED_CLUSTER } from '../../../../src/core/model/kinds.ts';
+import {
+  CONFIG_MAP,
+  DEPLOYMENT,
+  MANAGED_CLUSTER,
+  kind,
+  type KindInfo,
+} from '../../../../src/core/model/kinds.ts';
 import { baseFiles, cluster, placement, yaml } from '../../../app/serve/fleet-fixture.ts';
 import { restrictedClient } from '../../../app/serve/restricted-controller.ts';
 import { ServedFleet } from '../../../app/serve/served-fleet.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
-const DEPLOYMENT: KindInfo = {
-  group: 'apps',
-  version: 'v1',
-  kind: 'Deployment',
-  plural: 'deployments',
-  namespaced: true,
-};
-const ROLE: KindInfo = {
-  group: RBAC,
-  version: 'v1',
-  kind: 'ClusterRole',
-  plural: 'clusterroles',
-  namespaced: false,
-};
+
+const ROLE = kind(RBAC, 'v1', 'ClusterRole', 'Cluster');
 const DUTIES = { applies: true, schedule: 'berth', works: false, embedded: false, secrets: [] } as const;
 const GAUGE =
   'berth_source_unlisted_kinds{source="fleet",resource="deployments.apps",reason="kube.forbidden"}';

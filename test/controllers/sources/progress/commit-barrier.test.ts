@@ -12,6 +12,12 @@ const at = (resourceVersion: string, over: object = {}): KubeObject => {
   return { ...object, metadata: { ...object.metadata, uid: 'u', resourceVersion, ...over } };
 };
 
+function deferred(): [Promise<void>, () => void] {
+  let end = (): void => undefined;
+  const promise = new Promise<void>((resolve) => (end = resolve));
+  return [promise, () => end()];
+}
+
 describe('CommitBarrier', () => {
   let clock: FakeClock;
   let store: ObjectStore;
@@ -130,6 +136,55 @@ describe('CommitBarrier', () => {
     expect([barrier.isHalf, barrier.isHubCompared]).toEqual([true, false]);
     whole('other');
     expect([barrier.isHalf, barrier.isHubCompared]).toEqual([false, true]);
+  });
+
+  it.each([
+    ['shows that the cluster is back, until the watch shows its deletion', true],
+    ['shows no cluster any more', false],
+  ])('after a restore believes no store from before it, and then a list that %s', async (_name, isListed) => {
+    // Deleted before the restore: the stale store does not show it.
+    const [listed, setListed] = deferred();
+    begin();
+    barrier.hubChanged(new Map([['ManagedCluster', listed]]));
+    barrier.deleted(at('5'));
+    begin();
+    expect([barrier.isHalf, barrier.isHubCompared]).toEqual([true, false]);
+    if (isListed) store.put(at('5'));
+    setListed();
+    await listed;
+    expect(barrier.isHalf).toBe(isListed);
+    store.remove('c1');
+    expect([barrier.isHalf, barrier.isHubCompared]).toEqual([false, true]);
+  });
+
+  it('after a restore takes the version of an object from before it for no proof', async () => {
+    const [listed, setListed] = deferred();
+    store.put(at('90'));
+    begin();
+    barrier.hubChanged(new Map([['ManagedCluster', listed]]));
+    barrier.applied(at('7'));
+    begin();
+    store.put(at('91'));
+    store.replace([at('6')], { isSameHistory: false });
+    setListed();
+    await listed;
+    expect(barrier.isHalf).toBe(true);
+    store.put(at('7'));
+    expect(barrier.isHalf).toBe(false);
+  });
+
+  it('after two restores waits for the list after the second one', async () => {
+    const [first, endFirst] = deferred();
+    const [second, endSecond] = deferred();
+    barrier.hubChanged(new Map([['ManagedCluster', first]]));
+    barrier.hubChanged(new Map([['ManagedCluster', second]]));
+    begin();
+    endFirst();
+    await first;
+    expect(barrier.isHalf).toBe(true);
+    endSecond();
+    await second;
+    expect(barrier.isHalf).toBe(false);
   });
 
   it('after a restore waits five minutes for sources that were never read, also after a take-over', async () => {

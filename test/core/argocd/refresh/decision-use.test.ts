@@ -65,7 +65,7 @@ describe('the generators of an ApplicationSet that read decisions', () => {
       want: [],
     },
   ])('$about', ({ generators, want }) => {
-    expect(decisionUses({ generators })).toEqual(want);
+    expect(decisionUses({ generators })).toMatchObject(want);
   });
 
   it('are none where the spec is no object, and end where nesting has no end', () => {

@@ -3,6 +3,7 @@ import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
 import type { Taint } from '../../../../src/core/model/kind/managed-cluster.ts';
 import {
   APPLIED_TAINTS_ANNOTATION,
+  withHubTaintNote,
   withHubTaints,
 } from '../../../../src/core/sync/applied/cluster-taints.ts';
 
@@ -86,5 +87,18 @@ describe('the taints of a cluster from Git', () => {
   ])('$name', ({ git, live, want }) => {
     const sent = withHubTaints(cluster(git), live && liveOf(live), 'berth');
     expect((sent['spec'] as { taints?: readonly Taint[] }).taints).toEqual(want);
+  });
+});
+
+describe('the note while others have the list', () => {
+  it.each([
+    ['is the one on the hub, not the newer one of Git', 'drain:NoSelect', 'registration', 'drain:NoSelect'],
+    ['of a list before the annotation is what Berth owned', undefined, 'berth', 'drain:NoSelect'],
+    ['of a list that was never of Git is empty', undefined, 'registration', ''],
+  ])('%s', (...[, noted, owner, want]) => {
+    const taints = [{ ...drain, timeAdded: T }];
+    const live = liveOf({ taints, owner, ...(noted !== undefined && { noted }) });
+    const sent = withHubTaintNote(withHubTaints(cluster([]), live, 'berth'), live, 'berth');
+    expect(sent.metadata.annotations?.['berth.dev/applied-taints']).toBe(want);
   });
 });

@@ -20,7 +20,7 @@ describe('another controller that writes the status of a replica set', () => {
     const rivals = new StatusRivals();
     let last: number | undefined;
     for (let round = 0; round < count; round++) {
-      rivals.wrote(seen(0, ''), status('ours'), String(10 * round + 1));
+      rivals.recordWrite(seen(0, ''), status('ours'), String(10 * round + 1));
       last = rivals.yieldMs(seen(10 * round + 2, theirs), NOW + round * stepMs);
     }
     return last;
@@ -35,7 +35,7 @@ describe('another controller that writes the status of a replica set', () => {
 
   it('is not one where the watch is behind', () => {
     const rivals = new StatusRivals();
-    rivals.wrote(seen(1, ''), status('ours'), '20');
+    rivals.recordWrite(seen(1, ''), status('ours'), '20');
     for (let version = 10; version < 20; version++) rivals.yieldMs(seen(version, 'older'), NOW);
     expect(rivals.yieldMs(seen(20, 'ours'), NOW)).toBeUndefined();
   });
@@ -43,7 +43,7 @@ describe('another controller that writes the status of a replica set', () => {
   it('is tried again after ten minutes', () => {
     const rivals = new StatusRivals();
     for (let version = 1; version < 9; version += 2) {
-      rivals.wrote(seen(0, ''), status('ours'), String(version));
+      rivals.recordWrite(seen(0, ''), status('ours'), String(version));
       rivals.yieldMs(seen(version + 1, 'theirs'), NOW);
     }
     expect(rivals.yieldMs(seen(30, 'theirs again'), NOW + 1_000)).toBe(599_000);

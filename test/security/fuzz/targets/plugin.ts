@@ -45,6 +45,7 @@ const endpoint = new GetparamsEndpoint({
     cluster: (name) => clusters.get(name),
     scores: () => [],
     isInSets: () => true,
+    waves: () => ({ ok: true, served: new Map([['a', 0]]) }),
     revision: () => 0,
   },
   tokens: { identify: () => GRANT },

@@ -1,5 +1,14 @@
 import { argoConnectionObjects, secretName } from '../../../../../plugin/install/argo-connection.ts';
-import { CONFIG_MAP, type KindInfo } from '../../../../core/model/kinds.ts';
+import { GITOPS_CLUSTERS } from '../../../../core/argocd/argocd-kinds.ts';
+import {
+  apiVersionOf,
+  CONFIG_MAP,
+  CUSTOM_RESOURCE_DEFINITION,
+  ROLE,
+  ROLE_BINDING,
+  SECRET,
+  type KindInfo,
+} from '../../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../../core/model/object-meta.ts';
 import type { KubeApi } from '../../../../core/ports.ts';
 import { renderDocument } from '../../../terminal/output-format.ts';
@@ -8,13 +17,14 @@ import { withHub } from '../../flags/hub-flags.ts';
 import { wrongValue } from '../../flags/wrong-option.ts';
 import type { CliCommand } from '../cli-command.ts';
 import { addArgocdFlags, argocdCommand, type ArgocdFlags } from './argocd-flags.ts';
-import { ROLE, ROLE_BINDING, SECRET } from './argo-kinds.ts';
 
 interface InstallFlags extends ArgocdFlags {
   readonly name: string;
   readonly url: string;
   readonly tokenFile?: string;
+  readonly tokenEntry?: string;
   readonly placementNamespace: readonly string[];
+  readonly gitopsClusterCrd: boolean;
   readonly dryRun: boolean;
 }
 
@@ -26,6 +36,8 @@ const HELP = `
 Writes, in the namespace of Argo CD: the ConfigMap and the token of the plugin generator, the ConfigMap of
 the generator of decision resources, and the right of Argo CD to list PlacementDecisions. A token that is
 there already stays. Otherwise one is made, and what is printed belongs into the token file of berth serve.
+With --gitops-cluster-crd also the definition of GitOpsCluster, v1beta1 and v1alpha1, for
+berth serve --argocd-cluster-secrets. A hub that serves the kind already, as an embedded hub does, keeps its own.
 
 Exit codes: 0 written or printed, 1 error.
 
@@ -33,6 +45,8 @@ Examples:
   berth argocd install --url https://berth.berth-system.svc:8443
   berth argocd install --url https://berth.berth-system.svc:8443/namespaces/team-a --name berth-team-a
   berth argocd install --url https://berth.example.org --token-file token --dry-run | kubectl apply -f -
+  berth argocd install --url http://192.0.2.10:8080 --token-entry tokens.yaml   # then berth serve --token-file tokens.yaml
+  berth argocd install --url https://berth.berth-system.svc:8443 --gitops-cluster-crd
 `;
 
 export const argocdInstallCommand: CliCommand = {
@@ -45,11 +59,16 @@ export const argocdInstallCommand: CliCommand = {
       .option('--name <name>', 'name of the plugin ConfigMap', 'berth')
       .option('--token-file <file>', 'the token to write, instead of one that is made')
       .option(
+        '--token-entry <file>',
+        'a new token file of berth serve for a token that is made, instead of printing its entry',
+      )
+      .option(
         '--placement-namespace <name>',
         'for the entry of a token that is made: whose placements it may read; may be repeated',
         collect,
         [],
       )
+      .option('--gitops-cluster-crd', 'also the definition of GitOpsCluster, where the hub lacks it', false)
       .option('--dry-run', 'print the manifests and write nothing', false);
     addArgocdFlags(command)
       .addHelpText('after', HELP)
@@ -62,17 +81,21 @@ async function install(io: CliIo, flags: InstallFlags): Promise<ExitCode> {
   const baseUrl = checkedUrl(url);
   const given = flags.tokenFile === undefined ? undefined : await readToken(flags.tokenFile);
   if (flags.dryRun) {
-    const objects = argoConnectionObjects({ namespace, name, baseUrl, token: given ?? PLACEHOLDER });
+    const connection = argoConnectionObjects({ namespace, name, baseUrl, token: given ?? PLACEHOLDER });
+    const objects = flags.gitopsClusterCrd ? [await gitOpsClusterCrd(), ...connection] : connection;
     const texts = await Promise.all(objects.map((object) => renderDocument(object, 'yaml')));
     io.stdout.write(texts.join('---\n'));
     return 0;
   }
   await withHub(io, flags, async (hub) => {
+    if (flags.gitopsClusterCrd) await writeGitOpsClusterCrd(hub, io);
     const isThere = (await hub.get(SECRET, { namespace, name: secretName(name) })) !== undefined;
     const made = given === undefined && !isThere ? await makeToken() : undefined;
+    if (made !== undefined && flags.tokenEntry !== undefined)
+      await writeNew(flags.tokenEntry, await entryOf(made, flags));
     const objects = argoConnectionObjects({ namespace, name, baseUrl, token: given ?? made });
     for (const object of objects) await write(hub, object, io);
-    if (made !== undefined) io.stdout.write(await tokenEntry(made, flags));
+    if (made !== undefined) io.stdout.write(await whereTheEntryIs(made, flags));
   });
   return 0;
 }
@@ -83,13 +106,53 @@ async function write(hub: KubeApi, object: KubeObject, io: CliIo): Promise<void>
   io.stdout.write(`${object.kind} ${object.metadata.namespace ?? ''}/${object.metadata.name} written\n`);
 }
 
+/** A definition of somebody else stays as it is: its objects may need fields that ours does not have. */
+async function writeGitOpsClusterCrd(hub: KubeApi, io: CliIo): Promise<void> {
+  const crd = await gitOpsClusterCrd();
+  for (const kind of GITOPS_CLUSTERS) {
+    const apiVersion = apiVersionOf(kind);
+    if ((await hub.resolve(apiVersion, kind.kind)) === undefined) continue;
+    io.stdout.write(`${kind.kind} is served already (${apiVersion}): its definition stays\n`);
+    return;
+  }
+  await hub.apply(CUSTOM_RESOURCE_DEFINITION, crd, { fieldManager: FIELD_MANAGER });
+  io.stdout.write(`${crd.kind} ${crd.metadata.name} written\n`);
+}
+
+async function gitOpsClusterCrd(): Promise<KubeObject> {
+  const { ocmCrds } = await import('../../../../core/ocm/ocm-crds.ts');
+  const [crd] = ocmCrds(['apps.open-cluster-management.io']);
+  return crd as unknown as KubeObject;
+}
+
+async function whereTheEntryIs(token: string, flags: InstallFlags): Promise<string> {
+  if (flags.tokenEntry !== undefined)
+    return `A token was made. berth serve knows it with --token-file ${flags.tokenEntry}\n`;
+  const entry = await entryOf(token, flags);
+  return `\nA token was made. Add it to the token file of berth serve (--token-file):\n\n${entry}`;
+}
+
+/** Before the token is on the hub: a file that is there already stays, and nothing else is done. */
+async function writeNew(file: string, text: string): Promise<void> {
+  const { writeFile } = await import('node:fs/promises');
+  try {
+    await writeFile(file, text, { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    throw wrongValue(
+      '--token-entry',
+      file,
+      'a file that does not exist: leave the option out, and add the entry',
+    );
+  }
+}
+
 /** What the token file of `berth serve` needs: the digest, never the token. */
-async function tokenEntry(token: string, flags: InstallFlags): Promise<string> {
+async function entryOf(token: string, flags: InstallFlags): Promise<string> {
   const { sha256 } = await import('../../../../runtime/sha256.ts');
   const namespaces = flags.placementNamespace.length === 0 ? ['*'] : flags.placementNamespace;
   const entry = { name: `argocd-${flags.name}`, sha256: sha256(token), namespaces };
-  const text = await renderDocument({ tokens: [entry] }, 'yaml');
-  return `\nA token was made. Add it to the token file of berth serve (--token-file):\n\n${text}`;
+  return renderDocument({ tokens: [entry] }, 'yaml');
 }
 
 async function makeToken(): Promise<string> {

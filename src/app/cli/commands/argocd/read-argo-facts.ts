@@ -8,16 +8,24 @@ import {
 import { decisionGenerators } from '../../../../../plugin/doctor/generators-in-use.ts';
 import { tokenReference } from '../../../../../plugin/doctor/plugin-config-problems.ts';
 import { GENERATOR_ACCOUNTS } from '../../../../../plugin/install/argo-connection.ts';
+import { secretTexts } from '../../../../adapters/kube/secret-texts.ts';
 import { InputError } from '../../../../core/errors.ts';
-import { CONFIG_MAP, PLACEMENT_DECISION } from '../../../../core/model/kinds.ts';
+import {
+  CONFIG_MAP,
+  DEPLOYMENT,
+  PLACEMENT_DECISION,
+  SECRET,
+  SUBJECT_ACCESS_REVIEW,
+} from '../../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../../core/model/object-meta.ts';
 import type { KubeApi } from '../../../../core/ports.ts';
-import { APPLICATION_SET, DEPLOYMENT, SECRET, SUBJECT_ACCESS_REVIEW } from './argo-kinds.ts';
+import { APP_PROJECT, APPLICATION_SET } from '../../../../core/argocd/argocd-kinds.ts';
+import { SECRET_TYPE_LABEL } from '../../../../core/argocd/cluster-secrets/cluster-secret.ts';
 
 /** Asks an endpoint with a token, without naming a placement. */
 export type Probe = (baseUrl: string, token: string) => Promise<ProbeResult>;
 
-const CLUSTER_SECRETS = 'argocd.argoproj.io/secret-type=cluster';
+const CLUSTER_SECRETS = `${SECRET_TYPE_LABEL}=cluster`;
 const CONTROLLER = 'argocd-applicationset-controller';
 
 /**
@@ -54,9 +62,10 @@ export async function readArgoFacts(hub: KubeApi, namespace: string, probe: Prob
     secrets,
     clusterSecrets: clusters.items.map((secret) => ({
       name: secret.metadata.name,
-      data: decoded(secret['data']),
+      data: secretTexts(secret),
     })),
     decisions: decisions.items,
+    projects: await projectsOf(hub, namespace),
     mayList: await mayListDecisions(hub, namespace),
     probes,
   };
@@ -76,6 +85,17 @@ async function applicationSetsOf(hub: KubeApi): Promise<readonly KubeObject[]> {
   }
 }
 
+/** Undefined where the kind is missing, or where this user may not list it. */
+async function projectsOf(hub: KubeApi, namespace: string): Promise<ReadonlySet<string> | undefined> {
+  try {
+    const { items } = await hub.list(APP_PROJECT, { namespace });
+    return new Set(items.map(({ metadata }) => metadata.name));
+  } catch (error) {
+    if (error instanceof InputError) return undefined;
+    throw error;
+  }
+}
+
 async function byName<T>(
   names: readonly string[],
   read: (name: string) => Promise<T | undefined>,
@@ -92,16 +112,7 @@ async function textsOf(hub: KubeApi, namespace: string, name: string): Promise<T
 
 async function secretOf(hub: KubeApi, namespace: string, name: string): Promise<ArgoSecret | undefined> {
   const found = await hub.get(SECRET, { namespace, name });
-  return found && { data: decoded(found['data']), labels: found.metadata.labels ?? {} };
-}
-
-function decoded(data: unknown): Texts {
-  return Object.fromEntries(
-    Object.entries((data ?? {}) as Texts).map(([key, value]) => [
-      key,
-      Buffer.from(value, 'base64').toString(),
-    ]),
-  );
+  return found && { data: secretTexts(found), labels: found.metadata.labels ?? {} };
 }
 
 /** The tag of the controller's image. */

@@ -67,7 +67,8 @@ export function electionSettings(
     readonly schedule: 'berth' | 'upstream';
     readonly works: boolean;
     readonly argocd?: object | undefined;
-    readonly argocdPull: boolean;
+    readonly registration?: object | undefined;
+    readonly admission?: object | undefined;
     /** Of the sources. */
     readonly names: readonly string[];
   },
@@ -75,8 +76,9 @@ export function electionSettings(
   const writes =
     duties.applies ||
     duties.works ||
-    duties.argocdPull ||
     duties.argocd !== undefined ||
+    duties.registration !== undefined ||
+    duties.admission !== undefined ||
     duties.schedule === 'berth';
   const timing = timingOf(flags);
   const lease = leaseNameFlag(flags) ?? leaseNameOf(sha256, duties.names);

@@ -1,26 +1,20 @@
-import { activeHold } from '../../../../core/publish/approval/active-hold.ts';
+import { looseGroup, setGroup } from '../../../../core/argocd/pull/pull-target.ts';
 import { InputError } from '../../../../core/errors.ts';
-import { CONFIG_MAP, PLACEMENT } from '../../../../core/model/kinds.ts';
-import type { Placement } from '../../../../core/model/kind/placement.ts';
-import type { KubeApi } from '../../../../core/ports.ts';
-import {
-  HELD_CONDITION,
-  HELD_MESSAGE_ANNOTATION,
-  HELD_TOKEN_ANNOTATION,
-  RELEASE_ANNOTATION,
-  RELEASED_ANNOTATION,
-  RELEASED_BY_ANNOTATION,
-} from '../../../../core/publish/approval/publish-annotations.ts';
-import { DEFAULT_NAMESPACE, parentOfSource } from '../../../../core/sync/apply-set.ts';
+import { HELD_CONDITION, RELEASE_ANNOTATION } from '../../../../core/publish/approval/publish-annotations.ts';
+import { formatNameList } from '../../../../core/publish/judge/judge-result.ts';
+import { DEFAULT_NAMESPACE } from '../../../../core/sync/apply-set.ts';
+import type { ObjectKey } from '../../../../core/ports.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
-import { wrongValue } from '../../flags/wrong-option.ts';
+import { wrongOption, wrongValue } from '../../flags/wrong-option.ts';
 import { releasingUser } from './releasing-user.ts';
 
 interface ReleaseFlags extends HubFlags {
   readonly token: string;
   readonly source?: string;
+  readonly applicationSet?: string;
+  readonly applications?: string;
   readonly namespace: string;
   readonly as?: string;
 }
@@ -31,6 +25,8 @@ Exit codes: 0 released, 1 error: nothing is held, or the token is not that of th
 Examples:
   berth release team-a/web --token 0a1b2c3d4e5f         # a held decision
   berth release --source fleet --token 0a1b2c3d4e5f     # held deletions of a source
+  berth release --application-set argocd/shop --token 0a1b2c3d4e5f   # held removals of the pull model of Argo CD
+  berth release --applications argocd --token 0a1b2c3d4e5f           # of Applications that no ApplicationSet made
 
 The token is in the placement's ${HELD_CONDITION} condition and in berth status. It names exactly one change: if
 the decision moves on meanwhile, it is held again under another token. In Git the same is done by the annotation
@@ -46,6 +42,14 @@ export const releaseCommand: CliCommand = {
     addHubFlags(command)
       .requiredOption('--token <token>', 'plan token of the held change')
       .option('--source <name>', 'release held deletions of this source instead of a placement')
+      .option(
+        '--application-set <namespace/name>',
+        'release held removals of the pulled Applications of this ApplicationSet',
+      )
+      .option(
+        '--applications <namespace>',
+        'release those of the pulled Applications in this namespace that no ApplicationSet made',
+      )
       .option('--namespace <name>', 'with --source: namespace of the controller’s objects', DEFAULT_NAMESPACE)
       .option('--as <name>', 'a name for the record, beside the Kubernetes user that the hub knows')
       .addHelpText('after', EXAMPLES)
@@ -56,85 +60,60 @@ export const releaseCommand: CliCommand = {
 };
 
 async function runRelease(io: CliIo, placement: string | undefined, flags: ReleaseFlags): Promise<ExitCode> {
-  if (!/^[0-9a-f]{12}$/.test(flags.token)) throw wrongValue('--token', flags.token, '12 hexadecimal digits');
-  const options = { fieldManager: 'berth-release' };
+  const { token, source } = flags;
+  if (!/^[0-9a-f]{12}$/.test(token)) throw wrongValue('--token', token, '12 hexadecimal digits');
+  const group = pullGroup(placement, flags);
   return withHub<ExitCode>(io, flags, async (hub) => {
     const by = await releasingUser(hub, flags.as);
-    const releasedBy = { [RELEASED_BY_ANNOTATION]: `${by} at ${new Date().toISOString()}` };
-    if (flags.source !== undefined)
-      return releaseSource(io, hub, { ...flags, source: flags.source }, releasedBy);
-    const [namespace, name, more] = (placement ?? '').split('/');
-    if (
-      namespace === undefined ||
-      name === undefined ||
-      namespace === '' ||
-      name === '' ||
-      more !== undefined
-    )
-      throw new InputError(`got ${JSON.stringify(placement ?? '')}, expected NAMESPACE/NAME (or --source)`, {
-        code: 'cli.argument',
-        subject: 'placement',
-      });
-    const found = (await hub.get(PLACEMENT, { namespace, name })) as unknown as Placement | undefined;
-    requireHeld(found, `Placement ${namespace}/${name}`, flags.token);
-    const annotations = { [RELEASED_ANNOTATION]: flags.token, ...releasedBy };
-    await hub.mergePatch(PLACEMENT, { namespace, name }, { metadata: { annotations } }, options);
-    io.stdout.write(`released ${namespace}/${name} (token ${flags.token})\n`);
+    const release = { token, releasedBy: `${by} at ${new Date().toISOString()}` };
+    if (group !== undefined) {
+      const { releaseRemovals } = await import('../../../../controllers/releases/release-removals.ts');
+      const names = await releaseRemovals(hub, group, release);
+      const removed = `${names.length} ManifestWorks are removed: ${formatNameList(names)}`;
+      io.stdout.write(`released ${group} (token ${token}): ${removed}\n`);
+      return 0;
+    }
+    const held = await import('../../../../controllers/releases/release-held.ts');
+    if (source !== undefined) {
+      const { isShown } = await held.releaseDeletions(hub, { source, namespace: flags.namespace }, release);
+      if (!isShown)
+        io.stderr.write(
+          `Warning: the hub does not show what the controller holds (older versions do not write it): whether ${token} is the current token shows at its next pass (berth status)\n`,
+        );
+      io.stdout.write(
+        `released source ${source} (token ${token}): the controller deletes at its next pass, unless it holds other deletions then\n`,
+      );
+      return 0;
+    }
+    const key = placementKey(placement);
+    await held.releasePlacement(hub, key, release);
+    io.stdout.write(`released ${key.namespace}/${key.name} (token ${token})\n`);
     return 0;
   });
 }
 
-/** Held deletions. What is held is on the source's ApplySet: the controller writes it there. */
-async function releaseSource(
-  io: CliIo,
-  hub: KubeApi,
-  {
-    source,
-    namespace,
-    token,
-  }: { readonly source: string; readonly namespace: string; readonly token: string },
-  releasedBy: Readonly<Record<string, string>>,
-): Promise<ExitCode> {
-  const key = parentOfSource(source, namespace);
-  const subject = `source ${source}`;
-  const parent = await hub.get(CONFIG_MAP, key);
-  if (parent === undefined)
-    throw new InputError(`has no ApplySet on the hub: no ConfigMap ${namespace}/${key.name}`, {
-      code: 'release.source',
-      subject,
-      hint: 'the name of the source is that of its settings; --namespace names another namespace of the controller',
+/** @throws InputError for what is not `NAMESPACE/NAME` */
+function placementKey(placement = ''): ObjectKey {
+  const [namespace = '', name = '', more] = placement.split('/');
+  if (namespace === '' || name === '' || more !== undefined)
+    throw new InputError(`got ${JSON.stringify(placement)}, expected NAMESPACE/NAME (or --source)`, {
+      code: 'cli.argument',
+      subject: 'placement',
     });
-  const { [HELD_TOKEN_ANNOTATION]: held, [HELD_MESSAGE_ANNOTATION]: message } =
-    parent.metadata.annotations ?? {};
-  if (held === '') throw new InputError('nothing is held', { code: 'release.not-held', subject });
-  if (held !== undefined && held !== token)
-    throw new InputError(`the token ${token} does not match the deletions that are held now, under ${held}`, {
-      code: 'release.token',
-      subject,
-      hint: message,
-    });
-  const annotations = { [RELEASE_ANNOTATION]: token, ...releasedBy };
-  await hub.mergePatch(CONFIG_MAP, key, { metadata: { annotations } }, { fieldManager: 'berth-release' });
-  if (held === undefined)
-    io.stderr.write(
-      `Warning: the hub does not show what the controller holds (older versions do not write it): whether ${token} is the current token shows at its next pass (berth status)\n`,
-    );
-  io.stdout.write(
-    `released ${subject} (token ${token}): the controller deletes at its next pass, unless it holds other deletions then\n`,
-  );
-  return 0;
+  return { namespace, name };
 }
 
-/** A token of yesterday would do nothing, silently: say so. */
-function requireHeld(placement: Placement | undefined, subject: string, token: string): void {
-  if (placement === undefined)
-    throw new InputError('does not exist on the hub', { code: 'release.placement', subject });
-  const held = activeHold(placement);
-  if (held === undefined) throw new InputError('nothing is held', { code: 'release.not-held', subject });
-  if (!held.message.includes(token))
-    throw new InputError(`the token ${token} does not match the change that is held now`, {
-      code: 'release.token',
-      subject,
-      hint: held.message,
-    });
+/** Whose removals in the pull model of Argo CD are released; undefined: something else is. */
+function pullGroup(placement: string | undefined, flags: ReleaseFlags): string | undefined {
+  const { applicationSet: set, applications, source } = flags;
+  const subjects = [placement, source, set, applications].filter((subject) => subject !== undefined);
+  if (subjects.length > 1)
+    throw wrongOption(
+      subjects.join(' and '),
+      'were given together, expected one of a placement, --source, --application-set, --applications',
+    );
+  if (set !== undefined && !/^[^/]+\/[^/]+$/.test(set))
+    throw wrongValue('--application-set', set, 'NAMESPACE/NAME');
+  if (set !== undefined) return setGroup(set);
+  return applications === undefined ? undefined : looseGroup(applications);
 }

@@ -1,15 +1,7 @@
 import { userInfo } from 'node:os';
 import { InputError } from '../../../../core/errors.ts';
-import type { KindInfo } from '../../../../core/model/kinds.ts';
+import { SELF_SUBJECT_REVIEW } from '../../../../core/model/kinds.ts';
 import type { KubeApi } from '../../../../core/ports.ts';
-
-const SELF_SUBJECT_REVIEW: KindInfo = {
-  group: 'authentication.k8s.io',
-  version: 'v1',
-  kind: 'SelfSubjectReview',
-  plural: 'selfsubjectreviews',
-  namespaced: false,
-};
 
 /**
  * Who releases, as the annotation keeps it. A hub does not tell its readers who wrote an annotation, so the client asks the hub who it is,

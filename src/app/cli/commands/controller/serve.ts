@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { parseRemovalBudget } from '../../../../core/publish/judge/removal-budget.ts';
-import { WEBHOOK_PROVIDERS, type WebhookProvider } from '../../../../adapters/scm/webhook-event.ts';
-import { type ServeOptions, type ServeHttpOptions } from '../../../settings/serve-options.ts';
+import type { ServeOptions } from '../../../settings/serve-options.ts';
 import { type ServeSource, sourceNameOf } from '../../../../controllers/sources/progress/source-options.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
@@ -11,13 +10,23 @@ import { addConflictFlags, conflictRules, type SourceFlags, sourcesOfFlags } fro
 import type { SourceSettings } from '../../../settings/source-settings.ts';
 import type { SourceContext } from '../../../settings/serve-source.ts';
 import { addElectionFlags, type ElectionFlags, electionSettings } from './election-flags.ts';
-import { addArgocdFlags, type ArgocdFlags, argocdOptions } from './argocd-flags.ts';
+import { addServeArgocdFlags, argocdOptions, type ServeArgocdFlags } from './argocd-flags.ts';
+import { addAdmissionFlags, type AdmissionFlags, admissionOptions } from './admission-flags.ts';
+import { addRegistrationFlags, type RegistrationFlags, registrationOptions } from './registration-flags.ts';
 import { connectHub, stopOnSignalOrLoss } from './elected-hub.ts';
+import { addListenFlags, checkListening, httpOptions, type ListenFlags } from './listen-flags.ts';
 import { addHubFlags, type HubFlags } from '../../flags/hub-flags.ts';
 import { wrongOption, wrongValue } from '../../flags/wrong-option.ts';
 import { onAbort } from '../../../../runtime/on-abort.ts';
 
-interface ServeFlags extends HubFlags, SourceFlags, ElectionFlags, ArgocdFlags {
+interface ServeFlags
+  extends HubFlags,
+    SourceFlags,
+    ElectionFlags,
+    ServeArgocdFlags,
+    RegistrationFlags,
+    AdmissionFlags,
+    ListenFlags {
   readonly config?: string;
   readonly data: string;
   readonly sync: string;
@@ -28,12 +37,6 @@ interface ServeFlags extends HubFlags, SourceFlags, ElectionFlags, ArgocdFlags {
   readonly deletionWindow: string;
   readonly staleAfter: string;
   readonly poll: string;
-  readonly listen?: string;
-  readonly tokenFile?: string;
-  readonly tlsCert?: string;
-  readonly tlsKey?: string;
-  readonly protectMetrics: boolean;
-  readonly webhook?: readonly string[];
   readonly logLevel: string;
   readonly printRbac: boolean;
 }
@@ -54,6 +57,9 @@ Examples:
   berth serve --repo URL --argocd-refresh --argocd-cluster-secrets --argocd-cluster-label region
   berth serve --repo URL --sync observe --schedule upstream      # Argo CD fills the hub, OCM decides
   berth serve --repo URL --argocd-pull                           # Applications of Argo CD, pulled by their clusters
+  berth serve --repo URL --registration all                      # clusters join without OCM’s registration controller
+  berth serve --repo URL --registration all --admission-listen :9443 # and its rights are checked without OCM’s webhooks
+  berth serve --embedded --registration all                      # the same, and nothing comes from Git
   berth serve --print-rbac --config sources.yaml                 # the permissions it needs for that, each with its reason
 `;
 
@@ -104,20 +110,9 @@ export const serveCommand: CliCommand = {
         'hold all changes when the hub was not confirmed for this long',
         '5m',
       )
-      .option('--poll <duration>', 'how often Git is asked', '60s')
-      .option('--listen <host:port>', 'serve /healthz, /readyz, /metrics, the plugin endpoint and /api')
-      .option(
-        '--token-file <file>',
-        'bearer tokens of the plugin endpoint and /api: one per line, or declared with what each may read (docs/argocd.md)',
-      )
-      .option('--tls-cert <file>', 'serve TLS: PEM certificate with its chain; read again when it changes')
-      .option('--tls-key <file>', 'private key of --tls-cert')
-      .option('--protect-metrics', '/metrics needs a token with the scope metrics', false)
-      .option(
-        '--webhook <provider=file...>',
-        'fetch when a forge reports a push at /webhooks/PROVIDER; the file holds its secrets, one per line',
-      );
-    addArgocdFlags(command);
+      .option('--poll <duration>', 'how often Git is asked', '60s');
+    addListenFlags(command);
+    addAdmissionFlags(addRegistrationFlags(addServeArgocdFlags(command)));
     addElectionFlags(command)
       .option('--log-level <level>', 'debug, info, warn, error', 'info')
       .option(
@@ -134,10 +129,13 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   const sync = oneOf('--sync', flags.sync, ['apply', 'observe'] as const);
   const schedule = oneOf('--schedule', flags.schedule, ['berth', 'upstream'] as const);
   if (flags.printRbac) return printRbac(io, flags, { sync, schedule });
-  if ((flags.repo === undefined) === (flags.config === undefined))
+  // Clusters can join, and placements be decided, before there is a repository.
+  const isWithoutSources = flags.repo === undefined && flags.config === undefined;
+  const isForClusters = flags.registration !== undefined;
+  if (isWithoutSources ? !isForClusters : flags.repo !== undefined && flags.config !== undefined)
     throw wrongOption(
       '--repo',
-      `got ${flags.repo === undefined ? 'nothing' : 'it beside --config'}, expected either --repo or --config`,
+      `got ${isWithoutSources ? 'nothing' : 'it beside --config'}, expected either --repo or --config; both may be left out with --registration`,
     );
   checkListening(flags);
   const budget = parseRemovalBudget(flags.removalBudget);
@@ -151,13 +149,13 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
     pollIntervalMs: positiveDuration('--poll', flags.poll),
     embedded: flags.embedded,
     works: flags.works,
-    argocd: argocdOptions(flags),
-    argocdPull: flags.argocdPull,
+    ...{ argocd: argocdOptions(flags), admission: admissionOptions(flags) },
     dataDir: resolve(io.cwd, flags.data),
     ...(flags.listen === undefined ? {} : { http: httpOptions(flags.listen, flags) }),
   };
   const sourcesIn = await readSources(io, flags, sync);
-  const election = electionSettings(flags, { ...settings, ...sourcesIn });
+  const registration = registrationOptions(flags);
+  const election = electionSettings(flags, { ...settings, registration, ...sourcesIn });
   const level = oneOf('--log-level', flags.logLevel, ['debug', 'info', 'warn', 'error'] as const);
   const { systemClock: clock } = await import('../../../../adapters/clock/system-clock.ts');
   const { createLogger } = await import('../../../../adapters/log/pino-logger.ts');
@@ -172,6 +170,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   const sources = sourcesIn.open({ api, dataDir: settings.dataDir, nowMs: () => clock.now() });
   const options: ServeOptions = {
     ...settings,
+    registration: registration && { ...registration, clock },
     sources,
     api,
     leadership: elector,
@@ -210,21 +209,27 @@ async function printRbac(
   const { APPLYING } = await import('../../../../core/rbac/controller-permissions.ts');
   const { listedPermissions } = await import('../../../../core/rbac/listed-kinds.ts');
   const { knownResources } = await import('../known-resources.ts');
-  const { config, works, embedded, argocdPull } = flags;
+  const { config, works, embedded } = flags;
   const sources = config === undefined ? [] : await readSettings(resolve(io.cwd, config));
   const given = config === undefined ? sourcesOfFlags(flags, modes.sync, io.cwd) : sources;
-  // Without any, of the one that has no name of its own.
-  const names = given.length === 0 ? [sourceNameOf({})] : given.map(sourceNameOf);
+  const names = namesOf(given);
   const syncs = config === undefined ? [modes.sync] : sources.map(({ sync = modes.sync }) => sync);
   const argocd = argocdOptions(flags);
   const applies = syncs.includes('apply');
-  const duties = { applies, schedule: modes.schedule, works, embedded, argocd, argocdPull };
+  const registration = registrationOptions(flags);
+  const admission = admissionOptions(flags);
+  const duties = { applies, schedule: modes.schedule, works, embedded, argocd, registration, admission };
   const lease = electionSettings(flags, { ...duties, names })?.lease;
   const listed =
     config === undefined ? flags.kind : sources.flatMap((source) => appliedKindsOf(source, modes.sync));
   const kinds = listedPermissions(listed, knownResources(), APPLYING);
   io.stdout.write(renderControllerRbac({ ...duties, lease, kinds, secrets: secretsOf(sources) }));
   return 0;
+}
+
+/** Without any, of the one that has no name of its own. */
+function namesOf(sources: readonly Parameters<typeof sourceNameOf>[0][]): readonly string[] {
+  return sources.length === 0 ? [sourceNameOf({})] : sources.map(sourceNameOf);
 }
 
 function appliedKindsOf(
@@ -238,7 +243,8 @@ function appliedKindsOf(
 async function readSources(io: CliIo, flags: ServeFlags, sync: ServeSource['sync']): Promise<ReadSources> {
   if (flags.config === undefined) {
     const sources = sourcesOfFlags(flags, sync, io.cwd);
-    return { names: sources.map(sourceNameOf), applies: sync === 'apply', open: () => sources };
+    const applies = sync === 'apply' && sources.length > 0;
+    return { names: namesOf(sources), applies, open: () => sources };
   }
   const { readSettings } = await import('../../../settings/read-settings.ts');
   const { serveSource } = await import('../../../settings/serve-source.ts');
@@ -257,45 +263,4 @@ interface ReadSources {
   /** At least one is applied by Berth. */
   readonly applies: boolean;
   readonly open: (context: SourceContext) => readonly ServeSource[];
-}
-
-function checkListening(flags: ServeFlags): void {
-  const { webhook, tokenFile, tlsCert, tlsKey, protectMetrics } = flags;
-  const given = {
-    '--webhook': webhook,
-    '--token-file': tokenFile,
-    '--tls-cert': tlsCert,
-    '--tls-key': tlsKey,
-    '--protect-metrics': protectMetrics ? true : undefined,
-  };
-  const [unheard] = Object.entries(given).find(([, value]) => value !== undefined) ?? [];
-  if (flags.listen === undefined && unheard !== undefined)
-    throw wrongOption(unheard, 'has no effect without --listen HOST:PORT');
-  if ((tlsCert === undefined) !== (tlsKey === undefined))
-    throw wrongOption('--tls-cert', 'needs --tls-key beside it, and the other way round');
-  if (protectMetrics && tokenFile === undefined)
-    throw wrongOption('--protect-metrics', 'needs --token-file, or nothing could read /metrics');
-}
-
-function httpOptions(listen: string, flags: ServeFlags): ServeHttpOptions {
-  const [, host, port] = /^(?:\[?([^\]]*)\]?:)?(\d{1,5})$/.exec(listen) ?? [];
-  if (port === undefined || Number(port) > 65_535) throw wrongValue('--listen', listen, 'HOST:PORT');
-  const webhookSecretFiles = Object.fromEntries((flags.webhook ?? []).map(webhookSecretFile));
-  const { tlsCert, tlsKey, tokenFile, protectMetrics } = flags;
-  return {
-    host: host === undefined || host === '' ? '0.0.0.0' : host,
-    port: Number(port),
-    tokenFile,
-    protectMetrics,
-    ...(tlsCert !== undefined && tlsKey !== undefined && { tls: { certFile: tlsCert, keyFile: tlsKey } }),
-    webhookSecretFiles,
-  };
-}
-
-function webhookSecretFile(text: string): [WebhookProvider, string] {
-  const [, name, file = ''] = /^([^=]+)=(.+)$/.exec(text) ?? [];
-  const provider = WEBHOOK_PROVIDERS.find((known) => known === name);
-  if (provider === undefined)
-    throw wrongValue('--webhook', text, `PROVIDER=FILE with one of ${WEBHOOK_PROVIDERS.join(', ')}`);
-  return [provider, file];
 }

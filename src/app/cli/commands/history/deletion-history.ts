@@ -1,4 +1,4 @@
-import { readDeletions } from '../../../../adapters/store/deletion-log.ts';
+import { readRecordLog } from '../../../../adapters/store/record-log.ts';
 import { printable } from '../../../../core/model/printable.ts';
 import type { DeletionRecord } from '../../../../core/sync/deletion-record.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
@@ -38,7 +38,7 @@ async function deletionsOf(
   flags: HistoryFlags,
   name: string | undefined,
 ): Promise<readonly DeletionRecord[]> {
-  const all = await readDeletions(historyDir(flags));
+  const all = await readRecordLog<DeletionRecord>({ dir: historyDir(flags), name: 'deletions' });
   return all.filter(({ object }) => name === undefined || object.endsWith(` ${name}`));
 }
 

@@ -18,6 +18,7 @@ interface HistoryFlags extends RecordFlags {
   readonly limit: string;
   readonly why: boolean;
   readonly deletions: boolean;
+  readonly timeline: boolean;
 }
 
 const HELP = `
@@ -29,6 +30,7 @@ Examples:
   berth history team-a/web --kubeconfig hub.kubeconfig
   berth history --deletions                      # which objects left the hub, with commit and author
   berth history team-a/web --why                 # also which objects caused it, by deciding again
+  berth history team-a/web --timeline            # what happened to its clusters and works, step by step
   berth replay 1c0ffee5c0ffee55                  # compute one of them again
 `;
 
@@ -41,6 +43,11 @@ export const historyCommand: CliCommand = {
       .option('--data <dir>', 'data directory of berth serve', '.berth')
       .option('--hub', 'read the compact records that a hub keeps, instead of a data directory', false)
       .option('--deletions', 'list deletions instead, of objects that left Git', false)
+      .option(
+        '--timeline',
+        'list steps instead: leases, taints, tolerations, decisions, works, each with its time',
+        false,
+      )
       .option('--limit <n>', 'newest records to show', '50')
       .option(
         '--why',
@@ -61,6 +68,12 @@ async function runHistory(io: CliIo, placement: string | undefined, flags: Histo
   if (flags.deletions) {
     const { listDeletions } = await import('./deletion-history.ts');
     return listDeletions(io, { ...flags, limit, name: placement });
+  }
+  if (flags.timeline) {
+    // A name without its namespace is refused before anything is read.
+    if (placement !== undefined) namespaceOf(placement);
+    const { listTimeline } = await import('./timeline.ts');
+    return listTimeline(io, { ...flags, limit, placement });
   }
   const all = await readRecords(io, flags, placement === undefined ? undefined : namespaceOf(placement));
   const records = all

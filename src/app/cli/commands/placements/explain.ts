@@ -115,7 +115,7 @@ function refuseContradictions(options: ExplainOptions): void {
 }
 
 async function explained(io: CliIo, ref: PlacementRef, options: ExplainOptions): Promise<OfflineExplanation> {
-  const decides = decidedPlacements(options);
+  const decides = decidedPlacements(options, isHubRequested(options));
   if (options.data !== undefined) {
     const { explainRecord } = await import('../../../../controllers/explanations/explain-record.ts');
     const { record, cluster } = options;

@@ -1,17 +1,17 @@
 import { resolve } from 'node:path';
 import { sha256 } from '../../../../runtime/sha256.ts';
 import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../../../core/sync/apply-set.ts';
-import type { SourceDeclaration } from '../../../../core/preview/merge-sources.ts';
+import type { SourceDeclaration } from '../../../../core/preview/sides/merge-sources.ts';
 import type { PlanRevisionsInput } from '../../../../controllers/previews/plan-revisions.ts';
 import type { SourceSettings } from '../../../settings/source-settings.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
-import { isHubRequested } from '../../flags/hub-flags.ts';
 import { checkListedKinds } from '../../flags/listed-kinds.ts';
 import { wrongOption } from '../../flags/wrong-option.ts';
 import { checkSettingsFlags, type SettingsFlags, withFetchContext } from './settings-sources.ts';
 
 interface PlanSourceFlags extends SettingsFlags {
-  readonly hub: boolean;
+  /** What is there of other sources is known already: from a hub, or its inventory. */
+  readonly knowsHub: boolean;
   readonly kind?: readonly string[];
 }
 
@@ -41,7 +41,7 @@ export async function planSources(
   const { selectSources } = await import('../../../settings/select-sources.ts');
   const all = await readSettings(resolve(io.cwd, flags.config));
   const chosen = selectSources(all, flags.source, 'only');
-  const others = isHubRequested(flags) ? [] : all.filter((source) => !chosen.includes(source));
+  const others = flags.knowsHub ? [] : all.filter((source) => !chosen.includes(source));
   const setOf = ({ name }: SourceSettings): string => applySetId(sha256, parentOfSource(name));
   const budgets = new Map(all.map((source) => [setOf(source), source.removalBudget]));
   return {

@@ -1,9 +1,9 @@
 import path from 'node:path';
+import { InputError } from '../../../../core/errors.ts';
+import { planOutcome } from '../../../../core/preview/plan-text.ts';
 import type { Plan } from '../../../../core/preview/plan.ts';
-import type { Problem } from '../../../../core/model/problem.ts';
-import type { PlanRevisionsInput } from '../../../../controllers/previews/plan-revisions.ts';
-import type { KubeApi } from '../../../../core/ports.ts';
 import type { CliCommand } from '../cli-command.ts';
+import { packageVersion } from '../package-version.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import {
   addHubFlags,
@@ -12,20 +12,26 @@ import {
   isHubRequested,
   withHub,
 } from '../../flags/hub-flags.ts';
-import { type Progress, makeProgress } from '../../../terminal/progress.ts';
+import { makeProgress } from '../../../terminal/progress.ts';
+import { outputOption } from '../../../terminal/output-format.ts';
 import { addSettingsFlags, collectValues, type SettingsFlags } from './settings-sources.ts';
-import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
+import { addInventoryFlags, type InventoryFlags, openInventory } from './plan-inventory.ts';
+import { addWhatIfFlags, hasWhatIf, readWhatIf, type WhatIfFlags } from './what-if-flags.ts';
+import type { HubPart } from './plan-hub.ts';
+import { needsReport, type PlanFormat, planReports, writePlan, writeReports } from './plan-output.ts';
 
-interface PlanOptions extends SettingsFlags {
+interface PlanOptions extends SettingsFlags, WhatIfFlags, InventoryFlags {
   readonly hub: boolean;
   readonly embedded: boolean;
   readonly kind?: readonly string[];
-  readonly base: string;
+  readonly base?: string;
   readonly head: string;
+  readonly argocdNamespace: string;
   readonly repo: string;
   readonly fromMergeBase: boolean;
   readonly now?: string;
-  readonly output: OutputFormat | 'markdown';
+  readonly output: PlanFormat;
+  readonly report: readonly string[];
 }
 
 export const planCommand: CliCommand = {
@@ -35,7 +41,10 @@ export const planCommand: CliCommand = {
       .description(
         'show what merging one commit into another would move, and why; needs no cluster, but can use one',
       )
-      .requiredOption('--base <ref>', 'target of the merge: a branch, tag or commit')
+      .option(
+        '--base <ref>',
+        'target of the merge: a branch, tag or commit (default: with assumptions that of --head)',
+      )
       .option('--head <ref>', 'what is merged: a branch, tag or commit', 'HEAD')
       .option('--repo <folder>', 'clone or bare repository to read', '.')
       .option(
@@ -53,92 +62,106 @@ export const planCommand: CliCommand = {
       .option('--embedded', EMBEDDED_HELP, false)
       .option(
         '--now <time>',
-        'RFC 3339 time to decide at (default: when the later commit was made; with a hub: now)',
+        'RFC 3339 time to decide at (default: when the later commit was made; with a hub: now, or when its inventory was written)',
       )
-      .addOption(outputOption('markdown'));
-    addHubFlags(addSettingsFlags(command))
+      .option('--argocd-namespace <name>', 'namespace of Argo CD', 'argocd')
+      .option(
+        '--report <format=file>',
+        'write the same plan to a file, too, in a format of -o; may be repeated',
+        collectValues,
+        [],
+      )
+      .addOption(outputOption('text', 'markdown', 'html', 'junit', 'sarif'));
+    addHubFlags(addInventoryFlags(addSettingsFlags(addWhatIfFlags(command))))
       .addHelpText('after', HELP)
       .action(run((io, options: PlanOptions) => plan(io, options)));
   },
 };
 
 const HELP = `
-Exit codes: 0 no changes, 1 errors in the manifests of the head, or plan failed, 2 changes.
+Exit codes: 0 no changes, 1 errors in the manifests of the head, or plan failed, 2 changes,
+3 changes that a rule of .berth/rules.yaml denies or that would be held.
+
+CLUSTER in an assumption is the name of a cluster, or KEY=VALUE for all with this label or claim.
 
 Examples:
   berth plan --base main --head my-branch
   berth plan --base origin/main -o markdown > comment.md
+  berth plan --base origin/main --report junit=plan.xml --report sarif=plan.sarif
   berth plan --base main --head my-branch --hub --kubeconfig hub.kubeconfig
+  berth plan --base main --head my-branch --inventory inventory.json --max-age 24h
   berth plan --base main --head my-branch --config sources.yaml --source fleet
   berth plan --base v1.4.0 --head HEAD --repo ../fleet --path 'clusters/**' -o json
+  berth plan --drain cluster1 --lose region=eu
+  berth plan --base main --head my-branch --taint cluster1:maintenance -o html > plan.html
 `;
 
+const OUTCOME_CODES = { none: 0, changes: 2, stopped: 3 } as const;
+
 async function plan(io: CliIo, options: PlanOptions): Promise<ExitCode> {
-  const decides = decidedPlacements(options);
+  const nowMs = Date.now();
+  const inventory = await openInventory(io, options, { asksHub: isHubRequested(options), nowMs });
+  const knowsHub = inventory !== undefined || isHubRequested(options);
+  const decides = decidedPlacements(options, knowsHub);
+  const base = baseOf(options);
+  const reports = planReports(options.report);
+  const whatIf = await readWhatIf(io, options);
   const { planRevisions } = await import('../../../../controllers/previews/plan-revisions.ts');
+  const { inventoryPart, readHubPart } = await import('./plan-hub.ts');
+  const { applicationContext } = await import('../../../worlds/argo-part.ts');
   const progress = makeProgress(io);
   const { planSources } = await import('./plan-sources.ts');
-  const sources = await planSources(io, options, progress.tell).finally(progress.done);
+  const sources = await planSources(io, { ...options, knowsHub }, progress.tell).finally(progress.done);
   const names = sources.sources.map(({ name }) => name);
+  const { argocdNamespace } = options;
+  const engine = await packageVersion();
   const planOn = (hub: HubPart): ReturnType<typeof planRevisions> =>
     planRevisions({
       folder: path.resolve(io.cwd, options.repo),
-      base: options.base,
+      base,
       head: options.head,
       ...sources,
       fromMergeBase: options.fromMergeBase,
       now: options.now ?? hub.hub?.now,
+      applications: applicationContext(argocdNamespace, []),
       ...hub,
       decides,
+      whatIf,
+      engine,
       ambient: io.env,
       tell: progress.tell,
     });
-  const result = await (isHubRequested(options)
-    ? withHub(io, options, async (api) => planOn(await readHub(api, options, names, progress)))
-    : planOn({})
-  ).finally(progress.done);
-  io.stdout.write(await render(result.plan, result.problems, options.output));
-  const failed = result.problems.some(({ severity }) => severity === 'error');
-  if (result.problems.length > 0 && (options.output === 'table' || options.output === 'markdown')) {
+  const reading = { now: options.now, sources: names, argocdNamespace };
+  const onHub = (): ReturnType<typeof planRevisions> =>
+    withHub(io, options, async (api) => {
+      progress.tell('reading the hub');
+      return planOn(await readHubPart(api, reading));
+    });
+  const onInventory = async (): ReturnType<typeof planRevisions> =>
+    planOn(inventory === undefined ? {} : await inventoryPart(inventory, { ...reading, nowMs, engine }));
+  const result = await (isHubRequested(options) ? onHub() : onInventory()).finally(progress.done);
+  await writePlan(io, result.plan, result.problems, options.output);
+  await writeReports(io, result.plan, result.problems, reports);
+  if (result.problems.length > 0 && needsReport(options.output)) {
     const { countProblems, renderProblems } = await import('../../../terminal/problem-report.ts');
     io.stderr.write(
       `\nIn ${options.head}: ${countProblems(result.problems)}\n${renderProblems(result.problems, false)}`,
     );
   }
-  if (failed) return 1;
-  return result.plan.hasChanges ? 2 : 0;
+  return exitCode(result.plan, result.problems);
 }
 
-type HubPart = Pick<PlanRevisionsInput, 'hub' | 'hubMemory' | 'hubApi'>;
-
-async function readHub(
-  hubApi: KubeApi,
-  options: PlanOptions,
-  sources: readonly string[],
-  progress: Progress,
-): Promise<HubPart> {
-  const { readHubSnapshot } = await import('../../../../controllers/explanations/hub-snapshot.ts');
-  const { readRecordedHubState } = await import('../../../../controllers/previews/recorded-hub-state.ts');
-  progress.tell('reading the hub');
-  return {
-    hub: await readHubSnapshot(hubApi, options.now ?? new Date().toISOString()),
-    hubMemory: await readRecordedHubState(hubApi, sources),
-    hubApi,
-  };
+/** @throws InputError when nothing says what to compare with */
+function baseOf(options: PlanOptions): string {
+  if (options.base !== undefined) return options.base;
+  if (hasWhatIf(options)) return options.head;
+  throw new InputError('is missing, expected a branch, tag or commit, or an assumption such as --drain', {
+    code: 'cli.option',
+    subject: '--base',
+  });
 }
 
-async function render(
-  result: Plan,
-  problems: readonly Problem[],
-  format: PlanOptions['output'],
-): Promise<string> {
-  switch (format) {
-    case 'table':
-      return (await import('../../../../core/preview/render-plan-text.ts')).renderPlanText(result);
-    case 'markdown':
-      return (await import('../../../../core/preview/render-plan-markdown.ts')).renderPlanMarkdown(result);
-    case 'json':
-    case 'yaml':
-      return renderDocument({ ...result, problems }, format);
-  }
+function exitCode(result: Plan, problems: readonly { readonly severity: string }[]): ExitCode {
+  if (problems.some(({ severity }) => severity === 'error')) return 1;
+  return OUTCOME_CODES[planOutcome(result)];
 }

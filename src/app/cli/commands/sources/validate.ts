@@ -93,7 +93,11 @@ async function validateFolder(io: CliIo, folder: string, options: ValidateOption
     ...checkUndeclaredFields(objects),
     ...checkAppliedKinds(objects, kinds),
   ];
-  const problems = withFieldErrors(await checkContent(content, undefined, checkMore));
+  const { checkRulesFile } = await import('../../../../controllers/previews/rules/check-rules-file.ts');
+  const problems = [
+    ...withFieldErrors(await checkContent(content, undefined, checkMore)),
+    ...(await checkRulesFile(path.resolve(io.cwd, folder))),
+  ];
   const failed = problems.some(({ severity }) => severity === 'error' || options.strict);
   const summary = { valid: !failed, files: content.files, objects: content.objects.length, problems };
   if (options.output === 'table') await writeTable(io, problems, content);

@@ -6,6 +6,7 @@ import type { NamedWorkRequest, WorkTarget } from '../../../../controllers/works
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
+import { clusterNames } from '../../flags/cluster-names.ts';
 import { verbCommand } from '../verb-command.ts';
 import { wrongOption, wrongValue } from '../../flags/wrong-option.ts';
 import { renderProblems } from '../../../terminal/problem-report.ts';
@@ -79,12 +80,7 @@ function targetOf({ clusters, placement, replicaset }: CreateWorkFlags): WorkTar
     throw wrongValue('--placement', placement, 'namespace/name');
   }
   if (replicaset) throw wrongOption('--replicaset', 'needs --placement: a replica set follows a placement');
-  const names = [...new Set((clusters ?? '').split(',').map((text) => text.trim()))].filter(
-    (text) => text !== '',
-  );
-  if (names.length === 0)
-    throw wrongOption('--clusters', 'expected names of managed clusters, separated by commas');
-  return { type: 'clusters', clusters: names };
+  return { type: 'clusters', clusters: clusterNames('--clusters', clusters ?? '') };
 }
 
 type PlacedRequest = NamedWorkRequest & { readonly target: Extract<WorkTarget, { type: 'placement' }> };

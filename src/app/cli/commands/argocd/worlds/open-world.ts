@@ -6,19 +6,9 @@ import type { World } from '../../../../../render/applicationset/world/world.ts'
 import type { CliIo } from '../../../../terminal/cli-io.ts';
 import { withHub } from '../../../flags/hub-flags.ts';
 import type { RenderOptions } from './render-options.ts';
-import { berthAnswers } from './berth-answers.ts';
-import { objectWorld } from './object-world.ts';
-import { snapshotClusters } from './snapshot-clusters.ts';
-
-/** What OCM's ConfigMap for the generator says; Argo CD's own, with its token, is not in a repository. */
-const USUAL_CONFIG_MAP = {
-  apiVersion: 'cluster.open-cluster-management.io/v1beta1',
-  kind: PLACEMENT_DECISION.plural,
-  statusListKey: 'decisions',
-  matchKey: 'clusterName',
-  baseUrl: 'http://berth',
-  token: '$berth.token',
-};
+import { berthAnswers } from '../../../../worlds/berth-answers.ts';
+import { objectWorld } from '../../../../worlds/object-world.ts';
+import { planWorld } from '../../../../worlds/plan-world.ts';
 
 /** The world of `--repo`, of `--hub`, or of the file alone. What the file holds counts before what is elsewhere. */
 export async function openWorld(
@@ -29,14 +19,7 @@ export async function openWorld(
   const { argocdNamespace: namespace, repo } = options;
   if (repo !== undefined) {
     const snapshot = await readRepository(io, repo);
-    return objectWorld({
-      namespace,
-      objects: [...own, ...(snapshot.decisions as unknown as readonly KubeObject[])],
-      clusters: snapshotClusters(snapshot),
-      missingConfigMap: USUAL_CONFIG_MAP,
-      missingSecret: {},
-      askPlugin: berthAnswers(snapshot),
-    });
+    return planWorld(namespace, snapshot, own);
   }
   const wantsHub = options.hub || options.kubeconfig !== undefined || options.context !== undefined;
   if (!wantsHub) return objectWorld({ namespace, objects: own });

@@ -1,0 +1,57 @@
+import type { KubeObject } from '../../src/core/model/object-meta.ts';
+import type { Problem } from '../../src/core/model/problem.ts';
+import { closestName } from '../../src/core/sources/closest-name.ts';
+import type { ArgoFacts } from './argo-facts.ts';
+import { decisionGenerators } from './generators-in-use.ts';
+
+/** What Argo CD takes for an Application that names no project. */
+const DEFAULT_PROJECT = 'default';
+/** What the name of an object may be. Others never exist, and belong into no command. */
+const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
+
+/**
+ * Templates that name a project which does not exist: Argo CD then refuses each of their Applications. A name with placeholders is left
+ * out, because it is another one for each Application.
+ * Source: argo-cd `applicationset/controllers/applicationset_controller.go`, validateGeneratedApplications
+ */
+export function projectProblems({ applicationSets, projects, namespace }: ArgoFacts): readonly Problem[] {
+  if (projects === undefined) return [];
+  return applicationSets.flatMap((set) => {
+    if (decisionGenerators(set).length === 0) return [];
+    const name = projectOf(set);
+    return name === undefined || projects.has(name) ? [] : [missing(set, name, { projects, namespace })];
+  });
+}
+
+/** Undefined: it differs between the Applications. */
+function projectOf({ spec }: KubeObject): string | undefined {
+  const { template } = (spec ?? {}) as {
+    readonly template?: { readonly spec?: { readonly project?: unknown } };
+  };
+  const project = template?.spec?.project ?? '';
+  if (typeof project !== 'string' || project.includes('{{')) return undefined;
+  return project === '' ? DEFAULT_PROJECT : project;
+}
+
+function missing(
+  { metadata: { name, namespace: of = '' } }: KubeObject,
+  project: string,
+  { projects, namespace }: { readonly projects: ReadonlySet<string>; readonly namespace: string },
+): Problem {
+  const near = closestName(project, projects);
+  const path = '/spec/template/spec/project';
+  const patch = (value: string): string => JSON.stringify([{ op: 'add', path, value }]);
+  const create = NAME.test(project)
+    ? `argocd proj create ${project}, with --src and --dest for what it may use`
+    : `kubectl -n ${namespace} get appprojects`;
+  return {
+    severity: 'error',
+    code: 'argocd.project',
+    object: `ApplicationSet ${of}/${name}`,
+    message: `its template names the project ${JSON.stringify(project)}, which does not exist in namespace ${namespace}: Argo CD refuses every Application`,
+    hint:
+      near === undefined
+        ? create
+        : `kubectl -n ${of} patch applicationset ${name} --type json -p '${patch(near)}'`,
+  };
+}

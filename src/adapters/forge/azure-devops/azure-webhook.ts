@@ -1,0 +1,57 @@
+import { branchOfRef, commitId, onlyRef } from '../event/event-fields.ts';
+import type { WebhookEvent } from '../event/webhook-event.ts';
+import type { AnswerFields } from '../request/answer-fields.ts';
+
+const COMMENT = 'ms.vss-code.git-pullrequest-comment-event';
+
+/**
+ * Service hooks of Azure DevOps. Source: learn.microsoft.com/azure/devops/service-hooks/events.
+ * @returns undefined for what is none
+ */
+export function parseAzure(payload: AnswerFields): WebhookEvent | undefined {
+  const event = payload.text('eventType');
+  if (event === 'git.push')
+    return {
+      kind: 'push',
+      repositoryUrls: urlsOf(payload, ['resource', 'repository']),
+      ref: onlyRef(payload, ['resource', 'refUpdates'], ['name']),
+      commit: commitId(payload.text('resource', 'refUpdates', 0, 'newObjectId')),
+    };
+  if (event === COMMENT) return parseComment(payload) ?? { kind: 'other', event };
+  const number = payload.number('resource', 'pullRequestId');
+  if (event === undefined) return undefined;
+  if (!event.startsWith('git.pullrequest.') || number === undefined) return { kind: 'other', event };
+  return {
+    kind: 'pull-request',
+    repositoryUrls: urlsOf(payload, ['resource', 'repository']),
+    number,
+    state: payload.text('resource', 'status') === 'active' ? 'open' : 'closed',
+    head: {
+      commit: commitId(payload.text('resource', 'lastMergeSourceCommit', 'commitId')),
+      branch: branchOfRef(payload.text('resource', 'sourceRefName')),
+    },
+    base: { branch: branchOfRef(payload.text('resource', 'targetRefName')) },
+  };
+}
+
+/** A new comment; undefined for one that was edited, for one of the system, and for version 1.0 of the event, which names no pull request. */
+function parseComment(payload: AnswerFields): WebhookEvent | undefined {
+  const comment = (...path: readonly string[]) => payload.text('resource', 'comment', ...path);
+  const number = payload.number('resource', 'pullRequest', 'pullRequestId');
+  const id = payload.number('resource', 'comment', 'id');
+  const [author, text] = [comment('author', 'id'), comment('content')];
+  const isNew = comment('publishedDate') === comment('lastContentUpdatedDate');
+  if (!isNew || comment('commentType') === 'system') return undefined;
+  if (number === undefined || id === undefined || author === undefined || text === undefined)
+    return undefined;
+  return {
+    kind: 'comment',
+    repositoryUrls: urlsOf(payload, ['resource', 'pullRequest', 'repository']),
+    ...{ number, id: String(id), author, text },
+    authorName: comment('author', 'displayName'),
+  };
+}
+
+function urlsOf(payload: AnswerFields, repository: readonly string[]): string[] {
+  return payload.texts([...repository, 'remoteUrl'], [...repository, 'sshUrl'], [...repository, 'webUrl']);
+}

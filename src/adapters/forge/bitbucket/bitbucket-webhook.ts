@@ -1,0 +1,95 @@
+import { commitId, onlyRef } from '../event/event-fields.ts';
+import type { WebhookEvent } from '../event/webhook-event.ts';
+import type { AnswerFields } from '../request/answer-fields.ts';
+
+/**
+ * Bitbucket Cloud and Data Center share the header but not the body.
+ * Source: support.atlassian.com/bitbucket-cloud/docs/event-payloads; confluence.atlassian.com/bitbucketserver/event-payload.
+ * @returns undefined for what is no webhook
+ */
+export function parseBitbucket(payload: AnswerFields, event: string | undefined): WebhookEvent | undefined {
+  if (event === undefined) return undefined;
+  const repository = { repositoryUrls: urlsOf(payload), repositoryName: nameOf(payload) };
+  if (event === 'repo:push') return { kind: 'push', ...repository, ...cloudPush(payload) };
+  if (event === 'repo:refs_changed')
+    return {
+      kind: 'push',
+      ...repository,
+      ref: onlyRef(payload, ['changes'], ['ref', 'id']),
+      commit: commitId(payload.text('changes', 0, 'toHash')),
+    };
+  const cloud = payload.number('pullrequest', 'id');
+  const number = cloud ?? payload.number('pullRequest', 'id');
+  if (number === undefined) return { kind: 'other', event };
+  if (event.includes('comment')) {
+    const comment = cloud === undefined ? dataCenterComment(payload, event) : cloudComment(payload, event);
+    return comment === undefined
+      ? { kind: 'other', event }
+      : { kind: 'comment', ...repository, number, ...comment };
+  }
+  return {
+    kind: 'pull-request',
+    ...repository,
+    number,
+    state: /fulfilled|rejected|merged|declined|deleted/.test(event) ? 'closed' : 'open',
+    head:
+      cloud === undefined
+        ? {
+            commit: commitId(payload.text('pullRequest', 'fromRef', 'latestCommit')),
+            branch: payload.text('pullRequest', 'fromRef', 'displayId'),
+          }
+        : {
+            commit: commitId(payload.text('pullrequest', 'source', 'commit', 'hash')),
+            branch: payload.text('pullrequest', 'source', 'branch', 'name'),
+          },
+    base: {
+      branch:
+        payload.text('pullrequest', 'destination', 'branch', 'name') ??
+        payload.text('pullRequest', 'toRef', 'displayId'),
+    },
+  };
+}
+
+function cloudPush(payload: AnswerFields) {
+  const name = onlyRef(payload, ['push', 'changes'], ['new', 'name']);
+  const folder = payload.text('push', 'changes', 0, 'new', 'type') === 'tag' ? 'tags' : 'heads';
+  return {
+    ...(name !== undefined && { ref: `refs/${folder}/${name}` }),
+    commit: commitId(payload.text('push', 'changes', 0, 'new', 'target', 'hash')),
+  };
+}
+
+function cloudComment(payload: AnswerFields, event: string) {
+  const id = payload.number('comment', 'id');
+  // Names are not unique, and nicknames change.
+  const [author, text] = [payload.text('actor', 'uuid'), payload.text('comment', 'content', 'raw')];
+  if (event !== 'pullrequest:comment_created') return undefined;
+  if (id === undefined || author === undefined || text === undefined) return undefined;
+  return { id: String(id), author, authorName: payload.text('actor', 'display_name'), text };
+}
+
+function dataCenterComment(payload: AnswerFields, event: string) {
+  const [id, author] = [payload.number('comment', 'id'), payload.text('actor', 'name')];
+  const text = payload.text('comment', 'text');
+  if (event !== 'pr:comment:added') return undefined;
+  if (id === undefined || author === undefined || text === undefined) return undefined;
+  return { id: String(id), author, text };
+}
+
+const REPOSITORIES = [['repository'], ['pullRequest', 'toRef', 'repository']] as const;
+
+function urlsOf(payload: AnswerFields): string[] {
+  const urls = REPOSITORIES.flatMap((path) => [
+    payload.text(...path, 'links', 'html', 'href'),
+    ...[0, 1].map((index) => payload.text(...path, 'links', 'clone', index, 'href')),
+  ]);
+  return urls.filter((url) => url !== undefined);
+}
+
+/** Data Center sends addresses only where its administrator lets it. */
+function nameOf(payload: AnswerFields): string | undefined {
+  const [path] = REPOSITORIES.filter((one) => payload.text(...one, 'slug') !== undefined);
+  if (path === undefined) return undefined;
+  const [project, slug] = [payload.text(...path, 'project', 'key'), payload.text(...path, 'slug')];
+  return project === undefined || slug === undefined ? undefined : `${project}/${slug}`;
+}

@@ -1,0 +1,189 @@
+import { InputError } from '../../../core/errors.ts';
+import type {
+  CommitStatus,
+  ForgeComment,
+  PullRequest,
+  PullRequestForge,
+  RepositoryPermission,
+} from '../../../core/ports.ts';
+import { AnswerFields } from '../request/answer-fields.ts';
+import { ForgeApi, unlessMissing } from '../request/forge-api.ts';
+import type { ForgeRepository } from '../request/forge-repository.ts';
+import { type NamedAccount, OwnAccount } from '../request/own-account.ts';
+import { DATA_CENTER_DIALECT, dataCenterPath } from './bitbucket-dialect.ts';
+import { plainMarkdown, plainMarkerOf } from './plain-markdown.ts';
+
+/** Less than the 32,768 that a comment may have. */
+const MAX_COMMENT_LENGTH = 32_000;
+/** Somebody else changed the comment meanwhile: its version is read again. */
+const MAX_TRIES = 3;
+const PERMISSIONS = [
+  ['REPO_ADMIN', 'admin'],
+  ['REPO_WRITE', 'write'],
+  ['REPO_READ', 'read'],
+] as const;
+
+/**
+ * Pull requests of a repository at Bitbucket Data Center, from 7.14 on. The token has the right to write to the repository, and
+ * to administrate it to know what other accounts may do.
+ * Source: developer.atlassian.com/server/bitbucket/rest, "Pull Requests", "Builds and Deployments", "System Maintenance" (users).
+ */
+export class DataCenterForge implements PullRequestForge {
+  readonly maxCommentLength = MAX_COMMENT_LENGTH;
+  readonly #api: ForgeApi;
+  readonly #repository: string;
+  readonly #path: string;
+  readonly #account: OwnAccount;
+
+  constructor(repository: ForgeRepository, ownAccount?: NamedAccount) {
+    this.#api = new ForgeApi(repository, DATA_CENTER_DIALECT);
+    this.#repository = repository.repository;
+    this.#path = dataCenterPath(repository.repository);
+    // The name is in a header of every answer, and in none of the bodies.
+    this.#account = new OwnAccount(this.#api, ownAccount, async (signal) => {
+      const path = '/application-properties';
+      return unescaped((await this.#api.answer(signal, { method: 'GET', path })).headers.get('x-ausername'));
+    });
+  }
+
+  async defaultBranch(signal: AbortSignal): Promise<string> {
+    const found = await this.#api.ask(signal, 'GET', `${this.#path}/default-branch`);
+    const branch = found.text('displayId');
+    if (branch === undefined) throw this.#api.strange('names no default branch');
+    return branch;
+  }
+
+  async listOpen(signal: AbortSignal): Promise<readonly PullRequest[]> {
+    const pulls = await this.#pages(`${this.#path}/pull-requests?state=OPEN`, signal);
+    return pulls.map((pull) => this.#pullRequest(pull));
+  }
+
+  async read(number: number, signal: AbortSignal): Promise<PullRequest | undefined> {
+    const pull = await unlessMissing(this.#api.ask(signal, 'GET', `${this.#path}/pull-requests/${number}`));
+    return pull && this.#pullRequest(pull);
+  }
+
+  /** There is no list of the comments of a pull request but what happened to it. */
+  async ownComments(number: number, marker: string, signal: AbortSignal): Promise<readonly ForgeComment[]> {
+    const account = await this.#account.get(signal);
+    const happened = await this.#pages(`${this.#path}/pull-requests/${number}/activities`, signal);
+    const found = new Map<number, string>();
+    for (const one of happened) {
+      const [id, text] = [one.number('comment', 'id'), one.text('comment', 'text') ?? ''];
+      const isOurs = one.text('comment', 'author', 'name') === account;
+      if (one.text('action') !== 'COMMENTED' || id === undefined || !isOurs) continue;
+      if (text.includes(plainMarkerOf(marker))) found.set(id, text);
+    }
+    return [...found].toSorted(([a], [b]) => a - b).map(([id, text]) => ({ id: String(id), text }));
+  }
+
+  async addComment(number: number, text: string, signal: AbortSignal): Promise<string> {
+    const path = `${this.#path}/pull-requests/${number}/comments`;
+    const id = (await this.#api.ask(signal, 'POST', path, { text: plainMarkdown(text) })).number('id');
+    if (id === undefined) throw this.#api.strange('gave no id to a comment');
+    return String(id);
+  }
+
+  editComment(number: number, id: string, text: string, signal: AbortSignal): Promise<boolean> {
+    return this.#withVersion(number, id, signal, async (path, version) => {
+      await this.#api.ask(signal, 'PUT', path, { text: plainMarkdown(text), version });
+    });
+  }
+
+  /** Deletes it. One that was answered cannot be deleted, nor folded: its text goes. */
+  async retireComment(number: number, id: string, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#withVersion(number, id, signal, async (path, version) => {
+        await this.#api.ask(signal, 'DELETE', `${path}?version=${version}`);
+      });
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      await this.editComment(number, id, '_Out of date._', signal);
+    }
+  }
+
+  async writeStatus(status: CommitStatus, signal: AbortSignal): Promise<void> {
+    const { path, body } = DATA_CENTER_DIALECT.status(this.#repository, status);
+    await this.#api.ask(signal, 'POST', path, body);
+  }
+
+  /** Of groups and the project as well: the server lists the accounts that have a right, however they got it. */
+  async permissionOf(account: string, signal: AbortSignal): Promise<RepositoryPermission> {
+    const [project = '', slug = ''] = this.#repository.split('/');
+    for (const [right, permission] of PERMISSIONS) {
+      const query = new URLSearchParams({
+        filter: account,
+        'permission.1': right,
+        'permission.1.projectKey': project,
+        'permission.1.repositorySlug': slug,
+      });
+      const users = await this.#pages(`/users?${query.toString()}`, signal);
+      if (users.some((user) => user.text('name') === account && user.at('active') !== false))
+        return permission;
+    }
+    return 'none';
+  }
+
+  /** A change of a comment names the version that it changes. @returns false when the comment is gone */
+  async #withVersion(
+    number: number,
+    id: string,
+    signal: AbortSignal,
+    change: (path: string, version: number) => Promise<void>,
+  ): Promise<boolean> {
+    const path = `${this.#path}/pull-requests/${number}/comments/${encodeURIComponent(id)}`;
+    for (let attempt = 1; ; attempt++) {
+      const comment = await unlessMissing(this.#api.ask(signal, 'GET', path));
+      if (comment === undefined) return false;
+      try {
+        const done = change(path, comment.number('version') ?? 0).then(() => true);
+        return (await unlessMissing(done)) ?? false;
+      } catch (error) {
+        if (!isConflict(error) || attempt >= MAX_TRIES) throw error;
+      }
+    }
+  }
+
+  #pages(path: string, signal: AbortSignal): Promise<readonly AnswerFields[]> {
+    const start = `${path}${path.includes('?') ? '&' : '?'}limit=100&start=`;
+    return this.#api.pages(signal, `${start}0`, (answer) => {
+      const next = answer.number('nextPageStart');
+      return {
+        items: new AnswerFields(answer.at('values')).list(this.#api.subject),
+        next: answer.at('isLastPage') === false && next !== undefined ? `${start}${next}` : undefined,
+      };
+    });
+  }
+
+  #pullRequest(pull: AnswerFields): PullRequest {
+    const [number, headCommit] = [pull.number('id'), pull.text('fromRef', 'latestCommit')];
+    const baseBranch = pull.text('toRef', 'displayId');
+    if (number === undefined || headCommit === undefined || baseBranch === undefined)
+      throw this.#api.strange('described a pull request without number, head or base');
+    const [state, target] = [pull.text('state'), pull.number('toRef', 'repository', 'id')];
+    const isMerged = state === 'MERGED';
+    return {
+      number,
+      state: isMerged ? 'merged' : state === 'OPEN' ? 'open' : 'closed',
+      draft: pull.at('draft') === true,
+      author: pull.text('author', 'user', 'name') ?? '',
+      fromFork: target === undefined || pull.number('fromRef', 'repository', 'id') !== target,
+      baseBranch,
+      headCommit,
+      mergeCommit: isMerged ? pull.text('properties', 'mergeCommit', 'id') : undefined,
+    };
+  }
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof InputError && error.code === 'scm.conflict';
+}
+
+/** A name in a header is escaped, as in an address. */
+function unescaped(name: string | null): string | undefined {
+  try {
+    return name === null ? undefined : decodeURIComponent(name);
+  } catch {
+    return undefined;
+  }
+}

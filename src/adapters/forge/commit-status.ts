@@ -1,0 +1,22 @@
+import type { CommitStatus } from '../../core/ports.ts';
+import { DIALECTS } from './dialects.ts';
+import type { ForgeRepository } from './request/forge-repository.ts';
+import { forgeRequest } from './request/forge-request.ts';
+
+/** Writes a status to a commit; writing the same one again replaces it. Errors as of forgeRequest. */
+export async function postCommitStatus(
+  target: ForgeRepository,
+  status: CommitStatus,
+  signal?: AbortSignal,
+): Promise<void> {
+  const dialect = DIALECTS[target.provider];
+  const { path, body } = dialect.status(target.repository, status);
+  await forgeRequest({
+    url: `${target.apiUrl.replace(/\/+$/, '')}${path}`,
+    method: 'POST',
+    headers: { authorization: dialect.authorization(await target.token()), accept: 'application/json' },
+    body,
+    subject: `Commit status of ${target.repository}@${status.commit.slice(0, 12)}`,
+    signal,
+  });
+}

@@ -1,0 +1,21 @@
+import type { AnswerFields } from '../request/answer-fields.ts';
+
+/** Full ids only: a short one (Bitbucket sends 12 digits) would be a guess. */
+export function commitId(text: string | undefined): string | undefined {
+  return text !== undefined && /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(text) && !/^0+$/.test(text)
+    ? text
+    : undefined;
+}
+
+/** Where one delivery may report several refs: the ref, when it is the only one. */
+export function onlyRef(
+  payload: AnswerFields,
+  list: readonly string[],
+  place: readonly string[],
+): string | undefined {
+  return payload.at(...list, 1) === undefined ? payload.text(...list, 0, ...place) : undefined;
+}
+
+export function branchOfRef(ref: string | undefined): string | undefined {
+  return ref?.replace(/^refs\/heads\//, '');
+}

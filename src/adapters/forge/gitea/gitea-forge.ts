@@ -1,0 +1,23 @@
+import type { PullRequestForge } from '../../../core/ports.ts';
+import { GitHubLikeForge, type GitHubLikeParts } from '../github-like/github-like-forge.ts';
+import type { ForgeRepository } from '../request/forge-repository.ts';
+import type { NamedAccount } from '../request/own-account.ts';
+import { GITEA_DIALECT } from './gitea-dialect.ts';
+
+/** Gitea and Forgejo: the token needs `write:issue`, `write:repository` and `read:user`. */
+export function giteaForge(repository: ForgeRepository, ownAccount?: NamedAccount): PullRequestForge {
+  return new GitHubLikeForge(repository, PARTS, ownAccount);
+}
+
+/** Prefixes of titles that make a draft where the answer does not say (before Gitea 1.20): its defaults. */
+const DRAFT_TITLE = /^(?:wip:|\[wip\]|draft:)/i;
+
+const PARTS: GitHubLikeParts = {
+  dialect: GITEA_DIALECT,
+  // Gitea sets no limit; nobody reads more than what fits at GitHub.
+  maxCommentLength: 60_000,
+  pageSize: ['limit', 50],
+  isDraft: (pull) => pull.at('draft') === true || DRAFT_TITLE.test(pull.text('title') ?? ''),
+  // Gitea cannot fold a comment.
+  retire: (api, _comment, path, signal) => api.ask(signal, 'DELETE', path),
+};

@@ -1,0 +1,14 @@
+import type { CommitStatus } from '../../../core/ports.ts';
+import { escapedPath, shortDescription } from '../request/forge-dialect.ts';
+
+/** The status of a commit at GitHub, Gitea and Forgejo; a newer one of the same context replaces it. */
+export function githubLikeStatus(repository: string, status: CommitStatus) {
+  const { commit, state, context, targetUrl } = status;
+  return {
+    path: `/repos/${escapedPath(repository)}/statuses/${commit}`,
+    body: {
+      ...{ state, description: shortDescription(status), context },
+      ...(targetUrl !== undefined && { target_url: targetUrl }),
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { branchOfRef, commitId } from '../event/event-fields.ts';
+import type { WebhookEvent } from '../event/webhook-event.ts';
+import type { AnswerFields } from '../request/answer-fields.ts';
+
+const OPEN_ACTIONS = new Set([
+  'opened',
+  'reopened',
+  'synchronize',
+  'synchronized',
+  'ready_for_review',
+  'edited',
+]);
+
+/**
+ * Source: docs.github.com/webhooks/webhook-events-and-payloads; docs.gitea.com/usage/webhooks, whose bodies are alike.
+ * @returns undefined for what is no webhook
+ */
+export function parseGitHubLike(payload: AnswerFields, event: string | undefined): WebhookEvent | undefined {
+  const repositoryUrls = payload.texts(
+    ['repository', 'clone_url'],
+    ['repository', 'ssh_url'],
+    ['repository', 'html_url'],
+  );
+  if (event === 'push')
+    return {
+      kind: 'push',
+      repositoryUrls,
+      ref: payload.text('ref'),
+      commit: commitId(payload.text('after')),
+    };
+  const action = payload.text('action') ?? '';
+  if (event === 'issue_comment')
+    return parseGitHubLikeComment(payload, repositoryUrls) ?? { kind: 'other', event: `${event} ${action}` };
+  if (event === 'merge_group')
+    return parseMergeGroup(payload, repositoryUrls) ?? { kind: 'other', event: `${event} ${action}` };
+  if (event !== 'pull_request') return event === undefined ? undefined : { kind: 'other', event };
+  const number = payload.number('pull_request', 'number') ?? payload.number('number');
+  if (number === undefined || (action !== 'closed' && !OPEN_ACTIONS.has(action)))
+    return { kind: 'other', event: `${event} ${action}` };
+  return {
+    kind: 'pull-request',
+    repositoryUrls,
+    number,
+    state: action === 'closed' ? 'closed' : 'open',
+    head: {
+      commit: commitId(payload.text('pull_request', 'head', 'sha')),
+      branch: payload.text('pull_request', 'head', 'ref'),
+    },
+    base: { branch: payload.text('pull_request', 'base', 'ref') },
+  };
+}
+
+/** A new comment on a pull request; undefined for one on an issue, and for one that was edited. */
+function parseGitHubLikeComment(
+  payload: AnswerFields,
+  repositoryUrls: readonly string[],
+): WebhookEvent | undefined {
+  const [number, id] = [payload.number('issue', 'number'), payload.number('comment', 'id')];
+  const [author, text] = [payload.text('comment', 'user', 'login'), payload.text('comment', 'body')];
+  const pull = payload.at('issue', 'pull_request');
+  const isOnPullRequest = payload.at('is_pull') === true || (typeof pull === 'object' && pull !== null);
+  if (payload.text('action') !== 'created' || !isOnPullRequest) return undefined;
+  if (number === undefined || id === undefined || author === undefined || text === undefined)
+    return undefined;
+  return { kind: 'comment', repositoryUrls, number, id: String(id), author, text };
+}
+
+/** Undefined for a group that was destroyed. */
+function parseMergeGroup(payload: AnswerFields, repositoryUrls: readonly string[]): WebhookEvent | undefined {
+  const [head, base] = [
+    commitId(payload.text('merge_group', 'head_sha')),
+    commitId(payload.text('merge_group', 'base_sha')),
+  ];
+  const baseBranch = branchOfRef(payload.text('merge_group', 'base_ref'));
+  if (payload.text('action') !== 'checks_requested') return undefined;
+  if (head === undefined || base === undefined || baseBranch === undefined) return undefined;
+  return { kind: 'merge-group', repositoryUrls, head, base, baseBranch };
+}

@@ -1,0 +1,56 @@
+import { InputError } from '../../../core/errors.ts';
+import type { CommitStatus } from '../../../core/ports.ts';
+import { GitHubLikeForge, type GitHubLikeParts } from '../github-like/github-like-forge.ts';
+import { escapedPath } from '../request/forge-dialect.ts';
+import type { ForgeRepository } from '../request/forge-repository.ts';
+import type { NamedAccount } from '../request/own-account.ts';
+import { CheckRuns } from './check-runs.ts';
+import { GITHUB_DIALECT } from './github-dialect.ts';
+
+/**
+ * GitHub and GitHub Enterprise Server. A token needs read and write for pull requests and commit statuses, and read for
+ * contents and metadata; an app, which writes check runs, read and write for checks.
+ */
+export class GitHubForge extends GitHubLikeForge {
+  readonly #checks: CheckRuns;
+  #writesChecks: boolean | undefined;
+
+  constructor(repository: ForgeRepository, ownAccount?: NamedAccount) {
+    super(repository, partsOf(repository), ownAccount);
+    this.#checks = new CheckRuns(this.api, `/repos/${escapedPath(repository.repository)}`);
+  }
+
+  /** An app without the right to write checks writes commit statuses, as tokens do. */
+  override async writeStatus(status: CommitStatus, signal: AbortSignal): Promise<void> {
+    this.#writesChecks ??= (await this.account.get(signal)).endsWith('[bot]');
+    if (!this.#writesChecks) return super.writeStatus(status, signal);
+    try {
+      await this.#checks.write(status, signal);
+    } catch (error) {
+      if (!(error instanceof InputError) || error.code !== 'scm.auth') throw error;
+      await super.writeStatus(status, signal);
+      this.#writesChecks = false;
+    }
+  }
+}
+
+function partsOf({ apiUrl }: ForgeRepository): GitHubLikeParts {
+  // A server of one's own has REST below /api/v3, and GraphQL beside it.
+  const graphql = /\/api\/v3\/*$/.test(apiUrl) ? '/../graphql' : '/graphql';
+  return {
+    dialect: GITHUB_DIALECT,
+    // 65,536, less some for what is counted in bytes.
+    maxCommentLength: 60_000,
+    pageSize: ['per_page', 100],
+    isDraft: (pull) => pull.at('draft') === true,
+    retire: (api, comment, path, signal) => {
+      const id = comment.text('node_id');
+      if (id === undefined) return api.ask(signal, 'DELETE', path);
+      return api.ask(signal, 'POST', graphql, { query: FOLD, variables: { id } });
+    },
+  };
+}
+
+/** Only GraphQL can fold a comment. Source: docs.github.com/graphql/reference/mutations, minimizeComment. */
+const FOLD =
+  'mutation($id: ID!) { minimizeComment(input: {subjectId: $id, classifier: OUTDATED}) { clientMutationId } }';

@@ -1,0 +1,158 @@
+import { InputError } from '../../../core/errors.ts';
+import type {
+  CommitStatus,
+  ForgeComment,
+  PullRequest,
+  PullRequestForge,
+  RepositoryPermission,
+} from '../../../core/ports.ts';
+import type { AnswerFields } from '../request/answer-fields.ts';
+import { ForgeApi, unlessMissing } from '../request/forge-api.ts';
+import type { ForgeRepository } from '../request/forge-repository.ts';
+import { type NamedAccount, OwnAccount } from '../request/own-account.ts';
+import { GITLAB_DIALECT } from './gitlab-dialect.ts';
+
+/** GitLab takes 1,000,000 characters; nobody reads more than what fits at GitHub. */
+const MAX_COMMENT_LENGTH = 60_000;
+const PAGES = ['per_page', 100] as const;
+
+/** `access_level` of a member from which on the right is had. Source: docs.gitlab.com/api/members, "Roles". */
+const LEVELS = [
+  [40, 'admin'],
+  [30, 'write'],
+  [10, 'read'],
+] as const;
+
+/**
+ * Merge requests of a project at GitLab. The token is one of the project or a group above it, role Developer, scope `api`.
+ * Source: docs.gitlab.com/api/merge_requests, /notes ("Merge requests"), /commits ("Commit status"), /members, /users.
+ */
+export class GitLabForge implements PullRequestForge {
+  readonly maxCommentLength = MAX_COMMENT_LENGTH;
+  readonly #api: ForgeApi;
+  readonly #repository: string;
+  readonly #path: string;
+  readonly #account: OwnAccount;
+
+  constructor(repository: ForgeRepository, ownAccount?: NamedAccount) {
+    this.#api = new ForgeApi(repository, GITLAB_DIALECT);
+    this.#repository = repository.repository;
+    this.#path = `/projects/${encodeURIComponent(repository.repository)}`;
+    this.#account = new OwnAccount(this.#api, ownAccount, async (signal) =>
+      (await this.#api.ask(signal, 'GET', '/user')).text('username'),
+    );
+  }
+
+  async defaultBranch(signal: AbortSignal): Promise<string> {
+    const branch = (await this.#api.ask(signal, 'GET', this.#path)).text('default_branch');
+    if (branch === undefined) throw this.#api.strange('names no default branch');
+    return branch;
+  }
+
+  async listOpen(signal: AbortSignal): Promise<readonly PullRequest[]> {
+    const path = `${this.#path}/merge_requests?state=opened`;
+    return (await this.#api.numberedPages(signal, path, PAGES)).map((one) => this.#mergeRequest(one));
+  }
+
+  async read(number: number, signal: AbortSignal): Promise<PullRequest | undefined> {
+    const found = await unlessMissing(this.#api.ask(signal, 'GET', `${this.#path}/merge_requests/${number}`));
+    return found && this.#mergeRequest(found);
+  }
+
+  async ownComments(number: number, marker: string, signal: AbortSignal): Promise<readonly ForgeComment[]> {
+    const account = await this.#account.get(signal);
+    const path = `${this.#notesPath(number)}?sort=asc&order_by=created_at`;
+    const notes = await this.#api.numberedPages(signal, path, PAGES);
+    return notes
+      .filter((note) => note.text('author', 'username') === account)
+      .flatMap((note) => {
+        const [id, text] = [note.number('id'), note.text('body') ?? ''];
+        return id === undefined || !text.includes(marker) ? [] : [{ id: String(id), text }];
+      });
+  }
+
+  async addComment(number: number, text: string, signal: AbortSignal): Promise<string> {
+    const note = await this.#api.ask(signal, 'POST', this.#notesPath(number), { body: text });
+    const id = note.number('id');
+    if (id === undefined) throw this.#api.strange('gave no id to a comment');
+    return String(id);
+  }
+
+  async editComment(number: number, id: string, text: string, signal: AbortSignal): Promise<boolean> {
+    const path = `${this.#notesPath(number)}/${encodeURIComponent(id)}`;
+    return (await unlessMissing(this.#api.ask(signal, 'PUT', path, { body: text }))) !== undefined;
+  }
+
+  /** GitLab cannot fold a comment. */
+  async retireComment(number: number, id: string, signal: AbortSignal): Promise<void> {
+    const path = `${this.#notesPath(number)}/${encodeURIComponent(id)}`;
+    await unlessMissing(this.#api.ask(signal, 'DELETE', path));
+  }
+
+  async writeStatus(status: CommitStatus, signal: AbortSignal): Promise<void> {
+    const { path, body } = GITLAB_DIALECT.status(this.#repository, status);
+    try {
+      await this.#api.ask(signal, 'POST', path, body);
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      const { pullRequest, state } = status;
+      // A commit of a fork is on no branch of this project: only the merge request holds it.
+      if (error.code === 'scm.not-found' && pullRequest !== undefined)
+        await this.#api.ask(signal, 'POST', path, {
+          ...body,
+          ref: `refs/merge-requests/${pullRequest}/head`,
+        });
+      // Before 18.3 a status cannot become what it is.
+      else if (
+        error.code !== 'scm.refused' ||
+        state !== 'pending' ||
+        !(await this.#isPending(status, signal))
+      )
+        throw error;
+    }
+  }
+
+  async permissionOf(account: string, signal: AbortSignal): Promise<RepositoryPermission> {
+    const path = `/users?username=${encodeURIComponent(account)}`;
+    const users = (await this.#api.ask(signal, 'GET', path)).list(this.#api.subject);
+    const id = users.find((user) => user.text('username') === account)?.number('id');
+    if (id === undefined) return 'none';
+    // Inherited from the groups above as well.
+    const member = await unlessMissing(this.#api.ask(signal, 'GET', `${this.#path}/members/all/${id}`));
+    const level = member?.text('state') === 'active' ? (member.number('access_level') ?? 0) : 0;
+    return LEVELS.find(([least]) => level >= least)?.[1] ?? 'none';
+  }
+
+  async #isPending({ commit, context }: CommitStatus, signal: AbortSignal): Promise<boolean> {
+    const path = `${this.#path}/repository/commits/${commit}/statuses?name=${encodeURIComponent(context)}`;
+    const statuses = (await this.#api.ask(signal, 'GET', path)).list(this.#api.subject);
+    return statuses.some((one) => one.text('name') === context && one.text('status') === 'pending');
+  }
+
+  #notesPath(number: number): string {
+    return `${this.#path}/merge_requests/${number}/notes`;
+  }
+
+  #mergeRequest(one: AnswerFields): PullRequest {
+    const [number, headCommit] = [one.number('iid'), one.text('sha')];
+    const baseBranch = one.text('target_branch');
+    if (number === undefined || headCommit === undefined || baseBranch === undefined)
+      throw this.#api.strange('described a merge request without number, head or base');
+    const [state, target] = [one.text('state'), one.number('target_project_id')];
+    return {
+      number,
+      // One that is being merged is `locked`.
+      state: state === 'merged' || state === 'closed' ? state : 'open',
+      draft: one.at('draft') === true || one.at('work_in_progress') === true,
+      author: one.text('author', 'username') ?? '',
+      fromFork: target === undefined || one.number('source_project_id') !== target,
+      baseBranch,
+      headCommit,
+      // A fast-forward makes no commit.
+      mergeCommit:
+        state === 'merged'
+          ? (one.text('merge_commit_sha') ?? one.text('squash_commit_sha') ?? headCommit)
+          : undefined,
+    };
+  }
+}

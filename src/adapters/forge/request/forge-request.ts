@@ -1,0 +1,108 @@
+import { type ErrorDetails, errorText, InputError, TransientError } from '../../../core/errors.ts';
+import { boundedText } from '../../../runtime/bounded-text.ts';
+
+export interface ForgeRequest {
+  readonly url: string;
+  readonly method: 'POST' | 'GET' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  /** What a failure is about. */
+  readonly subject: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface ForgeAnswer {
+  /** JSON; `{}` for an empty answer. */
+  readonly value: unknown;
+  readonly headers: Headers;
+}
+
+const TIMEOUT_MS = 15_000;
+/** A page of a hundred pull requests or comments of full length stays below it. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+
+/**
+ * One request to a forge's API; JSON both ways. TransientError for network, rate limits and 5xx, InputError for other
+ * refusals: `scm.auth` for 401 and 403, `scm.not-found` for 404 and 410, `scm.conflict` for 409, else `scm.refused`.
+ */
+export async function forgeAnswer(request: ForgeRequest): Promise<ForgeAnswer> {
+  const { url, method, headers, body, subject, signal } = request;
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(url, {
+      method,
+      headers: {
+        'user-agent': 'berth',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      redirect: 'error',
+      signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(signal === undefined ? [] : [signal])]),
+    });
+    text = await boundedText(response, MAX_ANSWER_BYTES);
+  } catch (cause) {
+    throw new TransientError(`the forge cannot be reached: ${errorText(cause)}`, {
+      code: 'scm.network',
+      subject,
+      cause,
+    });
+  }
+  // Azure DevOps answers 203 with a page to sign in, and follows no rule of HTTP with it.
+  if (response.status === 203) throw new InputError('the forge asks to sign in', authDetails(subject));
+  if (response.ok) return { value: text === '' ? {} : parseAnswer(text, subject), headers: response.headers };
+  throw refusal(response, text, subject);
+}
+
+/** The answer of forgeAnswer without its headers. */
+export async function forgeRequest(request: ForgeRequest): Promise<unknown> {
+  return (await forgeAnswer(request)).value;
+}
+
+function refusal({ status, headers }: Response, text: string, subject: string): InputError | TransientError {
+  const said = `the forge answered ${status}: ${text.slice(0, 200)}`;
+  // GitHub answers 403 as well when too much was asked.
+  const isLimited = status === 429 || (status === 403 && isRateLimit(headers));
+  if (isLimited || status >= 500)
+    return new TransientError(said, { code: 'scm.unavailable', subject, retryAfterMs: waitMsOf(headers) });
+  const details = authDetails(subject);
+  if (status === 401 || status === 403) return new InputError(said, details);
+  return new InputError(said, { ...details, code: CODES.get(status) ?? 'scm.refused' });
+}
+
+const CODES = new Map([
+  [404, 'scm.not-found'],
+  [409, 'scm.conflict'],
+  [410, 'scm.not-found'],
+]);
+
+function authDetails(subject: string): ErrorDetails {
+  return { code: 'scm.auth', subject, hint: 'check the token and what it may do' };
+}
+
+function isRateLimit(headers: Headers): boolean {
+  return headers.has('retry-after') || headers.get('x-ratelimit-remaining') === '0';
+}
+
+/** `Retry-After` in seconds, else until `X-RateLimit-Reset` by the forge's own clock. */
+function waitMsOf(headers: Headers): number | undefined {
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN);
+  if (Number.isFinite(seconds)) return Math.max(seconds, 0) * 1000;
+  const resetMs = Number(headers.get('x-ratelimit-reset') ?? Number.NaN) * 1000;
+  const nowMs = Date.parse(headers.get('date') ?? '');
+  const waitMs = resetMs - nowMs;
+  return Number.isFinite(waitMs) ? Math.max(waitMs, 0) : undefined;
+}
+
+function parseAnswer(text: string, subject: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new TransientError('the forge answered with something that is not JSON', {
+      code: 'scm.answer',
+      subject,
+      cause,
+    });
+  }
+}

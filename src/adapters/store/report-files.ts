@@ -1,0 +1,39 @@
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PRIVATE_DIRECTORY_MODE } from '../../runtime/files/private-mode.ts';
+import { writeFileAtomic } from './atomic-file.ts';
+
+/** Of one source. */
+const MAX_REPORTS = 200;
+
+/** Pages and pictures of previews, a file each; of each source those of the newest pull requests are kept. */
+export class ReportFiles {
+  readonly #dir: string;
+
+  constructor(dir: string) {
+    this.#dir = dir;
+  }
+
+  /** @param files by ending, `html` or `svg` */
+  async write(
+    source: string,
+    number: number,
+    files: Readonly<Record<string, string | undefined>>,
+  ): Promise<void> {
+    const dir = join(this.#dir, source);
+    await mkdir(dir, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
+    for (const [ending, content] of Object.entries(files)) {
+      const file = join(dir, `${number}.${ending}`);
+      await (content === undefined ? rm(file, { force: true }) : writeFileAtomic(file, content));
+    }
+    const numbers = new Set((await readdir(dir)).map((name) => Number.parseInt(name, 10)));
+    const old = [...numbers].toSorted((a, b) => b - a).slice(MAX_REPORTS);
+    for (const one of old)
+      for (const ending of Object.keys(files)) await rm(join(dir, `${one}.${ending}`), { force: true });
+  }
+
+  /** @param name `12.html`; the caller has checked that it is such a name */
+  read(source: string, name: string): Promise<Buffer | undefined> {
+    return readFile(join(this.#dir, source, name)).catch(() => undefined);
+  }
+}

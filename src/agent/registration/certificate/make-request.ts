@@ -1,0 +1,55 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'node:crypto';
+import { agentGroups, type AgentIdentity, agentUser } from '../../../core/registration/agent-identity.ts';
+import { DER_TAG, writeDer } from '../../../hub/auth/certificates/der.ts';
+
+/** A key that never leaves this machine, and the request that is made with it; both PEM. */
+export interface OwnRequest {
+  readonly keyPem: string;
+  readonly requestPem: string;
+}
+
+const OID = {
+  commonName: Buffer.from('550403', 'hex'),
+  organization: Buffer.from('55040a', 'hex'),
+  ecdsaWithSha256: Buffer.from('2a8648ce3d040302', 'hex'),
+};
+
+/** A new key of the curve P-256, and a request (PKCS#10, RFC 2986) for the certificate of an agent. */
+export function makeRequest(identity: AgentIdentity): OwnRequest {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const keyPem = privateKey.export({ type: 'sec1', format: 'pem' }) as string;
+  return { keyPem, requestPem: requestFor(identity, keyPem) };
+}
+
+function requestFor(identity: AgentIdentity, keyPem: string): string {
+  const key = createPrivateKey(keyPem);
+  const info = writeDer(
+    DER_TAG.sequence,
+    writeDer(DER_TAG.integer, Buffer.from([0])),
+    nameOf(identity),
+    createPublicKey(key).export({ type: 'spki', format: 'der' }),
+    writeDer(DER_TAG.context0),
+  );
+  const signature = sign('sha256', info, key);
+  const der = writeDer(
+    DER_TAG.sequence,
+    info,
+    writeDer(DER_TAG.sequence, writeDer(DER_TAG.objectId, OID.ecdsaWithSha256)),
+    // The first byte counts unused bits.
+    writeDer(DER_TAG.bitString, Buffer.from([0]), signature),
+  );
+  const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
+  return ['-----BEGIN CERTIFICATE REQUEST-----', ...lines, '-----END CERTIFICATE REQUEST-----', ''].join(
+    '\n',
+  );
+}
+
+function nameOf(identity: AgentIdentity): Buffer {
+  const groups = agentGroups(identity.cluster).map((group) => attribute(OID.organization, group));
+  return writeDer(DER_TAG.sequence, ...groups, attribute(OID.commonName, agentUser(identity)));
+}
+
+function attribute(id: Buffer, text: string): Buffer {
+  const value = writeDer(DER_TAG.utf8String, Buffer.from(text));
+  return writeDer(DER_TAG.set, writeDer(DER_TAG.sequence, writeDer(DER_TAG.objectId, id), value));
+}

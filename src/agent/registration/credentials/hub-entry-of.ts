@@ -1,0 +1,11 @@
+import type { KubeConfig } from '../../../adapters/kube/config/kube-config.ts';
+import type { HubEntry } from '../../../core/registration/agent/hub-entry.ts';
+
+/** How a kubeconfig leads to its hub. */
+export function hubEntryOf(config: Pick<KubeConfig, 'getCurrentCluster'>): HubEntry {
+  const { name, server, proxyUrl, caFile, caData, tlsServerName } = config.getCurrentCluster() ?? {
+    name: '',
+    server: '',
+  };
+  return { name, server, proxyUrl, caFile, caData, tlsServerName };
+}

@@ -1,0 +1,70 @@
+import { KubeConfig } from '../../../adapters/kube/config/kube-config.ts';
+import { parseKubeconfig } from '../../../adapters/kube/config/parse-kubeconfig.ts';
+import { RotatingKubeConfig } from '../../../adapters/kube/config/rotating-kube-config.ts';
+import type { AgentIdentity } from '../../../core/registration/agent-identity.ts';
+import { changedFields, type HubEntry, sameHub } from '../../../core/registration/agent/hub-entry.ts';
+import { type HeldCertificate, planCertificate } from '../../../core/registration/agent/plan-certificate.ts';
+import { readCertificate } from '../certificate/read-certificate.ts';
+import type { CredentialFiles } from './credential-store.ts';
+import { hubEntryOf } from './hub-entry-of.ts';
+
+/** What an agent holds for its hub, or why it begins with the bootstrap kubeconfig. */
+export type HubCredentials =
+  | {
+      readonly kind: 'usable';
+      readonly config: RotatingKubeConfig;
+      readonly held: HeldCertificate;
+      readonly entry: HubEntry;
+    }
+  | { readonly kind: 'unusable'; readonly why: string };
+
+interface CredentialCheck {
+  readonly identity: AgentIdentity;
+  /** Of the bootstrap kubeconfig. */
+  readonly bootstrap: HubEntry;
+  readonly nowMs: number;
+  /** Of the store. */
+  readonly folder: string;
+  /** With the variables that name a proxy. */
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/**
+ * Source of the rule: open-cluster-management.io/ocm `pkg/registration/register/common.go` (IsHubKubeConfigValid). A kubeconfig that
+ * cannot be read is replaced, as one that is missing.
+ */
+export function readCredentials(files: CredentialFiles, check: CredentialCheck): HubCredentials {
+  const { identity, bootstrap, nowMs, folder, env } = check;
+  const held = readCertificate(files['tls.crt'], files['tls.key']);
+  const plan = planCertificate(held, { identity, nowMs, share: 0 });
+  if (held === undefined || plan.kind === 'request')
+    return { kind: 'unusable', why: REASONS[plan.kind === 'request' ? plan.why : 'missing'] };
+  const parts = parsed(files.kubeconfig, folder);
+  if (parts === undefined) return { kind: 'unusable', why: 'there is no hub kubeconfig that can be read' };
+  const entry = hubEntryOf(new KubeConfig(parts, env));
+  if (!sameHub(entry, bootstrap)) {
+    const fields = changedFields(entry, bootstrap).join(', ');
+    return {
+      kind: 'unusable',
+      why: `the bootstrap kubeconfig leads elsewhere: ${fields} of the cluster differ`,
+    };
+  }
+  const pair = { certPem: files['tls.crt'] ?? '', keyPem: files['tls.key'] ?? '' };
+  return { kind: 'usable', config: new RotatingKubeConfig(parts, pair, env), held, entry };
+}
+
+const REASONS = {
+  missing: 'there is no certificate with its key',
+  expired: 'the certificate has expired',
+  subject: 'the certificate is for another cluster or agent',
+  renewal: 'the certificate has expired',
+} as const;
+
+function parsed(text: string | undefined, folder: string): ReturnType<typeof parseKubeconfig> | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return parseKubeconfig(text, folder);
+  } catch {
+    return undefined;
+  }
+}

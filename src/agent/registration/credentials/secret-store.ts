@@ -1,0 +1,75 @@
+import { ConflictError } from '../../../core/errors.ts';
+import { SECRET } from '../../../core/model/kinds.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import type { KubeApi, ObjectKey } from '../../../core/ports.ts';
+import {
+  CREDENTIAL_KEYS,
+  type CredentialFiles,
+  type CredentialKey,
+  type CredentialStore,
+} from './credential-store.ts';
+
+const ATTEMPTS = 5;
+
+/** Credentials in a Secret, as OCM's agent has them: one write is one request. Keys of others in it stay. */
+export class SecretStore implements CredentialStore {
+  /** A Secret has no folder; what is relative in the kubeconfig is replaced by its data. */
+  readonly folder = '/';
+  readonly #api: KubeApi;
+  readonly #key: ObjectKey;
+
+  /** @param api of the cluster that the agent runs in. The namespace must exist */
+  constructor(api: KubeApi, key: ObjectKey) {
+    this.#api = api;
+    this.#key = key;
+  }
+
+  get place(): string {
+    return `Secret ${this.#key.namespace}/${this.#key.name}`;
+  }
+
+  async read(): Promise<CredentialFiles> {
+    const data = dataOf(await this.#api.get(SECRET, this.#key));
+    return Object.fromEntries(
+      CREDENTIAL_KEYS.filter((key) => data[key] !== undefined).map((key) => [
+        key,
+        Buffer.from(data[key] ?? '', 'base64').toString('utf8'),
+      ]),
+    );
+  }
+
+  async write(changes: { readonly [Key in CredentialKey]?: string | undefined }): Promise<void> {
+    for (let attempt = 1; ; attempt++)
+      try {
+        return await this.#writeOnce(changes);
+      } catch (error) {
+        if (!(error instanceof ConflictError) || attempt === ATTEMPTS) throw error;
+      }
+  }
+
+  async #writeOnce(changes: { readonly [Key in CredentialKey]?: string | undefined }): Promise<void> {
+    const encoded = Object.entries(changes).map(
+      ([key, content]) =>
+        [key, content === undefined ? null : Buffer.from(content).toString('base64')] as const,
+    );
+    const there = await this.#api.get(SECRET, this.#key);
+    if (there !== undefined) {
+      const { uid, resourceVersion } = there.metadata;
+      const patch = { metadata: { uid, resourceVersion }, data: Object.fromEntries(encoded) };
+      await this.#api.mergePatch(SECRET, this.#key, patch);
+      return;
+    }
+    const data = Object.fromEntries(encoded.filter(([, content]) => content !== null));
+    await this.#api.create(SECRET, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { ...this.#key },
+      type: 'Opaque',
+      data,
+    });
+  }
+}
+
+function dataOf(secret: KubeObject | undefined): Readonly<Record<string, string | undefined>> {
+  return (secret?.['data'] ?? {}) as Readonly<Record<string, string | undefined>>;
+}

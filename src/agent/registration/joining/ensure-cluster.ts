@@ -1,0 +1,65 @@
+import { ConflictError, errorText, InputError, TransientError } from '../../../core/errors.ts';
+import { MANAGED_CLUSTER } from '../../../core/model/kinds.ts';
+import type { KubeApi } from '../../../core/ports.ts';
+import { AGENT_ANNOTATION_PREFIX } from '../../../core/registration/names.ts';
+import { Backoff } from '../../../runtime/backoff.ts';
+import { sleep } from '../../../runtime/sleep.ts';
+import type { RegistrationSettings } from '../options/registration-settings.ts';
+
+interface Wish {
+  readonly api: KubeApi;
+  readonly cluster: string;
+  readonly settings: RegistrationSettings;
+}
+
+const LOOK_AGAIN_MS = 3_600_000;
+
+/**
+ * Creates the ManagedCluster of the agent if there is none.
+ * Source: open-cluster-management.io/ocm `pkg/registration/spoke/registration/creating_controller.go`.
+ */
+export async function ensureCluster({ api, cluster, settings }: Wish): Promise<void> {
+  if ((await api.get(MANAGED_CLUSTER, { namespace: '', name: cluster })) !== undefined) return;
+  const { annotations, clientConfigs, log } = settings;
+  const own = Object.entries(annotations).filter(([name]) => name.startsWith(AGENT_ANNOTATION_PREFIX));
+  try {
+    await api.create(MANAGED_CLUSTER, {
+      apiVersion: 'cluster.open-cluster-management.io/v1',
+      kind: 'ManagedCluster',
+      metadata: { name: cluster, ...(own.length > 0 && { annotations: Object.fromEntries(own) }) },
+      spec: {
+        hubAcceptsClient: false,
+        ...(clientConfigs.length > 0 && { managedClusterClientConfigs: clientConfigs }),
+      },
+    });
+    log.info('cluster registered', { cluster, hub: api.server });
+  } catch (error) {
+    if (!(error instanceof ConflictError)) throw error;
+  }
+}
+
+/** The same for as long as the agent waits for its certificate: the object may be deleted meanwhile. */
+export async function keepCluster(wish: Wish, signal: AbortSignal): Promise<void> {
+  const { clock, random, log } = wish.settings;
+  const backoff = new Backoff({ initialMs: 2_000, maxMs: 60_000 }, random);
+  while (!signal.aborted) {
+    let waitMs = LOOK_AGAIN_MS * (1 + random());
+    try {
+      await ensureCluster(wish);
+      backoff.reset();
+    } catch (error) {
+      waitMs = backoff.nextMs();
+      // A cluster that was denied has lost these rights, and may get them back.
+      const level = isRefused(error) ? 'debug' : 'warn';
+      log[level]('cluster cannot be registered yet', { cluster: wish.cluster, problem: errorText(error) });
+    }
+    await sleep(clock, waitMs, signal);
+  }
+}
+
+function isRefused(error: unknown): boolean {
+  return (
+    (error instanceof InputError && error.code === 'kube.forbidden') ||
+    (error instanceof TransientError && error.code === 'kube.unauthorized')
+  );
+}

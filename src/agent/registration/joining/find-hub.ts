@@ -1,0 +1,87 @@
+import { errorText, InputError } from '../../../core/errors.ts';
+import type { KubeConfig } from '../../../adapters/kube/config/kube-config.ts';
+import { MANAGED_CLUSTER, SELF_SUBJECT_ACCESS_REVIEW } from '../../../core/model/kinds.ts';
+import type { ManagedCluster } from '../../../core/model/kind/managed-cluster.ts';
+import type { KubeObject, ObjectMeta } from '../../../core/model/object-meta.ts';
+import type { KubeApi } from '../../../core/ports.ts';
+import { chooseHub, type HubCandidate } from '../../../core/registration/agent/choose-hub.ts';
+import type { RegistrationSettings } from '../options/registration-settings.ts';
+
+/** Reads a bootstrap kubeconfig again. @throws InputError when it cannot be used */
+export type ReadBootstrap = () => KubeConfig;
+
+interface Search {
+  readonly bootstraps: readonly ReadBootstrap[];
+  readonly clusterName: string;
+  /** Of the hub kubeconfig that is kept. */
+  readonly currentServer: string | undefined;
+  readonly settings: RegistrationSettings;
+}
+
+/**
+ * The bootstrap kubeconfig to work with. One alone is taken as it is; of several one whose hub answers and would have the cluster.
+ * @throws InputError when none can be used now
+ */
+export async function findHub(search: Search): Promise<ReadBootstrap> {
+  const { bootstraps, currentServer } = search;
+  const [first, ...others] = bootstraps;
+  if (first !== undefined && others.length === 0) return first;
+  const candidates = await Promise.all(bootstraps.map((read) => examine(read, search)));
+  const chosen = chooseHub(candidates, currentServer);
+  const found = chosen === undefined ? undefined : bootstraps[chosen];
+  if (found !== undefined) return found;
+  throw new InputError('none of their hubs answers and would have the cluster', {
+    code: 'agent.no-hub',
+    subject: `${bootstraps.length} bootstrap kubeconfigs`,
+    hint: 'the log says what each of them lacks',
+  });
+}
+
+async function examine(read: ReadBootstrap, { clusterName, settings }: Search): Promise<HubCandidate> {
+  let server = '';
+  try {
+    const config = read();
+    server = config.getCurrentCluster()?.server ?? '';
+    const hub = settings.connect(config);
+    try {
+      const why = await objection(hub.api, clusterName);
+      if (why !== undefined) settings.log.warn('hub of the list is left out', { server, why });
+      return { server, passes: why === undefined };
+    } finally {
+      hub.close();
+    }
+  } catch (error) {
+    settings.log.warn('hub of the list is left out', { server, why: errorText(error) });
+    return { server, passes: false };
+  }
+}
+
+const CLUSTER = { group: 'cluster.open-cluster-management.io', resource: 'managedclusters' };
+const REQUESTS = { group: 'certificates.k8s.io', resource: 'certificatesigningrequests' };
+/** Source: open-cluster-management.io/ocm `pkg/registration/spoke/bootstrapkubeconfigsmanager.go` (validateBootstrapKubeconfig). */
+const NEEDED = [
+  ...['create', 'get'].map((verb) => ({ ...CLUSTER, verb })),
+  ...['create', 'get', 'list', 'watch'].map((verb) => ({ ...REQUESTS, verb })),
+];
+
+/** Why a hub would not have the cluster; undefined: it would. */
+async function objection(api: KubeApi, clusterName: string): Promise<string | undefined> {
+  for (const resourceAttributes of NEEDED) {
+    const review: KubeObject = {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SelfSubjectAccessReview',
+      metadata: {} as ObjectMeta,
+      spec: { resourceAttributes },
+    };
+    const { status } = (await api.create(SELF_SUBJECT_ACCESS_REVIEW, review)) as KubeObject & {
+      readonly status?: { readonly allowed?: boolean };
+    };
+    const { verb, resource } = resourceAttributes;
+    if (status?.allowed !== true) return `the bootstrap kubeconfig may not ${verb} ${resource}`;
+  }
+  const found = await api.get(MANAGED_CLUSTER, { namespace: '', name: clusterName });
+  const cluster = found as unknown as ManagedCluster | undefined;
+  return cluster === undefined || cluster.spec?.hubAcceptsClient === true
+    ? undefined
+    : 'it has not accepted the cluster';
+}

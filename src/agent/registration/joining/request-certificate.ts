@@ -1,0 +1,175 @@
+import { Reflector } from '../../../adapters/kube/cache/reflector.ts';
+import type { ClientPair } from '../../../adapters/kube/config/rotating-kube-config.ts';
+import { CERTIFICATE_REQUEST } from '../../../core/model/kinds.ts';
+import type { KubeObject, ObjectMeta } from '../../../core/model/object-meta.ts';
+import type { KubeApi } from '../../../core/ports.ts';
+import type { AgentIdentity } from '../../../core/registration/agent-identity.ts';
+import { nextRequestStep, type RequestStep } from '../../../core/registration/agent/next-request-step.ts';
+import { isOf } from '../../../core/registration/agent/plan-certificate.ts';
+import { CLIENT_SIGNER, CLUSTER_NAME_LABEL } from '../../../core/registration/names.ts';
+import { Backoff } from '../../../runtime/backoff.ts';
+import { onAbort } from '../../../runtime/on-abort.ts';
+import { sleep } from '../../../runtime/sleep.ts';
+import { WakeUp } from '../../../runtime/wake-up.ts';
+import type { OwnRequest } from '../certificate/make-request.ts';
+import { readCertificate } from '../certificate/read-certificate.ts';
+import type { CredentialStore } from '../credentials/credential-store.ts';
+import type { RegistrationSettings } from '../options/registration-settings.ts';
+import { newRequest, openRequest } from './open-request.ts';
+
+export interface CertificateWish {
+  /** Of the hub. */
+  readonly api: KubeApi;
+  readonly identity: AgentIdentity;
+  readonly store: CredentialStore;
+  readonly settings: RegistrationSettings;
+  /** Why there is none yet, for people: at each new reason. */
+  readonly onProblem?: (problem: string) => void;
+}
+
+/** Somebody refused; the next request is a while after it. */
+const AFTER_REFUSAL = { initialMs: 10_000, maxMs: 600_000 };
+/** The hub does not answer, or answers with an error. */
+const AFTER_FAILURE = { initialMs: 1_000, maxMs: 30_000 };
+/** OCM's words, in a condition that people look for. */
+const CROWDED = 'Stop creating csr since there are too many csr created already on hub';
+
+/**
+ * Asks the hub for a client certificate, and waits until it is issued, however long that takes.
+ * Source: open-cluster-management.io/ocm `pkg/registration/register/csr/csr.go`.
+ * @returns undefined when the signal aborts. Nothing is kept of the certificate yet
+ */
+export async function requestCertificate(
+  wish: CertificateWish,
+  signal: AbortSignal,
+): Promise<ClientPair | undefined> {
+  const { api, identity, settings } = wish;
+  const { clock, random, log } = settings;
+  const over = new AbortController();
+  onAbort(signal, () => over.abort());
+  const reflector = new Reflector({
+    api,
+    kind: CERTIFICATE_REQUEST,
+    labelSelector: `${CLUSTER_NAME_LABEL}=${identity.cluster}`,
+    clock,
+    random,
+    log,
+  });
+  const running = reflector.run(over.signal);
+  try {
+    await reflector.whenSynced(over.signal);
+    return await new Waiting(wish, reflector).issued(over.signal);
+  } finally {
+    over.abort();
+    await running;
+  }
+}
+
+class Waiting {
+  readonly #wish: CertificateWish;
+  readonly #reflector: Reflector;
+  readonly #refusals: Backoff;
+  readonly #failures: Backoff;
+  #told = '';
+
+  constructor(wish: CertificateWish, reflector: Reflector) {
+    this.#wish = wish;
+    this.#reflector = reflector;
+    this.#refusals = new Backoff(AFTER_REFUSAL, wish.settings.random);
+    this.#failures = new Backoff(AFTER_FAILURE, wish.settings.random);
+  }
+
+  async issued(signal: AbortSignal): Promise<ClientPair | undefined> {
+    const { clock, log } = this.#wish.settings;
+    const wake = new WakeUp();
+    this.#reflector.store.onChange(() => wake.call());
+    let own: OwnRequest | undefined;
+    while (!signal.aborted) {
+      let waitMs: number | undefined;
+      try {
+        own ??= await openRequest(this.#place);
+        const step = this.#step(own);
+        if (step.kind === 'issued') {
+          const pair = this.#pairOf(own, step.certificate);
+          if (pair !== undefined) return pair;
+        }
+        if (step.kind === 'create') await this.#create(own, signal);
+        if (step.kind === 'crowded') this.#tell(CROWDED, { count: step.count });
+        if (step.kind === 'wait')
+          this.#tell('the certificate request waits for its approval', { request: step.name });
+        if (step.kind === 'refused' || step.kind === 'issued') {
+          const why =
+            step.kind === 'refused' ? step.why : 'its certificate is not the one that was asked for';
+          this.#tell(`the certificate request was refused: ${why}`, { request: step.name });
+          await sleep(clock, this.#refusals.nextMs(), signal);
+          if (!signal.aborted) own = await newRequest(this.#place);
+          continue;
+        }
+        this.#failures.reset();
+      } catch (error) {
+        if (signal.aborted) break;
+        waitMs = this.#failures.nextMs();
+        log.warn('certificate cannot be requested yet', { cluster: this.#wish.identity.cluster, error });
+      }
+      // After a create the store has what was created.
+      const pause = waitMs === undefined ? undefined : clock.schedule(waitMs, () => wake.call());
+      await wake.wait(signal);
+      pause?.();
+    }
+    return undefined;
+  }
+
+  get #place() {
+    const { api, identity, store } = this.#wish;
+    return { server: api.server, identity, store };
+  }
+
+  #step(own: OwnRequest): RequestStep {
+    return nextRequestStep(this.#reflector.store.list(), base64(own.requestPem));
+  }
+
+  #pairOf({ keyPem }: OwnRequest, certificate: string): ClientPair | undefined {
+    const certPem = Buffer.from(certificate, 'base64').toString('utf8');
+    const held = readCertificate(certPem, keyPem);
+    return held !== undefined && isOf(this.#wish.identity, held) ? { certPem, keyPem } : undefined;
+  }
+
+  async #create({ requestPem }: OwnRequest, signal: AbortSignal): Promise<void> {
+    const { api, identity, settings } = this.#wish;
+    // Read again: a request may be there whose answer was lost. The watch may not have shown it yet.
+    await this.#reflector.relist(signal);
+    if (signal.aborted) return;
+    if (nextRequestStep(this.#reflector.store.list(), base64(requestPem)).kind !== 'create') return;
+    const { expirationSeconds } = settings;
+    const metadata = {
+      generateName: `${identity.cluster}-`,
+      labels: { [CLUSTER_NAME_LABEL]: identity.cluster },
+    };
+    const object: KubeObject = {
+      apiVersion: 'certificates.k8s.io/v1',
+      kind: 'CertificateSigningRequest',
+      metadata: metadata as unknown as ObjectMeta,
+      spec: {
+        request: base64(requestPem),
+        signerName: CLIENT_SIGNER,
+        usages: ['digital signature', 'key encipherment', 'client auth'],
+        ...(expirationSeconds !== undefined && { expirationSeconds }),
+      },
+    };
+    const made = await api.create(CERTIFICATE_REQUEST, object);
+    this.#reflector.store.put(made);
+    settings.log.info('certificate requested', { cluster: identity.cluster, request: made.metadata.name });
+  }
+
+  #tell(problem: string, fields: object): void {
+    if (problem === this.#told) return;
+    this.#told = problem;
+    const { identity, settings, onProblem } = this.#wish;
+    settings.log.info(problem, { cluster: identity.cluster, ...fields });
+    onProblem?.(problem);
+  }
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64');
+}

@@ -1,0 +1,40 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { InputError } from '../../../core/errors.ts';
+import type { AgentIdentity } from '../../../core/registration/agent-identity.ts';
+
+const CLUSTER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+/** Longer ones, and those with a colon, would not be read back from a certificate. */
+const AGENT_ID = /^[A-Za-z0-9]([-._A-Za-z0-9]{0,61}[A-Za-z0-9])?$/;
+
+/** What is given, what is kept from before, or at last something by chance: in this order. */
+export interface IdentitySources {
+  readonly clusterName: string | undefined;
+  readonly agentId: string | undefined;
+  readonly keptClusterName: string | undefined;
+  readonly keptAgentId: string | undefined;
+}
+
+/**
+ * Who the agent is.
+ * Source: open-cluster-management.io/ocm `pkg/registration/spoke/options.go` (getOrGenerateClusterAgentID).
+ * @throws InputError for names that no hub takes
+ */
+export function registrationIdentity(sources: IdentitySources): AgentIdentity {
+  const cluster = sources.clusterName || sources.keptClusterName?.trim() || randomUUID();
+  const agent = sources.agentId || sources.keptAgentId?.trim() || randomBytes(4).toString('hex').slice(0, 5);
+  if (!CLUSTER_NAME.test(cluster))
+    throw new InputError(
+      `is ${JSON.stringify(cluster)}, expected at most 63 of a-z, 0-9 and -, with a letter or digit at both ends`,
+      { code: 'agent.cluster-name', subject: 'cluster name', hint: 'it becomes a namespace on the hub' },
+    );
+  if (!AGENT_ID.test(agent))
+    throw new InputError(
+      `is ${JSON.stringify(agent)}, expected at most 63 letters, digits and -._, with a letter or digit at both ends`,
+      {
+        code: 'agent.agent-id',
+        subject: 'agent id',
+        hint: 'it becomes a part of the name in the certificate',
+      },
+    );
+  return { cluster, agent };
+}

@@ -1,0 +1,187 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { KubeConfig } from '../../adapters/kube/config/kube-config.ts';
+import { errorText, InputError } from '../../core/errors.ts';
+import type { KubeApi } from '../../core/ports.ts';
+import type { AgentIdentity } from '../../core/registration/agent-identity.ts';
+import { changedFields, sameHub } from '../../core/registration/agent/hub-entry.ts';
+import { Backoff } from '../../runtime/backoff.ts';
+import { onAbort } from '../../runtime/on-abort.ts';
+import { sleep } from '../../runtime/sleep.ts';
+import type { CredentialStore } from './credentials/credential-store.ts';
+import { hubEntryOf } from './credentials/hub-entry-of.ts';
+import { readCredentials } from './credentials/read-credentials.ts';
+import { serverHeld } from './credentials/server-held.ts';
+import { findHub, type ReadBootstrap } from './joining/find-hub.ts';
+import { joinHub } from './joining/join-hub.ts';
+import { registrationIdentity } from './options/registration-identity.ts';
+import type { ManagedApi, RegistrationSettings } from './options/registration-settings.ts';
+import { runSession } from './session/run-session.ts';
+
+export interface Registration {
+  /** One hub, or a list of which one is used at a time. */
+  readonly bootstraps: readonly ReadBootstrap[];
+  readonly store: CredentialStore;
+  readonly cluster: ManagedApi;
+  readonly clusterName: string | undefined;
+  readonly agentId: string | undefined;
+  readonly settings: RegistrationSettings;
+  /** Begins to apply the works of a hub that has accepted the cluster. @returns ends that */
+  readonly startWorks: (hub: KubeApi, identity: AgentIdentity) => () => Promise<void>;
+}
+
+const AFTER_FAILURE = { initialMs: 1_000, maxMs: 60_000 };
+/** While it waits for its approval the agent looks so often whether the bootstrap kubeconfig is another one. */
+const LOOK_AGAIN_MS = 10_000;
+
+/**
+ * Keeps a cluster registered at its hub: joins with a bootstrap kubeconfig where there are no credentials, works with the hub, and begins
+ * again when the bootstrap kubeconfig leads elsewhere, the certificate has expired, or the hub has to be left for another.
+ * Source of the order: open-cluster-management.io/ocm `pkg/registration/spoke/spokeagent.go`.
+ * @throws InputError for a cluster name or agent id that no hub takes; all else is tried again
+ */
+export async function runRegistration(registration: Registration, signal: AbortSignal): Promise<void> {
+  const { settings } = registration;
+  const { clock, random, log } = settings;
+  const backoff = new Backoff(AFTER_FAILURE, random);
+  while (!signal.aborted)
+    try {
+      await runOnce(registration, signal);
+      backoff.reset();
+      // A moment, so that what ends at once is no busy loop.
+      await sleep(clock, 500 + 500 * random(), signal);
+    } catch (error) {
+      if (isForever(error)) throw error;
+      if (signal.aborted) return;
+      log.warn('registration failed, trying again', {
+        cluster: registration.clusterName,
+        problem: errorText(error),
+      });
+      await sleep(clock, backoff.nextMs(), signal);
+    }
+}
+
+const FOREVER: ReadonlySet<string> = new Set(['agent.cluster-name', 'agent.agent-id']);
+
+function isForever(error: unknown): boolean {
+  return error instanceof InputError && FOREVER.has(error.code);
+}
+
+/** From the choice of a hub until the agent has to choose again. */
+async function runOnce(registration: Registration, signal: AbortSignal): Promise<void> {
+  const { bootstraps, store, settings } = registration;
+  const identity = await keptIdentity(registration);
+  const read = await findHub({
+    bootstraps,
+    clusterName: identity.cluster,
+    currentServer: serverHeld(await store.read(), store.folder),
+    settings,
+  });
+  const config = read();
+  const bootstrap = hubEntryOf(config);
+  const check = { identity, bootstrap, folder: store.folder, env: settings.env };
+  const credentials = readCredentials(await store.read(), { ...check, nowMs: settings.clock.now() });
+  if (credentials.kind === 'usable') {
+    const reasonToLeave = (): string | undefined => leaving(read, bootstrap);
+    return work(registration, { identity, credentials, reasonToLeave }, signal);
+  }
+  const fields = { cluster: identity.cluster, agent: identity.agent, hub: bootstrap.server };
+  settings.log.info('joining the hub', { ...fields, why: credentials.why });
+  const hub = settings.connect(config);
+  const over = new AbortController();
+  onAbort(signal, () => over.abort());
+  const watching = watchBootstrap(read, config, { settings, over });
+  try {
+    const joined = await joinHub({ hub, entry: bootstrap, identity, store, settings }, over.signal);
+    if (joined) settings.log.info('hub issued a certificate', fields);
+  } finally {
+    over.abort();
+    await watching;
+    hub.close();
+  }
+}
+
+/** Names that were made up are kept before the hub hears of them: a restart must not register another cluster. */
+async function keptIdentity({ store, clusterName, agentId }: Registration): Promise<AgentIdentity> {
+  const files = await store.read();
+  const [keptClusterName, keptAgentId] = [files['cluster-name'], files['agent-name']];
+  const identity = registrationIdentity({ clusterName, agentId, keptClusterName, keptAgentId });
+  if (keptClusterName === undefined || keptAgentId === undefined)
+    await store.write({ 'cluster-name': identity.cluster, 'agent-name': identity.agent });
+  return identity;
+}
+
+type Usable = Extract<ReturnType<typeof readCredentials>, { kind: 'usable' }>;
+
+async function work(
+  registration: Registration,
+  given: {
+    readonly identity: AgentIdentity;
+    readonly credentials: Usable;
+    readonly reasonToLeave: () => string | undefined;
+  },
+  signal: AbortSignal,
+): Promise<void> {
+  const { settings, store, cluster, bootstraps, startWorks } = registration;
+  const { identity, credentials, reasonToLeave } = given;
+  const { config, held, entry } = credentials;
+  const hub = settings.connect(config);
+  let endWorks = (): Promise<void> => Promise.resolve();
+  try {
+    const why = await runSession(
+      {
+        hub,
+        config,
+        held,
+        entry,
+        identity,
+        store,
+        cluster,
+        settings,
+        reasonToLeave,
+        hasOtherHubs: bootstraps.length > 1,
+        onAccepted: () => (endWorks = startWorks(hub.api, identity)),
+      },
+      signal,
+    );
+    if (!signal.aborted) settings.log.info('agent begins again', { cluster: identity.cluster, why });
+  } finally {
+    await endWorks();
+    hub.close();
+  }
+}
+
+/** A bootstrap kubeconfig that cannot be read now says nothing: the agent goes on with what it has. */
+function leaving(read: ReadBootstrap, before: ReturnType<typeof hubEntryOf>): string | undefined {
+  try {
+    const now = hubEntryOf(read());
+    if (sameHub(now, before)) return undefined;
+    return `the bootstrap kubeconfig leads elsewhere: ${changedFields(now, before).join(', ')} of the cluster changed`;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Until the agent has its certificate, a new token counts as well: the old one may no longer be good. */
+async function watchBootstrap(
+  read: ReadBootstrap,
+  before: KubeConfig,
+  { settings, over }: { readonly settings: RegistrationSettings; readonly over: AbortController },
+): Promise<void> {
+  while (!over.signal.aborted) {
+    await sleep(settings.clock, LOOK_AGAIN_MS, over.signal);
+    if (over.signal.aborted) return;
+    const why = leaving(read, hubEntryOf(before)) ?? newUser(read, before);
+    if (why === undefined) continue;
+    settings.log.info('agent begins again', { why });
+    over.abort();
+  }
+}
+
+function newUser(read: ReadBootstrap, before: KubeConfig): string | undefined {
+  try {
+    const isSame = isDeepStrictEqual(read().getCurrentUser(), before.getCurrentUser());
+    return isSame ? undefined : 'the bootstrap kubeconfig has other credentials';
+  } catch {
+    return undefined;
+  }
+}

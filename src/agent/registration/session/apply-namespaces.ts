@@ -1,0 +1,68 @@
+import { errorText } from '../../../core/errors.ts';
+import { NAMESPACE } from '../../../core/model/kinds.ts';
+import type { ManagedCluster, ManagedNamespaceStatus } from '../../../core/model/kind/managed-cluster.ts';
+import type { KubeApi } from '../../../core/ports.ts';
+import {
+  managedNamespaceLabel,
+  namespaceCondition,
+  namespacesToRelease,
+} from '../../../core/registration/agent/managed-namespaces.ts';
+import { setCondition } from '../../../core/work/conditions/condition-list.ts';
+import { sha256 } from '../../../runtime/sha256.ts';
+
+interface NamespaceDuty {
+  readonly cluster: KubeApi;
+  readonly managed: ManagedCluster;
+  /** Server of the bootstrap kubeconfig, verbatim. */
+  readonly hubServer: string;
+  /** RFC 3339, seconds. */
+  readonly now: string;
+}
+
+/**
+ * Makes the namespaces that the hub manages on the cluster, and labels those that it no longer does. None is ever deleted.
+ * Source: open-cluster-management.io/ocm `pkg/registration/spoke/managedcluster/managed_namespace_reconcile.go`.
+ * @returns the entries with what came of each
+ */
+export async function applyNamespaces(duty: NamespaceDuty): Promise<readonly ManagedNamespaceStatus[]> {
+  const { cluster, managed, hubServer, now } = duty;
+  const label = managedNamespaceLabel(sha256(hubServer));
+  const isLeaving = managed.metadata.deletionTimestamp !== undefined;
+  const wanted = isLeaving ? [] : (managed.status?.managedNamespaces ?? []);
+  const { items } = await cluster.list(NAMESPACE, { labelSelector: `${label}=true` });
+  const there = new Set(items.map(({ metadata }) => metadata.name));
+  const entries: ManagedNamespaceStatus[] = [];
+  for (const entry of wanted) {
+    const problem = there.has(entry.name)
+      ? undefined
+      : await problemOf(() => labelled(cluster, entry.name, label));
+    entries.push({
+      ...entry,
+      conditions: setCondition(entry.conditions ?? [], namespaceCondition(problem), now),
+    });
+  }
+  for (const name of namespacesToRelease(wanted, items))
+    await cluster.mergePatch(
+      NAMESPACE,
+      { namespace: '', name },
+      { metadata: { labels: { [label]: 'false' } } },
+    );
+  return isLeaving ? (managed.status?.managedNamespaces ?? []) : entries;
+}
+
+async function labelled(cluster: KubeApi, name: string, label: string): Promise<void> {
+  const key = { namespace: '', name };
+  const labels = { [label]: 'true' };
+  if ((await cluster.get(NAMESPACE, key)) === undefined)
+    await cluster.create(NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } });
+  else await cluster.mergePatch(NAMESPACE, key, { metadata: { labels } });
+}
+
+async function problemOf(action: () => Promise<void>): Promise<string | undefined> {
+  try {
+    await action();
+    return undefined;
+  } catch (error) {
+    return errorText(error);
+  }
+}

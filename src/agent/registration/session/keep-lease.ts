@@ -1,0 +1,57 @@
+import { ConflictError, InputError } from '../../../core/errors.ts';
+import { LEASE } from '../../../core/model/kinds.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import { formatMicroTime, instantFromEpochMs } from '../../../core/model/rfc3339.ts';
+import type { Clock, KubeApi } from '../../../core/ports.ts';
+import { CLUSTER_LEASE } from '../../../core/registration/names.ts';
+
+/**
+ * Renews the lease by which the hub knows that the agent lives. The hub creates it; only its renewTime is the agent's.
+ * Source: open-cluster-management.io/ocm `pkg/registration/spoke/lease/lease_controller.go`.
+ */
+export class ClusterLease {
+  readonly #api: KubeApi;
+  readonly #clusterName: string;
+  readonly #clock: Clock;
+  /** As it was written last: nobody else writes it, so it need not be read each time. */
+  #known: KubeObject | undefined;
+
+  constructor(api: KubeApi, clusterName: string, clock: Clock) {
+    this.#api = api;
+    this.#clusterName = clusterName;
+    this.#clock = clock;
+  }
+
+  /** @throws InputError `kube.notfound` while the hub has not created it; what the API throws */
+  async renew(): Promise<void> {
+    try {
+      await this.#write(this.#known ?? (await this.#read()));
+    } catch (error) {
+      const isStale = error instanceof ConflictError || isNotFound(error);
+      if (this.#known === undefined || !isStale) throw error;
+      this.#known = undefined;
+      await this.#write(await this.#read());
+    }
+  }
+
+  async #read(): Promise<KubeObject> {
+    const found = await this.#api.get(LEASE, { namespace: this.#clusterName, name: CLUSTER_LEASE });
+    if (found !== undefined) return found;
+    throw new InputError('was not created by the hub yet', {
+      code: 'kube.notfound',
+      subject: `lease ${this.#clusterName}/${CLUSTER_LEASE}`,
+    });
+  }
+
+  async #write(lease: KubeObject): Promise<void> {
+    const spec = {
+      ...(lease['spec'] as object | undefined),
+      renewTime: formatMicroTime(instantFromEpochMs(this.#clock.now())),
+    };
+    this.#known = await this.#api.update(LEASE, { ...lease, spec });
+  }
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof InputError && error.code === 'kube.notfound';
+}

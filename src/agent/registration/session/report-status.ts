@@ -1,0 +1,143 @@
+import { MANAGED_CLUSTER } from '../../../core/model/kinds.ts';
+import type { ManagedCluster } from '../../../core/model/kind/managed-cluster.ts';
+import type { Condition } from '../../../core/model/object-meta.ts';
+import { formatRfc3339, instantFromEpochMs } from '../../../core/model/rfc3339.ts';
+import type { KubeApi } from '../../../core/ports.ts';
+import { AVAILABLE } from '../../../core/registration/cluster-conditions.ts';
+import { reportedClaims, type ReportedClaims } from '../../../core/registration/agent/cluster-claims.ts';
+import type { NodeResources } from '../../../core/registration/agent/cluster-resources.ts';
+import {
+  HEALTH_RECHECK_MS,
+  type HealthMemory,
+  type HealthVerdict,
+  judgeHealth,
+} from '../../../core/registration/agent/judge-health.ts';
+import {
+  type ClusterObservation,
+  isAccepted,
+  nextStatus,
+} from '../../../core/registration/agent/next-status.ts';
+import { findCondition } from '../../../core/work/conditions/condition-list.ts';
+import type { ManagedApi, RegistrationSettings } from '../options/registration-settings.ts';
+import { applyNamespaces } from './apply-namespaces.ts';
+import { ClusterEvents } from './cluster-events.ts';
+import { probeServer, serverVersion } from './probe-server.ts';
+import { WatchedKinds } from './watched-kinds.ts';
+
+export interface StatusDuty {
+  readonly hub: KubeApi;
+  readonly cluster: ManagedApi;
+  readonly clusterName: string;
+  /** Server of the bootstrap kubeconfig. */
+  readonly hubServer: string;
+  readonly settings: RegistrationSettings;
+  /** Something of the cluster changed. */
+  readonly onChange: () => void;
+  /** About the certificate, if there is something to say. */
+  readonly certificate: () => Condition | undefined;
+}
+
+/** Without any event the status is looked at so often. */
+const RESYNC_MS = 60_000;
+/** Events come in bursts; the API server is not asked again for each of them. */
+const PROBE_FRESH_MS = 10_000;
+
+/** Reports to the hub what the agent sees of its cluster: one patch, and only when something changed. */
+export class StatusReport {
+  readonly #duty: StatusDuty;
+  readonly #watched: WatchedKinds;
+  readonly #events: ClusterEvents;
+  #health: HealthMemory = { failingSinceMs: undefined };
+  #probed:
+    | { readonly atMs: number; readonly verdict: HealthVerdict; readonly version: string | undefined }
+    | undefined;
+  #cutCount = 0;
+
+  constructor(duty: StatusDuty) {
+    this.#duty = duty;
+    this.#watched = new WatchedKinds(duty.cluster, duty.settings, duty.onChange);
+    this.#events = new ClusterEvents(duty.hub, duty.settings);
+  }
+
+  /** @returns when to look again, in milliseconds; undefined: when the hub accepts the cluster */
+  async report(managed: ManagedCluster, signal: AbortSignal): Promise<number | undefined> {
+    if (!isAccepted(managed)) return undefined;
+    const { clock, random } = this.#duty.settings;
+    const now = formatRfc3339(instantFromEpochMs(clock.now()));
+    const seen = await this.#observe(managed, now, signal);
+    if (signal.aborted) return undefined;
+    const status = nextStatus(managed, seen, now);
+    if (status !== undefined) await this.#write(managed, status);
+    return seen.health.kind === 'ok' ? RESYNC_MS * (0.9 + 0.2 * random()) : HEALTH_RECHECK_MS;
+  }
+
+  async ended(): Promise<void> {
+    await this.#watched.ended();
+  }
+
+  async #observe(managed: ManagedCluster, now: string, signal: AbortSignal): Promise<ClusterObservation> {
+    const { cluster, hubServer, certificate } = this.#duty;
+    const { verdict: health, version } = await this.#probe();
+    const base = { health, certificate: certificate() };
+    // Nothing that is read while the server is not well is news.
+    if (health.kind !== 'ok') return base;
+    await this.#watched.look(signal);
+    return {
+      ...base,
+      kubernetesVersion: version,
+      nodes: this.#watched.nodes() as readonly NodeResources[] | undefined,
+      claims: this.#claims(managed)?.claims,
+      managedNamespaces: await applyNamespaces({ cluster, managed, hubServer, now }),
+    };
+  }
+
+  #claims(managed: ManagedCluster): ReportedClaims | undefined {
+    const { settings } = this.#duty;
+    const found = this.#watched.claims();
+    if (found === undefined) return undefined;
+    const reported = reportedClaims(found, settings.claims);
+    const { customCount, unfit } = reported;
+    if (customCount > settings.claims.maxCustom && customCount !== this.#cutCount)
+      this.#events.tell(managed, 'CustomClusterClaimsTruncated', {
+        type: 'Warning',
+        note: `The number of custom cluster claims ${customCount} exceeds the limit ${settings.claims.maxCustom}; the rest is not reported`,
+      });
+    if (customCount !== this.#cutCount && unfit.length > 0)
+      settings.log.warn('claims are not reported: their name or value is empty or too long', {
+        claims: unfit,
+      });
+    this.#cutCount = customCount;
+    return reported;
+  }
+
+  async #probe(): Promise<{ readonly verdict: HealthVerdict; readonly version: string | undefined }> {
+    const { cluster, settings } = this.#duty;
+    const nowMs = settings.clock.monotonicMs();
+    const last = this.#probed;
+    if (last?.verdict.kind === 'ok' && nowMs - last.atMs < PROBE_FRESH_MS) return last;
+    const { memory, verdict } = judgeHealth(this.#health, await probeServer(cluster), nowMs);
+    this.#health = memory;
+    const version = verdict.kind === 'ok' ? await serverVersion(cluster) : undefined;
+    this.#probed = { atMs: nowMs, verdict, version };
+    return this.#probed;
+  }
+
+  async #write(managed: ManagedCluster, status: object): Promise<void> {
+    const { hub, clusterName } = this.#duty;
+    const { uid, resourceVersion } = managed.metadata;
+    const patch = { metadata: { uid, resourceVersion }, status };
+    const written = await hub.mergePatch(MANAGED_CLUSTER, { namespace: '', name: clusterName }, patch, {
+      subresource: 'status',
+    });
+    const [before, after] = [managed, written as unknown as ManagedCluster].map(
+      ({ status: one }) => findCondition(one?.conditions, AVAILABLE)?.status,
+    );
+    if (before === after || after === undefined) return;
+    const isUp = after === 'True';
+    this.#events.tell(managed, isUp ? 'Available' : 'Unavailable', {
+      type: isUp ? 'Normal' : 'Warning',
+      note:
+        findCondition((written as unknown as ManagedCluster).status?.conditions, AVAILABLE)?.message ?? '',
+    });
+  }
+}

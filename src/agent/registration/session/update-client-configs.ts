@@ -1,0 +1,24 @@
+import { jsonEqual } from '../../../core/model/json-equal.ts';
+import { MANAGED_CLUSTER } from '../../../core/model/kinds.ts';
+import type { ManagedCluster } from '../../../core/model/kind/managed-cluster.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import type { KubeApi } from '../../../core/ports.ts';
+import type { RegistrationSettings } from '../options/registration-settings.ts';
+
+/**
+ * Corrects how others reach the cluster, after its address or authority changed. OCM's agent does so only when the number of addresses
+ * changes. The agent may update its ManagedCluster, and not patch it.
+ */
+export async function updateClientConfigs(
+  hub: KubeApi,
+  managed: ManagedCluster,
+  { clientConfigs }: RegistrationSettings,
+): Promise<void> {
+  if (clientConfigs.length === 0 || managed.metadata.deletionTimestamp !== undefined) return;
+  if (jsonEqual(managed.spec?.managedClusterClientConfigs, clientConfigs)) return;
+  // What the watch shows has lost its managed fields; an update must have the whole object.
+  const whole = await hub.get(MANAGED_CLUSTER, { namespace: '', name: managed.metadata.name });
+  if (whole === undefined) return;
+  const spec = { ...(whole['spec'] as object), managedClusterClientConfigs: clientConfigs };
+  await hub.update(MANAGED_CLUSTER, { ...whole, spec } satisfies KubeObject);
+}

@@ -1,0 +1,100 @@
+import { Reflector } from '../../../adapters/kube/cache/reflector.ts';
+import {
+  apiVersionOf,
+  CLUSTER_CLAIM,
+  CLUSTER_PROPERTY,
+  type KindInfo,
+  NODE,
+} from '../../../core/model/kinds.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import type { KubeApi } from '../../../core/ports.ts';
+import type { RegistrationSettings } from '../options/registration-settings.ts';
+
+/** A kind that a cluster need not have is looked for again so often. */
+const LOOK_AGAIN_MS = 300_000;
+
+/** What an agent reports of its cluster, kept current by watches: nodes, claims and properties. */
+export class WatchedKinds {
+  readonly #cluster: KubeApi;
+  readonly #settings: RegistrationSettings;
+  readonly #onChange: () => void;
+  readonly #reflectors = new Map<KindInfo, Reflector>();
+  readonly #runs: Promise<void>[] = [];
+  #lookedAtMs = -Infinity;
+
+  constructor(cluster: KubeApi, settings: RegistrationSettings, onChange: () => void) {
+    this.#cluster = cluster;
+    this.#settings = settings;
+    this.#onChange = onChange;
+  }
+
+  /** Begins to watch what the cluster serves. Waits for first lists, and not for those that are refused. */
+  async look(signal: AbortSignal): Promise<void> {
+    this.#watch(NODE, signal);
+    const nowMs = this.#settings.clock.monotonicMs();
+    if (nowMs - this.#lookedAtMs >= LOOK_AGAIN_MS) {
+      for (const kind of [CLUSTER_CLAIM, CLUSTER_PROPERTY])
+        if (!this.#reflectors.has(kind) && (await this.#isServed(kind))) this.#watch(kind, signal);
+      this.#lookedAtMs = nowMs;
+    }
+    await Promise.all([...this.#reflectors.values()].map((reflector) => reflector.whenAnswered(signal)));
+  }
+
+  nodes(): readonly KubeObject[] | undefined {
+    return this.#known(NODE);
+  }
+
+  /** Undefined: one of the kinds is there and could not be read. */
+  claims():
+    | { readonly claims: readonly KubeObject[]; readonly properties: readonly KubeObject[] }
+    | undefined {
+    const [claims, properties] = [CLUSTER_CLAIM, CLUSTER_PROPERTY].map((kind) =>
+      this.#reflectors.has(kind) ? this.#known(kind) : [],
+    );
+    return claims === undefined || properties === undefined ? undefined : { claims, properties };
+  }
+
+  async ended(): Promise<void> {
+    await Promise.all(this.#runs);
+  }
+
+  #known(kind: KindInfo): readonly KubeObject[] | undefined {
+    const reflector = this.#reflectors.get(kind);
+    return reflector?.synced === true ? reflector.store.list() : undefined;
+  }
+
+  async #isServed(kind: KindInfo): Promise<boolean> {
+    return (await this.#cluster.resolve(apiVersionOf(kind), kind.kind)) !== undefined;
+  }
+
+  #watch(kind: KindInfo, signal: AbortSignal): void {
+    if (this.#reflectors.has(kind)) return;
+    const { clock, random, log } = this.#settings;
+    const transform = kind === NODE ? slimNode : undefined;
+    const reflector = new Reflector({
+      api: this.#cluster,
+      kind,
+      clock,
+      random,
+      log,
+      ...(transform !== undefined && { transform }),
+    });
+    reflector.store.onChange(this.#onChange);
+    this.#reflectors.set(kind, reflector);
+    this.#runs.push(reflector.run(signal));
+  }
+}
+
+/** Of thousands of nodes only what is counted. */
+function slimNode({ apiVersion, kind, metadata, ...node }: KubeObject): KubeObject {
+  const { name, uid, resourceVersion } = metadata;
+  const { unschedulable } = (node['spec'] ?? {}) as { readonly unschedulable?: boolean };
+  const { capacity, allocatable } = (node['status'] ?? {}) as Readonly<Record<string, unknown>>;
+  return {
+    apiVersion,
+    kind,
+    metadata: { name, uid, resourceVersion },
+    spec: { unschedulable },
+    status: { capacity, allocatable },
+  };
+}

@@ -1,0 +1,51 @@
+import { createIfAbsent } from '../../adapters/kube/create-if-absent.ts';
+import { jsonEqual } from '../../core/model/json-equal.ts';
+import type { AddOnPlacementScore } from '../../core/model/kind/addon-placement-score.ts';
+import { ADDON_PLACEMENT_SCORE, apiVersionOf } from '../../core/model/kinds.ts';
+import { epochMsOf, formatRfc3339, instantFromEpochMs, parseRfc3339 } from '../../core/model/rfc3339.ts';
+import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
+
+export interface ScoreWrite {
+  readonly hub: KubeApi;
+  /** Namespace on the hub. */
+  readonly clusterName: string;
+  /** Of the AddOnPlacementScore. */
+  readonly scoreName: string;
+  /** For how long a score counts; it is written again at half of that. */
+  readonly validMs: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** A number that a placement can compare clusters by: −100 to 100. */
+export interface NamedScore {
+  readonly name: string;
+  readonly value: number;
+}
+
+/** Writes the scores of a cluster when they changed, and when those on the hub run out. @throws what the hub answers */
+export async function writeScore(
+  { hub, clusterName, scoreName, clock, validMs, log }: ScoreWrite,
+  scores: readonly NamedScore[],
+): Promise<void> {
+  const key = { namespace: clusterName, name: scoreName };
+  const found = (await hub.get(ADDON_PLACEMENT_SCORE, key)) as unknown as AddOnPlacementScore | undefined;
+  if (found === undefined)
+    await createIfAbsent(hub, ADDON_PLACEMENT_SCORE, {
+      apiVersion: apiVersionOf(ADDON_PLACEMENT_SCORE),
+      kind: ADDON_PLACEMENT_SCORE.kind,
+      metadata: key,
+    });
+  const until = parseRfc3339(found?.status?.validUntil ?? '');
+  const leftMs = until === undefined ? 0 : epochMsOf(until) - clock.now();
+  const isSame = jsonEqual(found?.status?.scores, scores);
+  if (isSame && leftMs > validMs / 2 && leftMs <= validMs) return;
+  const validUntil = formatRfc3339(instantFromEpochMs(clock.now() + validMs));
+  await hub.mergePatch(
+    ADDON_PLACEMENT_SCORE,
+    key,
+    { status: { scores, validUntil } },
+    { subresource: 'status' },
+  );
+  if (!isSame) log.info('scores changed', { cluster: clusterName, scores });
+}

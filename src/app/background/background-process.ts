@@ -1,0 +1,108 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, openSync, closeSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { InputError } from '../../core/errors.ts';
+import type { Clock } from '../../core/ports.ts';
+import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '../../runtime/files/private-mode.ts';
+import { sleep } from '../../runtime/sleep.ts';
+
+/** A `berth` command that goes on when the one that started it has ended. Its folder holds its files, its log and its number. */
+export interface BackgroundProcess {
+  /** Its path is among `args`: by it the process is known. */
+  readonly folder: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+const PROGRAM = fileURLToPath(new URL('../cli/main.js', import.meta.url));
+const LOOK_AGAIN_MS = 100;
+/** `berth` ends in order within 8 seconds. */
+const GRACE_LOOKS = 100;
+
+export const logOf = (folder: string): string => path.join(folder, 'log');
+const pidFileOf = (folder: string): string => path.join(folder, 'pid');
+
+/** Where processes of this user keep their files: `$BERTH_HOME`, else `~/.berth`. @throws InputError without a home */
+export function berthHome(env: BackgroundProcess['env']): string {
+  const home = env['BERTH_HOME'];
+  if (home !== undefined && home !== '') return path.resolve(home);
+  const user = env['HOME'];
+  if (user !== undefined && user !== '') return path.join(user, '.berth');
+  throw new InputError('is not set, expected the folder for files of background processes', {
+    code: 'background.home',
+    subject: 'BERTH_HOME',
+    hint: 'HOME is not set either',
+  });
+}
+
+/** Writes a file that only its owner reads into the folder of a process. */
+export function writePrivate(folder: string, name: string, text: string): void {
+  mkdirSync(folder, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
+  writeFileSync(path.join(folder, name), text, { mode: PRIVATE_FILE_MODE });
+}
+
+/** Its number; undefined when it does not run. */
+export function runningPid(folder: string): number | undefined {
+  let text: string;
+  try {
+    text = readFileSync(pidFileOf(folder), 'utf8');
+  } catch {
+    return undefined;
+  }
+  const pid = Number(text);
+  // The system gives numbers again: what runs under this one must be ours.
+  return Number.isSafeInteger(pid) && pid > 0 && commandLine(pid).includes(folder) ? pid : undefined;
+}
+
+function commandLine(pid: number): string {
+  try {
+    return readFileSync(`/proc/${String(pid)}/cmdline`, 'utf8');
+  } catch {
+    // Not every system has /proc.
+  }
+  return existsSync('/proc/self')
+    ? ''
+    : spawnSync('ps', ['-o', 'args=', '-p', String(pid)]).stdout.toString();
+}
+
+/** Starts it unless it runs. @returns its number @throws InputError when this program is not a build */
+export function startBackground({ folder, args, env }: BackgroundProcess): number {
+  const running = runningPid(folder);
+  if (running !== undefined) return running;
+  if (!existsSync(PROGRAM))
+    throw new InputError('is missing, expected the built program', {
+      code: 'background.program',
+      subject: PROGRAM,
+      hint: '--no-start prints the command instead of starting it',
+    });
+  mkdirSync(folder, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
+  const log = openSync(logOf(folder), 'a', PRIVATE_FILE_MODE);
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    cwd: folder,
+    detached: true,
+    env,
+    stdio: ['ignore', log, log],
+  });
+  closeSync(log);
+  child.unref();
+  const { pid } = child;
+  if (pid === undefined)
+    throw new InputError('cannot be started', { code: 'background.start', subject: process.execPath });
+  writePrivate(folder, 'pid', String(pid));
+  return pid;
+}
+
+/** Ends it in order, or after some seconds at once, and removes its folder. @returns its number; undefined: it did not run */
+export async function stopBackground(folder: string, clock: Clock): Promise<number | undefined> {
+  const pid = runningPid(folder);
+  if (pid !== undefined) {
+    process.kill(pid, 'SIGTERM');
+    const never = new AbortController().signal;
+    for (let look = 0; look < GRACE_LOOKS && runningPid(folder) === pid; look += 1)
+      await sleep(clock, LOOK_AGAIN_MS, never);
+    if (runningPid(folder) === pid) process.kill(pid, 'SIGKILL');
+  }
+  rmSync(folder, { recursive: true, force: true });
+  return pid;
+}

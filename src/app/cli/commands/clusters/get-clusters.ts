@@ -1,0 +1,34 @@
+import { listClusters } from '../../../../core/listing/list-clusters.ts';
+import { CLUSTER_SET_LABEL, type ManagedCluster } from '../../../../core/model/kind/managed-cluster.ts';
+import { MANAGED_CLUSTER } from '../../../../core/model/kinds.ts';
+import { clusterNames } from '../../flags/cluster-names.ts';
+import { getCommand, type GetFlags } from '../objects/get-command.ts';
+
+interface GetClustersFlags extends GetFlags {
+  readonly clusters?: string;
+  readonly clusterset?: string;
+}
+
+export const getClustersCommand = getCommand<GetClustersFlags>({
+  plural: 'clusters',
+  aliases: ['cluster'],
+  kind: 'ManagedCluster',
+  description: 'list ManagedClusters: accepted, available, set, capacity, version',
+  examples: ['clusters', 'clusters --clusterset default', 'clusters --clusters cluster1,cluster2 -o yaml'],
+  addOptions: (command) =>
+    command
+      .option('--clusters <names>', 'only these, separated by commas')
+      .option('--clusterset <name>', 'only those with the label of this set'),
+  read: async (hub, { clusters, clusterset }) => {
+    const names = clusters === undefined ? undefined : clusterNames('--clusters', clusters);
+    const { items } = await hub.list(MANAGED_CLUSTER);
+    return {
+      objects: items.filter(
+        ({ metadata: { name, labels } }) =>
+          (names === undefined || names.includes(name)) &&
+          (clusterset === undefined || labels?.[CLUSTER_SET_LABEL] === clusterset),
+      ),
+      list: (objects) => listClusters(objects as readonly ManagedCluster[]),
+    };
+  },
+});

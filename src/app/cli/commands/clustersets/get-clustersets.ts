@@ -1,0 +1,30 @@
+import { listClusterSets } from '../../../../core/listing/list-cluster-sets.ts';
+import type {
+  ManagedClusterSet,
+  ManagedClusterSetBinding,
+} from '../../../../core/model/kind/managed-cluster-set.ts';
+import { MANAGED_CLUSTER_SET, MANAGED_CLUSTER_SET_BINDING } from '../../../../core/model/kinds.ts';
+import { getCommand } from '../objects/get-command.ts';
+
+export const getClusterSetsCommand = getCommand({
+  plural: 'clustersets',
+  aliases: ['clusterset'],
+  kind: 'ManagedClusterSet',
+  description:
+    'list ManagedClusterSets, the namespaces that they are bound to, and how many clusters they have',
+  examples: ['clustersets', 'clustersets default -o yaml'],
+  read: async (hub) => {
+    const [sets, bindings] = await Promise.all([
+      hub.list(MANAGED_CLUSTER_SET),
+      hub.list(MANAGED_CLUSTER_SET_BINDING),
+    ]);
+    return {
+      objects: sets.items,
+      list: (objects) =>
+        listClusterSets(
+          objects as readonly ManagedClusterSet[],
+          bindings.items as unknown as readonly ManagedClusterSetBinding[],
+        ),
+    };
+  },
+});

@@ -1,0 +1,64 @@
+import type { Command } from 'commander';
+import type { WebhookAddress } from '../../../../core/registration/webhooks/webhook-configurations.ts';
+import { DEFAULT_NAMESPACE } from '../../../../core/sync/apply-set.ts';
+import type { ServeAdmissionOptions } from '../../../settings/serve-options.ts';
+import { wrongOption, wrongValue } from '../../flags/wrong-option.ts';
+import { listenAddress } from './listen-flags.ts';
+
+/** How `berth serve` checks clusters, sets and bindings for a hub without OCM's webhooks. */
+export interface AdmissionFlags {
+  readonly admissionListen?: string;
+  readonly admissionService?: string;
+  readonly admissionUrl?: string;
+}
+
+const DEFAULT_SERVICE = `${DEFAULT_NAMESPACE}/berth-admission`;
+
+export function addAdmissionFlags(command: Command): Command {
+  return command
+    .option(
+      '--admission-listen <host:port>',
+      'check clusters, sets and bindings as webhooks of the hub, where OCM’s do not run; serve them here (docs/registration.md)',
+    )
+    .option(
+      '--admission-service <namespace/name[:port]>',
+      `Service by which the hub reaches --admission-listen (default: ${DEFAULT_SERVICE}:443)`,
+    )
+    .option(
+      '--admission-url <url>',
+      'the same, where Berth runs outside of the cluster: https://HOST[:PORT]',
+    );
+}
+
+/**
+ * Undefined: the hub has its checks from somebody else, or none.
+ *
+ * @throws InputError for flags that cannot be used
+ */
+export function admissionOptions(flags: AdmissionFlags): ServeAdmissionOptions | undefined {
+  const { admissionListen: listen, admissionService: service, admissionUrl: url } = flags;
+  if (listen === undefined) {
+    const unheard = service === undefined ? '--admission-url' : '--admission-service';
+    if (service !== undefined || url !== undefined)
+      throw wrongOption(unheard, 'has no effect without --admission-listen HOST:PORT');
+    return undefined;
+  }
+  if (service !== undefined && url !== undefined)
+    throw wrongOption('--admission-url', 'got it beside --admission-service, expected one of them');
+  const address = url === undefined ? serviceAddress(service ?? DEFAULT_SERVICE) : urlAddress(url);
+  return { ...listenAddress('--admission-listen', listen), address };
+}
+
+function serviceAddress(text: string): WebhookAddress {
+  const [, namespace, name, port = '443'] = /^([a-z0-9-]+)\/([a-z0-9-]+)(?::(\d{1,5}))?$/.exec(text) ?? [];
+  if (namespace === undefined || name === undefined || Number(port) < 1 || Number(port) > 65_535)
+    throw wrongValue('--admission-service', text, 'NAMESPACE/NAME or NAMESPACE/NAME:PORT');
+  return { kind: 'service', namespace, name, port: Number(port) };
+}
+
+/** API servers take no user, query or fragment in the address of a webhook. */
+function urlAddress(text: string): WebhookAddress {
+  if (!/^https:\/\/[^\s/?#@]+\/?$/.test(text) || !URL.canParse(text))
+    throw wrongValue('--admission-url', text, 'https://HOST or https://HOST:PORT');
+  return { kind: 'url', url: text };
+}

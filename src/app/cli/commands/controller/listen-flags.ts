@@ -1,0 +1,101 @@
+import type { Command } from 'commander';
+import { WEBHOOK_PROVIDERS, type WebhookProvider } from '../../../../adapters/forge/event/webhook-event.ts';
+import type { ServeHttpOptions } from '../../../settings/serve-options.ts';
+import { wrongOption, wrongValue } from '../../flags/wrong-option.ts';
+
+/** The flags about what `berth serve` serves. */
+export interface ListenFlags {
+  readonly listen?: string;
+  readonly tokenFile?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly protectMetrics: boolean;
+  readonly webhook?: readonly string[];
+  readonly publicUrl?: string;
+  readonly peer?: readonly string[];
+}
+
+export function addListenFlags(command: Command): Command {
+  return command
+    .option('--listen <host:port>', 'serve /healthz, /readyz, /metrics, the plugin endpoint and /api')
+    .option(
+      '--token-file <file>',
+      'bearer tokens of the plugin endpoint and /api: one per line, or declared with what each may read (docs/argocd.md)',
+    )
+    .option('--tls-cert <file>', 'serve TLS: PEM certificate with its chain; read again when it changes')
+    .option('--tls-key <file>', 'private key of --tls-cert')
+    .option('--protect-metrics', '/metrics needs a token with the scope metrics', false)
+    .option(
+      '--webhook <provider=file...>',
+      'fetch when a forge reports a push at /webhooks/PROVIDER; the file holds its secrets, one per line',
+    )
+    .option(
+      '--public-url <url>',
+      'where people reach --listen: previews of pull requests link to their full report there',
+    )
+    .option(
+      '--peer <url...>',
+      'where another controller listens: one that stands by hands deliveries about pull requests to it',
+    );
+}
+
+/** @throws InputError for flags that have no effect, or not alone */
+export function checkListening(flags: ListenFlags): void {
+  const { webhook, tokenFile, tlsCert, tlsKey, protectMetrics, publicUrl, peer } = flags;
+  const given = {
+    '--webhook': webhook,
+    '--public-url': publicUrl,
+    '--peer': peer,
+    '--token-file': tokenFile,
+    '--tls-cert': tlsCert,
+    '--tls-key': tlsKey,
+    '--protect-metrics': protectMetrics ? true : undefined,
+  };
+  const [unheard] = Object.entries(given).find(([, value]) => value !== undefined) ?? [];
+  if (flags.listen === undefined && unheard !== undefined)
+    throw wrongOption(unheard, 'has no effect without --listen HOST:PORT');
+  if ((tlsCert === undefined) !== (tlsKey === undefined))
+    throw wrongOption('--tls-cert', 'needs --tls-key beside it, and the other way round');
+  if (protectMetrics && tokenFile === undefined)
+    throw wrongOption('--protect-metrics', 'needs --token-file, or nothing could read /metrics');
+}
+
+/** @throws InputError for a value that cannot be used */
+export function httpOptions(listen: string, flags: ListenFlags): ServeHttpOptions {
+  const webhookSecretFiles = Object.fromEntries((flags.webhook ?? []).map(webhookSecretFile));
+  const { tlsCert, tlsKey, tokenFile, protectMetrics, publicUrl } = flags;
+  if (publicUrl !== undefined && !/^https?:\/\/[^\s()<>?#]+$/.test(publicUrl))
+    throw wrongValue('--public-url', publicUrl, 'a URL such as https://berth.example.com');
+  const { peer: peers = [] } = flags;
+  const wrongPeer = peers.find((url) => !/^https?:\/\/[^\s()<>?#]+$/.test(url));
+  if (wrongPeer !== undefined)
+    throw wrongValue('--peer', wrongPeer, 'a URL such as https://berth-1.berth:8443');
+  return {
+    ...listenAddress('--listen', listen),
+    tokenFile,
+    protectMetrics,
+    publicUrl,
+    peers,
+    ...(tlsCert !== undefined && tlsKey !== undefined && { tls: { certFile: tlsCert, keyFile: tlsKey } }),
+    webhookSecretFiles,
+  };
+}
+
+/**
+ * `HOST:PORT`, `:PORT` or `PORT`; without a host every address of the machine.
+ *
+ * @throws InputError for something else
+ */
+export function listenAddress(flag: string, text: string): { readonly host: string; readonly port: number } {
+  const [, host, port] = /^(?:\[?([^\]]*)\]?:)?(\d{1,5})$/.exec(text) ?? [];
+  if (port === undefined || Number(port) > 65_535) throw wrongValue(flag, text, 'HOST:PORT');
+  return { host: host === undefined || host === '' ? '0.0.0.0' : host, port: Number(port) };
+}
+
+function webhookSecretFile(text: string): [WebhookProvider, string] {
+  const [, name, file = ''] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+  const provider = WEBHOOK_PROVIDERS.find((known) => known === name);
+  if (provider === undefined)
+    throw wrongValue('--webhook', text, `PROVIDER=FILE with one of ${WEBHOOK_PROVIDERS.join(', ')}`);
+  return [provider, file];
+}

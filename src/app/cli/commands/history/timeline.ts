@@ -1,0 +1,63 @@
+import { HistoryReader } from '../../../../adapters/store/history-reader.ts';
+import { readRecordLog } from '../../../../adapters/store/record-log.ts';
+import type { DecisionRecord } from '../../../../core/publish/record/decision-record.ts';
+import { movedStep, tolerationSteps } from '../../../../core/timeline/decision-steps.ts';
+import { inOrder, stepsOf, type TimelineStep } from '../../../../core/timeline/timeline-step.ts';
+import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
+import { type OutputFormat, renderDocument } from '../../../terminal/output-format.ts';
+import { renderTextTable } from '../../../terminal/text-table.ts';
+import { isHubRequested } from '../../flags/hub-flags.ts';
+import { wrongOption } from '../../flags/wrong-option.ts';
+import { type HistoryFlags, historyDir } from './decision-history.ts';
+
+export interface TimelineFlags extends HistoryFlags {
+  readonly output: OutputFormat;
+  readonly limit: number;
+  /** `namespace/name`; undefined: of all placements, and all clusters. */
+  readonly placement: string | undefined;
+}
+
+/** Lists what happened to clusters, decisions and works, newest last. */
+export async function listTimeline(io: CliIo, flags: TimelineFlags): Promise<ExitCode> {
+  if (isHubRequested(flags))
+    throw wrongOption(
+      '--timeline',
+      'reads the data directory only, expected no --hub, --kubeconfig or --context',
+    );
+  const { placement, limit, output } = flags;
+  const reader = new HistoryReader(historyDir(flags));
+  const records = (await reader.list()).filter(
+    (record) => placement === undefined || record.placement === placement,
+  );
+  const recorded = await readRecordLog<TimelineStep>({ dir: historyDir(flags), name: 'timeline' });
+  const clusters = new Set(records.flatMap(({ added, removed }) => [...added, ...removed]));
+  const steps = [
+    ...(placement === undefined ? recorded : stepsOf(placement, recorded, clusters)),
+    ...(await tolerationsOf(reader, records.slice(-limit))),
+    ...records.map(movedStep),
+  ];
+  const shown = inOrder(steps).slice(-limit);
+  io.stdout.write(
+    output === 'table' ? renderTextTable(HEADINGS, shown.map(row)) : await renderDocument(shown, output),
+  );
+  return 0;
+}
+
+/** Of decisions whose inputs are still kept. */
+async function tolerationsOf(
+  reader: HistoryReader,
+  records: readonly DecisionRecord[],
+): Promise<readonly TimelineStep[]> {
+  const steps: TimelineStep[] = [];
+  for (const record of records.filter(({ removed }) => removed.length > 0)) {
+    const snapshot = await reader.readSnapshot(record.inputs).catch(() => undefined);
+    if (snapshot !== undefined) steps.push(...tolerationSteps(record, snapshot));
+  }
+  return steps;
+}
+
+const HEADINGS = ['TIME', 'STEP', 'CLUSTER', 'PLACEMENT', 'DETAIL'];
+
+function row({ at, step, cluster, placement, detail }: TimelineStep): readonly string[] {
+  return [at, step, cluster ?? '-', placement ?? '-', detail];
+}

@@ -1,0 +1,30 @@
+import { readFile } from 'node:fs/promises';
+import type { KubeApi } from '../../../../core/ports.ts';
+import { type ServerEntry, tokenKubeconfig } from '../../../../core/registration/install/token-kubeconfig.ts';
+import type { CliIo } from '../../../terminal/cli-io.ts';
+import type { HubFlags } from '../../flags/hub-flags.ts';
+
+/** The longest that a server gives; it may give less. */
+const YEAR_SECONDS = 365 * 86_400;
+
+/** How the server of a kubeconfig's context is reached. */
+export async function serverEntry(io: CliIo, { kubeconfig, context }: HubFlags): Promise<ServerEntry> {
+  const { loadKubeConfig } = await import('../../../../adapters/kube/config/load-kube-config.ts');
+  const cluster = loadKubeConfig({ file: kubeconfig, context, env: io.env }).getCurrentCluster();
+  const { caFile, caData, proxyUrl, server = '' } = cluster ?? {};
+  const read = async (file: string): Promise<string> => (await readFile(file)).toString('base64');
+  return { server, proxyUrl, caData: caFile === undefined ? caData : await read(caFile) };
+}
+
+/** A kubeconfig of a service account, for a process that is no pod. */
+export async function accountKubeconfig(
+  api: KubeApi,
+  account: { readonly namespace: string; readonly name: string },
+  entry: ServerEntry,
+): Promise<string> {
+  const { requestToken } = await import('../../../../controllers/installation/request-token.ts');
+  const token = await requestToken(api, account, YEAR_SECONDS);
+  const { name } = account;
+  const names = { cluster: 'cluster', user: name, context: name };
+  return `${JSON.stringify(tokenKubeconfig(names, entry, token))}\n`;
+}

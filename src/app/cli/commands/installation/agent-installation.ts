@@ -1,0 +1,129 @@
+import path from 'node:path';
+import { InputError } from '../../../../core/errors.ts';
+import { SECRET } from '../../../../core/model/kinds.ts';
+import type { KubeObject } from '../../../../core/model/object-meta.ts';
+import type { KubeApi } from '../../../../core/ports.ts';
+import { AGENT_ACCOUNT, renderAgentRbac, renderCredentialRbac } from '../../../../core/rbac/agent-rbac.ts';
+import { installedBy } from '../../../../core/registration/install/installed-object.ts';
+import {
+  AGENT_NAMESPACE,
+  BOOTSTRAP_SECRET,
+  CLUSTER_NAME_LABEL,
+  HUB_KUBECONFIG_SECRET,
+} from '../../../../core/registration/names.ts';
+import { sha256 } from '../../../../runtime/sha256.ts';
+import { berthHome } from '../../../background/background-process.ts';
+import type { CliIo } from '../../../terminal/cli-io.ts';
+import { objectsIn } from './run-installation.ts';
+
+/** Whose kubeconfig `berth join` and `berth unjoin` read. */
+export const AGENT_CLUSTER = 'the cluster where the agent runs';
+
+/** Longest part of a cluster's name in that of a namespace. */
+const NAME_PART = 24;
+
+/** Agents of several hubs are beside each other on the cluster that hosts them: each has a namespace of its own. */
+export function hostedNamespace(clusterName: string, hub: string): string {
+  const part = clusterName.slice(0, NAME_PART).replace(/-+$/, '');
+  return `open-cluster-management-${part}-${sha256(`${clusterName} ${hub}`).slice(0, 8)}`;
+}
+
+const RBAC = 'rbac.authorization.k8s.io';
+
+/** The namespace, the account and the rights of an agent, where it runs. */
+export async function agentRights(
+  mode: 'default' | 'hosted',
+  { namespace, clusterName }: { readonly namespace: string; readonly clusterName: string },
+): Promise<readonly KubeObject[]> {
+  // The managed cluster is reached with the kubeconfig that was given, and with the rights of its user.
+  if (mode === 'hosted') return objectsIn(renderCredentialRbac(namespace, HUB_KUBECONFIG_SECRET));
+  const registers = { secret: { namespace, name: HUB_KUBECONFIG_SECRET } };
+  const duties = { clusterName, namespace, executorCache: false, registers, side: 'managed' } as const;
+  const subjects = [{ kind: 'ServiceAccount', name: AGENT_ACCOUNT, namespace }];
+  const objects: readonly KubeObject[] = [
+    ...(await objectsIn(renderAgentRbac(duties))),
+    // What works may carry, as OCM’s agent has it.
+    {
+      apiVersion: `${RBAC}/v1`,
+      kind: 'ClusterRoleBinding',
+      metadata: { name: `${AGENT_ACCOUNT}-admin` },
+      roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: 'admin' },
+      subjects,
+    },
+  ];
+  return namespace === AGENT_NAMESPACE ? objects : objects.map((object) => ofNamespace(object, namespace));
+}
+
+/** Roles of the cluster, and what binds them, once for each agent on it. */
+function ofNamespace(object: KubeObject, namespace: string): KubeObject {
+  const { kind, metadata, roleRef } = object;
+  if (kind !== 'ClusterRole' && kind !== 'ClusterRoleBinding') return object;
+  const own = (name: string): string => (name.startsWith(AGENT_ACCOUNT) ? `${name}-${namespace}` : name);
+  const renamed = { ...object, metadata: { ...metadata, name: own(metadata.name) } };
+  if (roleRef === undefined) return renamed;
+  const ref = roleRef as { readonly name: string };
+  return { ...renamed, roleRef: { ...ref, name: own(ref.name) } };
+}
+
+/** Where an agent that runs in the background keeps its files. @param server of the cluster with its objects */
+export function agentFolder(
+  io: CliIo,
+  clusterName: string,
+  place: { readonly server: string; readonly namespace: string },
+): string {
+  const digest = sha256(`${place.server} ${place.namespace}`).slice(0, 12);
+  return path.join(berthHome(io.env), 'agents', `${clusterName}-${digest}`);
+}
+
+/** An agent that `berth join` installed. */
+export interface InstalledAgent {
+  readonly namespace: string;
+  readonly clusterName: string;
+  /** URL of its hub. */
+  readonly hub: string;
+}
+
+/** The agents that `berth join` installed on a cluster. */
+export async function installedAgents(api: KubeApi): Promise<readonly InstalledAgent[]> {
+  const { items } = await api.list(SECRET, { labelSelector: installedBy('join') });
+  return items
+    .filter(({ metadata }) => metadata.name === BOOTSTRAP_SECRET)
+    .map(({ metadata, data }) => ({
+      namespace: metadata.namespace ?? '',
+      clusterName: metadata.labels?.[CLUSTER_NAME_LABEL] ?? '',
+      hub: hubOf(data),
+    }));
+}
+
+function hubOf(data: unknown): string {
+  const base64 = (data as Readonly<Record<string, string>> | undefined)?.['kubeconfig'] ?? '';
+  // As this program writes it.
+  const [, server = ''] = /"server":"([^"]+)"/.exec(Buffer.from(base64, 'base64').toString('utf8')) ?? [];
+  return server;
+}
+
+/**
+ * @throws InputError when the namespace has the agent of another cluster, of another hub, or of OCM
+ */
+export async function checkPlace(api: KubeApi, wanted: InstalledAgent): Promise<void> {
+  const { namespace, clusterName, hub } = wanted;
+  const there = (await installedAgents(api)).find((agent) => agent.namespace === namespace);
+  if (there === undefined) {
+    if ((await api.get(SECRET, { namespace, name: BOOTSTRAP_SECRET })) === undefined) return;
+    throw new InputError('is not of berth join: the cluster has an agent already', {
+      code: 'join.other-agent',
+      subject: `Secret ${namespace}/${BOOTSTRAP_SECRET}`,
+      hint: 'remove that agent first; an agent of OCM can join a hub of Berth as it is',
+    });
+  }
+  const differs = there.clusterName === clusterName ? there.hub !== hub : true;
+  if (!differs) return;
+  throw new InputError(
+    `is the agent of ${there.clusterName} on ${there.hub}, expected none or that of ${clusterName} on ${hub}`,
+    {
+      code: 'join.other-agent',
+      subject: `Namespace ${namespace}`,
+      hint: `berth unjoin --cluster-name ${there.clusterName} removes it; with --agent-namespace there may be several`,
+    },
+  );
+}

@@ -1,0 +1,97 @@
+import { InputError } from '../../../../core/errors.ts';
+import type { ManagedCluster } from '../../../../core/model/kind/managed-cluster.ts';
+import { apiVersionOf, MANAGED_CLUSTER, NAMESPACE } from '../../../../core/model/kinds.ts';
+import type { KubeObject } from '../../../../core/model/object-meta.ts';
+import type { KubeApi } from '../../../../core/ports.ts';
+import { isJoined } from '../../../../controllers/registration/is-joined.ts';
+import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
+import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
+import { refuseFlags } from '../../flags/refused-flags.ts';
+import type { CliCommand } from '../cli-command.ts';
+import { installationOf, waitUntil } from './run-installation.ts';
+
+interface CleanFlags extends HubFlags {
+  readonly dryRun: boolean;
+  readonly timeout: string;
+}
+
+const HELP = `
+Removes what berth init wrote: the controllers, the account that clusters ask with, and their rights. Objects of
+users stay, and so do the definitions of OCM’s kinds. It is refused while clusters are joined.
+
+Exit codes: 0 removed, or nothing to do, 1 error: nothing was removed, or not all.
+
+Examples:
+  berth clean --context hub
+`;
+
+/** `berth clean`: the other end of `berth init`. */
+export const cleanCommand: CliCommand = {
+  register(program, run) {
+    const command = program
+      .command('clean')
+      .description('remove from a hub what berth init wrote')
+      .option('--timeout <duration>', 'how long to wait until all is gone: a duration, or seconds', '5m')
+      .option('--dry-run', 'say what would be done, and do nothing', false);
+    refuseFlags(addHubFlags(command), {
+      name: 'there is no ClusterManager',
+      'purge-operator': 'there is no operator',
+      'use-bootstrap-token': 'there are no bootstrap tokens',
+    })
+      .addHelpText('after', HELP)
+      .action(run((io, flags: CleanFlags) => withHub(io, flags, (hub) => clean(io, hub, flags))));
+  },
+};
+
+async function clean(io: CliIo, hub: KubeApi, flags: CleanFlags): Promise<ExitCode> {
+  await refuseWithClusters(hub);
+  if (flags.dryRun) {
+    io.stdout.write('What berth init wrote would be removed (dry run)\n');
+    return 0;
+  }
+  const { deleteObjects } = await import('../../../../controllers/installation/apply-objects.ts');
+  const { stopBackground } = await import('../../../background/background-process.ts');
+  const { systemClock: clock } = await import('../../../../adapters/clock/system-clock.ts');
+  const { hasOcmOperator } = await import('../../../../controllers/installation/installed-state.ts');
+  const { CLUSTER_INFO, controllerObjects, controllersFolder, hubObjects } = await import(
+    './hub-installation.ts'
+  );
+  const pid = await stopBackground(controllersFolder(io, hub.server), clock);
+  if (pid !== undefined) io.stdout.write(`The controllers, process ${String(pid)}, ended\n`);
+  const info: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: CLUSTER_INFO };
+  const isOcms = await hasOcmOperator(hub, 'ClusterManager');
+  if (isOcms)
+    io.stdout.write('OCM’s cluster manager is in charge of this hub: what clusters join with stays\n');
+  const objects = isOcms ? await controllerObjects('') : [...(await hubObjects('')), info];
+  const installation = installationOf(io, hub, { installer: 'init', clock });
+  const count = await deleteObjects(installation, objects);
+  const names = objects.filter(({ kind }) => kind === 'Namespace').map(({ metadata }) => metadata.name);
+  const hint = 'kubectl get namespace -o yaml shows why; a second berth clean goes on';
+  const pending = { subject: `Namespaces ${names.join(', ')}`, problem: 'are not gone yet', hint };
+  await waitUntil(io, flags, pending, async () => {
+    const there = await Promise.all(names.map((name) => hub.get(NAMESPACE, { namespace: '', name })));
+    return there.every((namespace) => namespace?.metadata.deletionTimestamp === undefined);
+  });
+  io.stdout.write(
+    count > 0 || pid !== undefined
+      ? `${isOcms ? 'The controllers of berth init are gone.' : 'The hub is as it was before berth init.'} Definitions of OCM’s kinds stay, with their objects\n`
+      : 'Nothing of berth init is on the hub: there is nothing to do\n',
+  );
+  return 0;
+}
+
+/** @throws InputError that names them */
+async function refuseWithClusters(hub: KubeApi): Promise<void> {
+  if ((await hub.resolve(apiVersionOf(MANAGED_CLUSTER), MANAGED_CLUSTER.kind)) === undefined) return;
+  const clusters = (await hub.list(MANAGED_CLUSTER)).items as readonly ManagedCluster[];
+  const joined = clusters.filter(isJoined).map(({ metadata }) => metadata.name);
+  if (joined.length === 0) return;
+  throw new InputError(
+    `${joined.join(', ')} ${joined.length === 1 ? 'is' : 'are'} joined, expected no cluster`,
+    {
+      code: 'clean.joined',
+      subject: hub.server,
+      hint: 'for each of them: kubectl delete managedcluster NAME here, then berth unjoin --cluster-name NAME there',
+    },
+  );
+}

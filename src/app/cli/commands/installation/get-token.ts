@@ -1,0 +1,73 @@
+import type { KubeApi } from '../../../../core/ports.ts';
+import { InputError } from '../../../../core/errors.ts';
+import { BOOTSTRAP_ACCOUNT } from '../../../../core/registration/install/bootstrap-objects.ts';
+import {
+  joinCommand,
+  type JoinTicket,
+  joinTicketValue,
+} from '../../../../core/registration/install/join-command.ts';
+import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
+import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
+import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
+import { refuseFlags } from '../../flags/refused-flags.ts';
+import type { CliCommand } from '../cli-command.ts';
+import { verbCommand } from '../verb-command.ts';
+
+interface TokenFlags extends HubFlags {
+  readonly output: OutputFormat | 'text';
+}
+
+/** As clusteradm asks for. The agent needs it until it has a certificate. */
+const TOKEN_SECONDS = 3_600;
+
+export const NO_BOOTSTRAP_TOKENS =
+  'clusters join with tokens of a service account, which every hub gives that is not older than Kubernetes 1.22';
+
+const HELP = `
+The token is good for an hour. It lets a cluster ask to join, and no more: somebody accepts it on the hub.
+
+Exit codes: 0 printed, 1 error.
+
+Examples:
+  berth get token --context hub
+  berth get token -o json
+`;
+
+export const getTokenCommand: CliCommand = {
+  register(program, run) {
+    const command = verbCommand(program, 'get', 'list objects of the hub')
+      .command('token')
+      .description('print a token, and the command with which a cluster joins')
+      .addOption(outputOption('text'));
+    refuseFlags(addHubFlags(command), { 'use-bootstrap-token': NO_BOOTSTRAP_TOKENS })
+      .addHelpText('after', HELP)
+      .action(run((io, flags: TokenFlags) => getToken(io, flags)));
+  },
+};
+
+async function getToken(io: CliIo, flags: TokenFlags): Promise<ExitCode> {
+  const ticket = await withHub(io, flags, joinTicket);
+  const { output } = flags;
+  if (output === 'json' || output === 'yaml')
+    io.stdout.write(await renderDocument(joinTicketValue(ticket), output));
+  else
+    io.stdout.write(`token=${ticket.token}\nplease log on spoke and run:\n${joinCommand(ticket, false)}\n`);
+  return 0;
+}
+
+/** @throws InputError when `berth init` has not been run on the hub */
+export async function joinTicket(hub: KubeApi): Promise<JoinTicket> {
+  const { requestToken } = await import('../../../../controllers/installation/request-token.ts');
+  try {
+    return { token: await requestToken(hub, BOOTSTRAP_ACCOUNT, TOKEN_SECONDS), server: hub.server };
+  } catch (error) {
+    if (!(error instanceof InputError) || error.code !== 'kube.notfound') throw error;
+    const { namespace, name } = BOOTSTRAP_ACCOUNT;
+    throw new InputError('is not on the hub', {
+      code: 'install.not-initialized',
+      subject: `ServiceAccount ${namespace}/${name}`,
+      hint: 'berth init prepares the hub',
+      cause: error,
+    });
+  }
+}

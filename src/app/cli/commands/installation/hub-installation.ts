@@ -1,0 +1,104 @@
+import path from 'node:path';
+import { ocmCrds } from '../../../../core/ocm/ocm-crds.ts';
+import type { KubeObject } from '../../../../core/model/object-meta.ts';
+import type { KubeApi } from '../../../../core/ports.ts';
+import { renderControllerRbac } from '../../../../core/rbac/controller-rbac.ts';
+import { DUTIES } from '../../../../core/registration/duties.ts';
+import { bootstrapObjects } from '../../../../core/registration/install/bootstrap-objects.ts';
+import { deploymentOf } from '../../../../core/registration/install/deployment.ts';
+import { planDefaultSet, DEFAULT_SETS } from '../../../../core/registration/sets/default-sets.ts';
+import { DEFAULT_NAMESPACE } from '../../../../core/sync/apply-set.ts';
+import { sha256 } from '../../../../runtime/sha256.ts';
+import { berthHome } from '../../../background/background-process.ts';
+import type { CliIo } from '../../../terminal/cli-io.ts';
+import { objectsIn } from './run-installation.ts';
+
+/** Of the controllers on a hub: the name of their account, and of their Deployment. */
+export const CONTROLLERS = { namespace: DEFAULT_NAMESPACE, name: 'berth' } as const;
+/** Where installers of clusters put the address and the authority of an API server. */
+export const CLUSTER_INFO = { namespace: 'kube-public', name: 'cluster-info' } as const;
+const DATA = '/var/lib/berth';
+/** Nothing comes from Git, Berth decides all placements, and it does what OCM's registration controller does. */
+const SERVE = ['serve', '--embedded', '--registration=all'];
+
+/** What the controllers do with their own files. */
+const serveArgs = (data: string): readonly string[] => [...SERVE, `--data=${data}`];
+
+/** The definitions of OCM's kinds; a hub that serves a kind keeps its own. */
+export async function missingDefinitions(hub: KubeApi): Promise<readonly KubeObject[]> {
+  const missing: KubeObject[] = [];
+  for (const crd of ocmCrds() as unknown as readonly CrdObject[]) {
+    const { group, names, versions } = crd.spec;
+    const known = await Promise.all(versions.map(({ name }) => hub.resolve(`${group}/${name}`, names.kind)));
+    if (known.every((kind) => kind === undefined)) missing.push(crd);
+  }
+  return missing;
+}
+
+type CrdObject = KubeObject & {
+  readonly spec: {
+    readonly group: string;
+    readonly names: { readonly kind: string };
+    readonly versions: readonly { readonly name: string }[];
+  };
+};
+
+/** The account of the controllers and its rights. */
+async function controllerRights(): Promise<readonly KubeObject[]> {
+  return objectsIn(
+    renderControllerRbac({
+      applies: false,
+      schedule: 'berth',
+      works: true,
+      embedded: true,
+      registration: { duties: DUTIES },
+      secrets: [],
+    }),
+  );
+}
+
+/** The controllers, with what clusters join with. @param image absent: no pod runs them */
+export async function hubObjects(image: string | undefined): Promise<readonly KubeObject[]> {
+  return [...bootstrapObjects(), ...(await controllerObjects(image))];
+}
+
+/** The controllers alone. @param image absent: no pod runs them */
+export async function controllerObjects(image: string | undefined): Promise<readonly KubeObject[]> {
+  return [...(await controllerRights()), ...(image === undefined ? [] : [podOf(image)])];
+}
+
+function podOf(image: string): KubeObject {
+  return deploymentOf({
+    ...CONTROLLERS,
+    account: CONTROLLERS.name,
+    image,
+    args: serveArgs(DATA),
+    secrets: [],
+    folders: [
+      { volume: 'data', path: DATA },
+      { volume: 'tmp', path: '/tmp' },
+    ],
+  });
+}
+
+/** The sets that every hub has, where they are not there yet. */
+export async function missingSets(hub: KubeApi): Promise<readonly KubeObject[]> {
+  const { MANAGED_CLUSTER_SET } = await import('../../../../core/model/kinds.ts');
+  const missing: KubeObject[] = [];
+  for (const name of DEFAULT_SETS.keys()) {
+    if ((await hub.get(MANAGED_CLUSTER_SET, { namespace: '', name })) !== undefined) continue;
+    const plan = planDefaultSet(name, undefined);
+    if (plan?.kind === 'create') missing.push(plan.set as unknown as KubeObject);
+  }
+  return missing;
+}
+
+/** Where controllers that run in the background keep their files. */
+export function controllersFolder(io: CliIo, server: string): string {
+  return path.join(berthHome(io.env), 'controllers', sha256(server).slice(0, 12));
+}
+
+/** Their command, with the kubeconfig in their folder. */
+export function controllersArgs(folder: string): readonly string[] {
+  return [...serveArgs(path.join(folder, 'data')), `--kubeconfig=${path.join(folder, 'hub.kubeconfig')}`];
+}

@@ -1,0 +1,201 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { InputError } from '../../../../core/errors.ts';
+import { CONFIG_MAP } from '../../../../core/model/kinds.ts';
+import type { KubeObject } from '../../../../core/model/object-meta.ts';
+import type { KubeApi } from '../../../../core/ports.ts';
+import { bootstrapObjects } from '../../../../core/registration/install/bootstrap-objects.ts';
+import { joinCommand, joinTicketValue } from '../../../../core/registration/install/join-command.ts';
+import { PRIVATE_FILE_MODE } from '../../../../runtime/files/private-mode.ts';
+import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
+import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
+import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
+import { refuseFlags } from '../../flags/refused-flags.ts';
+import type { CliCommand } from '../cli-command.ts';
+import { accountKubeconfig, serverEntry } from './account-kubeconfig.ts';
+import { CLUSTER_INFO } from './hub-installation.ts';
+import { joinTicket, NO_BOOTSTRAP_TOKENS } from './get-token.ts';
+import { addInstallFlags, imageOf, installationOf, refuseImage } from './run-installation.ts';
+import { type InstallFlags, showObjects, waitUntil } from './run-installation.ts';
+
+interface InitFlags extends HubFlags, InstallFlags {
+  readonly output: OutputFormat | 'text';
+  readonly outputJoinCommandFile?: string;
+  readonly controllers: boolean;
+}
+
+const HELP = `
+Writes what a hub needs so that clusters can join: OCM’s kinds where they are missing, the account that clusters
+ask with, the sets default and global, and Berth’s controllers. They run as a Deployment in berth-system. On a hub
+without nodes, such as the embedded one, they run in the background on this machine. Where OCM’s cluster manager
+runs, its own controllers stay in charge and none is added. A second run writes what differs.
+
+Exit codes: 0 prepared, or nothing to do, 1 error.
+
+Examples:
+  berth init --wait --context hub
+  berth init --output-file hub.yaml --dry-run       # only look
+  berth init --no-controllers                       # berth serve --registration all runs already
+`;
+
+const REFUSED = {
+  'use-bootstrap-token': NO_BOOTSTRAP_TOKENS,
+  force: 'a second berth init writes what differs and leaves the rest',
+  singleton: 'the controllers are always one process',
+  'feature-gates': 'berth serve has a flag for each duty, see docs/registration.md',
+  'create-namespace': 'namespaces are made when they are missing',
+  'resource-qos-class': 'change the Deployment that --output-file writes',
+  'registration-drivers': 'clusters register with certificates, which is OCM’s driver csr',
+  'auto-approved-csr-identities':
+    'give them to berth serve --auto-accept-user, and run berth init --no-controllers',
+};
+
+/** `berth init`: a hub that clusters can join. */
+export const initCommand: CliCommand = {
+  register(program, run) {
+    const command = program
+      .command('init')
+      .description('prepare a hub, so that clusters can join it; print the command with which they do')
+      .addOption(outputOption('text'))
+      .option('--no-controllers', 'leave out Berth’s controllers')
+      .option(
+        '--output-join-command-file <file>',
+        'also write the command that joins to a file; it holds a token',
+      );
+    refuseFlags(addInstallFlags(addHubFlags(command), 'the controllers work'), REFUSED)
+      .addHelpText('after', HELP)
+      .action(run((io, flags: InitFlags) => init(io, flags)));
+  },
+};
+
+async function init(io: CliIo, flags: InitFlags): Promise<ExitCode> {
+  const image = await imageOf(flags);
+  const isForPrograms = flags.output === 'json' || flags.output === 'yaml';
+  const say = (line: string): void => void (isForPrograms ? io.stderr : io.stdout).write(`${line}\n`);
+  await withHub(io, flags, async (hub) => {
+    const prepared = await prepare(io, hub, flags, { image, say });
+    if (!prepared) return;
+    const ticket = await joinTicket(hub);
+    const command = joinCommand(ticket, flags.wait);
+    if (flags.outputJoinCommandFile !== undefined)
+      await writeFile(path.resolve(io.cwd, flags.outputJoinCommandFile), `${command}\n`, {
+        mode: PRIVATE_FILE_MODE,
+      });
+    if (flags.output === 'json' || flags.output === 'yaml')
+      io.stdout.write(await renderDocument(joinTicketValue(ticket), flags.output));
+    else
+      io.stdout.write(
+        `\nThe hub is ready. A cluster joins with this command, which is good for an hour (berth get token prints another):\n\n    ${command}\n\nPut the name of the cluster in the place of <cluster_name>, for example cluster1.\n`,
+      );
+  });
+  return 0;
+}
+
+interface Preparation {
+  readonly image: string;
+  readonly say: (line: string) => void;
+}
+
+/** @returns whether the hub was written to */
+async function prepare(
+  io: CliIo,
+  hub: KubeApi,
+  flags: InitFlags,
+  { image, say }: Preparation,
+): Promise<boolean> {
+  const { hasOcmOperator, nodeCount } = await import(
+    '../../../../controllers/installation/installed-state.ts'
+  );
+  const { applyObjects } = await import('../../../../controllers/installation/apply-objects.ts');
+  const { systemClock: clock } = await import('../../../../adapters/clock/system-clock.ts');
+  const { hubObjects, missingDefinitions, missingSets } = await import('./hub-installation.ts');
+  const isOcms = await hasOcmOperator(hub, 'ClusterManager');
+  const runs = flags.controllers && !isOcms;
+  const isForPods = (await nodeCount(hub)) > 0;
+  if (!isForPods || !runs) refuseImage(flags, 'the hub');
+  const definitions = await missingDefinitions(hub);
+  const objects = runs ? await hubObjects(isForPods ? image : undefined) : bootstrapObjects();
+  const info = isForPods ? [] : await clusterInfo(io, hub, flags);
+  const isWritten = await showObjects(io, flags, [...definitions, ...objects, ...info], 'init');
+  if (!isWritten) return false;
+  if (isOcms) say('OCM’s cluster manager is in charge of this hub: no controllers are added');
+  const installation = installationOf(io, hub, { installer: 'init', clock }, say);
+  await applyObjects(installation, [...definitions, ...objects, ...info]);
+  // They belong to the hub, not to us: clean leaves them.
+  const { MANAGED_CLUSTER_SET } = await import('../../../../core/model/kinds.ts');
+  const { createIfAbsent } = await import('../../../../adapters/kube/create-if-absent.ts');
+  if (!isOcms) for (const set of await missingSets(hub)) await createIfAbsent(hub, MANAGED_CLUSTER_SET, set);
+  if (runs && !isForPods) await runHere(io, hub, flags, say);
+  if (runs && flags.wait) await waitForControllers(io, hub, flags, isForPods);
+  return true;
+}
+
+/** Controllers of a hub where no pod can run. */
+async function runHere(
+  io: CliIo,
+  hub: KubeApi,
+  flags: InitFlags,
+  say: (line: string) => void,
+): Promise<void> {
+  const { logOf, runningPid, startBackground, writePrivate } = await import(
+    '../../../background/background-process.ts'
+  );
+  const { CONTROLLERS, controllersArgs, controllersFolder } = await import('./hub-installation.ts');
+  const folder = controllersFolder(io, hub.server);
+  if (runningPid(folder) !== undefined) return;
+  const kubeconfig = await accountKubeconfig(hub, CONTROLLERS, await serverEntry(io, flags));
+  writePrivate(folder, 'hub.kubeconfig', kubeconfig);
+  const args = controllersArgs(folder);
+  if (!flags.start) {
+    say(`The hub has no nodes: run its controllers on this machine.\n\n    berth ${args.join(' ')}\n`);
+    return;
+  }
+  const pid = startBackground({ folder, args, env: io.env });
+  say(
+    `The hub has no nodes: its controllers run on this machine as process ${String(pid)}, log ${logOf(folder)}`,
+  );
+}
+
+async function waitForControllers(
+  io: CliIo,
+  hub: KubeApi,
+  flags: InitFlags,
+  isForPods: boolean,
+): Promise<void> {
+  const { areSetsKept, podsOf } = await import('../../../../controllers/installation/installed-state.ts');
+  const { logOf, runningPid } = await import('../../../background/background-process.ts');
+  const { CONTROLLERS, controllersFolder } = await import('./hub-installation.ts');
+  const folder = controllersFolder(io, hub.server);
+  const place = isForPods
+    ? `kubectl -n ${CONTROLLERS.namespace} get pod shows why`
+    : `their log is ${logOf(folder)}`;
+  const pending = { subject: hub.server, problem: 'the controllers do not work yet', hint: place };
+  await waitUntil(io, flags, pending, async () => {
+    if (!isForPods && flags.start && runningPid(folder) === undefined)
+      throw new InputError('the controllers ended', {
+        code: 'install.ended',
+        subject: hub.server,
+        hint: place,
+      });
+    const pods = isForPods ? await podsOf(hub, CONTROLLERS) : undefined;
+    return (pods === undefined || pods.available > 0) && (await areSetsKept(hub));
+  });
+}
+
+/** The address and authority of the hub where installers of clusters put them. One that is there stays. */
+async function clusterInfo(io: CliIo, hub: KubeApi, flags: HubFlags): Promise<readonly KubeObject[]> {
+  const there = await hub.get(CONFIG_MAP, CLUSTER_INFO);
+  const { isInstalledBy } = await import('../../../../core/registration/install/installed-object.ts');
+  if (there !== undefined && !isInstalledBy(there, 'init')) return [];
+  const { server, caData } = await serverEntry(io, flags);
+  const cluster = { server, ...(caData !== undefined && { 'certificate-authority-data': caData }) };
+  const config = { apiVersion: 'v1', kind: 'Config', clusters: [{ name: '', cluster }] };
+  return [
+    {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: CLUSTER_INFO,
+      data: { kubeconfig: await renderDocument(config, 'yaml') },
+    },
+  ];
+}

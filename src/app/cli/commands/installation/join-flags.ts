@@ -1,0 +1,167 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { errorText, InputError } from '../../../../core/errors.ts';
+import { AGENT_ANNOTATION_PREFIX } from '../../../../core/registration/names.ts';
+import type { CliIo } from '../../../terminal/cli-io.ts';
+import type { HubFlags } from '../../flags/hub-flags.ts';
+import { oneOf, wholeNumber } from '../../flags/option-values.ts';
+import { refuseFlags } from '../../flags/refused-flags.ts';
+import { wrongOption, wrongValue } from '../../flags/wrong-option.ts';
+import type { InstallFlags } from './run-installation.ts';
+
+export interface JoinFlags extends HubFlags, InstallFlags {
+  readonly hubToken: string;
+  readonly hubApiserver: string;
+  readonly clusterName: string;
+  readonly caFile?: string;
+  readonly proxyUrl?: string;
+  readonly proxyCaFile?: string;
+  readonly forceInternalEndpointLookup: boolean;
+  readonly mode: string;
+  readonly managedClusterKubeconfig?: string;
+  readonly singleton: boolean;
+  readonly agentNamespace?: string;
+  readonly klusterletAnnotation?: readonly string[];
+  readonly clientCertExpirationSeconds?: string;
+}
+
+/** What the flags say, checked. */
+export interface JoinRequest {
+  readonly clusterName: string;
+  readonly server: string;
+  readonly token: string;
+  readonly caPem: string | undefined;
+  readonly proxyUrl: string | undefined;
+  readonly proxyCaPem: string | undefined;
+  readonly internal: boolean;
+  /** File of the kubeconfig of the managed cluster, in hosted mode. */
+  readonly managedFile: string | undefined;
+  /** Of the agent, if it is not the usual one. */
+  readonly namespace: string | undefined;
+  /** Of `berth agent`. */
+  readonly options: readonly string[];
+}
+
+const CSR_ONLY = 'clusters register with certificates, which is OCM’s driver csr';
+const DEPLOYMENT_ONLY = 'change the Deployment that --output-file writes';
+const ADDONS = 'the agent registers no add-ons yet';
+const REFUSED = {
+  'feature-gates': 'what the agent can do it does, see docs/joining.md',
+  'klusterlet-values-file': DEPLOYMENT_ONLY,
+  'create-namespace': 'namespaces are made when they are missing',
+  'resource-qos-class': DEPLOYMENT_ONLY,
+  'resource-limits': DEPLOYMENT_ONLY,
+  'resource-requests': DEPLOYMENT_ONLY,
+  'enable-sync-labels': 'there is no Klusterlet whose labels could be copied',
+  'registration-auth': CSR_ONLY,
+  'addon-kubeclient-registration-auth': ADDONS,
+  'addon-token-expiration-seconds': ADDONS,
+  'force-internal-endpoint-lookup-managed':
+    'give --managed-cluster-kubeconfig with the address that the agent is to use',
+};
+
+export function addJoinFlags(command: Command): Command {
+  command
+    .requiredOption('--hub-token <token>', 'what berth init and berth get token print')
+    .requiredOption('--hub-apiserver <url>', 'address of the hub')
+    .requiredOption('--cluster-name <name>', 'name that the cluster gets on the hub')
+    .option('--ca-file <file>', 'authorities (PEM) of the hub’s certificate (default: the hub says them)')
+    .option(
+      '--force-internal-endpoint-lookup',
+      'use the address in the hub’s kube-public/cluster-info',
+      false,
+    )
+    .option('--proxy-url <url>', 'reach the hub through this proxy')
+    .option('--proxy-ca-file <file>', 'authorities (PEM) of the proxy’s own certificate')
+    .option(
+      '--mode <mode>',
+      'default: the agent runs on the cluster; hosted: on the cluster of --context',
+      'default',
+    )
+    .option('--managed-cluster-kubeconfig <file>', 'with --mode hosted: how the agent reaches the cluster')
+    .option(
+      '--agent-namespace <name>',
+      'of the agent, where the cluster has one for another hub already (default: open-cluster-management-agent)',
+    )
+    .option('--singleton', 'one process for all duties of the agent, which it always is', false)
+    .option(
+      '--klusterlet-annotation <key=value...>',
+      `annotations of the ManagedCluster (${AGENT_ANNOTATION_PREFIX}…)`,
+    )
+    .option(
+      '--client-cert-expiration-seconds <n>',
+      'life of the certificate to ask for (default: the hub decides)',
+    );
+  return refuseFlags(command, REFUSED);
+}
+
+const CLUSTER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+/** As OCM wants it, whose hub serves accounts of such namespaces first. */
+const AGENTS = /^(?=.{1,63}$)open-cluster-management-[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+
+/** @throws InputError for flags that mean nothing, or not together */
+export async function joinRequest(io: CliIo, flags: JoinFlags): Promise<JoinRequest> {
+  const { clusterName, hubApiserver: server, hubToken: token, proxyUrl, managedClusterKubeconfig } = flags;
+  if (!CLUSTER_NAME.test(clusterName))
+    throw wrongValue('--cluster-name', clusterName, 'at most 63 of a-z, 0-9 and -, such as cluster1');
+  if (!URL.canParse(server) || new URL(server).protocol !== 'https:')
+    throw wrongValue('--hub-apiserver', server, 'an address such as https://hub.example.com:6443');
+  if (!/^\S+$/.test(token)) throw wrongOption('--hub-token', 'is no token, expected one word');
+  const isHosted = oneOf('--mode', flags.mode, ['default', 'hosted'] as const) === 'hosted';
+  if (isHosted && managedClusterKubeconfig === undefined)
+    throw wrongOption('--managed-cluster-kubeconfig', 'is missing, expected it with --mode hosted');
+  if (!isHosted && managedClusterKubeconfig !== undefined)
+    throw wrongOption('--managed-cluster-kubeconfig', 'has no effect without --mode hosted');
+  const { agentNamespace: namespace } = flags;
+  if (namespace !== undefined && !AGENTS.test(namespace))
+    throw wrongValue('--agent-namespace', namespace, 'a name that begins with open-cluster-management-');
+  if (flags.proxyCaFile !== undefined && proxyUrl === undefined)
+    throw wrongOption('--proxy-ca-file', 'has no effect without --proxy-url');
+  if (proxyUrl !== undefined && !/^(https?|socks5):\/\/[^/]/.test(proxyUrl))
+    throw wrongValue('--proxy-url', proxyUrl, 'an address such as http://proxy.example.com:3128');
+  const read = async (option: string, file: string | undefined): Promise<string | undefined> =>
+    file === undefined ? undefined : readCertificates(option, resolve(io.cwd, file));
+  return {
+    clusterName,
+    server,
+    token,
+    caPem: await read('--ca-file', flags.caFile),
+    proxyUrl,
+    proxyCaPem: await read('--proxy-ca-file', flags.proxyCaFile),
+    internal: flags.forceInternalEndpointLookup,
+    managedFile:
+      managedClusterKubeconfig === undefined ? undefined : resolve(io.cwd, managedClusterKubeconfig),
+    namespace,
+    options: agentOptions(flags),
+  };
+}
+
+async function readCertificates(option: string, file: string): Promise<string> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (cause) {
+    throw new InputError(`cannot be read: ${errorText(cause)}`, {
+      code: 'cli.option',
+      subject: option,
+      cause,
+    });
+  }
+  if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
+  throw wrongValue(option, file, 'a PEM file with certificates');
+}
+
+function agentOptions(flags: JoinFlags): readonly string[] {
+  const { clientCertExpirationSeconds: life, klusterletAnnotation = [] } = flags;
+  const annotations = klusterletAnnotation.map((text) => {
+    if (text.indexOf('=') < 1) throw wrongValue('--klusterlet-annotation', text, 'KEY=VALUE');
+    return text.startsWith(AGENT_ANNOTATION_PREFIX) ? text : `${AGENT_ANNOTATION_PREFIX}${text}`;
+  });
+  if (life !== undefined) wholeNumber('--client-cert-expiration-seconds', life, 3_600);
+  return [
+    ...(life === undefined ? [] : [`--client-cert-expiration-seconds=${life}`]),
+    ...annotations.map((text) => `--cluster-annotations=${text}`),
+  ];
+}

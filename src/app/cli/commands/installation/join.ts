@@ -1,0 +1,222 @@
+import { readFile } from 'node:fs/promises';
+import { InputError } from '../../../../core/errors.ts';
+import type { ManagedCluster } from '../../../../core/model/kind/managed-cluster.ts';
+import { CERTIFICATE_REQUEST, MANAGED_CLUSTER } from '../../../../core/model/kinds.ts';
+import type { KubeObject } from '../../../../core/model/object-meta.ts';
+import type { KubeApi } from '../../../../core/ports.ts';
+import { AGENT_ACCOUNT } from '../../../../core/rbac/agent-rbac.ts';
+import { AGENT_DEPLOYMENT, agentObjects } from '../../../../core/registration/install/agent-objects.ts';
+import {
+  BOOTSTRAP_ENTRIES,
+  type ServerEntry,
+  tokenKubeconfig,
+} from '../../../../core/registration/install/token-kubeconfig.ts';
+import { AGENT_NAMESPACE, CLUSTER_NAME_LABEL } from '../../../../core/registration/names.ts';
+import { isLoopbackHost } from '../../../../runtime/loopback-host.ts';
+import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
+import { addHubFlags, withHub, withServer } from '../../flags/hub-flags.ts';
+import type { CliCommand } from '../cli-command.ts';
+import { AGENT_CLUSTER, agentRights, checkPlace, hostedNamespace } from './agent-installation.ts';
+import { agentDefinitions, checkManagedKubeconfig } from './managed-cluster.ts';
+import { addJoinFlags, joinRequest, type JoinFlags, type JoinRequest } from './join-flags.ts';
+import { addInstallFlags, imageOf, installationOf, refuseImage } from './run-installation.ts';
+import { showObjects, waitUntil } from './run-installation.ts';
+import { runAgentHere } from './run-agent-here.ts';
+
+const HELP = `
+Writes the agent to the cluster of --context: its namespace, its account and rights, the kubeconfig with which it
+finds the hub, and a Deployment. Where the cluster has no nodes the agent runs in the background on this machine.
+On the hub, berth accept then lets the cluster in. A second run writes what differs, for example a new token.
+
+Exit codes: 0 installed, or nothing to do, 1 error.
+
+Examples:
+  berth join --hub-token TOKEN --hub-apiserver https://hub.example.com:6443 --wait --cluster-name cluster1 --context cluster1
+  berth join … --proxy-url https://proxy.example.com:3129 --proxy-ca-file proxy.pem
+  berth join … --mode hosted --managed-cluster-kubeconfig cluster1.kubeconfig --context hosting
+  berth join … --dry-run                            # only look
+`;
+
+/** `berth join`: installs an agent that asks a hub to take the cluster. */
+export const joinCommand: CliCommand = {
+  register(program, run) {
+    const command = program
+      .command('join')
+      .description('let a cluster ask a hub to take it: install the agent, or start it');
+    addInstallFlags(addJoinFlags(addHubFlags(command, AGENT_CLUSTER)), 'the agent runs, or has asked the hub')
+      .addHelpText('after', HELP)
+      .action(run((io, flags: JoinFlags) => join(io, flags)));
+  },
+};
+
+async function join(io: CliIo, flags: JoinFlags): Promise<ExitCode> {
+  const request = await joinRequest(io, flags);
+  const image = await imageOf(flags);
+  const managedText =
+    request.managedFile === undefined ? undefined : await readFile(request.managedFile, 'utf8');
+  if (managedText !== undefined) checkManagedKubeconfig(managedText);
+  const hub = await findHub(io, request);
+  if (managedText !== undefined) await prepareManaged(io, flags, managedText);
+  await withHub(io, flags, (api) => install(io, api, { flags, request, hub, image, managedText }));
+  return 0;
+}
+
+/** How the hub is reached. @throws InputError when it does not know the token */
+async function findHub(io: CliIo, { server, token, ...request }: JoinRequest): Promise<ServerEntry> {
+  const { findHubEntry } = await import('../../../../controllers/installation/find-hub-entry.ts');
+  return findHubEntry({
+    server,
+    ...request,
+    ask: (entry, use) => askHub(io, entry, token, use),
+    tellTrusted: () =>
+      io.stderr.write(
+        'warning: the hub itself said which authority signed its certificate, and nothing confirms it: --ca-file names it\n',
+      ),
+  });
+}
+
+/** As the bootstrap account. */
+function askHub<T>(
+  io: CliIo,
+  entry: ServerEntry,
+  token: string,
+  use: (hub: KubeApi) => Promise<T>,
+): Promise<T> {
+  return withServer(io, { text: JSON.stringify(tokenKubeconfig(BOOTSTRAP_ENTRIES, entry, token)) }, use);
+}
+
+/** In hosted mode: OCM’s kinds on the managed cluster. */
+async function prepareManaged(io: CliIo, flags: JoinFlags, text: string): Promise<void> {
+  const { applyObjects } = await import('../../../../controllers/installation/apply-objects.ts');
+  const { systemClock: clock } = await import('../../../../adapters/clock/system-clock.ts');
+  await withServer(io, { text }, async (api) => {
+    const definitions = await agentDefinitions(api);
+    if (!flags.dryRun) await applyObjects(installationOf(io, api, { installer: 'join', clock }), definitions);
+  });
+}
+
+interface Given {
+  readonly flags: JoinFlags;
+  readonly request: JoinRequest;
+  readonly hub: ServerEntry;
+  readonly image: string;
+  readonly managedText: string | undefined;
+}
+
+/** @param api of the cluster where the agent runs */
+async function install(io: CliIo, api: KubeApi, given: Given): Promise<void> {
+  const { flags, request, hub, image, managedText } = given;
+  const { nodeCount } = await import('../../../../controllers/installation/installed-state.ts');
+  const { applyObjects } = await import('../../../../controllers/installation/apply-objects.ts');
+  const { systemClock: clock } = await import('../../../../adapters/clock/system-clock.ts');
+  const { clusterName, token } = request;
+  const mode = managedText === undefined ? 'default' : 'hosted';
+  const usual = mode === 'default' ? AGENT_NAMESPACE : hostedNamespace(clusterName, hub.server);
+  const namespace = request.namespace ?? usual;
+  const isForPods = (await nodeCount(api)) > 0;
+  if (!isForPods) refuseImage(flags, 'the cluster');
+  if (isForPods && isLoopbackHost(new URL(hub.server).hostname))
+    io.stderr.write(
+      `warning: ${hub.server} is this machine, which pods of the cluster do not reach: name another address of the hub\n`,
+    );
+  await checkPlace(api, { namespace, clusterName, hub: hub.server });
+  const options = [...request.options, ...(await externalUrls(io, api, managedText))];
+  const bootstrap = `${JSON.stringify(tokenKubeconfig(BOOTSTRAP_ENTRIES, hub, token))}\n`;
+  const objects: readonly KubeObject[] = [
+    ...(mode === 'default' ? await agentDefinitions(api) : []),
+    ...(await agentRights(mode, { namespace, clusterName })),
+    ...agentObjects({
+      clusterName,
+      namespace,
+      account: AGENT_ACCOUNT,
+      bootstrapKubeconfig: base64(bootstrap),
+      managedKubeconfig: managedText === undefined ? undefined : base64(managedText),
+      options,
+      image: isForPods ? image : undefined,
+    }),
+  ];
+  if (!(await showObjects(io, flags, objects, 'join'))) return;
+  await applyObjects(installationOf(io, api, { installer: 'join', clock }), objects);
+  const folder = isForPods
+    ? undefined
+    : await runAgentHere(io, api, { ...given, options, namespace, bootstrap, clusterName });
+  if (flags.wait && folder === undefined && isForPods) await waitForPod(io, api, flags, namespace);
+  else if (flags.wait) await waitForRequest(io, given, folder);
+  const isAccepted = await askHub(
+    io,
+    hub,
+    token,
+    async (there) => (await readCluster(there, clusterName))?.spec?.hubAcceptsClient === true,
+  );
+  io.stdout.write(
+    isAccepted
+      ? `\nThe hub has accepted ${clusterName}\n`
+      : `\nThe agent asks the hub to take ${clusterName}. Log on to the hub and accept it:\n\n    berth accept --clusters ${clusterName}\n\nA hub that accepts the cluster by a rule needs no command.\n`,
+  );
+}
+
+/** How others reach the managed cluster, as far as its kubeconfig says it. */
+async function externalUrls(
+  io: CliIo,
+  api: KubeApi,
+  managedText: string | undefined,
+): Promise<readonly string[]> {
+  const server =
+    managedText === undefined
+      ? api.server
+      : await withServer(io, { text: managedText }, (managed) => Promise.resolve(managed.server));
+  return server.startsWith('https://') ? [`--spoke-external-server-urls=${server}`] : [];
+}
+
+async function waitForPod(io: CliIo, api: KubeApi, flags: JoinFlags, namespace: string): Promise<void> {
+  const { podsOf } = await import('../../../../controllers/installation/installed-state.ts');
+  const pending = {
+    subject: `Deployment ${namespace}/${AGENT_DEPLOYMENT}`,
+    problem: 'has no running pod yet',
+    hint: `kubectl -n ${namespace} get pod shows why`,
+  };
+  await waitUntil(io, flags, pending, async () => {
+    const pods = await podsOf(api, { namespace, name: AGENT_DEPLOYMENT });
+    return (pods?.available ?? 0) > 0;
+  });
+}
+
+/** An agent that is no pod shows on the hub that it runs. @param folder of one that was started here */
+async function waitForRequest(
+  io: CliIo,
+  { flags, request, hub }: Given,
+  folder: string | undefined,
+): Promise<void> {
+  const { logOf, runningPid } = await import('../../../background/background-process.ts');
+  const { clusterName, token } = request;
+  const hint = folder === undefined ? 'run the command above' : `its log is ${logOf(folder)}`;
+  const pending = { subject: `cluster ${clusterName}`, problem: 'its agent has not asked the hub yet', hint };
+  const labelSelector = `${CLUSTER_NAME_LABEL}=${clusterName}`;
+  await askHub(io, hub, token, (api) =>
+    waitUntil(io, flags, pending, async () => {
+      if (folder !== undefined && runningPid(folder) === undefined)
+        throw new InputError('its agent ended', { code: 'install.ended', ...pending });
+      return hasAsked(
+        await readCluster(api, clusterName),
+        (await api.list(CERTIFICATE_REQUEST, { labelSelector })).items,
+      );
+    }),
+  );
+}
+
+async function readCluster(hub: KubeApi, name: string): Promise<ManagedCluster | undefined> {
+  return (await hub.get(MANAGED_CLUSTER, { namespace: '', name })) as ManagedCluster | undefined;
+}
+
+/** Requests of an agent that was here before may be left. */
+function hasAsked(cluster: ManagedCluster | undefined, requests: readonly KubeObject[]): boolean {
+  if (cluster === undefined) return false;
+  if (cluster.spec?.hubAcceptsClient === true) return true;
+  const since = cluster.metadata.creationTimestamp ?? '';
+  return requests.some(({ metadata, status }) => {
+    const { conditions = [] } = (status ?? {}) as { readonly conditions?: readonly unknown[] };
+    return conditions.length === 0 || (metadata.creationTimestamp ?? '') > since;
+  });
+}
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');

@@ -1,0 +1,132 @@
+import { writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { InputError } from '../../../../core/errors.ts';
+import { printable } from '../../../../core/model/printable.ts';
+import type { KubeObject } from '../../../../core/model/object-meta.ts';
+import type { Clock, KubeApi } from '../../../../core/ports.ts';
+import { markInstalled, type Installer } from '../../../../core/registration/install/installed-object.ts';
+import type { Installation } from '../../../../controllers/installation/apply-objects.ts';
+import { PRIVATE_FILE_MODE } from '../../../../runtime/files/private-mode.ts';
+import { sleep } from '../../../../runtime/sleep.ts';
+import type { CliIo } from '../../../terminal/cli-io.ts';
+import { renderDocument } from '../../../terminal/output-format.ts';
+import { positiveDuration } from '../../flags/option-values.ts';
+import { wrongValue } from '../../flags/wrong-option.ts';
+
+/** Flags of the commands that install something. */
+export interface InstallFlags {
+  readonly wait: boolean;
+  readonly timeout: string;
+  readonly dryRun: boolean;
+  readonly outputFile?: string;
+  readonly imageRegistry?: string;
+  readonly bundleVersion: string;
+  readonly start: boolean;
+}
+
+export function addInstallFlags(command: Command, waitsFor: string): Command {
+  return command
+    .option('--wait', `wait until ${waitsFor}`, false)
+    .option('--timeout <duration>', 'how long --wait waits: a duration, or seconds', '5m')
+    .option('--dry-run', 'print the objects, and write and start nothing', false)
+    .option('--output-file <file>', 'also write the objects to a file; it holds secrets')
+    .option(
+      '--bundle-version <version>',
+      'version of the image: default (of this program), latest, or X.Y.Z',
+      'default',
+    )
+    .option('--image-registry <registry>', 'where the image is: REGISTRY/berth')
+    .option('--no-start', 'where no pod can run: print the command, and do not start it in the background');
+}
+
+/** @throws InputError for a version that is none */
+export async function imageOf({ bundleVersion, imageRegistry }: InstallFlags): Promise<string> {
+  const name = imageRegistry === undefined ? 'berth' : `${imageRegistry}/berth`;
+  if (bundleVersion === 'latest') return `${name}:latest`;
+  const { packageVersion } = await import('../package-version.ts');
+  const version = bundleVersion === 'default' ? await packageVersion() : bundleVersion.replace(/^v/, '');
+  if (/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)) return `${name}:${version}`;
+  throw wrongValue('--bundle-version', bundleVersion, 'default, latest or a version such as 0.1.0');
+}
+
+/** An image has no meaning where no pod runs. @throws InputError when a flag names one */
+export function refuseImage({ bundleVersion, imageRegistry }: InstallFlags, cluster: string): void {
+  const flag =
+    imageRegistry !== undefined
+      ? '--image-registry'
+      : bundleVersion === 'default'
+        ? undefined
+        : '--bundle-version';
+  if (flag !== undefined)
+    throw new InputError(
+      `has no meaning here: ${cluster} has no nodes, and this program itself is what runs`,
+      {
+        code: 'cli.option',
+        subject: flag,
+      },
+    );
+}
+
+/** In milliseconds. A bare number is seconds. */
+export function timeoutOf({ timeout }: Pick<InstallFlags, 'timeout'>): number {
+  return positiveDuration('--timeout', /^\d+$/.test(timeout) ? `${timeout}s` : timeout);
+}
+
+/** Objects as `--dry-run` prints them. */
+export async function printedObjects(objects: readonly KubeObject[], installer: Installer): Promise<string> {
+  const marked = objects.map((object) => markInstalled(object, installer));
+  return (await Promise.all(marked.map((object) => renderDocument(object, 'yaml')))).join('---\n');
+}
+
+/** Writes or prints objects as the flags ask for. @returns whether they are to be written to the cluster as well */
+export async function showObjects(
+  io: CliIo,
+  { dryRun, outputFile }: Pick<InstallFlags, 'dryRun' | 'outputFile'>,
+  objects: readonly KubeObject[],
+  installer: Installer,
+): Promise<boolean> {
+  if (outputFile === undefined && !dryRun) return true;
+  const text = await printedObjects(objects, installer);
+  if (outputFile !== undefined)
+    await writeFile(resolve(io.cwd, outputFile), text, { mode: PRIVATE_FILE_MODE });
+  if (dryRun) io.stdout.write(text);
+  return !dryRun;
+}
+
+/** Objects of a text that was rendered for people. */
+export async function objectsIn(text: string): Promise<readonly KubeObject[]> {
+  const { loadAll } = await import('js-yaml');
+  return loadAll(text) as readonly KubeObject[];
+}
+
+export function installationOf(
+  io: CliIo,
+  api: KubeApi,
+  { installer, clock }: { readonly installer: Installer; readonly clock: Clock },
+  tell = (line: string): void => void io.stdout.write(`${printable(line)}\n`),
+): Installation {
+  return { api, installer, clock, signal: io.signal, tell };
+}
+
+const LOOK_AGAIN_MS = 500;
+
+/**
+ * Waits until it is true.
+ * @param pending what is not yet true, for the error
+ * @throws InputError at the end of the time
+ */
+export async function waitUntil(
+  io: CliIo,
+  flags: Pick<InstallFlags, 'timeout'>,
+  pending: { readonly subject: string; readonly problem: string; readonly hint: string },
+  isTrue: () => Promise<boolean>,
+): Promise<void> {
+  const { systemClock } = await import('../../../../adapters/clock/system-clock.ts');
+  const deadlineMs = systemClock.now() + timeoutOf(flags);
+  while (!(await isTrue())) {
+    if (systemClock.now() >= deadlineMs || io.signal.aborted)
+      throw new InputError(pending.problem, { code: 'install.wait', ...pending });
+    await sleep(systemClock, LOOK_AGAIN_MS, io.signal);
+  }
+}

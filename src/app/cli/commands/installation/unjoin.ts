@@ -1,0 +1,147 @@
+import { InputError } from '../../../../core/errors.ts';
+import { APPLIED_MANIFEST_WORK, apiVersionOf, NAMESPACE, SECRET } from '../../../../core/model/kinds.ts';
+import type { KubeApi } from '../../../../core/ports.ts';
+import { AGENT_ACCOUNT } from '../../../../core/rbac/agent-rbac.ts';
+import { agentObjects, MANAGED_SECRET } from '../../../../core/registration/install/agent-objects.ts';
+import { sha256 } from '../../../../runtime/sha256.ts';
+import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
+import { addHubFlags, type HubFlags, withHub, withServer } from '../../flags/hub-flags.ts';
+import { refuseFlags } from '../../flags/refused-flags.ts';
+import type { CliCommand } from '../cli-command.ts';
+import {
+  AGENT_CLUSTER,
+  agentFolder,
+  agentRights,
+  type InstalledAgent,
+  installedAgents,
+} from './agent-installation.ts';
+import { unusedDefinitions } from './managed-cluster.ts';
+import { installationOf, waitUntil } from './run-installation.ts';
+
+interface UnjoinFlags extends HubFlags {
+  readonly clusterName: string;
+  readonly namespace?: string;
+  readonly dryRun: boolean;
+  readonly timeout: string;
+}
+
+const HELP = `
+Ends the agent and removes what berth join wrote. It is refused while ManifestWorks of the hub are applied on the
+cluster: nobody could remove their objects afterwards. On the hub first: kubectl delete managedcluster NAME.
+
+Exit codes: 0 removed, or nothing to do, 1 error: nothing was removed, or not all.
+
+Examples:
+  berth unjoin --cluster-name cluster1 --context cluster1
+`;
+
+/** `berth unjoin`: takes the agent of a cluster away. */
+export const unjoinCommand: CliCommand = {
+  register(program, run) {
+    const command = program
+      .command('unjoin')
+      .description('take the agent from a cluster')
+      .requiredOption('--cluster-name <name>', 'name of the cluster on the hub')
+      .option('-n, --namespace <name>', 'of the agent, where several of them have a cluster of this name')
+      .option('--timeout <duration>', 'how long to wait until all is gone: a duration, or seconds', '5m')
+      .option('--dry-run', 'say what would be done, and do nothing', false);
+    refuseFlags(addHubFlags(command, AGENT_CLUSTER), {
+      'purge-operator': 'there is no operator, and nothing of the agent is left',
+    })
+      .addHelpText('after', HELP)
+      .action(run((io, flags: UnjoinFlags) => withHub(io, flags, (api) => unjoin(io, api, flags))));
+  },
+};
+
+async function unjoin(io: CliIo, api: KubeApi, flags: UnjoinFlags): Promise<ExitCode> {
+  const agent = await chosenAgent(api, flags);
+  if (agent === undefined) {
+    io.stdout.write(`No agent of berth join is on the cluster: there is nothing to do\n`);
+    return 0;
+  }
+  const mode = await refuseWithWorks(io, api, agent);
+  const { clusterName, namespace } = agent;
+  if (flags.dryRun) {
+    io.stdout.write(`The agent of ${clusterName} in the namespace ${namespace} would be removed (dry run)\n`);
+    return 0;
+  }
+  const { deleteObjects } = await import('../../../../controllers/installation/apply-objects.ts');
+  const { stopBackground } = await import('../../../background/background-process.ts');
+  const { systemClock: clock } = await import('../../../../adapters/clock/system-clock.ts');
+  const folder = agentFolder(io, clusterName, { server: api.server, namespace });
+  const pid = await stopBackground(folder, clock);
+  if (pid !== undefined) io.stdout.write(`The agent, process ${String(pid)}, ended\n`);
+  const texts = { bootstrapKubeconfig: '', managedKubeconfig: '', options: [], image: '' };
+  const pieces = agentObjects({ clusterName, namespace, account: AGENT_ACCOUNT, ...texts });
+  const isLast = (await installedAgents(api)).length === 1;
+  const definitions = isLast && mode === 'default' ? await unusedDefinitions(api) : [];
+  const objects = [...definitions, ...(await agentRights(mode, agent)), ...pieces];
+  await deleteObjects(installationOf(io, api, { installer: 'join', clock }), objects);
+  const pending = {
+    subject: `Namespace ${namespace}`,
+    problem: 'is not gone yet',
+    hint: 'kubectl get namespace -o yaml shows why; a second berth unjoin goes on',
+  };
+  await waitUntil(io, flags, pending, async () => {
+    const there = await api.get(NAMESPACE, { namespace: '', name: namespace });
+    return there?.metadata.deletionTimestamp === undefined;
+  });
+  io.stdout.write(
+    `The agent of ${clusterName} is removed. Where the hub still lists the cluster: kubectl delete managedcluster ${clusterName}\n`,
+  );
+  return 0;
+}
+
+/** Undefined: there is none at all. @throws InputError when only others are there, or several */
+async function chosenAgent(
+  api: KubeApi,
+  { clusterName, namespace }: UnjoinFlags,
+): Promise<InstalledAgent | undefined> {
+  const all = await installedAgents(api);
+  const found = all.filter(
+    (agent) => agent.clusterName === clusterName && (namespace ?? agent.namespace) === agent.namespace,
+  );
+  if (all.length === 0 || found.length === 1) return found[0];
+  const named = (found.length === 0 ? all : found).map((one) => `${one.clusterName} in ${one.namespace}`);
+  throw new InputError(
+    found.length === 0
+      ? `is none of the agents here, expected one of: ${named.join(', ')}`
+      : `is the name of several agents: ${named.join(', ')}`,
+    { code: 'unjoin.agent', subject: clusterName, hint: '--namespace chooses among several' },
+  );
+}
+
+/** @returns how the agent was installed @throws InputError while works of the hub are applied */
+async function refuseWithWorks(
+  io: CliIo,
+  api: KubeApi,
+  agent: InstalledAgent,
+): Promise<'default' | 'hosted'> {
+  const secret = await api.get(SECRET, { namespace: agent.namespace, name: MANAGED_SECRET });
+  const data = secret?.['data'] as Readonly<Record<string, string>> | undefined;
+  const managed = data?.['kubeconfig'];
+  const text = managed === undefined ? undefined : Buffer.from(managed, 'base64').toString('utf8');
+  const works =
+    text === undefined
+      ? await worksOf(api, agent)
+      : await withServer(io, { text }, (there) => worksOf(there, agent));
+  if (works.length === 0) return text === undefined ? 'default' : 'hosted';
+  throw new InputError(
+    `${String(works.length)} of its ManifestWorks are applied on the cluster: ${works.join(', ')}`,
+    {
+      code: 'unjoin.works',
+      subject: `hub ${agent.hub}`,
+      hint: `kubectl delete managedcluster ${agent.clusterName} on the hub deletes them, or delete them there one by one`,
+    },
+  );
+}
+
+async function worksOf(api: KubeApi, { hub }: InstalledAgent): Promise<readonly string[]> {
+  const kind = APPLIED_MANIFEST_WORK;
+  if ((await api.resolve(apiVersionOf(kind), kind.kind)) === undefined) return [];
+  const { items } = await api.list(kind);
+  return items
+    .map(({ spec }) => spec as { readonly hubHash?: string; readonly manifestWorkName?: string } | undefined)
+    .filter((spec) => spec?.hubHash === sha256(hub))
+    .map((spec) => spec?.manifestWorkName ?? '');
+}

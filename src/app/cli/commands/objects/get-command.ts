@@ -1,0 +1,79 @@
+import type { Command } from 'commander';
+import { InputError } from '../../../../core/errors.ts';
+import type { Listed } from '../../../../core/listing/listed.ts';
+import type { KubeObject } from '../../../../core/model/object-meta.ts';
+import type { KubeApi } from '../../../../core/ports.ts';
+import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
+import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
+import { renderTextTable } from '../../../terminal/text-table.ts';
+import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
+import type { CliCommand } from '../cli-command.ts';
+import { verbCommand } from '../verb-command.ts';
+
+export interface GetFlags extends HubFlags {
+  readonly output: OutputFormat;
+}
+
+/** What was read for a `berth get`. `list` makes the table of those objects that the arguments name. */
+export interface ReadObjects {
+  readonly objects: readonly KubeObject[];
+  readonly list: (objects: readonly KubeObject[], nowMs: number) => Listed;
+}
+
+export interface GetDefinition<Flags extends GetFlags> {
+  /** `works`: the word behind `berth get`. */
+  readonly plural: string;
+  readonly aliases: readonly string[];
+  /** `ManifestWork`: how an error names it. */
+  readonly kind: string;
+  readonly description: string;
+  /** Lines of the help, without `berth get`. */
+  readonly examples: readonly string[];
+  readonly addOptions?: (command: Command) => Command;
+  readonly read: (hub: KubeApi, flags: Flags) => Promise<ReadObjects>;
+}
+
+/** A `berth get` command: a table for people, or the objects as the hub has them. */
+export function getCommand<Flags extends GetFlags>(definition: GetDefinition<Flags>): CliCommand {
+  const { plural, aliases, description, examples, addOptions = (command) => command } = definition;
+  return {
+    register(program, run) {
+      const command = verbCommand(program, 'get', 'list objects of the hub')
+        .command(`${plural} [name]`)
+        .aliases([...aliases])
+        .description(description)
+        .addOption(outputOption());
+      addHubFlags(addOptions(command))
+        .addHelpText('after', helpText(examples))
+        .action(run((io, name: string | undefined, flags: Flags) => get(io, name, flags, definition)));
+    },
+  };
+}
+
+function helpText(examples: readonly string[]): string {
+  const lines = examples.map((example) => `  berth get ${example}`);
+  return `\nExit codes: 0 listed, 1 error.\n\nExamples:\n${lines.join('\n')}\n`;
+}
+
+async function get<Flags extends GetFlags>(
+  io: CliIo,
+  name: string | undefined,
+  flags: Flags,
+  { plural, kind, read }: GetDefinition<Flags>,
+): Promise<ExitCode> {
+  const { systemClock } = await import('../../../../adapters/clock/system-clock.ts');
+  const { objects, list } = await withHub(io, flags, (hub) => read(hub, flags));
+  const wanted = objects.filter(({ metadata }) => name === undefined || metadata.name === name);
+  if (wanted.length === 0 && name !== undefined)
+    throw new InputError('the hub has none of this name', {
+      code: 'kube.notfound',
+      subject: `${kind} ${name}`,
+    });
+  if (flags.output !== 'table') io.stdout.write(await renderDocument(wanted, flags.output));
+  else if (wanted.length === 0) io.stdout.write(`no ${plural}\n`);
+  else {
+    const { header, rows } = list(wanted, systemClock.now());
+    io.stdout.write(renderTextTable(header, rows));
+  }
+  return 0;
+}

@@ -1,0 +1,33 @@
+import { listPlacements } from '../../../../core/listing/list-placements.ts';
+import type { PlacementDecision } from '../../../../core/model/kind/placement-decision.ts';
+import type { Placement } from '../../../../core/model/kind/placement.ts';
+import { PLACEMENT, PLACEMENT_DECISION } from '../../../../core/model/kinds.ts';
+import { getCommand, type GetFlags } from '../objects/get-command.ts';
+
+interface GetPlacementsFlags extends GetFlags {
+  readonly namespace?: string;
+}
+
+export const getPlacementsCommand = getCommand<GetPlacementsFlags>({
+  plural: 'placements',
+  aliases: ['placement'],
+  kind: 'Placement',
+  description: 'list Placements and the clusters that they select',
+  examples: ['placements', 'placements --namespace argocd -o table', 'placements web -o yaml'],
+  addOptions: (command) =>
+    command.option('-n, --namespace <name>', 'only of this namespace (default: of all)'),
+  read: async (hub, { namespace }) => {
+    const [placements, decisions] = await Promise.all([
+      hub.list(PLACEMENT, { namespace }),
+      hub.list(PLACEMENT_DECISION, { namespace }),
+    ]);
+    return {
+      objects: placements.items,
+      list: (objects) =>
+        listPlacements(
+          objects as readonly Placement[],
+          decisions.items as unknown as readonly PlacementDecision[],
+        ),
+    };
+  },
+});

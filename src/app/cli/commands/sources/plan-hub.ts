@@ -1,0 +1,39 @@
+import { readHubSnapshot } from '../../../../controllers/explanations/hub-snapshot.ts';
+import { InventoryApi } from '../../../../controllers/previews/inventory/inventory-api.ts';
+import type { PlanRevisionsInput } from '../../../../controllers/previews/plan-revisions.ts';
+import { readRecordedHubState } from '../../../../controllers/previews/recorded-hub-state.ts';
+import type { KubeApi } from '../../../../core/ports.ts';
+import { inventoryNote } from '../../../../core/preview/inventory/inventory-note.ts';
+import { type ArgoPart, readArgoPart } from '../../../worlds/argo-part.ts';
+import type { OpenedInventory } from './plan-inventory.ts';
+
+/** What of a plan comes from a hub. */
+export type HubPart = Pick<PlanRevisionsInput, 'hub' | 'hubMemory' | 'hubApi'> & ArgoPart;
+
+interface HubReading {
+  /** RFC 3339; undefined: now. */
+  readonly now: string | undefined;
+  readonly sources: readonly string[];
+  readonly argocdNamespace: string;
+}
+
+export async function readHubPart(hubApi: KubeApi, reading: HubReading): Promise<HubPart> {
+  const { sources, argocdNamespace, now = new Date().toISOString() } = reading;
+  return {
+    hub: await readHubSnapshot(hubApi, now),
+    hubMemory: await readRecordedHubState(hubApi, sources),
+    hubApi,
+    ...(await readArgoPart(hubApi, argocdNamespace)),
+  };
+}
+
+/** The same from an inventory, which is planned on at the time when it was written. */
+export async function inventoryPart(
+  { inventory, isVerified }: OpenedInventory,
+  reading: HubReading & { readonly nowMs: number; readonly engine: string },
+): Promise<HubPart> {
+  const { nowMs, engine, now = inventory.takenAt } = reading;
+  const part = await readHubPart(new InventoryApi(inventory), { ...reading, now });
+  const note = inventoryNote(inventory, { nowMs, engine, isVerified });
+  return { ...part, notes: [note, ...(part.notes ?? [])] };
+}

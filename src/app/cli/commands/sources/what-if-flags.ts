@@ -1,0 +1,71 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Command } from 'commander';
+import { errorText, InputError } from '../../../../core/errors.ts';
+import type { ManagedCluster } from '../../../../core/model/kind/managed-cluster.ts';
+import type { WhatIf } from '../../../../core/preview/what-if/apply-what-if.ts';
+import type { WhatIfFlag } from '../../../../core/preview/what-if/parse-what-if.ts';
+import type { CliIo } from '../../../terminal/cli-io.ts';
+import { collectValues } from './settings-sources.ts';
+
+/** Flags that assume something; each may be repeated, and they hold in the order of this list. */
+export interface WhatIfFlags extends Readonly<Record<WhatIfFlag, readonly string[]>> {
+  readonly addCluster: readonly string[];
+}
+
+const FLAGS: readonly (readonly [flag: WhatIfFlag, argument: string, help: string])[] = [
+  ['label', 'cluster:key=value', 'what if a cluster had this label; `key-` takes it away'],
+  ['claim', 'cluster:name=value', 'what if a cluster had this claim; `name-` takes it away'],
+  ['score', 'cluster:resource/score=value', 'what if a cluster had this score of an add-on'],
+  ['taint', 'cluster:key[=value][:effect]', 'what if a cluster had this taint (effect: NoSelect)'],
+  ['drain', 'cluster', 'what if a cluster were drained: nothing may stay on it'],
+  ['lose', 'cluster', 'what if a cluster were gone; `region=eu` for all with this label or claim'],
+];
+
+export function addWhatIfFlags(command: Command): Command {
+  command.option(
+    '--add-cluster <file>',
+    'what if the ManagedClusters in this file were there',
+    collectValues,
+    [],
+  );
+  for (const [flag, argument, help] of FLAGS)
+    command.option(`--${flag} <${argument}>`, `${help}; may be repeated`, collectValues, []);
+  return command;
+}
+
+export function hasWhatIf(flags: WhatIfFlags): boolean {
+  return flags.addCluster.length > 0 || FLAGS.some(([flag]) => flags[flag].length > 0);
+}
+
+/** @throws InputError for a value that cannot be read */
+export async function readWhatIf(io: CliIo, flags: WhatIfFlags): Promise<readonly WhatIf[]> {
+  if (!hasWhatIf(flags)) return [];
+  const { parseWhatIf } = await import('../../../../core/preview/what-if/parse-what-if.ts');
+  const added: WhatIf[] = [];
+  for (const file of flags.addCluster)
+    for (const cluster of await readClusters(path.resolve(io.cwd, file), file))
+      added.push({ text: `--add-cluster ${file}`, assumption: { kind: 'add-cluster', cluster } });
+  const others = FLAGS.flatMap(([flag]) => flags[flag].map((value) => parseWhatIf(flag, value)));
+  return [...added, ...others];
+}
+
+async function readClusters(full: string, file: string): Promise<readonly ManagedCluster[]> {
+  const { parseManifests } = await import('../../../../adapters/yaml/parse-manifests.ts');
+  const fail = (problem: string, cause?: unknown): InputError =>
+    new InputError(problem, { code: 'plan.add-cluster', subject: `--add-cluster ${file}`, cause });
+  const text = await readFile(full, 'utf8').catch((cause: unknown) => {
+    throw fail(`cannot be read: ${errorText(cause)}`, cause);
+  });
+  const { manifests, problems } = parseManifests({ file, text });
+  const error = problems.find(({ severity }) => severity === 'error');
+  if (error !== undefined)
+    throw new InputError(error.message, {
+      code: error.code,
+      subject: `--add-cluster ${file}`,
+      location: error.location,
+    });
+  const clusters = manifests.filter(({ object }) => object.kind === 'ManagedCluster');
+  if (clusters.length === 0) throw fail('the file has no ManagedCluster');
+  return clusters.map(({ object }) => object as unknown as ManagedCluster);
+}

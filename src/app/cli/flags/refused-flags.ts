@@ -1,0 +1,16 @@
+import { type Command, Option } from 'commander';
+import { wrongOption } from './wrong-option.ts';
+
+/**
+ * Flags of clusteradm that mean nothing here: one of them is an error that says why, and nothing is done.
+ * @param reasons by flag, without `--`
+ */
+export function refuseFlags(command: Command, reasons: Readonly<Record<string, string>>): Command {
+  for (const [name, reason] of Object.entries(reasons)) {
+    command.addOption(new Option(`--${name} [value]`).hideHelp());
+    command.on(`option:${name}`, () => {
+      throw wrongOption(`--${name}`, `has no meaning here: ${reason}`);
+    });
+  }
+  return command;
+}

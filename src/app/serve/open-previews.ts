@@ -1,0 +1,242 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { concernsRepository, sameRepository } from '../../adapters/forge/request/repository-url.ts';
+import { JsonFileMap } from '../../adapters/store/json-file.ts';
+import { ReportFiles } from '../../adapters/store/report-files.ts';
+import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
+import type { HubInventory } from '../../controllers/inventory/hub-inventory.ts';
+import { DEFAULT_PLAN_BOUNDS } from '../../controllers/previews/bounded/plan-bounds.ts';
+import { planInProcess } from '../../controllers/previews/bounded/plan-in-process.ts';
+import {
+  type PlannedRevisions,
+  type PlannedSource,
+  planRevisions,
+  type PlanRevisionsInput,
+} from '../../controllers/previews/plan-revisions.ts';
+import { HubStateWatch } from '../../controllers/previews/pull-requests/hub-state-watch.ts';
+import { KnownRules, type KnownRule } from '../../controllers/previews/pull-requests/known-rules.ts';
+import type {
+  MergeGroup,
+  PullRequestComment,
+} from '../../controllers/previews/pull-requests/reported-events.ts';
+import { ReportedWork } from '../../controllers/previews/pull-requests/reported-work.ts';
+import { type ArgoPart, applicationContext, readArgoPart } from '../worlds/argo-part.ts';
+import { planPullRequest } from '../../controllers/previews/pull-requests/plan-pull-request.ts';
+import { PreviewQueue } from '../../controllers/previews/pull-requests/preview-queue.ts';
+import type { PreviewRecord } from '../../controllers/previews/pull-requests/preview-record.ts';
+import { PreviewRepository } from '../../controllers/previews/pull-requests/preview-repository.ts';
+import { PullRequestPreviews } from '../../controllers/previews/pull-requests/pull-request-previews.ts';
+import type { PreviewReports } from '../../controllers/previews/pull-requests/pull-request-options.ts';
+import type { SourceEvent } from '../../controllers/sources/progress/source-events.ts';
+import type { SourceLedger } from '../../controllers/sources/progress/source-ledger.ts';
+import { type ServeSource, sourceNameOf } from '../../controllers/sources/progress/source-options.ts';
+import { DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';
+import type { Subscribers } from '../../runtime/subscribers.ts';
+import type { Supervisor } from '../../runtime/supervisor.ts';
+import type { ServeOptions } from '../settings/serve-options.ts';
+import type { PreviewParts } from './http/controller-http-options.ts';
+import { PreviewLinks } from './http/preview-links.ts';
+
+/** How many pull requests are planned at the same time: the controller's own decisions come first. */
+const WORKERS = 2;
+
+/** The previews of all sources. */
+export interface OpenPreviews extends PreviewParts {
+  /** @param ready the controller's own decisions come first */
+  start(supervisor: Supervisor, ready: Promise<void>): void;
+  close(): Promise<void>;
+}
+
+export interface PreviewDependencies {
+  readonly options: ServeOptions;
+  readonly inventory: HubInventory;
+  readonly ledger: SourceLedger;
+  readonly followed: Subscribers<SourceEvent>;
+  readonly whenPublished: (signal: AbortSignal) => Promise<void>;
+  readonly emit: (happening: ControllerEventBody) => void;
+}
+
+/** Opens the previews of the sources that ask for them, without touching the network. */
+export function openPreviews(parts: PreviewDependencies): OpenPreviews {
+  const { options, followed } = parts;
+  const { clock, dataDir } = options;
+  const dir = join(dataDir, 'previews');
+  const reports = new ReportFiles(join(dir, 'reports'));
+  const links = new PreviewLinks(join(dir, 'link-key'));
+  const queue = new PreviewQueue(clock, WORKERS);
+  const state = new HubStateWatch({
+    clock,
+    snapshot: () => parts.inventory.snapshot(),
+    onChange: () => opened.forEach(({ previews }) => previews.hubChanged(state.now())),
+  });
+  for (const { store } of parts.inventory.inputs) store.onChange(() => state.objectChanged());
+  const shared = {
+    ...parts,
+    queue,
+    hubState: () => state.now(),
+    reports: reportsOf(options, reports, links),
+    dir,
+  };
+  const opened = options.sources.flatMap((source) => openOne(source, shared) ?? []);
+  const bySource = new Map(opened.map(({ previews }) => [previews.source, previews]));
+  const { commands, groups } = reportedWork(parts);
+  followed.subscribe((event) => {
+    const previews = bySource.get(event.source);
+    if (event.kind === 'read' && event.content.commit !== undefined)
+      previews?.sourceRead(event.content.commit.id);
+    else if (previews !== undefined && (event.kind === 'whole' || event.kind === 'followed'))
+      for (const group of previews.sourceFollowed()) groups.take(previews, group);
+  });
+  return {
+    reports,
+    links,
+    take: (event) => {
+      if (event.kind === 'push' || event.kind === 'other') return;
+      for (const { previews, url } of opened) {
+        if (!concernsRepository(event, url)) continue;
+        if (event.kind === 'merge-group') groups.take(previews, event);
+        else if (event.kind === 'comment') {
+          // Of all the other comments nothing waits.
+          if (event.text.startsWith('/berth')) commands.take(previews, event);
+        } else previews.pullRequestChanged(event.number, event.head.commit);
+      }
+    },
+    start: (supervisor, ready) => {
+      supervisor.start('previews', async (signal) => {
+        await ready;
+        await queue.run(async ({ source, number }, stop) => bySource.get(source)?.work(number, stop), signal);
+      });
+      supervisor.start('comments on pull requests', (signal) => commands.run(signal));
+      supervisor.start('merge queues', async (signal) => {
+        await ready;
+        await groups.run(signal);
+      });
+      for (const { previews } of opened)
+        supervisor.start(`pull requests of ${previews.source}`, (signal) => previews.run(signal));
+    },
+    close: async () => {
+      state.close();
+      await Promise.all(
+        opened.flatMap(({ previews, records, rules }) => [previews.close(), records.close(), rules.close()]),
+      );
+    },
+  };
+}
+
+/** What forges report and what is obeyed one after the other. */
+function reportedWork({ options, emit }: Pick<PreviewDependencies, 'options' | 'emit'>) {
+  const commands = new ReportedWork<PullRequestComment>({
+    ...options,
+    what: 'comment',
+    obey: (previews, comment, signal) => previews.commented(comment, signal),
+    onError: (source, error) =>
+      emit({ kind: 'error', where: `comment on a pull request of source ${source}`, error }),
+  });
+  const groups = new ReportedWork<MergeGroup>({
+    ...options,
+    what: 'merge group',
+    obey: (previews, group, signal) => previews.mergeGroup(group, signal),
+    onError: (source, error) => emit({ kind: 'error', where: `merge queue of source ${source}`, error }),
+  });
+  return { commands, groups };
+}
+
+function openOne(
+  source: ServeSource,
+  shared: PreviewDependencies & {
+    readonly queue: PreviewQueue;
+    readonly reports: PreviewReports;
+    readonly hubState: () => string;
+    readonly dir: string;
+  },
+) {
+  const { preview, ref } = source;
+  if (preview === undefined) return undefined;
+  const { options, inventory, ledger, emit, dir, queue, reports, hubState, whenPublished } = shared;
+  const { api, clock, log, env, dataDir } = options;
+  const name = sourceNameOf(source);
+  const repository = new PreviewRepository({ source, name, dataDir, env });
+  const records = new JsonFileMap<PreviewRecord>(join(dir, `${name}.json`), clock, log);
+  // No source has a dot in its name.
+  const rules = new JsonFileMap<KnownRule>(join(dir, `${name}.rules.json`), clock, log);
+  const planner = {
+    api,
+    repository,
+    engine: options.engineVersion,
+    env,
+    sources: sourcesBeside(source, options),
+    snapshot: () => inventory.snapshot(),
+    argoPart: () => argoPart(options),
+    staleness: () => inventory.problem(),
+    decides: options.embedded === true ? ('all' as const) : ('own' as const),
+    planWithin,
+    budgetOf: (placement: Parameters<SourceLedger['budgetOf']>[0]) => ledger.budgetOf(placement),
+  };
+  const previews = new PullRequestPreviews({
+    source: name,
+    branch: ref?.type === 'branch' ? ref.name : undefined,
+    ...preview,
+    ...{ repository, records, reports, queue, clock, log, hubState, whenPublished },
+    random: options.random,
+    knownRules: preview.ruleStatuses ? new KnownRules(rules, () => clock.now()) : undefined,
+    leadership: options.leadership,
+    hub: api,
+    namespace: options.namespace ?? DEFAULT_NAMESPACE,
+    snapshot: planner.snapshot,
+    plan: (pull, base, signal) => planPullRequest(planner, pull, base, signal),
+    onError: (error) => emit({ kind: 'error', where: `previews of source ${name}`, error }),
+  });
+  return { previews, records, rules, url: source.url };
+}
+
+/** The program is there in what was built; the sources run where they are. */
+function planWithin(input: PlanRevisionsInput, signal: AbortSignal): Promise<PlannedRevisions> {
+  const program = new URL('./plan-process.js', import.meta.url);
+  return existsSync(program)
+    ? planInProcess(input, { program, bounds: DEFAULT_PLAN_BOUNDS }, signal)
+    : planRevisions(input);
+}
+
+/** Of Argo CD on the hub only where the process has to do with it: else it may not read it. */
+async function argoPart({ api, argocd }: ServeOptions): Promise<ArgoPart> {
+  if (argocd === undefined) return { applications: applicationContext(DEFAULT_ARGOCD_NAMESPACE, []) };
+  return readArgoPart(api, argocd.namespace);
+}
+
+const DEFAULT_ARGOCD_NAMESPACE = 'argocd';
+
+/** All that follow the same branch of the same repository: a pull request changes them together. */
+function sourcesBeside({ url, ref }: ServeSource, options: ServeOptions): readonly PlannedSource[] {
+  const isBeside = (other: ServeSource): boolean =>
+    (other.url === url || sameRepository(other.url, url)) &&
+    JSON.stringify(other.ref) === JSON.stringify(ref);
+  return options.sources.flatMap((other, rank) =>
+    isBeside(other)
+      ? [
+          {
+            name: sourceNameOf(other),
+            rank,
+            paths: other.paths ?? [],
+            budget: other.budget ?? options.budget,
+            deletionWindowMs: other.deletionWindowMs ?? options.deletionWindowMs,
+            allowEmpty: other.allowEmpty ?? false,
+            kinds: other.sync === 'observe' ? ['*'] : (other.kinds ?? []),
+            applies: other.sync !== 'observe',
+          },
+        ]
+      : [],
+  );
+}
+
+function reportsOf({ http, clock }: ServeOptions, files: ReportFiles, links: PreviewLinks): PreviewReports {
+  const publicUrl = http?.publicUrl?.replace(/\/+$/, '');
+  return {
+    write: ({ source, number }, { page, map }) => files.write(source, number, { html: page, svg: map }),
+    linksTo: ({ source, number }) => {
+      if (publicUrl === undefined) return undefined;
+      const link = (ending: string): string =>
+        `${publicUrl}${links.sign(`/previews/${source}/${number}.${ending}`, clock.now())}`;
+      return { report: link('html'), map: link('svg') };
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import type { ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
+import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
+import {
+  type RunningRegistration,
+  startRegistration,
+} from '../../controllers/registration/start-registration.ts';
+import type { RegistrationEvent } from '../../core/registration/registration-event.ts';
+import type { ServeOptions } from '../settings/serve-options.ts';
+
+/** The hub's side of registration, where the options ask for it. */
+export function startHubRegistration(parts: {
+  readonly options: ServeOptions;
+  readonly emit: (happening: ControllerEventBody) => void;
+  readonly cache: ObjectCache;
+  readonly onEvent: (event: RegistrationEvent) => void;
+}): RunningRegistration | undefined {
+  const { options, emit, cache, onEvent } = parts;
+  const { api: hub, log, random, leadership, registration } = options;
+  if (registration === undefined) return undefined;
+  const { duties, autoAcceptance, clock } = registration;
+  return startRegistration(
+    {
+      ...{ hub, cache, clock, log, random, autoAcceptance },
+      mayBegin: async (signal) => leadership?.whenHeld(signal),
+      onEvent: (event) => {
+        onEvent(event);
+        emit({ kind: 'registration', ...event });
+      },
+      onError: (key, error) => emit({ kind: 'error', where: `registration ${key}`, error }),
+    },
+    duties,
+  );
+}

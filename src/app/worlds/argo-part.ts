@@ -1,0 +1,58 @@
+import { secretTexts } from '../../adapters/kube/secret-texts.ts';
+import type { ApplicationContext } from '../../controllers/previews/plan-applications.ts';
+import type { PlanRevisionsInput } from '../../controllers/previews/plan-revisions.ts';
+import { APPLICATION_SET } from '../../core/argocd/argocd-kinds.ts';
+import { SECRET_TYPE_LABEL } from '../../core/argocd/cluster-secrets/cluster-secret.ts';
+import { BerthError, errorText } from '../../core/errors.ts';
+import { apiVersionOf, CONFIG_MAP, type KindInfo, SECRET } from '../../core/model/kinds.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import type { KubeApi } from '../../core/ports.ts';
+import { planWorld } from './plan-world.ts';
+
+/** What of a plan comes from Argo CD. */
+export type ArgoPart = Pick<PlanRevisionsInput, 'applications' | 'argocdClusters' | 'notes'>;
+
+/** @param onHub what Argo CD has there; of Git the plan itself knows */
+export function applicationContext(
+  argocdNamespace: string,
+  onHub: readonly KubeObject[],
+): ApplicationContext {
+  return {
+    argocdNamespace,
+    onHub,
+    worldOf: (snapshot, objects) => planWorld(argocdNamespace, snapshot, objects),
+  };
+}
+
+const CLUSTER_SECRETS = `${SECRET_TYPE_LABEL}=cluster`;
+
+/** Reads ApplicationSets, ConfigMaps and cluster Secrets. A hub without Argo CD has none; a note says if they cannot be read. */
+export async function readArgoPart(hub: KubeApi, namespace: string): Promise<ArgoPart> {
+  try {
+    if ((await hub.resolve(apiVersionOf(APPLICATION_SET), APPLICATION_SET.kind)) === undefined)
+      return { applications: applicationContext(namespace, []) };
+    const [sets, configMaps, secrets] = await Promise.all([
+      hub.list(APPLICATION_SET),
+      hub.list(CONFIG_MAP, { namespace }),
+      hub.list(SECRET, { namespace, labelSelector: CLUSTER_SECRETS }),
+    ]);
+    const clusters = secrets.items.map((secret) => secretTexts(secret)['name'] ?? secret.metadata.name);
+    return {
+      applications: applicationContext(namespace, [
+        ...named(sets.items, APPLICATION_SET),
+        ...named(configMaps.items, CONFIG_MAP),
+        ...named(secrets.items, SECRET),
+      ]),
+      argocdClusters: clusters.length === 0 ? undefined : new Set(clusters),
+    };
+  } catch (error) {
+    if (!(error instanceof BerthError)) throw error;
+    const note = `ApplicationSets and clusters of Argo CD on the hub cannot be read, and count as in Git alone: ${errorText(error)}`;
+    return { applications: applicationContext(namespace, []), notes: [note] };
+  }
+}
+
+/** Items of a list do not say their kind. */
+function named(items: readonly KubeObject[], kind: KindInfo): readonly KubeObject[] {
+  return items.map((item) => ({ ...item, apiVersion: apiVersionOf(kind), kind: kind.kind }));
+}

@@ -1,0 +1,81 @@
+import { answerRequest } from '../../../plugin/answer/answer-request.ts';
+import { parsePluginRequest } from '../../../plugin/answer/plugin-request.ts';
+import type { PluginPlacement, PluginSource } from '../../../plugin/answer/plugin-source.ts';
+import type { AddOnPlacementScore } from '../../core/model/kind/addon-placement-score.ts';
+import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
+import { PLACEMENT_LABEL } from '../../core/model/kind/placement-decision.ts';
+import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import { NotRendered } from '../../render/applicationset/failure/failures.ts';
+import type { PluginAnswer, PluginRequest } from '../../render/applicationset/world/world.ts';
+import { sha256 } from '../../runtime/sha256.ts';
+
+const GROUP_NAME_LABEL = 'cluster.open-cluster-management.io/decision-group-name';
+const GROUP_INDEX_LABEL = 'cluster.open-cluster-management.io/decision-group-index';
+const ON_EMPTY_ANNOTATION = 'berth.dev/on-empty';
+
+/** Answers the plugin generator as Berth's endpoint does, from decisions in a snapshot. Other plugins are not asked. */
+export function berthAnswers(snapshot: Snapshot): (request: PluginRequest) => PluginAnswer {
+  const source = sourceOf(snapshot);
+  return ({ host, body }) => {
+    const parsed = parsePluginRequest(body);
+    if (!parsed.ok)
+      throw new NotRendered(
+        `the plugin generator asks ${host} for no placement: only Berth's own plugin is answered here (${parsed.message})`,
+      );
+    const { status, body: answer } = answerRequest({ request: parsed.request, bindings: [] }, source);
+    return { status, body: answer.toString('utf8') };
+  };
+}
+
+function sourceOf(snapshot: Snapshot): PluginSource {
+  const clusters = new Map(snapshot.clusters.map((cluster) => [cluster.metadata.name, cluster]));
+  const placements = new Map<string, PluginPlacement | undefined>();
+  const scores = new Map<string, AddOnPlacementScore[]>();
+  for (const score of snapshot.scores) {
+    const { namespace = '' } = score.metadata;
+    const known = scores.get(namespace);
+    if (known === undefined) scores.set(namespace, [score]);
+    else known.push(score);
+  }
+  return {
+    problem: () => undefined,
+    placement: (name) => {
+      if (!placements.has(name)) placements.set(name, placementOf(snapshot, name));
+      return placements.get(name);
+    },
+    cluster: (name): ManagedCluster | undefined => clusters.get(name),
+    scores: (name) =>
+      (scores.get(name) ?? []).flatMap(({ metadata, status }) =>
+        (status?.scores ?? []).map((score) => ({ resource: metadata.name, ...score })),
+      ),
+    isInSets: () => true,
+    waves: ({ applicationSet }) => {
+      throw new NotRendered(
+        `which clusters the plugin serves in waves is written on ApplicationSet ${applicationSet} on the hub, which is not read here: leave out input.parameters.waves to see all of them`,
+      );
+    },
+    revision: () => 0,
+  };
+}
+
+function placementOf(snapshot: Snapshot, name: string): PluginPlacement | undefined {
+  const [namespace, placement] = name.split('/');
+  const pages = snapshot.decisions.filter(
+    ({ metadata }) => metadata.namespace === namespace && metadata.labels?.[PLACEMENT_LABEL] === placement,
+  );
+  if (pages.length === 0) return undefined;
+  const groups = pages.map(({ metadata, status }) => ({
+    name: metadata.labels?.[GROUP_NAME_LABEL] ?? '',
+    index: Number(metadata.labels?.[GROUP_INDEX_LABEL] ?? 0),
+    decisions: status?.decisions ?? [],
+  }));
+  const found = snapshot.placements.find(
+    ({ metadata }) => metadata.namespace === namespace && metadata.name === placement,
+  );
+  return {
+    groups,
+    decisionId: sha256(JSON.stringify({ placement: name, groups })).slice(0, 12),
+    commit: '',
+    emptyAllowed: found?.metadata.annotations?.[ON_EMPTY_ANNOTATION] === 'allow',
+  };
+}

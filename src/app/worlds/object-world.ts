@@ -1,0 +1,92 @@
+import { secretTexts } from '../../adapters/kube/secret-texts.ts';
+import { SECRET_TYPE_LABEL } from '../../core/argocd/cluster-secrets/cluster-secret.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import { NotRendered } from '../../render/applicationset/failure/failures.ts';
+import type {
+  ClusterSecret,
+  DecisionObject,
+  PluginAnswer,
+  PluginRequest,
+  World,
+} from '../../render/applicationset/world/world.ts';
+
+/** What a world is made of: objects, and what they do not say. */
+export interface WorldParts {
+  /** The namespace of Argo CD. Objects of others are not seen. */
+  readonly namespace: string;
+  /** ConfigMaps, Secrets and objects with decisions, those that count first. */
+  readonly objects: readonly KubeObject[];
+  /** Taken where no object says something else. */
+  readonly clusters?: readonly ClusterSecret[];
+  /** Where there is no ConfigMap or Secret of that name. */
+  readonly missingConfigMap?: Readonly<Record<string, string>>;
+  readonly missingSecret?: Readonly<Record<string, string>>;
+  readonly askPlugin?: (request: PluginRequest) => PluginAnswer;
+}
+
+type WithData = KubeObject & {
+  readonly data?: Readonly<Record<string, string>>;
+  readonly stringData?: Readonly<Record<string, string>>;
+};
+
+/** The world that these objects are. */
+export function objectWorld(parts: WorldParts): World {
+  const { namespace } = parts;
+  const objects = parts.objects.filter(
+    ({ metadata }) => metadata.namespace === undefined || metadata.namespace === namespace,
+  );
+  const named = (kind: string, name: string): WithData | undefined =>
+    objects.find(
+      (object) => object.kind === kind && object.apiVersion === 'v1' && object.metadata.name === name,
+    );
+  const ownClusters = objects.filter(isClusterSecret).map(readClusterSecret);
+  return {
+    namespace,
+    clusters: ownClusters.length > 0 ? ownClusters : (parts.clusters ?? []),
+    configMap: (name) => {
+      const object = named('ConfigMap', name);
+      return object === undefined ? parts.missingConfigMap : (object.data ?? {});
+    },
+    secret: (name) => {
+      const object = named('Secret', name);
+      return object === undefined ? parts.missingSecret : readSecret(object);
+    },
+    resources: (apiVersion, resource) => {
+      const found = objects.filter(
+        (object) => object.apiVersion === apiVersion && `${(object.kind ?? '').toLowerCase()}s` === resource,
+      );
+      return [...(found as unknown as readonly DecisionObject[])].sort((a, b) =>
+        a.metadata.name < b.metadata.name ? -1 : 1,
+      );
+    },
+    askPlugin:
+      parts.askPlugin ??
+      (({ host }) => {
+        throw new NotRendered(
+          `the plugin generator asks ${host}: say with --hub or --repo DIR where Berth's decisions are`,
+        );
+      }),
+  };
+}
+
+function isClusterSecret({ kind, metadata }: KubeObject): boolean {
+  return kind === 'Secret' && metadata.labels?.[SECRET_TYPE_LABEL] === 'cluster';
+}
+
+function readClusterSecret(object: KubeObject): ClusterSecret {
+  const { name, server, project, config } = readSecret(object);
+  const { labels, annotations } = object.metadata;
+  return {
+    secretName: object.metadata.name,
+    ...(name === undefined ? {} : { name }),
+    ...(server === undefined ? {} : { server }),
+    ...(project === undefined ? {} : { project }),
+    ...(config === undefined ? {} : { config }),
+    ...(labels === undefined ? {} : { labels }),
+    ...(annotations === undefined ? {} : { annotations }),
+  };
+}
+
+function readSecret(secret: WithData): Readonly<Record<string, string>> {
+  return { ...secretTexts(secret), ...secret.stringData };
+}

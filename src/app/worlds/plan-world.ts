@@ -1,0 +1,22 @@
+import { DECISIONS_GENERATOR } from '../../../plugin/install/argo-connection.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import type { World } from '../../render/applicationset/world/world.ts';
+import { berthAnswers } from './berth-answers.ts';
+import { objectWorld } from './object-world.ts';
+import { snapshotClusters } from './snapshot-clusters.ts';
+
+/** What the ConfigMaps of both generators say where Argo CD's own, with its token, is not in a repository. */
+const USUAL_CONFIG_MAP = { ...DECISIONS_GENERATOR, baseUrl: 'http://berth', token: '$berth.token' };
+
+/** The world in which the decisions of a snapshot are published, and every cluster is known to Argo CD unless Secrets say which. */
+export function planWorld(namespace: string, snapshot: Snapshot, objects: readonly KubeObject[]): World {
+  return objectWorld({
+    namespace,
+    objects: [...objects, ...(snapshot.decisions as unknown as readonly KubeObject[])],
+    clusters: snapshotClusters(snapshot),
+    missingConfigMap: USUAL_CONFIG_MAP,
+    missingSecret: {},
+    askPlugin: berthAnswers(snapshot),
+  });
+}

@@ -1,0 +1,13 @@
+import { SECRET_TYPE_LABEL } from '../../core/argocd/cluster-secrets/cluster-secret.ts';
+import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import type { ClusterSecret } from '../../render/applicationset/world/world.ts';
+
+/** The cluster Secrets that Argo CD would have of the clusters of a snapshot: name, address and labels. */
+export function snapshotClusters({ clusters }: Snapshot): readonly ClusterSecret[] {
+  return clusters.map(({ metadata, spec }) => ({
+    secretName: `${metadata.name}-cluster-secret`,
+    name: metadata.name,
+    server: spec?.managedClusterClientConfigs?.[0]?.url ?? '',
+    labels: { ...metadata.labels, [SECRET_TYPE_LABEL]: 'cluster' },
+  }));
+}

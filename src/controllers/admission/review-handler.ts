@@ -1,0 +1,117 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { formatRfc3339, instantFromEpochMs } from '../../core/model/rfc3339.ts';
+import type { Clock, KubeApi } from '../../core/ports.ts';
+import { isReviewed, judgeMutation } from '../../core/registration/webhooks/judge-review.ts';
+import {
+  readReview,
+  reviewAnswer,
+  type ReviewQuestion,
+  type ReviewVerdict,
+} from '../../core/registration/webhooks/review-message.ts';
+import { MUTATE_PATH, VALIDATE_PATH } from '../../core/registration/webhooks/webhook-configurations.ts';
+import { answerValidation } from './answer-review.ts';
+
+/** The object before and after the write, 3 MiB each at most, which is what API servers take, and as much for the rest. */
+const MAX_BODY_BYTES = 8 * 1024 * 1024;
+/** Questions that are under way. An API server asks again, or refuses the write. */
+const MAX_AT_ONCE = 64;
+/** When no other time is given, and the most that is believed. */
+const DEFAULT_TIMEOUT_MS = 10_000;
+/** For the way back. */
+const RESERVE_MS = 250;
+
+export interface ReviewHandlerOptions {
+  /** Answers on rights and namespaces. */
+  readonly hub: KubeApi;
+  readonly clock: Clock;
+  readonly onAnswer: (answer: {
+    readonly resource: string;
+    readonly user: string;
+    readonly verdict: ReviewVerdict;
+  }) => void;
+}
+
+/** Answers `POST /admission/mutate` and `/admission/validate`, an AdmissionReview each. */
+export function reviewHandler(
+  options: ReviewHandlerOptions,
+): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  let underWay = 0;
+  return async (request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'https://berth');
+    if (pathname !== MUTATE_PATH && pathname !== VALIDATE_PATH)
+      return refuse(response, 404, 'no such webhook');
+    if (request.method !== 'POST') return refuse(response, 405, 'expected POST');
+    if (!/^application\/json\s*(;|$)/.test(request.headers['content-type'] ?? ''))
+      return refuse(response, 415, 'expected the content type application/json');
+    if (underWay >= MAX_AT_ONCE) return refuse(response, 503, 'too many questions at once');
+    underWay += 1;
+    try {
+      const question = await readQuestion(request);
+      if (typeof question === 'number')
+        return refuse(response, question, `a body of at most ${MAX_BODY_BYTES} bytes was expected`);
+      if (typeof question === 'string') return refuse(response, 400, question);
+      const timeoutMs = timeoutOf(searchParams.get('timeout'));
+      const verdict =
+        pathname === MUTATE_PATH
+          ? judgeMutation(question, formatRfc3339(instantFromEpochMs(options.clock.now())))
+          : await inTime(answerValidation(question, options.hub), timeoutMs, options.clock);
+      options.onAnswer({ resource: question.resource, user: question.user.user, verdict });
+      answer(
+        response,
+        200,
+        reviewAnswer(question, verdict, (text) => Buffer.from(text).toString('base64')),
+      );
+    } finally {
+      underWay -= 1;
+    }
+  };
+}
+
+/** @returns a text that says what is wrong, or 413 */
+async function readQuestion(request: IncomingMessage): Promise<ReviewQuestion | string | 413> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  // Destroyed, it could not be answered.
+  const arriving = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+  for await (const chunk of arriving) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > MAX_BODY_BYTES) return 413;
+    chunks.push(chunk);
+  }
+  let review: unknown;
+  try {
+    review = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+  } catch {
+    return 'expected a body of JSON';
+  }
+  const question = readReview(review);
+  if (typeof question === 'string' || isReviewed(question)) return question;
+  return `request.resource: nothing is known of ${question.resource}`;
+}
+
+/** @param given seconds as Go writes durations: API servers send `5s` */
+function timeoutOf(given: string | null): number {
+  const seconds = Number(/^(\d{1,2})s$/.exec(given ?? '')?.[1]);
+  const timeoutMs = seconds > 0 ? Math.min(seconds * 1_000, DEFAULT_TIMEOUT_MS) : DEFAULT_TIMEOUT_MS;
+  return timeoutMs - RESERVE_MS;
+}
+
+function inTime(verdict: Promise<ReviewVerdict>, timeoutMs: number, clock: Clock): Promise<ReviewVerdict> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.schedule(timeoutMs, () =>
+      resolve({ kind: 'unknown', message: 'Berth could not ask the hub in time' }),
+    );
+    verdict.then(resolve, reject).finally(cancel);
+  });
+}
+
+function refuse(response: ServerResponse, status: number, message: string): void {
+  // What is left of the body is not read.
+  response.setHeader('connection', 'close');
+  answer(response, status, { message });
+}
+
+function answer(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(body));
+}

@@ -1,0 +1,139 @@
+import { type HttpListener, listenHttp } from '../../adapters/http/http-listener.ts';
+import { ConflictError, errorText } from '../../core/errors.ts';
+import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
+import type { ReviewVerdict } from '../../core/registration/webhooks/review-message.ts';
+import { hostOf, type WebhookAddress } from '../../core/registration/webhooks/webhook-configurations.ts';
+import { sleep } from '../../runtime/sleep.ts';
+import { Supervisor } from '../../runtime/supervisor.ts';
+import { keepConfigurations } from './keep-configurations.ts';
+import { reviewHandler } from './review-handler.ts';
+import { WebhookCertificates, type WebhookIdentity } from './webhook-certificates.ts';
+
+/** How long a certificate that was renewed, or a configuration that somebody changed, may go unseen. */
+const LOOK_EVERY_MS = 10_000;
+/** Of a pass in which another process was faster. */
+const MAX_ATTEMPTS = 5;
+
+export interface AdmissionWebhooksOptions {
+  readonly hub: KubeApi;
+  /** Where the webhooks are served. */
+  readonly host: string;
+  readonly port: number;
+  /** How the hub reaches them. */
+  readonly address: WebhookAddress;
+  /** Of the Secret with the certificate. */
+  readonly namespace: string;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+  /** Whether this process is the one of several that may write. All of them answer. */
+  readonly mayWrite: () => boolean;
+  readonly onAnswer?: ((verdict: ReviewVerdict['kind']) => void) | undefined;
+}
+
+export interface RunningAdmission {
+  /** What fails at the moment, as text for users; all of it is tried again. */
+  warnings(): readonly string[];
+  close(): Promise<void>;
+}
+
+/**
+ * Serves OCM's rules about clusters, sets and bindings as admission webhooks, and makes the hub ask them. The hub is made to ask
+ * only after this process listens.
+ */
+export function startAdmissionWebhooks(options: AdmissionWebhooksOptions): RunningAdmission {
+  const { clock, random, log } = options;
+  const supervisor = new Supervisor({ clock, random, log });
+  const webhooks = new AdmissionWebhooks(options);
+  supervisor.start('admission webhooks', async (signal) => {
+    while (!signal.aborted) {
+      await webhooks.look();
+      await sleep(clock, LOOK_EVERY_MS, signal);
+    }
+  });
+  return {
+    warnings: () => webhooks.warnings(),
+    close: async () => {
+      await supervisor.close();
+      await webhooks.close();
+    },
+  };
+}
+
+class AdmissionWebhooks {
+  readonly #options: AdmissionWebhooksOptions;
+  readonly #certificates: WebhookCertificates;
+  #listener: HttpListener | undefined;
+  #served: WebhookIdentity | undefined;
+  #problem = '';
+
+  constructor(options: AdmissionWebhooksOptions) {
+    this.#options = options;
+    this.#certificates = new WebhookCertificates({ ...options, host: hostOf(options.address) });
+  }
+
+  warnings(): readonly string[] {
+    return this.#problem === '' ? [] : [`admission webhooks: ${this.#problem}; tried again`];
+  }
+
+  /** Looks at everything once; what fails is remembered as a warning. */
+  async look(): Promise<void> {
+    try {
+      for (let attempt = 1; !(await this.#pass(attempt < MAX_ATTEMPTS)); attempt++);
+    } catch (error) {
+      this.#fails(errorText(error));
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#listener?.close();
+  }
+
+  /** @returns false: another process was faster, and this one has to read again */
+  async #pass(mayRepeat: boolean): Promise<boolean> {
+    const { hub, address, mayWrite, log } = this.#options;
+    try {
+      const identity = await this.#certificates.look();
+      if (identity === undefined) {
+        this.#fails('no certificate can be used yet, the process that leads makes it');
+        return true;
+      }
+      await this.#serve(identity);
+      const written = mayWrite() ? await keepConfigurations(hub, address, identity.trusted) : [];
+      if (written.length > 0) log.info('the hub was made to ask the admission webhooks', { written });
+      this.#problem = '';
+      return true;
+    } catch (error) {
+      if (error instanceof ConflictError && mayRepeat) return false;
+      throw error;
+    }
+  }
+
+  #fails(problem: string): void {
+    if (problem !== this.#problem) this.#options.log.warn('admission webhooks', { problem });
+    this.#problem = problem;
+  }
+
+  async #serve(identity: WebhookIdentity): Promise<void> {
+    const { host, port, hub, clock, log, onAnswer } = this.#options;
+    const { cert, key } = identity;
+    const tls = { cert, key, minVersion: 'TLSv1.2' } as const;
+    if (this.#listener !== undefined) {
+      if (this.#served?.cert !== cert) this.#listener.renew(tls);
+    } else {
+      const handle = reviewHandler({
+        ...{ hub, clock },
+        onAnswer: ({ resource, user, verdict }) => {
+          onAnswer?.(verdict.kind);
+          if (verdict.kind === 'refused')
+            log.info('a write was refused', { resource, user, why: verdict.refusal });
+          if (verdict.kind === 'unknown')
+            log.warn('a write was refused', { resource, user, why: verdict.message });
+        },
+      });
+      this.#listener = await listenHttp({ host, port, tls }, handle);
+      log.info('admission webhooks are served', { url: this.#listener.url });
+    }
+    this.#served = identity;
+  }
+}

@@ -1,0 +1,150 @@
+import { InputError } from '../../core/errors.ts';
+import { apiVersionOf, SECRET } from '../../core/model/kinds.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
+import {
+  type CertificateStep,
+  planCertificates,
+  SERVING_LIFETIME_MS,
+} from '../../core/registration/webhooks/plan-certificates.ts';
+import { ADMISSION_NAME } from '../../core/registration/webhooks/webhook-configurations.ts';
+import { CertificateAuthority } from '../../hub/auth/certificates/certificate-authority.ts';
+import type { PemPair } from '../../hub/auth/certificates/pem-pair.ts';
+import { createAuthority } from '../../hub/auth/certificates/self-signed-authority.ts';
+import {
+  certificateData,
+  type CertificateTexts,
+  readCertificateTexts,
+  takeStock,
+  trustedAuthorities,
+} from './certificate-secret.ts';
+
+const FIELD_MANAGER = ADMISSION_NAME;
+/** On the Secret: Berth made it, and may write it. */
+const OWN_LABEL = 'berth.dev/admission-certificate';
+
+/** What the webhooks are served with. PEM. */
+export interface WebhookIdentity {
+  readonly cert: string;
+  readonly key: string;
+  /** Authorities that the API server has to trust. */
+  readonly trusted: string;
+}
+
+export interface WebhookCertificatesOptions {
+  readonly hub: KubeApi;
+  /** Of the Secret. */
+  readonly namespace: string;
+  /** Name or address by which the API server reaches the webhooks. */
+  readonly host: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Whether this process is the one of several that may write. */
+  readonly mayWrite: () => boolean;
+}
+
+/**
+ * The authority of the webhooks and their certificate, in one Secret that all replicas serve with. The one that leads makes and
+ * renews them; each write has the version that was read as its precondition, so that of two writers one reads again.
+ */
+export class WebhookCertificates {
+  readonly #options: WebhookCertificatesOptions;
+
+  constructor(options: WebhookCertificatesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @returns undefined while nobody has made a certificate that can be used
+   * @throws what the hub answers, a ConflictError when another process was faster; InputError for the Secret of somebody else
+   */
+  async look(): Promise<WebhookIdentity | undefined> {
+    return identityOf(await this.#keep());
+  }
+
+  async #keep(): Promise<CertificateTexts> {
+    const { hub, namespace, host, clock, log, mayWrite } = this.#options;
+    const secret = await hub.get(SECRET, { namespace, name: ADMISSION_NAME });
+    if (secret !== undefined && secret.metadata.labels?.[OWN_LABEL] === undefined)
+      throw new InputError(`is not Berth's: it has no label ${OWN_LABEL}`, {
+        code: 'admission.foreign-secret',
+        subject: `Secret ${namespace}/${ADMISSION_NAME}`,
+        hint: 'delete it, and Berth makes another one',
+      });
+    let texts = secret === undefined ? {} : readCertificateTexts(secret);
+    const steps: CertificateStep[] = [];
+    for (;;) {
+      const step = planCertificates(takeStock(texts, host), clock.now());
+      if (step === undefined || !mayWrite()) break;
+      texts = await takeStep(step, texts, host, clock.now());
+      steps.push(step);
+    }
+    if (steps.length === 0) return texts;
+    await this.#write(secret, texts);
+    log.info('certificate of the admission webhooks was written', {
+      secret: `${namespace}/${ADMISSION_NAME}`,
+      steps,
+    });
+    return texts;
+  }
+
+  async #write(secret: KubeObject | undefined, texts: CertificateTexts): Promise<void> {
+    const { hub, namespace } = this.#options;
+    const data = certificateData(texts);
+    const options = { fieldManager: FIELD_MANAGER };
+    if (secret !== undefined) {
+      await hub.update(SECRET, { ...secret, data }, options);
+      return;
+    }
+    await hub.create(
+      SECRET,
+      {
+        apiVersion: apiVersionOf(SECRET),
+        kind: SECRET.kind,
+        metadata: {
+          namespace,
+          name: ADMISSION_NAME,
+          labels: { [OWN_LABEL]: 'true' },
+        },
+        type: 'Opaque',
+        data,
+      },
+      options,
+    );
+  }
+}
+
+async function takeStep(
+  step: CertificateStep,
+  texts: CertificateTexts,
+  host: string,
+  nowMs: number,
+): Promise<CertificateTexts> {
+  switch (step) {
+    case 'begin':
+      return { authority: newAuthority(nowMs) };
+    case 'announce':
+      return { ...texts, next: newAuthority(nowMs) };
+    case 'change-over':
+      return { authority: texts.next, last: texts.authority?.certPem };
+    case 'forget-last':
+      return { ...texts, last: undefined };
+    case 'issue': {
+      if (texts.authority === undefined) return texts;
+      const authority = await CertificateAuthority.load(texts.authority);
+      const serving = await authority.issueServing([host], nowMs, SERVING_LIFETIME_MS, ADMISSION_NAME);
+      return { ...texts, serving };
+    }
+  }
+}
+
+/** Each has a name of its own, which is also not that of what it signs: clients find an issuer by its name. */
+function newAuthority(nowMs: number): PemPair {
+  return createAuthority(`${ADMISSION_NAME}-ca@${nowMs}`, nowMs);
+}
+
+function identityOf(texts: CertificateTexts): WebhookIdentity | undefined {
+  if (texts.serving === undefined) return undefined;
+  const { certPem: cert, keyPem: key } = texts.serving;
+  return { cert, key, trusted: trustedAuthorities(texts) };
+}

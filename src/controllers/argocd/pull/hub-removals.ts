@@ -1,0 +1,95 @@
+import { InputError } from '../../../core/errors.ts';
+import { CONFIG_MAP } from '../../../core/model/kinds.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import type { Clock, KubeApi } from '../../../core/ports.ts';
+import type { Digest } from '../../../core/publish/approval/plan-token.ts';
+import { recentRemovals, type Removal } from '../../../core/publish/judge/removal-window.ts';
+import { DEFAULT_NAMESPACE } from '../../../core/sync/apply-set.ts';
+import { PULL_FIELD_MANAGER, type PullRemovalMemory } from './pull-options.ts';
+
+const KEY = { namespace: DEFAULT_NAMESPACE, name: 'berth-pull-removals' } as const;
+/** Groups have characters that a key of a ConfigMap may not have. */
+const KEY_DIGITS = 24;
+
+interface Entry {
+  /** For people who read it. */
+  readonly group: string;
+  readonly removals: readonly Removal[];
+}
+
+/**
+ * Keeps earlier removals of pulled works on the hub, in one ConfigMap: the next leader goes on with the window of the one before. It is
+ * read for each judgement, which is rare, and written under its resourceVersion, so that a process that no longer leads overwrites
+ * nothing.
+ */
+export class HubRemovals implements PullRemovalMemory {
+  readonly #hub: KubeApi;
+  readonly #clock: Clock;
+  readonly #digest: Digest;
+
+  constructor({
+    hub,
+    clock,
+    digest,
+  }: { readonly hub: KubeApi; readonly clock: Clock; readonly digest: Digest }) {
+    this.#hub = hub;
+    this.#clock = clock;
+    this.#digest = digest;
+  }
+
+  /** @throws InputError for a ConfigMap that cannot be read: nothing may be removed without it */
+  async read(group: string): Promise<readonly Removal[]> {
+    const text = dataOf(await this.#hub.get(CONFIG_MAP, KEY))[this.#keyOf(group)];
+    return text === undefined ? [] : parseEntry(text).removals;
+  }
+
+  async persist(group: string, removals: readonly Removal[]): Promise<void> {
+    const found = await this.#hub.get(CONFIG_MAP, KEY);
+    const entry: Entry = { group, removals };
+    const data = { ...this.#recent(dataOf(found)), [this.#keyOf(group)]: JSON.stringify(entry) };
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: found?.metadata ?? KEY, data };
+    if (found === undefined) await this.#hub.create(CONFIG_MAP, object, PULL_FIELD_MANAGER);
+    else await this.#hub.update(CONFIG_MAP, object, PULL_FIELD_MANAGER);
+  }
+
+  /** Without the groups that removed nothing for so long that it no longer counts. */
+  #recent(data: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+    const nowMs = this.#clock.now();
+    return Object.fromEntries(
+      Object.entries(data).filter(([, text]) => recentRemovals(parseEntry(text).removals, nowMs).length > 0),
+    );
+  }
+
+  #keyOf(group: string): string {
+    return this.#digest(group).slice(0, KEY_DIGITS);
+  }
+}
+
+function dataOf(object: KubeObject | undefined): Readonly<Record<string, string>> {
+  return (object?.['data'] ?? {}) as Readonly<Record<string, string>>;
+}
+
+function parseEntry(text: string): Entry {
+  const entry = parsed(text);
+  const { removals } = (entry ?? {}) as { readonly removals?: unknown };
+  if (Array.isArray(removals) && removals.every(isRemoval))
+    return { group: (entry as Entry).group, removals };
+  throw new InputError('holds something else than the removals that Berth wrote', {
+    code: 'pull.removals',
+    subject: `ConfigMap ${KEY.namespace}/${KEY.name}`,
+    hint: `delete it: kubectl -n ${KEY.namespace} delete configmap ${KEY.name} (removals of the last ten minutes no longer count then)`,
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isRemoval(value: unknown): value is Removal {
+  const { atMs, count } = (value ?? {}) as Partial<Record<keyof Removal, unknown>>;
+  return Number.isFinite(atMs) && Number.isSafeInteger(count) && (count as number) >= 0;
+}

@@ -1,0 +1,112 @@
+import { mayBeAllowedLater } from '../../../adapters/kube/transport/kube-errors.ts';
+import type { WaveReading, WavesAsked } from '../../../core/argocd/waves/served-waves.ts';
+import type { WaveEvent } from '../../../core/argocd/waves/wave-event.ts';
+import { hostingSet } from '../../../core/argocd/pull/pull-target.ts';
+import type { Clock, KubeApi, Logger } from '../../../core/ports.ts';
+import type { PublishedPlacements } from '../../../core/publish/pages/published-placements.ts';
+import { runReconciler } from '../../../runtime/reconciler.ts';
+import { Supervisor } from '../../../runtime/supervisor.ts';
+import { WorkQueue } from '../../../runtime/work-queue.ts';
+import { refusedKindText } from '../../inventory/refused-kind.ts';
+import { WaveView, type WaveViewOptions } from './wave-view.ts';
+import { type HeldNow, WaveWriter } from './wave-writer.ts';
+
+export interface WavesOptions extends WaveViewOptions {
+  readonly hub: KubeApi;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  readonly published: PublishedPlacements;
+  /** Awaited before each write. Default: no wait. */
+  readonly mayBegin?: ((signal: AbortSignal) => Promise<void>) | undefined;
+  readonly onWaves?: ((event: WaveEvent) => void) | undefined;
+  readonly onError?: ((key: string, error: unknown) => void) | undefined;
+}
+
+export interface RunningWaves {
+  /** By what waves an ApplicationSet is to be answered. */
+  servedTo(asked: WavesAsked): WaveReading;
+  held(): readonly HeldNow[];
+  /** What fails, or waits for something that may not come by itself, as text for users. */
+  warnings(): readonly string[];
+  close(): Promise<void>;
+}
+
+/** Applications change their status one after the other: they are looked at together. */
+const GATHER_MS = 100;
+/** A wave that takes longer than this needs somebody to look. */
+const SLOW_MS = 15 * 60_000;
+
+/**
+ * Gives each cluster that an ApplicationSet takes in waves its wave, and serves a wave when the one before is healthy. Who leads plans and
+ * writes; every process answers from what is written.
+ */
+export function startWaves(options: WavesOptions): RunningWaves {
+  const { clock, random, log, mayBegin, onError, published } = options;
+  const supervisor = new Supervisor({ clock, random, log });
+  const view = new WaveView(options);
+  const writer = new WaveWriter({ ...options, view });
+  const queue = new WorkQueue(clock);
+  const addAll = (keys: readonly string[]): void => keys.forEach((key) => queue.add(key));
+  published.onChange((placement) => addAll(view.takers(placement)));
+  view.configMaps.store.onChange(() => addAll(view.takers()));
+  view.applicationSets.store.onChange(({ key, after }) => {
+    if (after === undefined) return writer.forget(key);
+    writer.note(key, after);
+    queue.add(key);
+  });
+  view.applications.store.onChange(({ before, after }) => {
+    for (const object of [before, after]) {
+      const key = object === undefined ? undefined : hostingSet(object.metadata);
+      const set = key === undefined ? undefined : view.applicationSet(key);
+      if (key !== undefined && set !== undefined && view.usesOf(set).rules.size > 0)
+        queue.addAfter(key, GATHER_MS);
+    }
+  });
+  supervisor.start('waves of ApplicationSets', async (signal) => {
+    // Before all Applications are known, a cluster that has one looks like a new one.
+    await Promise.all(view.reflectors.map((reflector) => reflector.whenSynced(signal)));
+    addAll(view.takers());
+    await runReconciler(
+      {
+        ...{ clock, random, log, mayBegin, ...(onError && { onError }) },
+        name: 'waves of ApplicationSets',
+        queue,
+        concurrency: 2,
+        mayPass: mayBeAllowedLater,
+        reconcile: (key) => writer.reconcile(key),
+      },
+      signal,
+    );
+  });
+  return {
+    servedTo: (asked) => view.servedTo(asked),
+    held: () => writer.held(),
+    warnings: () =>
+      [...refusals(view), ...writer.problems(), ...heldTexts(writer, clock.now())].map(
+        (text) => `argocd: ${text}`,
+      ),
+    close: () => supervisor.close(),
+  };
+}
+
+function refusals(view: WaveView): readonly string[] {
+  return [view.applicationSets, view.applications, view.configMaps].flatMap(({ kind, failure }) =>
+    failure === undefined ? [] : [`${refusedKindText(kind, failure)}; until then no further wave is served`],
+  );
+}
+
+/** A wave that soaks, or whose Applications have just begun, needs nobody. */
+function heldTexts(writer: WaveWriter, nowMs: number): readonly string[] {
+  return writer
+    .held()
+    .filter(
+      ({ reason, sinceMs }) =>
+        reason === 'failing' || (reason === 'progressing' && nowMs - sinceMs >= SLOW_MS),
+    )
+    .map(
+      ({ applicationSet, placement, message }) =>
+        `ApplicationSet ${applicationSet}, placement ${placement}: ${message}`,
+    );
+}

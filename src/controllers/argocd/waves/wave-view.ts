@@ -1,0 +1,150 @@
+import type { IndexDefinition, ObjectCache } from '../../../adapters/kube/cache/object-cache.ts';
+import type { Reflector } from '../../../adapters/kube/cache/reflector.ts';
+import { APPLICATION, APPLICATION_SET } from '../../../core/argocd/argocd-kinds.ts';
+import { hostingSet } from '../../../core/argocd/pull/pull-target.ts';
+import { decisionUses } from '../../../core/argocd/refresh/decision-use.ts';
+import { type GeneratorConfigs, generatorConfigs } from '../../../core/argocd/refresh/generator-config.ts';
+import {
+  type ApplicationsByCluster,
+  applicationsByCluster,
+} from '../../../core/argocd/waves/application-clusters.ts';
+import {
+  readServedWaves,
+  type ServedWaves,
+  servedWaves,
+  type WaveCandidate,
+  type WaveReading,
+  type WavesAsked,
+} from '../../../core/argocd/waves/served-waves.ts';
+import { WAVES_ANNOTATION } from '../../../core/argocd/waves/wave-record.ts';
+import { waveUses, type WaveUses } from '../../../core/argocd/waves/wave-use.ts';
+import { asApplication } from '../../../core/model/kind/argo-application.ts';
+import type { ManagedCluster } from '../../../core/model/kind/managed-cluster.ts';
+import { CONFIG_MAP, MANAGED_CLUSTER } from '../../../core/model/kinds.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import { namespacedName } from '../../../core/model/object-ref.ts';
+import { refusedKindText } from '../../inventory/refused-kind.ts';
+
+export interface WaveViewOptions {
+  readonly cache: ObjectCache;
+  /** Names of ConfigMaps whose `baseUrl` is Berth. */
+  readonly pluginConfigMaps: readonly string[];
+  /** Applications that the hub has not confirmed for longer count as unknown. */
+  readonly staleAfterMs: number;
+}
+
+/** By name alone: Argo CD does not say in which namespace it is. */
+const SETS_BY_NAME: IndexDefinition = { kind: APPLICATION_SET, keysOf: ({ metadata }) => metadata.name };
+/** By `namespace/name` of the ApplicationSet that made it. */
+const APPLICATIONS_BY_SET: IndexDefinition = {
+  kind: APPLICATION,
+  keysOf: ({ metadata }) => hostingSet(metadata),
+};
+
+/** Which ApplicationSets take placements in waves, and how their Applications are, from what the process has in memory. */
+export class WaveView {
+  readonly applicationSets: Reflector;
+  readonly applications: Reflector;
+  readonly configMaps: Reflector;
+  readonly clusters: Reflector;
+  readonly #options: WaveViewOptions;
+  readonly #setsByName;
+  readonly #applicationsBySet;
+  #uses = new WeakMap<KubeObject, WaveUses>();
+  #configs: GeneratorConfigs | undefined;
+  /** By `namespace/name` of an ApplicationSet: an equal text is the same map. */
+  readonly #parsed = new Map<
+    string,
+    { readonly text: string; readonly waves: ReturnType<typeof servedWaves> }
+  >();
+
+  constructor(options: WaveViewOptions) {
+    const { cache } = options;
+    this.#options = options;
+    this.applicationSets = cache.of(APPLICATION_SET);
+    this.applications = cache.of(APPLICATION);
+    this.configMaps = cache.of(CONFIG_MAP);
+    this.clusters = cache.of(MANAGED_CLUSTER);
+    this.#setsByName = cache.index(SETS_BY_NAME);
+    this.#applicationsBySet = cache.index(APPLICATIONS_BY_SET);
+    this.configMaps.store.onChange(() => {
+      this.#configs = undefined;
+      this.#uses = new WeakMap();
+    });
+    this.applicationSets.store.onChange(({ key, after }) => {
+      if (after === undefined) this.#parsed.delete(key);
+    });
+  }
+
+  get reflectors(): readonly Reflector[] {
+    return [this.applicationSets, this.applications, this.configMaps, this.clusters];
+  }
+
+  applicationSet(key: string): KubeObject | undefined {
+    return this.applicationSets.store.get(key);
+  }
+
+  /** Names, `namespace/name`, of those that have waves, or had them. @param placement only those that take this one */
+  takers(placement?: string): readonly string[] {
+    return this.applicationSets.store
+      .list()
+      .filter((object) => {
+        const { rules, refused } = this.usesOf(object);
+        if (placement !== undefined) return rules.has(placement);
+        return rules.size + refused.size > 0 || object.metadata.annotations?.[WAVES_ANNOTATION] !== undefined;
+      })
+      .map(({ metadata }) => namespacedName(metadata));
+  }
+
+  usesOf(object: KubeObject): WaveUses {
+    const known = this.#uses.get(object);
+    if (known !== undefined) return known;
+    this.#configs ??= generatorConfigs(this.configMaps.store.list(), this.#options.pluginConfigMaps);
+    const uses = waveUses(decisionUses(object['spec']), this.#configs.plugins);
+    this.#uses.set(object, uses);
+    return uses;
+  }
+
+  applicationsOf({ metadata }: KubeObject): ApplicationsByCluster {
+    const own = this.#applicationsBySet
+      .get(namespacedName(metadata))
+      .filter(({ metadata: { ownerReferences = [] } }) =>
+        ownerReferences.some(({ uid }) => uid === metadata.uid),
+      )
+      .map(asApplication);
+    return applicationsByCluster(
+      own,
+      () => this.clusters.store.list() as unknown as readonly ManagedCluster[],
+    );
+  }
+
+  /** Why it is not known how Applications are. */
+  healthProblem(): string | undefined {
+    const { kind, failure } = this.applications;
+    if (failure !== undefined) return refusedKindText(kind, failure);
+    const staleMs = this.applications.stalenessMs();
+    if (staleMs <= this.#options.staleAfterMs) return undefined;
+    return `Applications were last confirmed ${Math.round(staleMs / 1000)} s ago`;
+  }
+
+  servedTo(asked: WavesAsked): WaveReading {
+    const candidates = this.#setsByName
+      .get(asked.applicationSet)
+      .flatMap((object): readonly WaveCandidate[] => {
+        const rule = this.usesOf(object).rules.get(asked.placement);
+        const { namespace = '', annotations = {} } = object.metadata;
+        return rule === undefined ? [] : [{ namespace, rule, written: annotations[WAVES_ANNOTATION] }];
+      });
+    return readServedWaves(asked, candidates, (text, namespace) =>
+      this.#parse(`${namespace}/${asked.applicationSet}`, text),
+    );
+  }
+
+  #parse(key: string, text: string): ReadonlyMap<string, ServedWaves> | undefined {
+    const known = this.#parsed.get(key);
+    if (known?.text === text) return known.waves;
+    const waves = servedWaves(text);
+    this.#parsed.set(key, { text, waves });
+    return waves;
+  }
+}

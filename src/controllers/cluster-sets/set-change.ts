@@ -1,0 +1,9 @@
+/** One step of a command that changes cluster sets. */
+export interface SetChange {
+  /** Says what is done, or why nothing is. */
+  readonly line: string;
+  /** Absent: nothing is to be done. */
+  readonly apply?: () => Promise<void>;
+}
+
+export const CLI_FIELD_MANAGER = { fieldManager: 'berth-cli' } as const;

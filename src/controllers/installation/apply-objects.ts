@@ -1,0 +1,107 @@
+import { InputError } from '../../core/errors.ts';
+import type { KindInfo } from '../../core/model/kinds.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import type { Clock, KubeApi } from '../../core/ports.ts';
+import {
+  type Installer,
+  isInstalledBy,
+  markInstalled,
+} from '../../core/registration/install/installed-object.ts';
+import { sleep } from '../../runtime/sleep.ts';
+
+const FIELD_MANAGER = 'berth-install';
+/** A definition is served some moments after it was written. */
+const LOOK_AGAIN_MS = 200;
+const LOOKS = 50;
+
+export interface Installation {
+  readonly api: KubeApi;
+  readonly installer: Installer;
+  readonly clock: Clock;
+  /** Told what was done, line by line. */
+  readonly tell: (line: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Writes objects in their order, and tells how many. One of somebody else with the same name is left as it is, and told; one that is
+ * there already gets what differs.
+ * @throws InputError for a kind that the server does not serve; what the API throws
+ */
+export async function applyObjects(
+  installation: Installation,
+  objects: readonly KubeObject[],
+): Promise<void> {
+  const counts = { created: 0, changed: 0 };
+  for (const object of objects) {
+    const done = await applyObject(installation, object);
+    if (done !== undefined) counts[done] += 1;
+  }
+  for (const [what, count] of Object.entries(counts))
+    if (count > 0) installation.tell(`${String(count)} ${count === 1 ? 'object' : 'objects'} ${what}`);
+}
+
+/** @returns undefined: nothing was written */
+async function applyObject(
+  installation: Installation,
+  object: KubeObject,
+): Promise<'created' | 'changed' | undefined> {
+  const { api, installer, tell } = installation;
+  const kind = await servedKind(installation, object);
+  const { namespace = '', name } = object.metadata;
+  const before = await api.get(kind, { namespace, name });
+  if (before?.metadata.deletionTimestamp !== undefined)
+    throw new InputError('is being deleted, expected it to be there or to be gone', {
+      code: 'install.deleting',
+      subject: titleOf(object),
+      hint: 'try again when it is gone',
+    });
+  if (before !== undefined && !isInstalledBy(before, installer)) {
+    tell(`${titleOf(object)} is there already, and is left as it is`);
+    return undefined;
+  }
+  const wanted = markInstalled(object, installer);
+  const after = await api.apply(kind, wanted, { fieldManager: FIELD_MANAGER, force: true });
+  if (before === undefined) return 'created';
+  return before.metadata.resourceVersion === after.metadata.resourceVersion ? undefined : 'changed';
+}
+
+async function servedKind({ api, clock, signal }: Installation, object: KubeObject): Promise<KindInfo> {
+  for (let look = 1; ; look += 1) {
+    const kind = await api.resolve(object.apiVersion, object.kind);
+    if (kind !== undefined) return kind;
+    if (look === LOOKS || signal.aborted)
+      throw new InputError(`the server has no kind ${object.kind} of ${object.apiVersion}`, {
+        code: 'install.kind',
+        subject: titleOf(object),
+      });
+    await sleep(clock, LOOK_AGAIN_MS, signal);
+  }
+}
+
+/**
+ * Deletes those of the objects that the installer wrote, the last one first.
+ * @returns how many
+ */
+export async function deleteObjects(
+  { api, installer, tell }: Installation,
+  objects: readonly Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>[],
+): Promise<number> {
+  let count = 0;
+  for (const object of [...objects].reverse()) {
+    const kind = await api.resolve(object.apiVersion, object.kind);
+    if (kind === undefined) continue;
+    const { namespace = '', name } = object.metadata;
+    const there = await api.get(kind, { namespace, name });
+    if (there === undefined || !isInstalledBy(there, installer)) continue;
+    const { uid } = there.metadata;
+    if (await api.delete(kind, { namespace, name }, { uid, propagationPolicy: 'Background' })) count += 1;
+  }
+  if (count > 0) tell(`${String(count)} ${count === 1 ? 'object' : 'objects'} deleted`);
+  return count;
+}
+
+function titleOf({ kind, metadata }: Pick<KubeObject, 'kind' | 'metadata'>): string {
+  const { namespace, name } = metadata;
+  return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
+}

@@ -1,0 +1,30 @@
+import { InputError } from '../../core/errors.ts';
+import { SERVICE_ACCOUNT } from '../../core/model/kinds.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import type { KubeApi } from '../../core/ports.ts';
+
+/**
+ * A fresh token of a service account. The server may give it a shorter life than was asked for.
+ * Source: kubernetes/api `authentication/v1`, TokenRequest.
+ * @throws InputError `kube.notfound` without such an account; what the API throws
+ */
+export async function requestToken(
+  api: KubeApi,
+  account: { readonly namespace: string; readonly name: string },
+  expirationSeconds: number,
+): Promise<string> {
+  const request: KubeObject = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    metadata: account,
+    spec: { expirationSeconds },
+  };
+  const { status } = (await api.create(SERVICE_ACCOUNT, request, { subresource: 'token' })) as KubeObject & {
+    readonly status?: { readonly token?: string };
+  };
+  if (status?.token !== undefined) return status.token;
+  throw new InputError('the server answered without a token', {
+    code: 'install.token',
+    subject: `ServiceAccount ${account.namespace}/${account.name}`,
+  });
+}

@@ -1,0 +1,66 @@
+import { BerthError, errorText, InputError, TransientError } from '../../../core/errors.ts';
+import type { KindInfo } from '../../../core/model/kinds.ts';
+import type { ListOptions, ObjectKey } from '../../../core/ports.ts';
+import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
+import type { ApplicationContext } from '../plan-applications.ts';
+import type { PlannedRevisions, PlanRevisionsInput } from '../plan-revisions.ts';
+
+/** What a plan is made of, without what cannot be sent to another process. */
+export interface PlanJob {
+  readonly input: Omit<PlanRevisionsInput, 'applications' | 'budgetOf' | 'hubApi' | 'tell'>;
+  readonly applications: Omit<ApplicationContext, 'worldOf'> | undefined;
+  /** By `namespace/name`, of the placements on the hub. */
+  readonly budgets: ReadonlyMap<string, RemovalBudget>;
+  /** Undefined: there is no hub to ask. */
+  readonly server: string | undefined;
+}
+
+/** A read of the hub, which the process of the controller makes. */
+export type HubRead =
+  | { readonly method: 'get'; readonly kind: KindInfo; readonly key: ObjectKey }
+  | { readonly method: 'list'; readonly kind: KindInfo; readonly options: ListOptions | undefined }
+  | { readonly method: 'resolve'; readonly apiVersion: string; readonly kind: string };
+
+/** From the process that plans. */
+export type PlannerMessage =
+  | { readonly type: 'ask'; readonly id: number; readonly read: HubRead }
+  | { readonly type: 'planned'; readonly planned: PlannedRevisions }
+  | { readonly type: 'failed'; readonly error: SentError };
+
+/** To it, after its job. */
+export type HubAnswer =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly error: SentError };
+
+/** An error as another process may have it. */
+export interface SentError {
+  readonly kind: 'input' | 'transient' | 'other';
+  readonly code: string;
+  readonly subject: string;
+  /** The message without its subject. */
+  readonly problem: string;
+  readonly hint: string | undefined;
+}
+
+export function sentError(error: unknown): SentError {
+  if (!(error instanceof BerthError))
+    return {
+      kind: 'other',
+      code: 'plan.failed',
+      subject: 'Plan',
+      problem: errorText(error),
+      hint: undefined,
+    };
+  const { code, subject, hint, message } = error;
+  const front = `${subject}: `;
+  const problem = message.startsWith(front) ? message.slice(front.length) : message;
+  const kind =
+    error instanceof InputError ? 'input' : error instanceof TransientError ? 'transient' : 'other';
+  return { kind, code, subject, problem, hint };
+}
+
+export function receivedError({ kind, code, subject, problem, hint }: SentError): Error {
+  const details = { code, subject, hint };
+  if (kind === 'input') return new InputError(problem, details);
+  return kind === 'transient' ? new TransientError(problem, details) : new Error(`${subject}: ${problem}`);
+}

@@ -1,0 +1,111 @@
+import { BugError, InputError } from '../../../core/errors.ts';
+import {
+  apiVersionOf,
+  CUSTOM_RESOURCE_DEFINITION,
+  type KindInfo,
+  SECRET,
+} from '../../../core/model/kinds.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import type { KubeApi, ListOptions, ObjectKey, ObjectList } from '../../../core/ports.ts';
+import type { Inventory } from '../../../core/preview/inventory/inventory.ts';
+import { CLUSTER_FIELD } from '../../../core/preview/inventory/redact-object.ts';
+
+/**
+ * The hub of an inventory: answers reads as the hub answered when the inventory was written, so that the code that plans on a hub plans
+ * on it. What could not be read then cannot be read now.
+ */
+export class InventoryApi implements KubeApi {
+  readonly #inventory: Inventory;
+  readonly #byKind = new Map<string, KubeObject[]>();
+
+  constructor(inventory: Inventory) {
+    this.#inventory = inventory;
+    for (const object of inventory.objects) {
+      const key = `${object.apiVersion}/${object.kind}`;
+      const known = this.#byKind.get(key);
+      const whole = object.kind === SECRET.kind ? withData(object) : object;
+      if (known === undefined) this.#byKind.set(key, [whole]);
+      else known.push(whole);
+    }
+  }
+
+  get server(): string {
+    return this.#inventory.hub;
+  }
+
+  async get(kind: KindInfo, { namespace, name }: ObjectKey): Promise<KubeObject | undefined> {
+    return this.#objects(kind).find(
+      ({ metadata }) => metadata.name === name && (metadata.namespace ?? '') === namespace,
+    );
+  }
+
+  async list(kind: KindInfo, options: ListOptions = {}): Promise<ObjectList> {
+    return { items: this.#objects(kind).filter((object) => isAsked(object, options)), resourceVersion: '0' };
+  }
+
+  async resolve(apiVersion: string, kind: string): Promise<KindInfo | undefined> {
+    const found = this.#inventory.kinds.find(
+      (info) => info.kind === kind && apiVersionOf(info) === apiVersion,
+    );
+    // Only where all definitions are known a missing one means that the kind is not served.
+    if (found === undefined) this.#requireRead(CUSTOM_RESOURCE_DEFINITION);
+    return found;
+  }
+
+  async *watch(): AsyncGenerator<never> {
+    throw readOnly();
+  }
+
+  create(): Promise<never> {
+    return Promise.reject(readOnly());
+  }
+
+  update(): Promise<never> {
+    return Promise.reject(readOnly());
+  }
+
+  mergePatch(): Promise<never> {
+    return Promise.reject(readOnly());
+  }
+
+  apply(): Promise<never> {
+    return Promise.reject(readOnly());
+  }
+
+  delete(): Promise<never> {
+    return Promise.reject(readOnly());
+  }
+
+  #objects(kind: KindInfo): readonly KubeObject[] {
+    this.#requireRead(kind);
+    return this.#byKind.get(`${apiVersionOf(kind)}/${kind.kind}`) ?? [];
+  }
+
+  #requireRead({ group, kind }: KindInfo): void {
+    const unread = this.#inventory.unread.find((one) => one.kind === kind && one.group === group);
+    if (unread === undefined) return;
+    throw new InputError(`could not be read when the inventory was written: ${unread.problem}`, {
+      code: 'inventory.unread',
+      subject: kind,
+    });
+  }
+}
+
+/** Existence and equality, by labels and by name: what plans ask for. */
+function isAsked({ metadata }: KubeObject, { namespace = '', labelSelector = '' }: ListOptions): boolean {
+  if (namespace !== '' && metadata.namespace !== namespace) return false;
+  if (labelSelector === '') return true;
+  const at = labelSelector.indexOf('=');
+  const actual = metadata.labels?.[at === -1 ? labelSelector : labelSelector.slice(0, at)];
+  return at === -1 ? actual !== undefined : actual === labelSelector.slice(at + 1);
+}
+
+function withData({ [CLUSTER_FIELD]: cluster = {}, ...secret }: KubeObject): KubeObject {
+  const texts = Object.entries(cluster as Readonly<Record<string, string>>);
+  const data = texts.map(([key, text]) => [key, Buffer.from(text, 'utf8').toString('base64')]);
+  return { ...secret, data: Object.fromEntries(data) };
+}
+
+function readOnly(): BugError {
+  return new BugError('cannot be written or watched', { code: 'inventory.read-only', subject: 'Inventory' });
+}

@@ -1,0 +1,115 @@
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { errorText, InputError } from '../../../core/errors.ts';
+import { canonicalJson } from '../../../core/model/json-equal.ts';
+import { type Inventory, INVENTORY_VERSION } from '../../../core/preview/inventory/inventory.ts';
+import { inventorySchema } from './inventory-schema.ts';
+
+/** SHA-256 of the text of the inventory, lower-case hex: shows a file that was cut or edited. `signature`: Ed25519 over it, base64. */
+interface InventoryHead {
+  readonly digest: string;
+  readonly signature?: string | undefined;
+}
+
+/** Between head and inventory: what is signed is the text between this and the last brace. */
+const SEAM = ',\n"inventory":';
+const END = '}\n';
+
+/** @param key Ed25519, PEM (PKCS 8). @throws InputError for another key */
+export function renderInventory(
+  inventory: Inventory,
+  key?: { readonly file: string; readonly pem: string },
+): string {
+  const text = canonicalJson(inventory);
+  const signature = key && sign(null, Buffer.from(text), ed25519(key, createPrivateKey)).toString('base64');
+  const head = { digest: digestOf(text), ...(signature !== undefined && { signature }) };
+  return `${JSON.stringify(head).slice(0, -1)}${SEAM}${text}${END}`;
+}
+
+export interface InventoryText {
+  /** As messages name it. */
+  readonly file: string;
+  readonly text: string;
+  /** Ed25519, PEM (SPKI). Absent: nobody checks who wrote the inventory. */
+  readonly publicKey?: { readonly file: string; readonly pem: string } | undefined;
+}
+
+/**
+ * Reads an inventory and checks that it is whole, and with a key who signed it.
+ * @throws InputError for a file that is no inventory, was cut or edited, is of another version, or is not signed with the key
+ */
+export function parseInventory({ file, text, publicKey }: InventoryText): Inventory {
+  const fail = (code: string, problem: string, hint?: string): InputError =>
+    new InputError(problem, { code: `inventory.${code}`, subject: file, hint });
+  const { digest, signature, signed, inventory } = parseFile(text, fail);
+  const { version } = inventory as { readonly version?: unknown };
+  if (version !== INVENTORY_VERSION)
+    throw fail(
+      'version',
+      `got an inventory of version ${JSON.stringify(version)}, expected ${INVENTORY_VERSION}`,
+      'write it with the version of Berth that plans',
+    );
+  if (digest !== digestOf(signed))
+    throw fail(
+      'digest',
+      'was changed after it was written, or is not whole',
+      'write it again with berth snapshot',
+    );
+  if (publicKey !== undefined) {
+    if (signature === undefined)
+      throw fail('signature', `is not signed, expected a signature with the key of ${publicKey.file}`);
+    const key = ed25519(publicKey, createPublicKey);
+    if (!verify(null, Buffer.from(signed), key, Buffer.from(signature, 'base64')))
+      throw fail('signature', `has a signature of another key than ${publicKey.file}, or of another content`);
+  }
+  const parsed = inventorySchema.safeParse(inventory);
+  if (parsed.success) return inventory as Inventory;
+  const [issue] = parsed.error.issues;
+  throw fail('content', `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'is no inventory'}`);
+}
+
+interface ReadFile extends InventoryHead {
+  readonly signed: string;
+  readonly inventory: unknown;
+}
+
+function parseFile(text: string, fail: (code: string, problem: string) => InputError): ReadFile {
+  let value: Readonly<Record<string, unknown>> | null;
+  try {
+    value = JSON.parse(text) as typeof value;
+  } catch (error) {
+    throw fail('syntax', `is no inventory: ${errorText(error)}`);
+  }
+  const { digest, signature, inventory } = value ?? {};
+  const isInventory =
+    typeof digest === 'string' &&
+    (signature === undefined || typeof signature === 'string') &&
+    (inventory as { readonly kind?: unknown } | null | undefined)?.kind === 'BerthInventory';
+  if (!isInventory) throw fail('syntax', 'is no inventory, expected what berth snapshot writes');
+  const at = text.indexOf(SEAM);
+  return { digest, signature, inventory, signed: text.slice(at + SEAM.length, -END.length) };
+}
+
+function ed25519(
+  { file, pem }: { readonly file: string; readonly pem: string },
+  read: (pem: string) => KeyObject,
+): KeyObject {
+  const fail = (problem: string): InputError =>
+    new InputError(problem, {
+      code: 'inventory.key',
+      subject: file,
+      hint: 'make a pair with berth snapshot --new-key FILE',
+    });
+  let key: KeyObject;
+  try {
+    key = read(pem);
+  } catch (error) {
+    throw fail(`is no key in PEM: ${errorText(error)}`);
+  }
+  if (key.asymmetricKeyType !== 'ed25519')
+    throw fail(`got a key of type ${key.asymmetricKeyType ?? 'unknown'}, expected ed25519`);
+  return key;
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

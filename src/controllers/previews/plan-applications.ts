@@ -1,0 +1,247 @@
+import { decisionUses, type DecisionUse } from '../../core/argocd/refresh/decision-use.ts';
+import { canonicalJson } from '../../core/model/json-equal.ts';
+import type { PlacementDecision } from '../../core/model/kind/placement-decision.ts';
+import { PLACEMENT_LABEL } from '../../core/model/kind/placement-decision.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import { decisionOwner } from '../../core/placement/prior/decision-owner.ts';
+import { applicationSetPlacements } from '../../core/preview/application-set-placements.ts';
+import {
+  applicationChanges,
+  type RenderedApplication,
+  syncRights,
+} from '../../core/preview/effects/application-changes.ts';
+import { decisionPages } from '../../core/preview/effects/decision-pages.ts';
+import type { ApplicationSetPlan } from '../../core/preview/effects/plan-effects.ts';
+import { objectKeyOf } from '../../core/preview/object-changes.ts';
+import type { PlanSide } from '../../core/preview/plan-input.ts';
+import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import { NotRendered } from '../../render/applicationset/failure/failures.ts';
+import { generateApplications } from '../../render/applicationset/generate-applications.ts';
+import type { JsonValue } from '../../render/applicationset/json/json-value.ts';
+import type { World } from '../../render/applicationset/world/world.ts';
+
+/** What ApplicationSets are rendered with. */
+export interface ApplicationContext {
+  readonly argocdNamespace: string;
+  /** What generators read on one side of the change: decisions as published, and objects of Git and of the hub. */
+  readonly worldOf: (snapshot: Snapshot, objects: readonly KubeObject[]) => World;
+  /** ApplicationSets, ConfigMaps and cluster Secrets of Argo CD on the hub; what Git says of them counts more. */
+  readonly onHub: readonly KubeObject[];
+}
+
+/** What generators read in the namespace of Argo CD. */
+const ARGO_KINDS: ReadonlySet<string> = new Set(['ConfigMap', 'Secret']);
+
+/**
+ * What ApplicationSets make of the decisions before and after. Only those are rendered that changed, or read what changed: a decision,
+ * a cluster, or a ConfigMap or Secret of Argo CD.
+ */
+export function planApplications(
+  base: PlanSide,
+  head: PlanSide,
+  context: ApplicationContext,
+): readonly ApplicationSetPlan[] {
+  const [before, after] = [new RenderedSide(base, context), new RenderedSide(head, context)];
+  const keys = [...new Set([...before.sets.keys(), ...after.sets.keys()])].sort();
+  if (keys.length === 0) return [];
+  const change = changeOf(before, after);
+  return keys.flatMap((key) => {
+    const [old, now] = [before.sets.get(key), after.sets.get(key)];
+    const own = ownChange(old, now);
+    const set = now ?? old;
+    if (set === undefined || (own === 'unchanged' && !change.reaches(set))) return [];
+    return planSet(set, own, [old && before.render(old), now && after.render(now)]) ?? [];
+  });
+}
+
+type Rendered =
+  | { readonly applications: readonly RenderedApplication[] }
+  | { readonly failure: string }
+  | { readonly notRendered: string };
+
+class RenderedSide {
+  readonly sets: ReadonlyMap<string, KubeObject>;
+  readonly snapshot: Snapshot;
+  /** Objects that generators may read beside decisions. */
+  readonly objects: readonly KubeObject[];
+  readonly #worldOf: ApplicationContext['worldOf'];
+  #world: World | undefined;
+
+  constructor(side: PlanSide, { argocdNamespace, onHub, worldOf }: ApplicationContext) {
+    const { results, published, snapshot } = side;
+    this.snapshot = { ...snapshot, decisions: decisionPages(results, published, snapshot.decisions) };
+    this.#worldOf = worldOf;
+    const inArgo = (object: KubeObject): KubeObject => ({
+      ...object,
+      metadata: { ...object.metadata, namespace: object.metadata.namespace ?? argocdNamespace },
+    });
+    const applied = (side.onHub ?? side.objects).map(({ object }) => object);
+    const declared = (side.declared ?? []).map(({ object }) => object);
+    const own = [...applied, ...declared].filter(isRead);
+    const byKey = new Map(
+      [...onHub, ...own.reverse()].map((object) => [objectKeyOf(inArgo(object)), object]),
+    );
+    const all = [...byKey.values()].map(inArgo);
+    this.sets = new Map(all.filter(isApplicationSet).map((set) => [objectKeyOf(set), set]));
+    this.objects = all.filter(
+      ({ kind, metadata }) => ARGO_KINDS.has(kind) && metadata.namespace === argocdNamespace,
+    );
+  }
+
+  render(set: KubeObject): Rendered {
+    this.#world ??= this.#worldOf(this.snapshot, this.objects);
+    try {
+      const generated = generateApplications(set as unknown as JsonValue, this.#world);
+      return 'error' in generated ? { failure: generated.error } : { applications: generated.applications };
+    } catch (error) {
+      if (error instanceof NotRendered) return { notRendered: error.message };
+      throw error;
+    }
+  }
+}
+
+function isRead(object: KubeObject): boolean {
+  return isApplicationSet(object) || (object.apiVersion === 'v1' && ARGO_KINDS.has(object.kind));
+}
+
+function isApplicationSet({ apiVersion, kind }: KubeObject): boolean {
+  return kind === 'ApplicationSet' && apiVersion.startsWith('argoproj.io/');
+}
+
+function ownChange(old: KubeObject | undefined, now: KubeObject | undefined): ApplicationSetPlan['change'] {
+  if (old === undefined) return 'created';
+  if (now === undefined) return 'deleted';
+  const isSame = old === now || canonicalJson(old['spec'] ?? null) === canonicalJson(now['spec'] ?? null);
+  return isSame ? 'unchanged' : 'changed';
+}
+
+/** Undefined: nothing of it changes. */
+function planSet(
+  set: KubeObject,
+  change: ApplicationSetPlan['change'],
+  [old, now]: readonly [Rendered | undefined, Rendered | undefined],
+): ApplicationSetPlan | undefined {
+  const { syncPolicy = {} } = (set['spec'] ?? {}) as { readonly syncPolicy?: SyncPolicy };
+  const about = {
+    namespace: set.metadata.namespace ?? '',
+    name: set.metadata.name,
+    change,
+    placements: applicationSetPlacements(set),
+    ...(syncPolicy.preserveResourcesOnDeletion === true ? { preserves: true as const } : {}),
+  };
+  const unknown = [now, old].find((side) => side !== undefined && 'notRendered' in side);
+  if (unknown !== undefined && 'notRendered' in unknown)
+    return { ...about, applications: [], kept: 0, notRendered: unknown.notRendered };
+  const before = old !== undefined && 'applications' in old ? old.applications : [];
+  // Where rendering fails, Argo CD leaves the Applications as they are.
+  if (now !== undefined && 'failure' in now) {
+    const isNews = change !== 'unchanged' || (old !== undefined && 'applications' in old);
+    return isNews ? { ...about, applications: [], kept: before.length, failure: now.failure } : undefined;
+  }
+  const after = now !== undefined && 'applications' in now ? now.applications : [];
+  const rights = now === undefined ? OWNER_GONE : syncRights(syncPolicy.applicationsSync);
+  const { changes, kept } = applicationChanges(before, after, rights);
+  if (change === 'unchanged' && changes.length === 0) return undefined;
+  return { ...about, applications: changes, kept };
+}
+
+interface SyncPolicy {
+  readonly applicationsSync?: unknown;
+  readonly preserveResourcesOnDeletion?: unknown;
+}
+
+/** Kubernetes deletes what belongs to a deleted ApplicationSet, whatever its policy says. */
+const OWNER_GONE = { updates: true, deletes: true };
+
+interface InputChange {
+  /** Whether an ApplicationSet that is the same on both sides may make other Applications. */
+  readonly reaches: (set: KubeObject) => boolean;
+}
+
+function changeOf(before: RenderedSide, after: RenderedSide): InputChange {
+  const [old, now] = [pagesByOwner(before.snapshot.decisions), pagesByOwner(after.snapshot.decisions)];
+  const clusters = changedClusters(before.snapshot, after.snapshot);
+  const owners = new Set<string>();
+  for (const key of new Set([...old.keys(), ...now.keys()]))
+    if (
+      canonicalJson(seenOf(old.get(key))) !== canonicalJson(seenOf(now.get(key))) ||
+      (clusters.size > 0 && listsOneOf(now.get(key) ?? [], clusters))
+    )
+      owners.add(key);
+  const configured = canonicalJson(dataOf(before.objects)) !== canonicalJson(dataOf(after.objects));
+  return {
+    reaches: (set) =>
+      configured ||
+      (clusters.size > 0 && usesClusters(set['spec'])) ||
+      decisionUses(set['spec']).some((use) => readsOneOf(use, set, owners)),
+  };
+}
+
+function readsOneOf(use: DecisionUse, set: KubeObject, owners: ReadonlySet<string>): boolean {
+  if (use.kind === 'plugin') {
+    if (use.placement.includes('{{')) return owners.size > 0;
+    const { namespace = '' } = set.metadata;
+    const key = use.placement.includes('/') ? use.placement : `${namespace}/${use.placement}`;
+    return owners.has(key);
+  }
+  const name = use.selector?.matchLabels?.[PLACEMENT_LABEL];
+  const isOpen = name === undefined || name.includes('{{');
+  return [...owners].some((owner) => isOpen || owner.endsWith(`/${name}`));
+}
+
+/** Names of clusters that come, go or differ, in their own object or in their scores. */
+function changedClusters(before: Snapshot, after: Snapshot): ReadonlySet<string> {
+  const changed = new Set<string>();
+  const old = new Map(before.clusters.map((cluster) => [cluster.metadata.name, cluster]));
+  for (const cluster of after.clusters) {
+    const { name } = cluster.metadata;
+    const standing = old.get(name);
+    old.delete(name);
+    if (standing !== cluster && canonicalJson(standing ?? null) !== canonicalJson(cluster)) changed.add(name);
+  }
+  for (const name of old.keys()) changed.add(name);
+  const scores = new Set(before.scores);
+  for (const score of after.scores) if (!scores.delete(score)) changed.add(score.metadata.namespace ?? '');
+  for (const { metadata } of scores) changed.add(metadata.namespace ?? '');
+  return changed;
+}
+
+function listsOneOf(pages: readonly PlacementDecision[], clusters: ReadonlySet<string>): boolean {
+  return pages.some(({ status }) =>
+    (status?.decisions ?? []).some(({ clusterName }) => clusters.has(clusterName)),
+  );
+}
+
+function pagesByOwner(
+  decisions: readonly PlacementDecision[],
+): ReadonlyMap<string, readonly PlacementDecision[]> {
+  const pages = new Map<string, PlacementDecision[]>();
+  for (const page of decisions) {
+    const owner = decisionOwner(page) ?? '';
+    const known = pages.get(owner);
+    if (known === undefined) pages.set(owner, [page]);
+    else known.push(page);
+  }
+  return pages;
+}
+
+function seenOf(pages: readonly PlacementDecision[] = []): unknown {
+  return pages.map(({ metadata, status }) => [metadata.labels, status?.decisions ?? []]);
+}
+
+function dataOf(objects: readonly KubeObject[]): unknown {
+  return objects.map((object) => [
+    objectKeyOf(object),
+    object.metadata.labels,
+    object['data'],
+    object['stringData'],
+  ]);
+}
+
+/** Whether the clusters generator is among the generators, also within matrix and merge. */
+function usesClusters(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(usesClusters);
+  if (typeof value !== 'object' || value === null) return false;
+  const { generators, clusters, matrix, merge } = value as Readonly<Record<string, unknown>>;
+  return clusters !== undefined || [generators, matrix, merge].some(usesClusters);
+}

@@ -1,0 +1,64 @@
+import { InputError } from '../../../core/errors.ts';
+import { namespacedName } from '../../../core/model/object-ref.ts';
+import { PublishedClusters } from '../../../core/placement/prior/published-clusters.ts';
+import type { KubeApi } from '../../../core/ports.ts';
+import {
+  compareMerge,
+  type MergeDifference,
+  type PublishedPlacement,
+} from '../../../core/preview/comment/merge-comparison.ts';
+import { activeHold } from '../../../core/publish/approval/active-hold.ts';
+import type { Snapshot } from '../../../core/snapshot/snapshot.ts';
+import { releaseDeletions, releasePlacement } from '../../releases/release-held.ts';
+import type { Release } from '../../releases/release.ts';
+import type { PreviewRecord } from './preview-record.ts';
+
+/** What is published now, against what the plan of the merged pull request said. */
+export function mergeDifferences(
+  { expected }: Pick<PreviewRecord, 'expected'>,
+  { placements, decisions }: Pick<Snapshot, 'placements' | 'decisions'>,
+): readonly MergeDifference[] {
+  const { clusters } = new PublishedClusters().read(decisions);
+  const found = new Map(
+    placements.map((placement): [string, PublishedPlacement] => {
+      const key = namespacedName(placement.metadata);
+      return [key, { clusters: clusters.get(key) ?? [], held: activeHold(placement)?.message }];
+    }),
+  );
+  return compareMerge(expected, (placement) => found.get(placement));
+}
+
+/**
+ * Releases what the merge made the controller hold, as far as it was approved on the pull request. A token names one change
+ * exactly: of another change nothing is released.
+ * @returns whether something was released
+ */
+export async function releaseApproved(
+  hub: KubeApi,
+  record: Pick<PreviewRecord, 'approvals' | 'expected' | 'heldDeletions'>,
+  options: { readonly namespace: string; readonly subject: string; readonly now: string },
+): Promise<boolean> {
+  const { namespace, subject, now } = options;
+  let isReleased = false;
+  const attempt = async (
+    token: string | undefined,
+    release: (release: Release) => Promise<unknown>,
+  ): Promise<void> => {
+    const approval = record.approvals.find((one) => one.token === token);
+    if (token === undefined || approval === undefined) return;
+    try {
+      await release({ token, releasedBy: `${approval.by} on ${subject} at ${now}` });
+      isReleased = true;
+    } catch (error) {
+      // Nothing is held under this token: not yet, not any more, or it is another change.
+      if (!(error instanceof InputError)) throw error;
+    }
+  };
+  for (const { placement, heldToken } of record.expected) {
+    const [space = '', name = ''] = placement.split('/');
+    await attempt(heldToken, (release) => releasePlacement(hub, { namespace: space, name }, release));
+  }
+  for (const { source, token } of record.heldDeletions)
+    await attempt(token, (release) => releaseDeletions(hub, { source, namespace }, release));
+  return isReleased;
+}

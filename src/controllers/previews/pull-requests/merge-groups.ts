@@ -1,0 +1,56 @@
+import { heldTokens } from '../../../core/preview/comment/preview-outcome.ts';
+import { renderComment } from '../../../core/preview/comment/render-comment.ts';
+import { PLANNING, type PreviewStatuses } from './preview-statuses.ts';
+import type { PullRequestPreviewsOptions } from './pull-request-options.ts';
+import type { MergeGroup } from './reported-events.ts';
+import { previewMarker } from './sticky-comment.ts';
+
+/** A merge queue builds a few groups at the same time. */
+const MAX_EARLY = 20;
+
+/** The groups of a repository's merge queue: each gets the statuses of a preview, and no comment. */
+export class MergeGroups {
+  readonly #options: PullRequestPreviewsOptions;
+  readonly #statuses: PreviewStatuses;
+  /** Those that were reported before the hub followed the source. */
+  readonly #early: MergeGroup[] = [];
+
+  constructor(options: PullRequestPreviewsOptions, statuses: PreviewStatuses) {
+    this.#options = options;
+    this.#statuses = statuses;
+  }
+
+  wait(group: MergeGroup): void {
+    this.#early.push(group);
+    this.#early.splice(0, this.#early.length - MAX_EARLY);
+  }
+
+  /** Those that waited; each is given once. */
+  waited(): readonly MergeGroup[] {
+    return this.#early.splice(0);
+  }
+
+  /**
+   * What was approved on the pull requests in it counts: a token names one change exactly.
+   * @throws as the forge does
+   */
+  async plan({ head, base, baseBranch }: MergeGroup, signal: AbortSignal): Promise<void> {
+    const { forge, repository, records, plan, whenPublished, source } = this.#options;
+    await this.#statuses.pending({ commit: head }, PLANNING, signal);
+    await repository.fetchCommit(base, signal);
+    await whenPublished(signal);
+    // Somebody who may write put it into the queue, also a pull request of a fork.
+    const { outcome, map } = await plan({ headCommit: head, baseBranch, fromFork: false }, base, signal);
+    const tokens = outcome.kind === 'planned' ? heldTokens(outcome.plan) : [];
+    const approvals = records
+      .keys()
+      .flatMap((number) => records.get(number)?.approvals ?? [])
+      .filter(({ token }) => tokens.includes(token));
+    const summary = renderComment({
+      ...{ marker: previewMarker(source), outcome, approvals, map, head },
+      ...{ takesCommands: false, notes: [], maxLength: forge.maxCommentLength },
+    });
+    const report = { outcome, approvals, summary, targetUrl: undefined };
+    await this.#statuses.planned({ commit: head }, report, [], signal);
+  }
+}

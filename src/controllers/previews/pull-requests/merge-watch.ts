@@ -1,0 +1,133 @@
+import type { PullRequest } from '../../../core/ports.ts';
+import type { MergeDifference } from '../../../core/preview/comment/merge-comparison.ts';
+import { mergeResultText, withMergeResult } from '../../../core/preview/comment/merge-result.ts';
+import { mergeDifferences, releaseApproved } from './merge-follow-up.ts';
+import { NO_RECORD, type PreviewRecord, type RecordedMerge } from './preview-record.ts';
+import type { PullRequestPreviewsOptions } from './pull-request-options.ts';
+import { previewMarker } from './sticky-comment.ts';
+
+/** Between two looks at what is published. */
+const LOOK_MS = 2_000;
+/** Decisions settle within this time after the hub follows a commit; a difference that is still there is reported. */
+const SETTLE_MS = 60_000;
+/** A merge that the hub does not follow for so long is given up. */
+const GIVE_UP_MS = 24 * 3_600_000;
+
+/** Compares what a merged pull request did with what its plan said, and says so on it. */
+export class MergeWatch {
+  readonly #options: PullRequestPreviewsOptions;
+  /** The commit that the hub follows. */
+  followed: string | undefined;
+
+  constructor(options: PullRequestPreviewsOptions) {
+    this.#options = options;
+  }
+
+  async begin({ number, mergeCommit, baseBranch }: PullRequest, signal: AbortSignal): Promise<void> {
+    const record = this.#record(number);
+    // What was never planned cannot be compared. One that was read as closed may be merged: some forges answer in between.
+    if (record.comment === undefined || record.merge !== undefined) return;
+    // The forge is still at it.
+    if (mergeCommit === undefined) return this.#later(number);
+    const merge = { commit: mergeCommit, baseBranch, seenAtMs: this.#options.clock.now() };
+    this.#save(number, { ...record, merge, endedAtMs: undefined });
+    await this.#write(number, undefined, signal);
+    return this.follow(number, merge, signal);
+  }
+
+  /** Looks again, until what is published has settled. */
+  async follow(number: number, merge: RecordedMerge, signal: AbortSignal): Promise<void> {
+    const { clock, hub, namespace, snapshot, repositoryName } = this.#options;
+    const nowMs = clock.now();
+    if (merge.followedAtMs === undefined) {
+      if (nowMs - merge.seenAtMs > GIVE_UP_MS) return this.#end(number);
+      // The source tells when it has followed another commit.
+      if (this.followed === undefined || !(await this.#isFollowed(merge, this.followed, signal))) return;
+      this.#save(number, { ...this.#record(number), merge: { ...merge, followedAtMs: nowMs } });
+    }
+    const record = this.#record(number);
+    const released = await releaseApproved(hub, record, {
+      namespace,
+      now: new Date(nowMs).toISOString(),
+      subject: `${repositoryName}#${number}`,
+    });
+    const differences = mergeDifferences(record, snapshot());
+    const hasSettled = nowMs - (merge.followedAtMs ?? nowMs) >= SETTLE_MS;
+    const isOpen = differences.length > 0 || isApprovedHeld(record, snapshot());
+    if (released || (isOpen && !hasSettled)) return this.#later(number);
+    await this.#report(number, merge.commit, differences, signal);
+    this.#end(number);
+  }
+
+  async #isFollowed(merge: RecordedMerge, followed: string, signal: AbortSignal): Promise<boolean> {
+    const { repository } = this.#options;
+    await repository.fetchBranch(merge.baseBranch, signal);
+    await repository.fetchCommit(merge.commit, signal);
+    await repository.fetchCommit(followed, signal);
+    return repository.holds(followed, merge.commit);
+  }
+
+  async #report(
+    number: number,
+    commit: string,
+    differences: readonly MergeDifference[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { forge, source } = this.#options;
+    await this.#write(number, differences, signal);
+    const count = differences.length;
+    if (count > 0) {
+      // An edit of a comment notifies nobody.
+      const marker = `<!-- ${previewMarker(source)}:merged -->`;
+      const [known] = await forge.ownComments(number, marker, signal);
+      if (known === undefined)
+        await forge.addComment(number, `${marker}\n${mergeResultText(differences)}\n`, signal);
+    }
+    const description =
+      count === 0
+        ? 'As the plan said'
+        : `Not as the plan said: ${count === 1 ? '1 placement' : `${count} placements`}`;
+    const state = count === 0 ? 'success' : 'failure';
+    await forge.writeStatus({ commit, state, description, context: `berth/merged/${source}` }, signal);
+  }
+
+  /** Puts the result into the preview's comment. */
+  async #write(
+    number: number,
+    differences: readonly MergeDifference[] | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { forge, source } = this.#options;
+    const marker = `<!-- ${previewMarker(source)} -->`;
+    const [comment] = await forge.ownComments(number, marker, signal);
+    if (comment !== undefined)
+      await forge.editComment(number, comment.id, withMergeResult(comment.text, differences), signal);
+  }
+
+  #end(number: number): void {
+    this.#save(number, { ...this.#record(number), endedAtMs: this.#options.clock.now() });
+  }
+
+  #later(number: number): void {
+    const { queue, source } = this.#options;
+    queue.addAfter({ source, number }, LOOK_MS);
+  }
+
+  #record(number: number): PreviewRecord {
+    return this.#options.records.get(String(number)) ?? NO_RECORD;
+  }
+
+  #save(number: number, record: PreviewRecord): void {
+    this.#options.records.set(String(number), record);
+  }
+}
+
+/** A change that was approved on the pull request is still held. */
+function isApprovedHeld(
+  { approvals, expected }: PreviewRecord,
+  snapshot: Parameters<typeof mergeDifferences>[1],
+): boolean {
+  const approved = expected.filter(({ heldToken }) => approvals.some(({ token }) => token === heldToken));
+  const unheld = approved.map((one) => ({ ...one, heldToken: undefined }));
+  return mergeDifferences({ expected: unheld }, snapshot).length > 0;
+}

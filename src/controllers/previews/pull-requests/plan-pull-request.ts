@@ -1,0 +1,117 @@
+import { type BerthError, InputError } from '../../../core/errors.ts';
+import { namespacedName } from '../../../core/model/object-ref.ts';
+import type { Placement } from '../../../core/model/kind/placement.ts';
+import { PublishedClusters } from '../../../core/placement/prior/published-clusters.ts';
+import type { PullRequest, KubeApi } from '../../../core/ports.ts';
+import { type FleetMap, fleetMap } from '../../../core/preview/comment/fleet-map.ts';
+import type { ExpectedPlacement } from '../../../core/preview/comment/merge-comparison.ts';
+import type { PreviewOutcome } from '../../../core/preview/comment/preview-outcome.ts';
+import type { Plan } from '../../../core/preview/plan.ts';
+import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
+import type { Snapshot } from '../../../core/snapshot/snapshot.ts';
+import type { PlannedRevisions, PlannedSource, PlanRevisionsInput } from '../plan-revisions.ts';
+import { readRecordedHubState } from '../recorded-hub-state.ts';
+import type { PreviewRepository } from './preview-repository.ts';
+
+export interface PullRequestPlannerOptions {
+  readonly api: KubeApi;
+  /** The sources in the repository that follow the branch. */
+  readonly sources: readonly PlannedSource[];
+  readonly repository: PreviewRepository;
+  readonly snapshot: () => Snapshot;
+  /** What ApplicationSets are rendered with, as it is now. */
+  readonly argoPart: () => Promise<Pick<PlanRevisionsInput, 'applications' | 'argocdClusters' | 'notes'>>;
+  /** Why what is known of the hub is not the present. */
+  readonly staleness: () => string | undefined;
+  readonly decides: 'own' | 'all';
+  readonly budgetOf: (placement: Placement) => RemovalBudget | undefined;
+  /** Version of Berth, for the token of the plan. */
+  readonly engine: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Plans within bounds. */
+  readonly planWithin: (input: PlanRevisionsInput, signal: AbortSignal) => Promise<PlannedRevisions>;
+}
+
+export interface PlannedPullRequest {
+  readonly outcome: PreviewOutcome;
+  readonly map: FleetMap | undefined;
+  readonly expected: readonly ExpectedPlacement[];
+}
+
+/**
+ * Plans what merging a pull request changes on the hub as it is now. What is wrong with the pull request itself is an outcome:
+ * conflicts, a bound that it hits, commits that cannot be read.
+ * @throws TransientError when the forge or the hub does not answer
+ */
+export async function planPullRequest(
+  options: PullRequestPlannerOptions,
+  { headCommit, baseBranch, fromFork }: Pick<PullRequest, 'headCommit' | 'baseBranch' | 'fromFork'>,
+  baseCommit: string,
+  signal: AbortSignal,
+): Promise<PlannedPullRequest> {
+  const { repository, api, sources, decides, budgetOf, engine, env } = options;
+  try {
+    await repository.fetchCommit(headCommit, signal);
+    const hub = options.snapshot();
+    const input = {
+      folder: repository.gitDir,
+      base: baseCommit,
+      head: headCommit,
+      sources,
+      fromMergeBase: false,
+      hub,
+      now: hub.now,
+      hubApi: api,
+      hubMemory: await readRecordedHubState(
+        api,
+        sources.map(({ name }) => name),
+      ),
+      decides,
+      ...{ budgetOf, engine },
+      ...(await options.argoPart()),
+      ambient: env,
+      runsPrograms: !fromFork,
+      tell: () => undefined,
+    };
+    const { plan, problems } = await options.planWithin(input, signal);
+    const stale = options.staleness();
+    const named: Plan = {
+      ...plan,
+      base: { ...plan.base, name: baseBranch },
+      notEvaluated: [
+        ...(stale === undefined ? [] : [`The hub as it was read last counts: ${stale}.`]),
+        ...plan.notEvaluated,
+      ],
+    };
+    return {
+      outcome: { kind: 'planned', plan: named, problems, summaryOnly: fromFork },
+      map: fleetMap(named),
+      expected: expectedOf(named, hub),
+    };
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    return { outcome: unplanned(error, headCommit, baseCommit, baseBranch), map: undefined, expected: [] };
+  }
+}
+
+function unplanned(
+  { message, hint }: BerthError,
+  headCommit: string,
+  baseCommit: string,
+  baseBranch: string,
+): PreviewOutcome {
+  const named = (text: string): string =>
+    text.replaceAll(headCommit, 'the pull request').replaceAll(baseCommit, baseBranch);
+  return { kind: 'unplanned', message: named(message), hint: hint === undefined ? undefined : named(hint) };
+}
+
+function expectedOf({ placements }: Plan, hub: Snapshot): readonly ExpectedPlacement[] {
+  const { clusters: published } = new PublishedClusters().read(hub.decisions);
+  return placements.map(({ namespace, name, added, removed, held, token }) => {
+    const placement = namespacedName({ namespace, name });
+    const before = published.get(placement) ?? [];
+    const gone = new Set(removed.map(({ cluster }) => cluster));
+    const after = [...before.filter((cluster) => !gone.has(cluster)), ...added.map(({ cluster }) => cluster)];
+    return { placement, before, after, heldToken: held === undefined ? undefined : token };
+  });
+}

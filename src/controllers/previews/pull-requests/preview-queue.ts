@@ -1,0 +1,111 @@
+import { WakeUp } from '../../../runtime/wake-up.ts';
+import type { Clock } from '../../../core/ports.ts';
+
+/** A pull request that waits: the repository (its source) and its number. */
+export interface QueuedPullRequest {
+  readonly source: string;
+  readonly number: number;
+}
+
+interface ActiveWork {
+  readonly stop: AbortController;
+  again: boolean;
+}
+
+/** Of one repository. What is dropped is found again when the open pull requests are listed. */
+const MAX_WAITING = 1_000;
+
+/**
+ * Pull requests to plan. One that was pushed again stops the work on its older head and waits again; repositories take turns,
+ * so that one with many pull requests does not hold up the others; each pull request waits once at most.
+ */
+export class PreviewQueue {
+  readonly #clock: Clock;
+  readonly #wakeUp: WakeUp[];
+  /** By source, in the order of their turns. */
+  readonly #waiting = new Map<string, Set<number>>();
+  readonly #active = new Map<string, ActiveWork>();
+  readonly #delayed = new Map<string, () => void>();
+
+  /** @param workers how many pull requests are worked on at the same time */
+  constructor(clock: Clock, workers: number) {
+    this.#clock = clock;
+    this.#wakeUp = Array.from({ length: workers }, () => new WakeUp());
+  }
+
+  /** @param isNewer what is worked on now for this pull request is out of date: it is stopped */
+  add({ source, number }: QueuedPullRequest, isNewer: boolean): void {
+    const key = keyOf({ source, number });
+    this.#delayed.get(key)?.();
+    this.#delayed.delete(key);
+    const active = this.#active.get(key);
+    if (active !== undefined) {
+      active.again = true;
+      if (isNewer) active.stop.abort();
+      return;
+    }
+    const waiting = this.#waiting.get(source) ?? new Set();
+    this.#waiting.set(source, waiting);
+    if (waiting.size < MAX_WAITING) waiting.add(number);
+    for (const one of this.#wakeUp) one.call();
+  }
+
+  addAfter(pullRequest: QueuedPullRequest, delayMs: number): void {
+    const key = keyOf(pullRequest);
+    if (this.#delayed.has(key)) return;
+    const cancel = this.#clock.schedule(delayMs, () => {
+      this.#delayed.delete(key);
+      this.add(pullRequest, false);
+    });
+    this.#delayed.set(key, cancel);
+  }
+
+  /** Works until the signal aborts. `work` never rejects; its signal aborts when it is out of date. */
+  async run(
+    work: (pullRequest: QueuedPullRequest, signal: AbortSignal) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    await Promise.all(this.#wakeUp.map((wakeUp) => this.#runOne(wakeUp, work, signal)));
+    for (const cancel of this.#delayed.values()) cancel();
+    this.#delayed.clear();
+  }
+
+  async #runOne(
+    wakeUp: WakeUp,
+    work: (pullRequest: QueuedPullRequest, signal: AbortSignal) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    while (!signal.aborted) {
+      const next = this.#take();
+      if (next === undefined) {
+        await wakeUp.wait(signal);
+        continue;
+      }
+      const active: ActiveWork = { stop: new AbortController(), again: false };
+      this.#active.set(keyOf(next), active);
+      try {
+        await work(next, AbortSignal.any([signal, active.stop.signal]));
+      } finally {
+        this.#active.delete(keyOf(next));
+      }
+      if (active.again) this.add(next, false);
+    }
+  }
+
+  /** The first of the repository whose turn it is, which then goes to the end. */
+  #take(): QueuedPullRequest | undefined {
+    for (const [source, waiting] of this.#waiting) {
+      this.#waiting.delete(source);
+      const [number] = waiting;
+      if (number === undefined) continue;
+      waiting.delete(number);
+      this.#waiting.set(source, waiting);
+      return { source, number };
+    }
+    return undefined;
+  }
+}
+
+function keyOf({ source, number }: QueuedPullRequest): string {
+  return `${source}#${number}`;
+}

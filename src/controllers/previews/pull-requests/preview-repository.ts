@@ -1,0 +1,75 @@
+import { join } from 'node:path';
+import { openMirror } from '../../../adapters/git/open-mirror.ts';
+import type { GitMirror } from '../../../adapters/git/repository/git-repository.ts';
+import type { ServeSource } from '../../sources/progress/source-options.ts';
+
+/** A pull request must not fill the disk: with its mirror beyond this size it is not planned. */
+const MAX_MIRROR_BYTES = 4 * 1024 ** 3;
+const FETCH_TIMEOUT_MS = 120_000;
+
+export interface PreviewRepositoryOptions {
+  readonly source: Pick<ServeSource, 'url' | 'auth' | 'caFile'>;
+  readonly name: string;
+  readonly dataDir: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * The commits of pull requests, in a mirror of their own: what strangers push never comes into the mirror that the hub is filled
+ * from. Fetches take turns.
+ */
+export class PreviewRepository {
+  readonly #options: PreviewRepositoryOptions;
+  readonly gitDir: string;
+  #mirror: Promise<GitMirror> | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: PreviewRepositoryOptions) {
+    this.#options = options;
+    // No source has a dot in its name.
+    this.gitDir = join(options.dataDir, 'git', `${options.name}.previews`);
+  }
+
+  /** Brings a branch of the repository. @returns its tip, a full id */
+  fetchBranch(name: string, signal: AbortSignal): Promise<string> {
+    return this.#next((mirror) => mirror.fetch({ type: 'branch', name }, { signal }));
+  }
+
+  /** Brings a commit, also of a pull request from a fork. @param id full */
+  fetchCommit(id: string, signal: AbortSignal): Promise<string> {
+    return this.#next((mirror) => mirror.fetch({ type: 'commit', id }, { signal }));
+  }
+
+  /** Whether `commit` holds everything of `earlier`; both were fetched. */
+  holds(commit: string, earlier: string): Promise<boolean> {
+    return this.#next(async (mirror) => (await mirror.mergeBase(commit, earlier)) === earlier);
+  }
+
+  async close(): Promise<void> {
+    await this.#last;
+    await (await this.#mirror?.catch(() => undefined))?.close();
+  }
+
+  #next<T>(use: (mirror: GitMirror) => Promise<T>): Promise<T> {
+    const result = this.#last.then(async () => use(await this.#open()));
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+
+  #open(): Promise<GitMirror> {
+    const { source, env } = this.#options;
+    const options = {
+      url: source.url,
+      auth: source.auth,
+      caFile: source.caFile,
+      mirrorDir: this.gitDir,
+      ambient: env,
+      fetchTimeoutMs: FETCH_TIMEOUT_MS,
+      maxBytes: MAX_MIRROR_BYTES,
+    };
+    this.#mirror ??= openMirror(options, false).then(({ repository }) => repository);
+    // One that could not be opened is tried again.
+    this.#mirror.catch(() => (this.#mirror = undefined));
+    return this.#mirror;
+  }
+}

@@ -1,0 +1,93 @@
+import type { CommitStatus, PullRequestForge } from '../../../core/ports.ts';
+import {
+  type CommentApproval,
+  type PreviewOutcome,
+  previewVerdict,
+} from '../../../core/preview/comment/preview-outcome.ts';
+import { ruleStatuses } from '../../../core/preview/comment/rule-statuses.ts';
+import { statusReport } from '../../../core/preview/comment/status-report.ts';
+import { sha256 } from '../../../runtime/sha256.ts';
+import type { KnownRules } from './known-rules.ts';
+
+export interface PreviewStatusesOptions {
+  readonly forge: Pick<PullRequestForge, 'writeStatus'>;
+  readonly source: string;
+  /** Absent: the guard rules have no statuses of their own. */
+  readonly knownRules: KnownRules | undefined;
+}
+
+/** The commit that is reported, and the pull request that it is the head of, if it is one. */
+export type Reported = Pick<CommitStatus, 'commit' | 'pullRequest'>;
+
+export interface PlannedReport {
+  readonly outcome: PreviewOutcome;
+  readonly approvals: readonly CommentApproval[];
+  /** Markdown. */
+  readonly summary: string;
+  readonly targetUrl: string | undefined;
+}
+
+/** The description of what is pending. */
+export const PLANNING = 'Planning what this would move';
+/** More would use up what a forge lets a token ask in an hour. */
+const MAX_RULES = 50;
+
+/** The statuses of a commit: that of the whole preview, and one of each guard rule. */
+export class PreviewStatuses {
+  readonly #options: PreviewStatusesOptions;
+
+  constructor(options: PreviewStatusesOptions) {
+    this.#options = options;
+  }
+
+  async pending(reported: Reported, description: string, signal: AbortSignal): Promise<void> {
+    const { forge, source } = this.#options;
+    const status = { ...reported, state: 'pending', description, context: previewContext(source) } as const;
+    await forge.writeStatus(status, signal);
+  }
+
+  /**
+   * That of the preview comes last: who requires it alone requires all.
+   * @param written what was written for this commit before
+   * @returns what is written now
+   */
+  async planned(
+    reported: Reported,
+    { outcome, approvals, summary, targetUrl }: PlannedReport,
+    written: readonly string[],
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
+    const { forge, source, knownRules } = this.#options;
+    if (outcome.kind === 'planned') knownRules?.see((outcome.plan.rules?.base ?? []).map(({ name }) => name));
+    const rules = knownRules === undefined ? [] : ruleStatuses(outcome, knownRules.names());
+    const digests: string[] = [];
+    for (const { name, ...status } of rules.slice(0, MAX_RULES)) {
+      const context = ruleContext(source, name);
+      const digest = sha256([reported.commit, context, status.state, status.description].join('\n'));
+      if (!written.includes(digest))
+        await forge.writeStatus({ ...reported, ...status, context, targetUrl }, signal);
+      digests.push(digest);
+    }
+    const { level, text } = previewVerdict(outcome, approvals);
+    const state = level === 'stopped' || level === 'failed' ? 'failure' : 'success';
+    const report = statusReport(outcome, approvals, summary);
+    const context = previewContext(source);
+    await forge.writeStatus({ ...reported, state, description: text, context, targetUrl, report }, signal);
+    return digests;
+  }
+}
+
+function previewContext(source: string): string {
+  return `berth/preview/${source}`;
+}
+
+/** A name of a rule is free text: what a forge may not take becomes a hyphen, and a digest keeps such names apart. */
+function ruleContext(source: string, name: string): string {
+  if (/^[a-z0-9][a-z0-9._-]{0,59}$/.test(name)) return `berth/rule/${source}/${name}`;
+  const plain = name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, 50);
+  return `berth/rule/${source}/${plain}${plain === '' ? '' : '-'}${sha256(name).slice(0, 6)}`;
+}

@@ -1,0 +1,69 @@
+import type { Clock, KubeApi, Logger, PullRequest, PullRequestForge } from '../../../core/ports.ts';
+import type { PreviewRules } from '../../../core/preview/preview-rules.ts';
+import type { Snapshot } from '../../../core/snapshot/snapshot.ts';
+import type { Leadership } from '../../../runtime/leader-election/leadership.ts';
+import type { KnownRules } from './known-rules.ts';
+import type { PlannedPullRequest } from './plan-pull-request.ts';
+import type { PreviewQueue } from './preview-queue.ts';
+import type { PreviewRecord } from './preview-record.ts';
+import type { PreviewRepository } from './preview-repository.ts';
+
+/** Where readers of the forge find the whole preview. */
+export interface PreviewReports {
+  /** Stores the page and the picture of a pull request, in the place of earlier ones. */
+  write(key: { readonly source: string; readonly number: number }, report: StoredReport): Promise<void>;
+  /** Addresses that expire; undefined: Berth is not reachable for them. */
+  linksTo(key: { readonly source: string; readonly number: number }): PreviewLinks | undefined;
+}
+
+export interface StoredReport {
+  readonly page: string;
+  readonly map: string | undefined;
+}
+
+export interface PreviewLinks {
+  readonly report: string;
+  readonly map: string;
+}
+
+export interface PullRequestPreviewsOptions {
+  /** Name of the source that the repository is. */
+  readonly source: string;
+  /** `team/fleet`, for people. */
+  readonly repositoryName: string;
+  /** The branch that the source follows; undefined: the default branch. */
+  readonly branch: string | undefined;
+  readonly rules: PreviewRules;
+  readonly forge: PullRequestForge;
+  readonly repository: Pick<PreviewRepository, 'fetchBranch' | 'fetchCommit' | 'holds' | 'close'>;
+  /** @throws TransientError when it is worth another try */
+  readonly plan: (
+    pullRequest: Pick<PullRequest, 'headCommit' | 'baseBranch' | 'fromFork'>,
+    baseCommit: string,
+    signal: AbortSignal,
+  ) => Promise<PlannedPullRequest>;
+  /** Resolves when what the hub follows is published, as far as it will be soon. */
+  readonly whenPublished: (signal: AbortSignal) => Promise<void>;
+  readonly hub: KubeApi;
+  readonly snapshot: () => Snapshot;
+  /** Names what plans are made on now; it changes with what a plan reads. */
+  readonly hubState: () => string;
+  /** Namespace of the controller's objects on the hub. */
+  readonly namespace: string;
+  /** By number. */
+  readonly records: {
+    get(number: string): PreviewRecord | undefined;
+    set(number: string, record: PreviewRecord): void;
+    delete(number: string): void;
+    keys(): readonly string[];
+  };
+  readonly reports: PreviewReports;
+  /** Absent: the guard rules have no statuses of their own. */
+  readonly knownRules: KnownRules | undefined;
+  readonly queue: PreviewQueue;
+  readonly leadership?: Pick<Leadership, 'isHeld' | 'whenHeld'> | undefined;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly onError: (error: unknown) => void;
+}

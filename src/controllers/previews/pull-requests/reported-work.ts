@@ -1,0 +1,62 @@
+import { TransientError } from '../../../core/errors.ts';
+import type { Clock, Logger } from '../../../core/ports.ts';
+import { Backoff } from '../../../runtime/backoff.ts';
+import { sleep } from '../../../runtime/sleep.ts';
+import { WakeUp } from '../../../runtime/wake-up.ts';
+import type { PullRequestPreviews } from './pull-request-previews.ts';
+
+export interface ReportedWorkOptions<T> {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+  /** For people: `comment`. */
+  readonly what: string;
+  readonly obey: (previews: PullRequestPreviews, item: T, signal: AbortSignal) => Promise<void>;
+  readonly onError: (source: string, error: unknown) => void;
+}
+
+/** Waiting at the same time: of a flood some are dropped, and each can be asked for again. */
+const MAX_WAITING = 100;
+const MAX_TRIES = 5;
+
+/** What a forge reported and only its report says: comments, groups of a merge queue. Done one after the other. */
+export class ReportedWork<T> {
+  readonly #options: ReportedWorkOptions<T>;
+  readonly #waiting: (readonly [PullRequestPreviews, T])[] = [];
+  readonly #wakeUp = new WakeUp();
+
+  constructor(options: ReportedWorkOptions<T>) {
+    this.#options = options;
+  }
+
+  take(previews: PullRequestPreviews, item: T): void {
+    if (this.#waiting.length >= MAX_WAITING) return;
+    this.#waiting.push([previews, item]);
+    this.#wakeUp.call();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const next = this.#waiting.shift();
+      if (next === undefined) await this.#wakeUp.wait(signal);
+      else await this.#obey(...next, signal);
+    }
+  }
+
+  async #obey(previews: PullRequestPreviews, item: T, signal: AbortSignal): Promise<void> {
+    const { clock, random, log, what, obey, onError } = this.#options;
+    const backoff = new Backoff({ initialMs: 1_000, maxMs: 30_000 }, random);
+    for (let attempt = 1; !signal.aborted; attempt++) {
+      try {
+        return await obey(previews, item, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        const { source } = previews;
+        log.warn('report of the forge not obeyed', { source, what, attempt, error });
+        if (attempt === 1) onError(source, error);
+        if (!(error instanceof TransientError) || attempt >= MAX_TRIES) return;
+        await sleep(clock, Math.max(error.retryAfterMs ?? 0, backoff.nextMs()), signal);
+      }
+    }
+  }
+}

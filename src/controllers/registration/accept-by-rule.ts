@@ -1,0 +1,75 @@
+import type { Reflector } from '../../adapters/kube/cache/reflector.ts';
+import { MANAGED_CLUSTER } from '../../core/model/kinds.ts';
+import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
+import { formatRfc3339, instantFromEpochMs } from '../../core/model/rfc3339.ts';
+import { isOpenToRules } from '../../core/registration/acceptance/auto-acceptance.ts';
+import {
+  type CertificateRequestObject,
+  judgeRequest,
+} from '../../core/registration/approval/judge-request.ts';
+import { AUTO_ACCEPTED_ANNOTATION, CLUSTER_NAME_LABEL } from '../../core/registration/names.ts';
+import { readRequest } from './read-request.ts';
+import { REGISTRATION_MANAGER, type RegistrationOptions } from './registration-options.ts';
+
+/**
+ * Accepts a cluster once when a rule accepts the identity that asks for its certificate. A namespace of the cluster's name that is not
+ * known to be the cluster's is a person's decision: otherwise a cluster could name itself after any namespace of the hub.
+ */
+export class AutomaticAcceptance {
+  readonly #options: RegistrationOptions;
+  readonly #requests: Reflector;
+  readonly #namespaces: Reflector;
+
+  constructor(options: RegistrationOptions, requests: Reflector, namespaces: Reflector) {
+    this.#options = options;
+    this.#requests = requests;
+    this.#namespaces = namespaces;
+  }
+
+  /** @returns whether the ManagedCluster was changed */
+  async accept(cluster: ManagedCluster): Promise<boolean> {
+    const { users, rules } = this.#options.autoAcceptance;
+    const { name, uid, resourceVersion, annotations = {} } = cluster.metadata;
+    if (users.length + rules.length === 0 || !isOpenToRules(cluster)) return false;
+    if (annotations[AUTO_ACCEPTED_ANNOTATION] !== undefined) return false;
+    const isAccepted = cluster.spec?.hubAcceptsClient === true;
+    if (!isAccepted && !(this.#isNamespaceFree(name) && this.#isAskedFor(cluster))) return false;
+    const now = formatRfc3339(instantFromEpochMs(this.#options.clock.now()));
+    // A cluster that a person accepted is marked as well: a person who denies it later is not overruled.
+    await this.#options.hub.mergePatch(
+      MANAGED_CLUSTER,
+      { namespace: '', name },
+      {
+        metadata: { uid, resourceVersion, annotations: { [AUTO_ACCEPTED_ANNOTATION]: now } },
+        ...(isAccepted ? {} : { spec: { hubAcceptsClient: true } }),
+      },
+      { fieldManager: REGISTRATION_MANAGER, metadataOnly: true },
+    );
+    if (!isAccepted) this.#options.onEvent?.({ action: 'accepted-by-rule', cluster: name });
+    return true;
+  }
+
+  #isNamespaceFree(name: string): boolean {
+    const namespace = this.#namespaces.store.get(name);
+    return namespace === undefined || namespace.metadata.labels?.[CLUSTER_NAME_LABEL] === name;
+  }
+
+  #isAskedFor(cluster: ManagedCluster): boolean {
+    const { autoAcceptance } = this.#options;
+    const requests = this.#requests.store.list() as unknown as readonly CertificateRequestObject[];
+    return requests
+      .filter(({ metadata }) => metadata.labels?.[CLUSTER_NAME_LABEL] === cluster.metadata.name)
+      .some((csr) => {
+        // Approved already, by a rule or by a person: it says as much about who asks.
+        const undecided = { ...csr, status: withoutApproval(csr) };
+        const verdict = judgeRequest(undecided, readRequest(csr), cluster, autoAcceptance);
+        return verdict.kind === 'approve';
+      });
+  }
+}
+
+function withoutApproval({
+  status,
+}: CertificateRequestObject): NonNullable<CertificateRequestObject['status']> {
+  return { conditions: (status?.conditions ?? []).filter(({ type }) => type !== 'Approved') };
+}

@@ -1,0 +1,90 @@
+import { InputError } from '../../core/errors.ts';
+import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
+import { CERTIFICATE_REQUEST, MANAGED_CLUSTER } from '../../core/model/kinds.ts';
+import type { KubeApi } from '../../core/ports.ts';
+import { type ChoiceRules, chooseRequests } from '../../core/registration/approval/choose-requests.ts';
+import type { CertificateRequestObject } from '../../core/registration/approval/judge-request.ts';
+import { CLUSTER_NAME_LABEL } from '../../core/registration/names.ts';
+import { approveRequest } from './approve-request.ts';
+import { isJoined } from './is-joined.ts';
+import { readRequest } from './read-request.ts';
+
+export interface AcceptRun {
+  readonly nowMs: number;
+  /** Nothing is written. */
+  readonly dryRun: boolean;
+}
+
+export interface Acceptance {
+  /** What was done, and what was left alone, for people. */
+  readonly lines: readonly string[];
+  /** Its agent has a certificate, or gets one. */
+  readonly hasCertificate: boolean;
+}
+
+const FIELD_MANAGER = 'berth-cli';
+const APPROVED = {
+  type: 'Approved',
+  status: 'True',
+  reason: 'BerthAccept',
+  message: 'This CSR was approved by berth accept.',
+} as const;
+
+/** @throws InputError when the hub has no such cluster */
+export async function readCluster(hub: KubeApi, name: string): Promise<ManagedCluster> {
+  const cluster = await hub.get(MANAGED_CLUSTER, { namespace: '', name });
+  if (cluster !== undefined) return cluster as ManagedCluster;
+  throw new InputError('the hub has no such cluster', {
+    code: 'kube.notfound',
+    subject: `ManagedCluster ${name}`,
+    hint: 'its agent registers it; --wait waits for that',
+  });
+}
+
+/**
+ * Approves the certificate requests of a cluster that a person means, and sets hubAcceptsClient. What is done already is not done
+ * again.
+ * @throws InputError when the hub has no such cluster; ConflictError when somebody else decided a request meanwhile
+ */
+export async function acceptCluster(
+  hub: KubeApi,
+  rules: ChoiceRules,
+  { nowMs, dryRun }: AcceptRun,
+): Promise<Acceptance> {
+  const { cluster } = rules;
+  const found = await readCluster(hub, cluster);
+  const labelSelector = `${CLUSTER_NAME_LABEL}=${cluster}`;
+  const { items } = await hub.list(CERTIFICATE_REQUEST, { labelSelector });
+  const requests = (items as readonly CertificateRequestObject[]).map((csr) => ({
+    csr,
+    content: readRequest(csr),
+  }));
+  const { approve, approved, denied, left } = chooseRequests(requests, rules);
+  const isAccepted = found.spec?.hubAcceptsClient === true;
+  if (!dryRun) {
+    for (const csr of approve)
+      await approveRequest(hub, csr, APPROVED, { nowMs, fieldManager: FIELD_MANAGER });
+    if (!isAccepted) await setAccepted(hub, found);
+  }
+  const accepted = isAccepted ? 'hubAcceptsClient already set' : 'set hubAcceptsClient to true';
+  return {
+    lines: [
+      ...approve.map(({ metadata }) => `CSR ${metadata.name} approved`),
+      ...approved.map((name) => `CSR ${name} already approved`),
+      ...denied.map((name) => `CSR ${name} already denied`),
+      ...left.map(({ name, why }) => `CSR ${name} is left alone: ${why}`),
+      `${accepted} for managed cluster ${cluster}`,
+    ],
+    hasCertificate: approve.length + approved.length > 0 || isJoined(found),
+  };
+}
+
+async function setAccepted(hub: KubeApi, { metadata }: ManagedCluster): Promise<void> {
+  const { name, uid } = metadata;
+  await hub.mergePatch(
+    MANAGED_CLUSTER,
+    { namespace: '', name },
+    { metadata: { uid }, spec: { hubAcceptsClient: true } },
+    { fieldManager: FIELD_MANAGER, metadataOnly: true },
+  );
+}

@@ -1,0 +1,8 @@
+import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
+import { JOINED } from '../../core/registration/cluster-conditions.ts';
+import { findCondition } from '../../core/work/conditions/condition-list.ts';
+
+/** The agent of the cluster has its certificate, and works with it or did. */
+export function isJoined({ status }: ManagedCluster): boolean {
+  return findCondition(status?.conditions, JOINED)?.status === 'True';
+}

@@ -1,0 +1,34 @@
+import { InputError } from '../../core/errors.ts';
+import { EVENT } from '../../core/model/kinds.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import { clusterEvent, type ClusterNews } from '../../core/registration/cluster-event.ts';
+import type { RegistrationOptions } from './registration-options.ts';
+
+interface HubNews extends ClusterNews {
+  readonly reason: 'ManagedClusterAccepted' | 'ManagedClusterDenied' | 'AvailableUnknown';
+}
+
+const CONTROLLER = 'berth-registration';
+
+/** Writes an Event into the namespace of the cluster. What is refused is left out: an Event is news, and changes nothing. */
+export async function reportEvent(
+  { hub, clock, log, random }: Pick<RegistrationOptions, 'hub' | 'clock' | 'log' | 'random'>,
+  cluster: KubeObject,
+  news: HubNews,
+): Promise<void> {
+  const nowMs = clock.now();
+  const suffix = `${Math.floor(nowMs).toString(16)}${Math.floor(random() * 0x10000).toString(16)}`;
+  const event = clusterEvent(cluster, news, {
+    ...{ controller: CONTROLLER, instance: CONTROLLER },
+    ...{ nowMs, suffix },
+  });
+  try {
+    await hub.create(EVENT, event, { metadataOnly: true });
+  } catch (error) {
+    log[error instanceof InputError ? 'warn' : 'debug']('event was not written', {
+      cluster: cluster.metadata.name,
+      reason: news.reason,
+      error,
+    });
+  }
+}

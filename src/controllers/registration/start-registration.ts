@@ -1,0 +1,90 @@
+import { mayBeAllowedLater } from '../../adapters/kube/transport/kube-errors.ts';
+import { ConflictError } from '../../core/errors.ts';
+import { FailingKeys } from '../../core/failing-keys.ts';
+import type { RegistrationDuty } from '../../core/registration/duties.ts';
+import { runReconciler } from '../../runtime/reconciler.ts';
+import { Supervisor } from '../../runtime/supervisor.ts';
+import { WorkQueue } from '../../runtime/work-queue.ts';
+import { refusedKindText } from '../inventory/refused-kind.ts';
+import { ApproveRequests } from './approve-requests.ts';
+import { CleanUpClusters } from './clean-up-clusters.ts';
+import { KeepAccepted } from './keep-accepted.ts';
+import { KeepSets } from './keep-sets.ts';
+import { KeepSharedRoles } from './keep-shared-roles.ts';
+import { KeepTaints } from './keep-taints.ts';
+import type { RegistrationController, RegistrationOptions } from './registration-options.ts';
+import { WatchLeases } from './watch-leases.ts';
+
+export interface RunningRegistration {
+  /** What fails at the moment, as text for users; all of it is tried again. */
+  warnings(): readonly string[];
+  close(): Promise<void>;
+}
+
+const WORKERS = 4;
+
+const CONTROLLERS: Readonly<
+  Record<RegistrationDuty, (options: RegistrationOptions) => readonly RegistrationController[]>
+> = {
+  acceptance: (options) => [new KeepSharedRoles(options), new KeepAccepted(options)],
+  approval: (options) => [new ApproveRequests(options)],
+  health: (options) => [new WatchLeases(options)],
+  taints: (options) => [new KeepTaints(options)],
+  sets: (options) => [new KeepSets(options)],
+  cleanup: (options) => [new CleanUpClusters(options)],
+};
+
+/** Runs the given controllers of registration on the hub. */
+export function startRegistration(
+  options: RegistrationOptions,
+  duties: readonly RegistrationDuty[],
+): RunningRegistration {
+  const { clock, random, log, mayBegin, onError } = options;
+  const supervisor = new Supervisor({ clock, random, log });
+  const failing = new FailingKeys('passes of registration');
+  const controllers = duties.flatMap((duty) => CONTROLLERS[duty](options));
+  for (const controller of controllers) {
+    const { name } = controller;
+    if (controller.run !== undefined)
+      supervisor.start(`watch of ${name}`, (signal) => controller.run?.(signal) ?? Promise.resolve());
+    supervisor.start(`registration: ${name}`, async (signal) => {
+      // Before every kind has been listed, an object that is missing may only be unread.
+      await Promise.all(controller.reads.map((reflector) => reflector.whenSynced(signal)));
+      if (signal.aborted) return;
+      const queue = new WorkQueue(clock);
+      controller.follow(queue);
+      await runReconciler(
+        {
+          ...{ clock, random, log, name: `registration: ${name}`, queue, mayBegin },
+          concurrency: WORKERS,
+          mayPass: mayBeAllowedLater,
+          reconcile: async (key) => {
+            const outcome = await controller.reconcile(key);
+            failing.succeeded(`registration: ${name} of ${key}`);
+            return outcome;
+          },
+          onError: (key, error) => {
+            // Somebody was faster: the next pass sees it.
+            if (error instanceof ConflictError) return;
+            failing.failed(`registration: ${name} of ${key}`, error);
+            onError?.(`${name} ${key}`, error);
+          },
+        },
+        signal,
+      );
+    });
+  }
+  return {
+    warnings: () => [...refusals(controllers), ...failing.warnings()],
+    close: () => supervisor.close(),
+  };
+}
+
+function refusals(controllers: readonly RegistrationController[]): readonly string[] {
+  const reflectors = new Set(controllers.flatMap(({ reads }) => reads));
+  return [...reflectors].flatMap(({ kind, failure }) =>
+    failure === undefined
+      ? []
+      : [`registration: ${refusedKindText(kind, failure)}; what needs it does nothing until then`],
+  );
+}

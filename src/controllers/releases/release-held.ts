@@ -1,0 +1,74 @@
+import { InputError } from '../../core/errors.ts';
+import type { Placement } from '../../core/model/kind/placement.ts';
+import { CONFIG_MAP, PLACEMENT } from '../../core/model/kinds.ts';
+import type { KubeApi, ObjectKey } from '../../core/ports.ts';
+import { activeHold } from '../../core/publish/approval/active-hold.ts';
+import {
+  HELD_MESSAGE_ANNOTATION,
+  HELD_TOKEN_ANNOTATION,
+  RELEASE_ANNOTATION,
+  RELEASED_ANNOTATION,
+  RELEASED_BY_ANNOTATION,
+} from '../../core/publish/approval/publish-annotations.ts';
+import { parentOfSource } from '../../core/sync/apply-set.ts';
+import { RELEASE_WRITE, type Release } from './release.ts';
+
+/** Releases a held decision. @throws InputError `release.placement`, `release.not-held`, `release.token`, or what the hub throws */
+export async function releasePlacement(
+  hub: KubeApi,
+  key: ObjectKey,
+  { token, releasedBy }: Release,
+): Promise<void> {
+  const found = (await hub.get(PLACEMENT, key)) as unknown as Placement | undefined;
+  requireHeld(found, `Placement ${key.namespace}/${key.name}`, token);
+  const annotations = { [RELEASED_ANNOTATION]: token, [RELEASED_BY_ANNOTATION]: releasedBy };
+  await hub.mergePatch(PLACEMENT, key, { metadata: { annotations } }, RELEASE_WRITE);
+}
+
+/**
+ * Releases held deletions of a source. What is held is on the source's ApplySet: the controller writes it there.
+ * @param from the source, and the namespace of the controller's objects
+ * @returns whether the hub shows that these deletions are held; controllers of older versions do not write it
+ * @throws InputError `release.source`, `release.not-held`, `release.token`, or what the hub throws
+ */
+export async function releaseDeletions(
+  hub: KubeApi,
+  { source, namespace }: { readonly source: string; readonly namespace: string },
+  { token, releasedBy }: Release,
+): Promise<{ readonly isShown: boolean }> {
+  const key = parentOfSource(source, namespace);
+  const subject = `source ${source}`;
+  const parent = await hub.get(CONFIG_MAP, key);
+  if (parent === undefined)
+    throw new InputError(`has no ApplySet on the hub: no ConfigMap ${namespace}/${key.name}`, {
+      code: 'release.source',
+      subject,
+      hint: 'the name of the source is that of its settings; --namespace names another namespace of the controller',
+    });
+  const { [HELD_TOKEN_ANNOTATION]: held, [HELD_MESSAGE_ANNOTATION]: message } =
+    parent.metadata.annotations ?? {};
+  if (held === '') throw new InputError('nothing is held', { code: 'release.not-held', subject });
+  if (held !== undefined && held !== token)
+    throw new InputError(`the token ${token} does not match the deletions that are held now, under ${held}`, {
+      code: 'release.token',
+      subject,
+      hint: message,
+    });
+  const annotations = { [RELEASE_ANNOTATION]: token, [RELEASED_BY_ANNOTATION]: releasedBy };
+  await hub.mergePatch(CONFIG_MAP, key, { metadata: { annotations } }, RELEASE_WRITE);
+  return { isShown: held !== undefined };
+}
+
+/** A token of yesterday would do nothing, silently: say so. */
+function requireHeld(placement: Placement | undefined, subject: string, token: string): void {
+  if (placement === undefined)
+    throw new InputError('does not exist on the hub', { code: 'release.placement', subject });
+  const held = activeHold(placement);
+  if (held === undefined) throw new InputError('nothing is held', { code: 'release.not-held', subject });
+  if (!held.message.includes(token))
+    throw new InputError(`the token ${token} does not match the change that is held now`, {
+      code: 'release.token',
+      subject,
+      hint: held.message,
+    });
+}

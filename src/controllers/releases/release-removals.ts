@@ -1,0 +1,69 @@
+import { APPLICATION } from '../../core/argocd/argocd-kinds.ts';
+import { countedRemoval } from '../../core/argocd/pull/judge-removals.ts';
+import { planPull, type PullLeaving } from '../../core/argocd/pull/plan-pull.ts';
+import { PULL_LABEL } from '../../core/argocd/pull/pull-keys.ts';
+import { hubApplicationOf, removalGroup } from '../../core/argocd/pull/pull-target.ts';
+import { InputError } from '../../core/errors.ts';
+import { asApplication } from '../../core/model/kind/argo-application.ts';
+import type { ManifestWork } from '../../core/model/kind/manifest-work.ts';
+import { MANAGED_CLUSTER, MANIFEST_WORK } from '../../core/model/kinds.ts';
+import type { KubeApi } from '../../core/ports.ts';
+import { formatNameList } from '../../core/publish/judge/judge-result.ts';
+import {
+  RELEASE_ANNOTATION,
+  RELEASED_BY_ANNOTATION,
+} from '../../core/publish/approval/publish-annotations.ts';
+import { sha256 } from '../../runtime/sha256.ts';
+import { RELEASE_WRITE, type Release } from './release.ts';
+
+/**
+ * Releases held removals of pulled works. What would be removed is computed as the controller does it, from the hub.
+ * @param group see removalGroup
+ * @returns the names of the works that are removed
+ * @throws InputError `release.removals`, `release.not-held`, `release.token`, or what the hub throws
+ */
+export async function releaseRemovals(
+  hub: KubeApi,
+  group: string,
+  { token, releasedBy }: Release,
+): Promise<readonly string[]> {
+  const leaving = await leavingOf(hub, group);
+  const { taken, names, token: current } = countedRemoval(sha256, group, leaving);
+  const [first] = taken;
+  if (first === undefined)
+    throw new InputError('nothing is held', { code: 'release.not-held', subject: group });
+  if (current !== token)
+    throw new InputError(`the token ${token} does not match what would be removed now, under ${current}`, {
+      code: 'release.token',
+      subject: group,
+      hint: `${names.length} ManifestWorks: ${formatNameList(names)}`,
+    });
+  const { namespace = '', name } = first.work.metadata;
+  const metadata = { annotations: { [RELEASE_ANNOTATION]: token, [RELEASED_BY_ANNOTATION]: releasedBy } };
+  await hub.mergePatch(MANIFEST_WORK, { namespace, name }, { metadata }, RELEASE_WRITE);
+  return names;
+}
+
+async function leavingOf(hub: KubeApi, group: string): Promise<readonly PullLeaving[]> {
+  const { items } = await hub.list(MANIFEST_WORK, { labelSelector: PULL_LABEL });
+  const all = items as unknown as readonly ManifestWork[];
+  const applications = new Set(
+    all.filter((work) => removalGroup(work) === group).map((work) => hubApplicationOf(work) ?? ''),
+  );
+  if (applications.size === 0)
+    throw new InputError('no ManifestWork on the hub carries such an Application', {
+      code: 'release.removals',
+      subject: group,
+      hint: 'berth status names the ApplicationSets and namespaces whose removals are held',
+    });
+  const clusters = new Set((await hub.list(MANAGED_CLUSTER)).items.map(({ metadata }) => metadata.name));
+  const leaving: PullLeaving[] = [];
+  for (const key of applications) {
+    const [namespace = '', name = ''] = key.split('/');
+    const live = await hub.get(APPLICATION, { namespace, name });
+    const application = live === undefined ? undefined : asApplication(live);
+    const works = all.filter((work) => hubApplicationOf(work) === key);
+    leaving.push(...planPull({ application, works, hasCluster: (one) => clusters.has(one) }).leaving);
+  }
+  return leaving;
+}

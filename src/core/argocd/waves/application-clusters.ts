@@ -1,0 +1,53 @@
+import type { Application } from '../../model/kind/argo-application.ts';
+import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
+import { pullCluster } from '../pull/pull-target.ts';
+import { withoutSlash } from '../cluster-secrets/known-secret.ts';
+
+export interface ApplicationsByCluster {
+  /** By name of the ManagedCluster. */
+  readonly byCluster: ReadonlyMap<string, readonly Application[]>;
+  /** Names of Applications whose destination names no cluster. */
+  readonly unassigned: readonly string[];
+}
+
+/** For which ManagedCluster each Application of an ApplicationSet is: the one that pulls it, or that of its destination. */
+export function applicationsByCluster(
+  applications: readonly Application[],
+  clusters: () => readonly ManagedCluster[],
+): ApplicationsByCluster {
+  let servers: ReadonlyMap<string, string | undefined> | undefined;
+  const clusterAt = (server: unknown): string | undefined =>
+    typeof server === 'string'
+      ? (servers ??= clustersByServer(clusters())).get(withoutSlash(server))
+      : undefined;
+  const byCluster = new Map<string, Application[]>();
+  const unassigned: string[] = [];
+  for (const application of applications) {
+    const { name, server } = application.spec?.destination ?? {};
+    const cluster = pullCluster(application) ?? textOf(name) ?? clusterAt(server);
+    if (cluster === undefined) unassigned.push(application.metadata.name);
+    else {
+      const others = byCluster.get(cluster);
+      if (others === undefined) byCluster.set(cluster, [application]);
+      else others.push(application);
+    }
+  }
+  return { byCluster, unassigned: unassigned.sort() };
+}
+
+/** An address that two clusters have names neither. */
+function clustersByServer(clusters: readonly ManagedCluster[]): ReadonlyMap<string, string | undefined> {
+  const servers = new Map<string, string | undefined>();
+  for (const { metadata, spec } of clusters)
+    for (const { url } of spec?.managedClusterClientConfigs ?? []) {
+      if (url === undefined) continue;
+      const server = withoutSlash(url);
+      const known = servers.get(server);
+      servers.set(server, servers.has(server) && known !== metadata.name ? undefined : metadata.name);
+    }
+  return servers;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

@@ -1,0 +1,84 @@
+import { jsonEqual } from '../../model/json-equal.ts';
+import type { Application } from '../../model/kind/argo-application.ts';
+import { epochMsOf, parseRfc3339 } from '../../model/rfc3339.ts';
+
+/** What the Applications of an ApplicationSet say of one cluster. What is not known is not healthy. */
+export type ClusterHealth =
+  | {
+      readonly kind: 'healthy';
+      /** Since when, as Argo CD reports it; milliseconds since the epoch. */
+      readonly sinceMs: number | undefined;
+    }
+  | {
+      /** `progressing`: nothing is wrong so far. */
+      readonly kind: 'progressing' | 'failing';
+      /** For people: `Application web-c1 is Degraded`. */
+      readonly why: string;
+    };
+
+/** Of all Applications for one cluster: the worst. @param applications at least one */
+export function clusterHealth(applications: readonly Application[]): ClusterHealth {
+  const all = applications.map(applicationHealth);
+  const bad = all.find(({ kind }) => kind === 'failing') ?? all.find(({ kind }) => kind === 'progressing');
+  if (bad !== undefined) return bad;
+  const times = all.map((health) => (health.kind === 'healthy' ? health.sinceMs : undefined));
+  return { kind: 'healthy', sinceMs: latest(times) };
+}
+
+/**
+ * An Application counts as healthy when it is Healthy and Synced, its last operation succeeded, and that is said of the source that it
+ * has now. RollingSync of the ApplicationSet controller asks for the first two (argo-cd `applicationset/progressivesync`).
+ */
+function applicationHealth({ metadata, spec, status }: Application): ClusterHealth {
+  const is = (kind: 'progressing' | 'failing', what: string): ClusterHealth => ({
+    kind,
+    why: `Application ${metadata.name} ${what}`,
+  });
+  if (metadata.deletionTimestamp !== undefined) return is('progressing', 'is being deleted');
+  const { health, sync, operationState } = status ?? {};
+  if (health?.status === undefined || sync?.status === undefined)
+    return is('progressing', 'has no status yet');
+  if (operationState?.phase === 'Failed' || operationState?.phase === 'Error')
+    return is('failing', `failed to sync: ${operationState.message ?? operationState.phase}`);
+  if (health.status !== 'Healthy')
+    return is(IN_PROGRESS.includes(health.status) ? 'progressing' : 'failing', `is ${health.status}`);
+  if (sync.status !== 'Synced')
+    return is(sync.status === 'OutOfSync' ? 'progressing' : 'failing', `is ${sync.status}`);
+  if (operationState?.phase !== undefined && operationState.phase !== 'Succeeded')
+    return is('progressing', 'is being synced');
+  if (!isOfThisSource(spec, sync.comparedTo))
+    return is('progressing', 'was not compared with its new source yet');
+  const since = timeOf(health.lastTransitionTime);
+  // Without the first time nothing is known of when it became healthy.
+  return {
+    kind: 'healthy',
+    sinceMs: since === undefined ? undefined : Math.max(since, timeOf(operationState?.finishedAt) ?? since),
+  };
+}
+
+const IN_PROGRESS: readonly string[] = ['Progressing', 'Missing'];
+
+/** The pull model reports no source: what it reports counts. */
+function isOfThisSource(
+  spec: Application['spec'],
+  comparedTo: Readonly<Record<string, unknown>> | undefined,
+): boolean {
+  if (comparedTo === undefined) return true;
+  const key = spec?.['sources'] === undefined ? 'source' : 'sources';
+  return jsonEqual(spec?.[key], comparedTo[key]);
+}
+
+function timeOf(text: string | undefined): number | undefined {
+  const time = text === undefined ? undefined : parseRfc3339(text);
+  return time === undefined ? undefined : epochMsOf(time);
+}
+
+/** Undefined when one of them is. */
+function latest(times: readonly (number | undefined)[]): number | undefined {
+  let last: number | undefined;
+  for (const time of times) {
+    if (time === undefined) return undefined;
+    last = Math.max(last ?? time, time);
+  }
+  return last;
+}

@@ -1,0 +1,72 @@
+import type { PublishedPlacement } from '../../publish/pages/published-placements.ts';
+import type { ApplicationsByCluster } from './application-clusters.ts';
+import { clusterHealth } from './cluster-health.ts';
+import { type HeldWaves, planWaves } from './plan-waves.ts';
+import { type PlacementWaves, type WaveRecord } from './wave-record.ts';
+import type { WaveUses } from './wave-use.ts';
+
+export interface RecordInputs extends WaveUses {
+  /** What is written; undefined: nothing. */
+  readonly before: WaveRecord | undefined;
+  readonly publishedOf: (placement: string) => PublishedPlacement | undefined;
+  readonly applications: ApplicationsByCluster;
+  /** Why the health of Applications is unknown. */
+  readonly healthProblem: string | undefined;
+  readonly nowMs: number;
+}
+
+export interface RecordPlan {
+  readonly record: WaveRecord;
+  /** By placement. */
+  readonly held: ReadonlyMap<string, HeldWaves>;
+  /** By placement: clusters that are served and were not before, sorted. */
+  readonly opened: ReadonlyMap<string, readonly string[]>;
+  /** What somebody has to correct, as sentences. */
+  readonly problems: readonly string[];
+  readonly againAfterMs: number | undefined;
+}
+
+/** The waves of all placements of one ApplicationSet. What cannot be planned now stays as it is written. */
+export function planWaveRecord(inputs: RecordInputs): RecordPlan {
+  const { rules, refused, before, applications, publishedOf } = inputs;
+  const health = new Map(
+    [...applications.byCluster].map(([cluster, ofCluster]) => [cluster, clusterHealth(ofCluster)]),
+  );
+  const record = new Map<string, PlacementWaves>();
+  const held = new Map<string, HeldWaves>();
+  const opened = new Map<string, readonly string[]>();
+  const problems = [...refused].map(([placement, problem]) => `placement ${placement}: ${problem}`);
+  const waits: number[] = [];
+  for (const placement of [...rules.keys(), ...refused.keys()].sort()) {
+    const written = before?.get(placement);
+    const rule = rules.get(placement);
+    const published = publishedOf(placement);
+    if (rule === undefined || published === undefined) {
+      // Argo CD keeps the Applications of a placement that is not published.
+      if (written !== undefined) record.set(placement, written);
+      continue;
+    }
+    if (written === undefined && applications.unassigned.length > 0) {
+      problems.push(
+        `placement ${placement}: it is not known for which clusters these Applications are: ${applications.unassigned.slice(0, MAX_NAMES).join(', ')}; let their destination have the name of the cluster`,
+      );
+      continue;
+    }
+    const plan = planWaves({ ...inputs, rule, groups: published.groups, before: written, health });
+    record.set(placement, plan.waves);
+    if (plan.held !== undefined) held.set(placement, plan.held);
+    if (plan.againAfterMs !== undefined) waits.push(plan.againAfterMs);
+    opened.set(placement, openedClusters(written, plan.waves));
+  }
+  const againAfterMs = waits.length === 0 ? undefined : Math.min(...waits);
+  return { record, held, opened, problems, againAfterMs };
+}
+
+const MAX_NAMES = 5;
+
+function openedClusters(before: PlacementWaves | undefined, after: PlacementWaves): readonly string[] {
+  return [...after.clusters]
+    .filter(([cluster, { isServed }]) => isServed && before?.clusters.get(cluster)?.isServed !== true)
+    .map(([cluster]) => cluster)
+    .sort();
+}

@@ -1,0 +1,162 @@
+import { formatRfc3339, instantFromEpochMs } from '../../model/rfc3339.ts';
+import { formatNameList } from '../../publish/judge/judge-result.ts';
+import type { PublishedGroup } from '../../publish/pages/published-placements.ts';
+import type { ClusterHealth } from './cluster-health.ts';
+import type { ClusterWave, PlacementWaves } from './wave-record.ts';
+import type { WaveRule } from './wave-rule.ts';
+
+export interface WaveInputs {
+  readonly rule: WaveRule;
+  /** Of the decision that is published. */
+  readonly groups: readonly PublishedGroup[];
+  /** What is written; undefined: nothing. */
+  readonly before: PlacementWaves | undefined;
+  /** By cluster, of the clusters that the ApplicationSet has Applications for. */
+  readonly health: ReadonlyMap<string, ClusterHealth>;
+  /** Why the health of all clusters is unknown; undefined: it is known. */
+  readonly healthProblem: string | undefined;
+  readonly nowMs: number;
+}
+
+export interface WavePlan {
+  /** To be written before anything is served by it. */
+  readonly waves: PlacementWaves;
+  /** Undefined: every cluster is served. */
+  readonly held: HeldWaves | undefined;
+  /** When time alone may change the plan. */
+  readonly againAfterMs: number | undefined;
+}
+
+export interface HeldWaves {
+  /** Clusters that are not served, sorted. */
+  readonly clusters: readonly string[];
+  /** The first wave with such a cluster. */
+  readonly wave: number;
+  /** The wave that it waits for, and what that one lacks. `failing`: somebody should look. */
+  readonly waitsFor: number;
+  readonly reason: 'progressing' | 'failing' | 'soaking';
+  /** A sentence. */
+  readonly message: string;
+}
+
+/**
+ * The waves of a decision, and which of its clusters are served.
+ *
+ * A cluster keeps its wave for as long as it is selected; a new one joins the wave of its decision group, the last wave where there are
+ * more groups. So a cluster that leaves, or a group that is numbered again, changes nothing for the others.
+ * A cluster that was served, or that has an Application, is served for as long as it is selected. A new one is served when every wave
+ * before its own is served completely, healthy, and has been so for the soak time. The alternative was to open waves once and for all:
+ * then clusters that join later would get the content all at the same time.
+ */
+export function planWaves(inputs: WaveInputs): WavePlan {
+  const { rule, before } = inputs;
+  const members = assignWaves(inputs);
+  const healthySinceMs: (number | undefined)[] = [];
+  let blocked: BlockedWave | undefined;
+  if (rule.soakMs !== undefined)
+    for (let wave = 0; wave < rule.count && blocked === undefined; wave++) {
+      const clusters = [...members].filter(([, one]) => one.wave === wave);
+      for (const [cluster, one] of clusters) members.set(cluster, { ...one, isServed: true });
+      const names = clusters.map(([cluster]) => cluster);
+      const state = judgeWave(names, before?.healthySinceMs[wave], inputs, rule.soakMs);
+      healthySinceMs.push(state.sinceMs);
+      if (state.blocked !== undefined) blocked = { wave, ...state.blocked };
+    }
+  const held = blocked === undefined ? undefined : heldWaves(members, blocked);
+  return {
+    // Where nothing waits, the health of Applications changes nothing that is written.
+    waves: { clusters: members, healthySinceMs: held === undefined ? [] : healthySinceMs },
+    held,
+    againAfterMs: held === undefined ? undefined : blocked?.againAfterMs,
+  };
+}
+
+function assignWaves({ rule, groups, before, health }: WaveInputs): Map<string, ClusterWave> {
+  const last = rule.count - 1;
+  const members = new Map<string, ClusterWave>();
+  for (const { index, decisions } of groups)
+    for (const { clusterName } of decisions) {
+      const known = before?.clusters.get(clusterName);
+      const isServed = rule.soakMs === undefined || known?.isServed === true || health.has(clusterName);
+      members.set(clusterName, { wave: Math.min(known?.wave ?? index, last), isServed });
+    }
+  return members;
+}
+
+interface BlockedWave {
+  readonly wave: number;
+  readonly reason: HeldWaves['reason'];
+  readonly why: string;
+  readonly againAfterMs?: number | undefined;
+}
+
+interface WaveState {
+  readonly sinceMs: number | undefined;
+  readonly blocked: Omit<BlockedWave, 'wave'> | undefined;
+}
+
+function judgeWave(
+  clusters: readonly string[],
+  knownSinceMs: number | undefined,
+  { health, healthProblem, nowMs }: WaveInputs,
+  soakMs: number,
+): WaveState {
+  if (clusters.length === 0) return { sinceMs: undefined, blocked: undefined };
+  const isBlocked = (reason: 'progressing' | 'failing', why: string): WaveState => ({
+    sinceMs: undefined,
+    blocked: { reason, why },
+  });
+  if (healthProblem !== undefined)
+    return isBlocked('failing', `is not known to be healthy: ${healthProblem}`);
+  const bad = clusters.map((cluster): readonly [string, ClusterHealth | undefined] => [
+    cluster,
+    health.get(cluster),
+  ]);
+  const failing = bad.flatMap(([, one]) => (one?.kind === 'failing' ? [one.why] : []));
+  if (failing.length > 0) return isBlocked('failing', `is not healthy: ${formatNameList(failing)}`);
+  const missing = bad.flatMap(([cluster, one]) => (one === undefined ? [cluster] : []));
+  if (missing.length > 0)
+    return isBlocked('progressing', `has no Application yet for ${formatNameList(missing)}`);
+  const progressing = bad.flatMap(([, one]) => (one?.kind === 'progressing' ? [one.why] : []));
+  if (progressing.length > 0)
+    return isBlocked('progressing', `is not healthy yet: ${formatNameList(progressing)}`);
+  const sinceMs = healthySince(
+    bad.map(([, one]) => (one?.kind === 'healthy' ? one.sinceMs : undefined)),
+    knownSinceMs,
+    nowMs,
+  );
+  const dueMs = sinceMs + soakMs;
+  if (dueMs <= nowMs) return { sinceMs, blocked: undefined };
+  const why = `is healthy, and soaks until ${formatRfc3339(instantFromEpochMs(dueMs))}`;
+  return { sinceMs, blocked: { reason: 'soaking', why, againAfterMs: dueMs - nowMs } };
+}
+
+/**
+ * What Argo CD reports counts, also for a time when nobody looked. Where it reports nothing, the wave is healthy since it was first seen
+ * so. A time in the future is that of another machine's clock, and counts as now.
+ */
+function healthySince(
+  reportedMs: readonly (number | undefined)[],
+  knownMs: number | undefined,
+  nowMs: number,
+): number {
+  const known = knownMs === undefined ? undefined : Math.min(knownMs, nowMs);
+  const isComplete = reportedMs.every((time) => time !== undefined);
+  const newest = reportedMs.reduce<number>((last, time) => Math.max(last, time ?? last), -Infinity);
+  if (known === undefined) return isComplete ? Math.min(newest, nowMs) : nowMs;
+  return Math.max(known, Math.min(newest, nowMs));
+}
+
+/** Undefined: no cluster waits. */
+function heldWaves(
+  members: ReadonlyMap<string, ClusterWave>,
+  { wave: waitsFor, reason, why }: BlockedWave,
+): HeldWaves | undefined {
+  const waiting = [...members].filter(([, { isServed }]) => !isServed);
+  if (waiting.length === 0) return undefined;
+  const wave = Math.min(...waiting.map(([, one]) => one.wave));
+  const clusters = waiting.map(([cluster]) => cluster).sort();
+  const count = clusters.length === 1 ? '1 cluster waits' : `${clusters.length} clusters wait`;
+  const message = `${count}, from wave w${wave} on: wave w${waitsFor} ${why}`;
+  return { clusters, wave, waitsFor, reason, message };
+}

@@ -1,0 +1,87 @@
+import { sameRule, type WaveRule } from './wave-rule.ts';
+import { parseWaveRecord, type PlacementWaves, WAVES_ANNOTATION } from './wave-record.ts';
+
+/** What an ApplicationSet asks for. */
+export interface WavesAsked {
+  /** Name of the ApplicationSet. */
+  readonly applicationSet: string;
+  /** Its namespace; undefined: Argo CD did not say. */
+  readonly applicationSetNamespace: string | undefined;
+  /** `namespace/name` */
+  readonly placement: string;
+  readonly rule: WaveRule;
+}
+
+export type WaveReading =
+  /** The wave of each cluster that is served. */
+  | { readonly ok: true; readonly served: ReadonlyMap<string, number> }
+  /** `isWrong`: somebody has to change the ApplicationSet or the settings of Berth. */
+  | { readonly ok: false; readonly isWrong: boolean; readonly message: string };
+
+/** An ApplicationSet that takes the placement in waves, as the hub has it. */
+export interface WaveCandidate {
+  readonly namespace: string;
+  readonly rule: WaveRule;
+  /** Value of the annotation. */
+  readonly written: string | undefined;
+}
+
+/**
+ * The waves by which an ApplicationSet is answered. They are read from what is written on it, never computed here: so every process gives
+ * the same answer, and what was not written was not served.
+ * @param candidates ApplicationSets of the name, in whatever namespace
+ */
+export function readServedWaves(
+  { applicationSet, applicationSetNamespace, placement, rule }: WavesAsked,
+  candidates: readonly WaveCandidate[],
+  parsed: (written: string, namespace: string) => ReadonlyMap<string, ServedWaves> | undefined,
+): WaveReading {
+  const [found, ...others] = candidates.filter(
+    ({ namespace }) => applicationSetNamespace === undefined || namespace === applicationSetNamespace,
+  );
+  if (found === undefined)
+    return wait(
+      `no ApplicationSet ${applicationSet} that takes placement ${placement} in waves is known yet`,
+    );
+  if (others.length > 0)
+    return {
+      ok: false,
+      isWrong: true,
+      message: `several namespaces have an ApplicationSet ${applicationSet} for placement ${placement}: name its own in input.parameters.applicationSetNamespace`,
+    };
+  if (!sameRule(rule, found.rule))
+    return wait(`the waves of ApplicationSet ${applicationSet} were changed a moment ago`);
+  const waves =
+    found.written === undefined ? undefined : parsed(found.written, found.namespace)?.get(placement);
+  if (waves === undefined)
+    return wait(
+      `the waves of placement ${placement} are not written on ApplicationSet ${applicationSet} yet`,
+    );
+  return { ok: true, served: waves };
+}
+
+export type ServedWaves = ReadonlyMap<string, number>;
+
+/** Reads the annotation `berth.dev/waves`. By placement: the wave of each cluster that is served. Undefined: it is no record. */
+export function servedWaves(written: string): ReadonlyMap<string, ServedWaves> | undefined {
+  const record = parseWaveRecord(written);
+  if (record === undefined) return undefined;
+  return new Map([...record].map(([placement, waves]) => [placement, servedOf(waves)]));
+}
+
+/** What an answer depends on, of all that is written on an ApplicationSet; '' for nothing. */
+export function servedText(annotations: Readonly<Record<string, string>> | undefined): string {
+  const written = annotations?.[WAVES_ANNOTATION];
+  const waves = written === undefined ? undefined : servedWaves(written);
+  return waves === undefined ? '' : JSON.stringify([...waves].map(([name, served]) => [name, [...served]]));
+}
+
+function servedOf({ clusters }: PlacementWaves): ServedWaves {
+  return new Map(
+    [...clusters].flatMap(([cluster, { wave, isServed }]) => (isServed ? [[cluster, wave]] : [])),
+  );
+}
+
+function wait(message: string): WaveReading {
+  return { ok: false, isWrong: false, message };
+}

@@ -1,0 +1,99 @@
+import { epochMsOf, formatMicroTime, instantFromEpochMs, parseRfc3339 } from '../../model/rfc3339.ts';
+
+/**
+ * On an ApplicationSet: the wave of each cluster, and whether it is served. The endpoint answers from it, so that every process gives the
+ * same answer; a restart and another leader go on from it.
+ */
+export const WAVES_ANNOTATION = 'berth.dev/waves';
+
+export interface ClusterWave {
+  /** From 0. */
+  readonly wave: number;
+  /** False: the endpoint leaves the cluster out until the waves before are healthy. */
+  readonly isServed: boolean;
+}
+
+/** What is written of one placement. */
+export interface PlacementWaves {
+  readonly clusters: ReadonlyMap<string, ClusterWave>;
+  /** By wave: since when all its clusters are healthy, milliseconds since the epoch. Known only while a wave is held. */
+  readonly healthySinceMs: readonly (number | undefined)[];
+}
+
+/** By placement, `namespace/name`. */
+export type WaveRecord = ReadonlyMap<string, PlacementWaves>;
+
+/** All annotations of an object together may have 256 KiB. */
+const MAX_LENGTH = 160 * 1024;
+
+/** Undefined: it is longer than an annotation may be. Equal records are equal text. */
+export function renderWaveRecord(record: WaveRecord): string | undefined {
+  const placements = [...record].sort(([a], [b]) => (a < b ? -1 : 1));
+  const text = JSON.stringify(Object.fromEntries(placements.map(([name, waves]) => [name, wavesOf(waves)])));
+  return text.length > MAX_LENGTH ? undefined : text;
+}
+
+/** Undefined: the text is no record. */
+export function parseWaveRecord(text: string): WaveRecord | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isRecord(value)) return undefined;
+  const record = new Map<string, PlacementWaves>();
+  for (const [placement, waves] of Object.entries(value)) {
+    const parsed = parseWaves(waves);
+    if (parsed === undefined) return undefined;
+    record.set(placement, parsed);
+  }
+  return record;
+}
+
+interface WrittenWave {
+  readonly served?: readonly string[];
+  readonly held?: readonly string[];
+  /** RFC 3339 */
+  readonly healthySince?: string;
+}
+
+function wavesOf({ clusters, healthySinceMs }: PlacementWaves): readonly WrittenWave[] {
+  const count = Math.max(0, ...[...clusters.values()].map(({ wave }) => wave + 1));
+  const names = Array.from({ length: count }, () => ({ served: [] as string[], held: [] as string[] }));
+  for (const [cluster, { wave, isServed }] of clusters)
+    names[wave]?.[isServed ? 'served' : 'held'].push(cluster);
+  return names.map(({ served, held }, wave) => {
+    const sinceMs = healthySinceMs[wave];
+    return {
+      ...(served.length > 0 && { served: served.sort() }),
+      ...(held.length > 0 && { held: held.sort() }),
+      ...(sinceMs !== undefined && { healthySince: formatMicroTime(instantFromEpochMs(sinceMs)) }),
+    };
+  });
+}
+
+function parseWaves(value: unknown): PlacementWaves | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const clusters = new Map<string, ClusterWave>();
+  const healthySinceMs: (number | undefined)[] = [];
+  for (const [wave, one] of (value as readonly unknown[]).entries()) {
+    if (!isRecord(one)) return undefined;
+    const { served = [], held = [], healthySince } = one;
+    if (!isNames(served) || !isNames(held)) return undefined;
+    for (const name of served) clusters.set(name, { wave, isServed: true });
+    // What is in both was served.
+    for (const name of held) if (!clusters.has(name)) clusters.set(name, { wave, isServed: false });
+    const since = typeof healthySince === 'string' ? parseRfc3339(healthySince) : undefined;
+    healthySinceMs.push(since === undefined ? undefined : Math.round(epochMsOf(since)));
+  }
+  return { clusters, healthySinceMs };
+}
+
+function isNames(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((name) => typeof name === 'string');
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,45 @@
+import type { JsonObject } from '../../model/json-value.ts';
+
+/** A creation or an update of an object of OCM, as admission sees it. Status and deletions are none of its business. */
+export interface OcmWrite {
+  readonly operation: 'CREATE' | 'UPDATE';
+  readonly object: JsonObject;
+  /** Undefined for a creation. */
+  readonly old: JsonObject | undefined;
+  readonly userName: string;
+}
+
+/** Why a write is refused. */
+export type OcmRefusal =
+  /** 400 */
+  | { readonly kind: 'bad-request'; readonly message: string }
+  /** 403; the message names no object. */
+  | { readonly kind: 'forbidden'; readonly message: string }
+  /** 422 */
+  | {
+      readonly kind: 'invalid';
+      readonly field: string;
+      readonly value: string;
+      readonly problems: readonly string[];
+    };
+
+/** A question that somebody with access to the hub has to answer. */
+export type OcmDemand =
+  /** The user must have this right. */
+  | { readonly kind: 'right'; readonly right: OcmRight; readonly otherwise: OcmRefusal }
+  /** The namespace may be absent, but not be on its way out. */
+  | { readonly kind: 'namespace-stays'; readonly namespace: string; readonly otherwise: OcmRefusal };
+
+/** What authorization is asked: `resourceAttributes` of a SubjectAccessReview. */
+export interface OcmRight {
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly name: string;
+}
+
+/** What is wrong for every user, or else what has to be true of the user and of the hub, in this order. */
+export type OcmReview =
+  | { readonly kind: 'refused'; readonly refusal: OcmRefusal }
+  | { readonly kind: 'demands'; readonly demands: readonly OcmDemand[] };

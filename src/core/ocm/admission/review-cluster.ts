@@ -1,0 +1,92 @@
+import {
+  isObject,
+  listAt,
+  objectAt,
+  textAt,
+  type JsonObject,
+  type JsonValue,
+} from '../../model/json-value.ts';
+import { CLUSTER_SET_LABEL } from '../../model/kind/managed-cluster.ts';
+import { dnsLabel } from '../../model/selector/name-rules.ts';
+import { DEFAULT_SET } from './complete-cluster.ts';
+import type { OcmDemand, OcmReview, OcmRight, OcmWrite } from './ocm-write.ts';
+
+const ACCEPT = {
+  verb: 'update',
+  group: 'register.open-cluster-management.io',
+  resource: 'managedclusters',
+  subresource: 'accept',
+} as const;
+const JOIN = {
+  verb: 'create',
+  group: 'cluster.open-cluster-management.io',
+  resource: 'managedclustersets',
+  subresource: 'join',
+} as const;
+
+/**
+ * Name, addresses, the right to accept a cluster, the right to move it between sets.
+ * Source: open-cluster-management.io/ocm `pkg/registration/webhook/v1/managedcluster_validating.go`.
+ */
+export function reviewCluster(write: OcmWrite): OcmReview {
+  const name = textAt(objectAt(write.object, 'metadata'), 'name');
+  const problems = dnsLabel(name);
+  if (problems.length > 0) {
+    const refusal = { kind: 'invalid', field: 'metadata.name', value: name, problems } as const;
+    return { kind: 'refused', refusal };
+  }
+  const badUrl = listAt(objectAt(write.object, 'spec'), 'managedClusterClientConfigs').find(hasBadUrl);
+  if (badUrl !== undefined) {
+    const message = `url "${urlOf(badUrl)}" is invalid in client configs`;
+    return { kind: 'refused', refusal: { kind: 'bad-request', message } };
+  }
+  return { kind: 'demands', demands: [...acceptDemands(write, name), ...joinDemands(write)] };
+}
+
+function urlOf(config: JsonValue): string {
+  return isObject(config) ? textAt(config, 'url') : '';
+}
+
+function hasBadUrl(config: JsonValue): boolean {
+  const url = urlOf(config);
+  return !URL.canParse(url) || new URL(url).protocol !== 'https:';
+}
+
+function acceptDemands({ object, old, userName }: OcmWrite, name: string): readonly OcmDemand[] {
+  const isAccepted = (one: JsonObject | undefined): boolean =>
+    objectAt(one, 'spec')?.['hubAcceptsClient'] === true;
+  if (!isAccepted(object) || isAccepted(old)) return [];
+  return [
+    {
+      kind: 'namespace-stays',
+      namespace: name,
+      otherwise: { kind: 'forbidden', message: `cluster namespace "${name}" is terminating` },
+    },
+    right({ ...ACCEPT, name }, `user ${JSON.stringify(userName)} cannot update the HubAcceptsClient field`),
+  ];
+}
+
+/**
+ * Leaving a set and entering one both need the right to join it. Unlike in OCM an update needs none for the default set of a
+ * cluster that had no set: admission itself puts it there, and the next write of its agent must not fail for that.
+ */
+function joinDemands({ object, old, userName }: OcmWrite): readonly OcmDemand[] {
+  const [before, after] = [setOf(old), setOf(object)];
+  if (before === after || (old !== undefined && before === '' && after === DEFAULT_SET)) return [];
+  return [before, after]
+    .filter((set) => set !== '')
+    .map((set) =>
+      right(
+        { ...JOIN, name: set },
+        `user ${JSON.stringify(userName)} cannot add/remove a ManagedCluster to/from ManagedClusterSet ${JSON.stringify(set)}`,
+      ),
+    );
+}
+
+function setOf(cluster: JsonObject | undefined): string {
+  return textAt(objectAt(objectAt(cluster, 'metadata'), 'labels'), CLUSTER_SET_LABEL);
+}
+
+function right(asked: OcmRight, message: string): OcmDemand {
+  return { kind: 'right', right: asked, otherwise: { kind: 'forbidden', message } };
+}

@@ -1,0 +1,74 @@
+import type { OcmKind, OcmVersion } from './ocm-kind.ts';
+import { boolean, embeddedObject, listOf, object, string, time } from './schema-notation.ts';
+import { condition } from './shared-schemas.ts';
+
+const objectReference = object(
+  {
+    apiVersion: string(),
+    fieldPath: string(),
+    kind: string(),
+    name: string(),
+    namespace: string(),
+    resourceVersion: string(),
+    uid: string(),
+  },
+  { 'x-kubernetes-map-type': 'atomic' },
+);
+
+/** Of v1beta1, the push model. */
+const pushFields = {
+  argoServer: object({ 'argoNamespace!': string(), cluster: string() }),
+  createBlankClusterSecrets: boolean(),
+  createPolicyTemplate: boolean(),
+  managedServiceAccountRef: string(),
+};
+
+/** Of v1alpha1, the add-on for argocd-agent. */
+const agentFields = {
+  argoCDAgentAddon: object({
+    agentImage: string(),
+    agentNamespace: string(),
+    argoCDCRManifestWork: object({ manifests: listOf(embeddedObject()) }),
+    mode: string({ default: 'managed' }),
+    operatorImage: string(),
+    operatorNamespace: string(),
+    principalServerAddress: string(),
+    principalServerPort: string(),
+  }),
+};
+
+const isEither = {
+  rule: 'has(self.argoServer) || has(self.argoCDAgentAddon)',
+  message: 'either argoServer (push) or argoCDAgentAddon (argocd-agent) must be given',
+};
+
+const fields: OcmVersion['fields'] = {
+  'spec!': object(
+    { 'placementRef!': objectReference, ...pushFields, ...agentFields },
+    { 'x-kubernetes-validations': [isEither] },
+  ),
+  status: object({
+    conditions: listOf(condition),
+    lastUpdateTime: time(),
+    message: string(),
+    phase: string(),
+  }),
+};
+
+/**
+ * The kinds of `apps.open-cluster-management.io` that Berth serves. Two projects publish a definition of this one name, each with one
+ * version, and a cluster can hold only one of them. Here both versions have the fields of both, so that reading an object in the other
+ * version loses nothing of it; its fields say which of the two it is.
+ * Sources: multicloud-integrations `deploy/crds/apps.open-cluster-management.io_gitopsclusters.yaml` (v1beta1),
+ * argocd-pull-integration `charts/argocd-agent-addon/crds/apps.open-cluster-management.io_gitopsclusters.yaml` (v1alpha1).
+ */
+export const GITOPS_KINDS: readonly OcmKind[] = [
+  {
+    kind: 'GitOpsCluster',
+    short: ['goc'],
+    versions: [
+      { name: 'v1beta1', storage: true, status: true, fields },
+      { name: 'v1alpha1', status: true, fields },
+    ],
+  },
+];

@@ -1,0 +1,29 @@
+import type { OwnDecisions } from './own-decisions.ts';
+import { sameDecisions } from './own-decisions.ts';
+
+/** A list of clusters as numbers. */
+interface NumberedClusters {
+  /** Whose numbers they are: numbers of two indexes cannot be compared. */
+  readonly numbering: object;
+  readonly decisions: OwnDecisions;
+}
+
+/** What lists are in numbers: to look thousands of names up again takes longer than to decide. */
+const NUMBERED = new WeakMap<readonly string[], NumberedClusters>();
+
+export function numberClusters(clusters: readonly string[], numbered: NumberedClusters): void {
+  NUMBERED.set(clusters, numbered);
+}
+
+export function numbersOfClusters(clusters: readonly string[]): NumberedClusters | undefined {
+  return NUMBERED.get(clusters);
+}
+
+/** Whether two lists have the same clusters, in any order; undefined: only their names can tell. */
+export function sameNumbers(left: readonly string[], right: readonly string[]): boolean | undefined {
+  if (left === right) return true;
+  if (left.length !== right.length) return false;
+  const [a, b] = [NUMBERED.get(left), NUMBERED.get(right)];
+  if (a === undefined || a.numbering !== b?.numbering) return undefined;
+  return sameDecisions(a.decisions, b.decisions);
+}

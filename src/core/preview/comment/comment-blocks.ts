@@ -1,0 +1,31 @@
+import { code } from './foreign-text.ts';
+
+/** Parts that the sections of a comment are made of; all bounded. */
+
+const [MAX_ITEMS, MAX_FIELDS] = [100, 5] as const;
+export const MAX_NAMES = 3;
+export const MAX_MOVES = 20;
+
+/** Lines of a list; of more than `most` the rest is counted. */
+export function items(lines: readonly string[], most: number = MAX_ITEMS): string {
+  const shown = lines.slice(0, most);
+  return [...shown, ...(lines.length > most ? [`- … and ${lines.length - most} more`] : [])].join('\n');
+}
+
+/** A section that is folded until a reader opens it. @param summary safe inside an HTML element */
+export function details(summary: string, body: string): string {
+  return `<details><summary>${summary}</summary>\n\n${body}\n\n</details>`;
+}
+
+/** `cluster1`, `cluster2`, `cluster3`, +4 */
+export function names(list: readonly string[]): string {
+  if (list.length === 0) return '–';
+  const shown = list.slice(0, MAX_NAMES).map(code).join(', ');
+  return list.length > MAX_NAMES ? `${shown}, +${list.length - MAX_NAMES}` : shown;
+}
+
+/** `: `spec.image`, `spec.replicas``: the paths without the values, which may be long and may be anything; the report has them. */
+export function fieldList(fields: readonly { readonly path: string }[]): string {
+  const paths = fields.slice(0, MAX_FIELDS).map(({ path }) => code(path));
+  return paths.length === 0 ? '' : `: ${paths.join(', ')}`;
+}

@@ -1,0 +1,94 @@
+import { markup } from './foreign-text.ts';
+import type { CellChange, FleetGroup, FleetMap } from './fleet-map.ts';
+
+const [CELL, GAP, PAD, LABEL_WIDTH, COLUMN_CELLS] = [14, 3, 16, 150, 12] as const;
+const PITCH = CELL + GAP;
+/** Of one group. The rest is a number. */
+const MAX_CELLS = 120;
+const [MAX_SETS, MAX_REGIONS] = [40, 12] as const;
+const SIGNS: Readonly<Record<CellChange, string>> = { none: '', gains: '+', loses: '−', both: '±' };
+
+/** The sentence that describes the map to those who do not see it. */
+export function fleetMapAlt({ counts }: FleetMap): string {
+  const all = counts.none + counts.gains + counts.loses + counts.both;
+  return `Map of ${all} clusters by set and region: ${counts.gains} gain workloads, ${counts.loses} lose workloads, ${counts.both} do both, ${counts.none} are unchanged.`;
+}
+
+/**
+ * The map as a picture of its own, with no script and nothing from elsewhere. Its colours follow the reader's light or dark
+ * setting; a sign in each cell says the same without colour.
+ */
+export function fleetMapSvg(map: FleetMap): string {
+  const [sets, regions] = [map.sets.slice(0, MAX_SETS), map.regions.slice(0, MAX_REGIONS)];
+  const columnWidth = COLUMN_CELLS * PITCH + PAD;
+  const width = LABEL_WIDTH + Math.max(regions.length, 1) * columnWidth + PAD;
+  const parts: string[] = regions.map((region, at) =>
+    label(LABEL_WIDTH + at * columnWidth, PAD + 10, region, 'no region'),
+  );
+  let y = PAD + 24;
+  for (const set of sets) {
+    parts.push(label(PAD, y + 11, set, 'no set'));
+    let rows = 1;
+    for (const [at, region] of regions.entries()) {
+      const group = map.groups.find((one) => one.set === set && one.region === region);
+      if (group === undefined) continue;
+      const drawn = groupCells(group, LABEL_WIDTH + at * columnWidth, y);
+      parts.push(...drawn.parts);
+      rows = Math.max(rows, drawn.rows);
+    }
+    y += rows * PITCH + 10;
+  }
+  parts.push(`<text x="${PAD}" y="${y + 12}" class="m">+ gains   − loses   ± both   workloads</text>`);
+  const left = map.sets.length - sets.length + map.regions.length - regions.length;
+  if (left > 0)
+    parts.push(`<text x="${PAD}" y="${y + 28}" class="m">${left} more sets and regions are not shown</text>`);
+  const height = y + 40;
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${markup(fleetMapAlt(map))}">`,
+    STYLE,
+    `<rect class="bg" width="${width}" height="${height}" rx="6"/>`,
+    ...parts,
+    '</svg>\n',
+  ].join('\n');
+}
+
+function groupCells(
+  { cells }: FleetGroup,
+  left: number,
+  top: number,
+): { readonly parts: readonly string[]; readonly rows: number } {
+  // What moves is always drawn first where not everything is.
+  const ordered =
+    cells.length <= MAX_CELLS
+      ? cells
+      : cells.toSorted((a, b) => Number(a.change === 'none') - Number(b.change === 'none'));
+  const shown = ordered.slice(0, MAX_CELLS);
+  const parts = shown.map(({ cluster, change }, at) => {
+    const [x, y] = [left + (at % COLUMN_CELLS) * PITCH, top + Math.floor(at / COLUMN_CELLS) * PITCH];
+    const sign =
+      change === 'none' ? '' : `<text x="${x + CELL / 2}" y="${y + 11}" class="s">${SIGNS[change]}</text>`;
+    return `<g><title>${markup(cluster)}</title><rect x="${x}" y="${y}" width="${CELL}" height="${CELL}" rx="3" class="${change}"/>${sign}</g>`;
+  });
+  let rows = Math.ceil(shown.length / COLUMN_CELLS);
+  if (cells.length > shown.length) {
+    parts.push(
+      `<text x="${left}" y="${top + rows * PITCH + 11}" class="m">and ${cells.length - shown.length} more</text>`,
+    );
+    rows += 1;
+  }
+  return { parts, rows };
+}
+
+function label(x: number, y: number, name: string, otherwise: string): string {
+  const short = name.length > 20 ? `${name.slice(0, 19)}…` : name;
+  return `<text x="${x}" y="${y}" class="l">${name === '' ? otherwise : markup(short)}</text>`;
+}
+
+const STYLE = `<style>
+text{font:12px ui-sans-serif,system-ui,sans-serif}
+.bg{fill:#fff;stroke:#d0d7de}.l{fill:#1f2328}.m{fill:#59636e}.s{fill:#fff;font-weight:700;text-anchor:middle}
+.none{fill:#d8dee4}.gains{fill:#1a7f37}.loses{fill:#cf222e}.both{fill:#8250df}
+@media (prefers-color-scheme:dark){
+.bg{fill:#0d1117;stroke:#30363d}.l{fill:#e6edf3}.m{fill:#9198a1}.s{fill:#0d1117}
+.none{fill:#30363d}.gains{fill:#3fb950}.loses{fill:#f85149}.both{fill:#a371f7}}
+</style>`;

@@ -1,0 +1,46 @@
+import { code, prose } from './foreign-text.ts';
+import type { MergeDifference } from './merge-comparison.ts';
+
+const MAX_DIFFERENCES = 20;
+const MAX_NAMES = 5;
+const AS_PLANNED = '**Merged: everything is as this plan said.**';
+const PENDING = '**Merged: waiting for the hub to follow.**';
+
+/** What became of a merged pull request. `undefined` differences: that is not known yet. */
+export function mergeResultText(differences: readonly MergeDifference[] | undefined): string {
+  if (differences === undefined) return PENDING;
+  if (differences.length === 0) return AS_PLANNED;
+  const lines = differences.slice(0, MAX_DIFFERENCES).map(differenceText);
+  if (differences.length > lines.length) lines.push(`- … and ${differences.length - lines.length} more`);
+  const what = differences.length === 1 ? '1 placement is' : `${differences.length} placements are`;
+  return `**Merged: ${what} not as this plan said.**\n\n${lines.join('\n')}`;
+}
+
+/** Puts the result below the first line of a preview's comment, in the place of an earlier result. */
+export function withMergeResult(
+  comment: string,
+  differences: readonly MergeDifference[] | undefined,
+): string {
+  const [marker = '', headline = '', ...rest] = comment.split('\n');
+  const body = rest.join('\n').replace(RESULT, '');
+  return `${marker}\n${headline}\n\n${mergeResultText(differences)}\n\n${body.replace(/^\n+/, '')}`;
+}
+
+/** A result that was put there before. */
+const RESULT = /^\n*\*\*Merged: [^\n]*\*\*\n+(?:- [^\n]*\n+)*/;
+
+function differenceText({ placement, expected, published, held }: MergeDifference): string {
+  const missing = expected.filter((name) => !published.includes(name));
+  const extra = published.filter((name) => !expected.includes(name));
+  const parts = [
+    missing.length > 0 ? `planned and not there: ${names(missing)}` : '',
+    extra.length > 0 ? `there and not planned: ${names(extra)}` : '',
+    held === undefined ? '' : `held: ${prose(held)}`,
+  ].filter((part) => part !== '');
+  return `- ${code(placement)}: ${parts.join('; ')}`;
+}
+
+function names(list: readonly string[]): string {
+  const shown = list.slice(0, MAX_NAMES).map(code).join(', ');
+  return list.length > MAX_NAMES ? `${shown}, +${list.length - MAX_NAMES}` : shown;
+}

@@ -1,0 +1,80 @@
+import type { ClusterMove, PlacementPlan, Plan, WorkloadPlan } from '../plan.ts';
+
+/** One line of the table of a preview: a placement and its change. */
+export interface PlanRow {
+  /** `namespace/name` of the placement. */
+  readonly placement: string;
+  /** The workloads that follow it and change with it. */
+  readonly workloads: readonly Pick<WorkloadPlan, 'kind' | 'namespace' | 'name'>[];
+  readonly from: readonly string[];
+  readonly to: readonly string[];
+  readonly kept: number;
+  readonly why: string;
+  readonly risk: RowRisk | undefined;
+}
+
+export interface RowRisk {
+  readonly level: 'danger' | 'warning';
+  readonly text: string;
+}
+
+/** The rows of a plan, the most dangerous first; of equal ones the larger loss, then by name. */
+export function planRows({ placements, workloads }: Plan): readonly PlanRow[] {
+  const followers = new Map<string, WorkloadPlan[]>();
+  for (const workload of workloads)
+    for (const placement of workload.placements)
+      followers.set(placement, [...(followers.get(placement) ?? []), workload]);
+  const rows = placements.map((plan): PlanRow => {
+    const placement = `${plan.namespace}/${plan.name}`;
+    return {
+      placement,
+      workloads: followers.get(placement) ?? [],
+      from: plan.removed.map(({ cluster }) => cluster),
+      to: plan.added.map(({ cluster }) => cluster),
+      kept: plan.kept,
+      why: whyOf(plan),
+      risk: riskOf(plan),
+    };
+  });
+  return rows.toSorted(
+    (a, b) => rank(a) - rank(b) || b.from.length - a.from.length || (a.placement < b.placement ? -1 : 1),
+  );
+}
+
+function rank({ risk }: PlanRow): number {
+  return risk === undefined ? 2 : risk.level === 'danger' ? 0 : 1;
+}
+
+function riskOf({ change, before, after, held, kept, added, removed }: PlacementPlan): RowRisk | undefined {
+  const [had, has] = [before?.selected ?? 0, after?.selected ?? 0];
+  if (held !== undefined) return { level: 'danger', text: `held: ${held.reason}` };
+  if (had > 0 && has === 0)
+    return { level: 'danger', text: change === 'deleted' ? 'all clusters leave' : 'no cluster is left' };
+  if (after?.outcome === 'misconfigured') return { level: 'danger', text: 'misconfigured' };
+  if (after !== undefined && after.unscheduled > 0)
+    return { level: 'warning', text: `${after.unscheduled} of ${has + after.unscheduled} not found` };
+  if (removed.length > 0 && kept === 0) return { level: 'warning', text: 'every cluster changes' };
+  if (removed.length > added.length)
+    return { level: 'warning', text: `${removed.length - added.length} fewer` };
+  return undefined;
+}
+
+/** Why clusters leave, else why they join; the reason of most where there are several. */
+function whyOf({ added, removed, change, definitionChanged }: PlacementPlan): string {
+  const reason = commonReason(removed) ?? commonReason(added);
+  if (reason !== undefined) return reason;
+  if (change === 'created') return 'the placement is new';
+  if (change === 'deleted') return 'the placement is deleted';
+  return definitionChanged ? 'its definition changes' : '';
+}
+
+function commonReason(moves: readonly ClusterMove[]): string | undefined {
+  const counts = new Map<string, number>();
+  for (const { because, causes } of moves) {
+    const text = `${because}${causes.length === 0 ? '' : ` (${causes.join(', ')})`}`.trim();
+    if (text !== '') counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
+  const [most] = [...counts].toSorted(([, a], [, b]) => b - a);
+  if (most === undefined) return undefined;
+  return counts.size === 1 ? most[0] : `${most[0]}, and ${counts.size - 1} more reasons`;
+}

@@ -1,0 +1,65 @@
+import type { Problem } from '../../model/problem.ts';
+import type { Plan } from '../plan.ts';
+import { brokenRules, planHeadline } from '../plan-text.ts';
+
+/** What came of planning a pull request. */
+export type PreviewOutcome =
+  | {
+      readonly kind: 'planned';
+      readonly plan: Plan;
+      /** Those that the base does not have. */
+      readonly problems: readonly Problem[];
+      /** The head is in a fork: details are left out. */
+      readonly summaryOnly: boolean;
+    }
+  /** There is no plan: the commits conflict, a bound was hit, a file is refused. */
+  | { readonly kind: 'unplanned'; readonly message: string; readonly hint?: string | undefined };
+
+/** A held change that somebody approved by a comment. */
+export interface CommentApproval {
+  readonly token: string;
+  /** The account at the forge. */
+  readonly by: string;
+}
+
+export interface PreviewVerdict {
+  /** `stopped`: a guard rule denies it, or something would be held and is not approved. */
+  readonly level: 'unchanged' | 'changes' | 'stopped' | 'failed';
+  /** One sentence of ours, but for the message of a failure. */
+  readonly text: string;
+}
+
+/** The verdict of a preview in one line. */
+export function previewVerdict(
+  outcome: PreviewOutcome,
+  approvals: readonly CommentApproval[],
+): PreviewVerdict {
+  if (outcome.kind === 'unplanned') return { level: 'failed', text: `No plan: ${outcome.message}` };
+  const { plan, problems } = outcome;
+  const errors = problems.filter(({ severity }) => severity === 'error').length;
+  if (errors > 0)
+    return {
+      level: 'failed',
+      text: `${errors === 1 ? '1 error' : `${errors} errors`} in the manifests. ${planHeadline(plan)}`,
+    };
+  if (!plan.hasChanges) return { level: 'unchanged', text: 'Nothing moves, no object changes' };
+  const tokens = heldTokens(plan);
+  const open = tokens.filter((token) => !approvals.some((approval) => approval.token === token));
+  const deletions = plan.deletionsHeld.length;
+  const denied = brokenRules(plan).filter(({ effect }) => effect === 'deny').length;
+  const text = [
+    planHeadline(plan),
+    ...(deletions === 0 ? [] : ['deletions would be held']),
+    ...(denied === 0 ? [] : [denied === 1 ? 'a guard rule denies it' : `${denied} guard rules deny it`]),
+  ].join('; ');
+  if (open.length > 0 || denied > 0) return { level: 'stopped', text };
+  return { level: 'changes', text: tokens.length === 0 ? text : `${text}, all of it approved` };
+}
+
+/** The tokens of everything in a plan that would be held. */
+export function heldTokens({ placements, deletionsHeld }: Plan): readonly string[] {
+  return [
+    ...placements.filter(({ held }) => held !== undefined).map(({ token }) => token),
+    ...deletionsHeld.map(({ token }) => token),
+  ];
+}

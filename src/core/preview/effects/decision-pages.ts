@@ -1,0 +1,52 @@
+import { apiVersionOf, PLACEMENT_DECISION } from '../../model/kinds.ts';
+import type { PlacementDecision } from '../../model/kind/placement-decision.ts';
+import { namespacedName } from '../../model/object-ref.ts';
+import { decisionOwner } from '../../placement/prior/decision-owner.ts';
+import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
+import { sameClusters } from '../../publish/judge/cluster-change.ts';
+import { pageLabels } from '../../publish/pages/decision-page.ts';
+
+const PAGE_SIZE = 100;
+
+/**
+ * The PlacementDecisions that a hub will hold, with the labels of their groups, as generators read them. A placement whose result is
+ * not published keeps the pages that it has; one without clusters has an empty page.
+ * @param published clusters by `namespace/name`; absent: those of the results
+ * @param standing pages that are there already
+ */
+export function decisionPages(
+  results: readonly ScheduleResult[],
+  published: ReadonlyMap<string, readonly string[]> | undefined,
+  standing: readonly PlacementDecision[],
+): readonly PlacementDecision[] {
+  const kept = new Map<string, PlacementDecision[]>();
+  for (const page of standing) {
+    const owner = decisionOwner(page) ?? '';
+    const pages = kept.get(owner);
+    if (pages === undefined) kept.set(owner, [page]);
+    else pages.push(page);
+  }
+  return results.flatMap((result) => {
+    const key = namespacedName(result.placement.metadata);
+    const clusters = published?.get(key) ?? result.selected;
+    const isPublished = result.outcome !== 'skipped' && sameClusters(clusters, result.selected);
+    return isPublished ? pagesOf(result) : (kept.get(key) ?? []);
+  });
+}
+
+function pagesOf({ placement, groups }: ScheduleResult): readonly PlacementDecision[] {
+  const { name, namespace } = placement.metadata;
+  const lists = groups.flatMap((group) => {
+    const count = Math.max(1, Math.ceil(group.clusters.length / PAGE_SIZE));
+    return Array.from({ length: count }, (_, at) => ({
+      group,
+      clusters: group.clusters.slice(at * PAGE_SIZE, (at + 1) * PAGE_SIZE),
+    }));
+  });
+  return lists.map(({ group, clusters }, at) => ({
+    apiVersion: apiVersionOf(PLACEMENT_DECISION),
+    kind: 'PlacementDecision',
+    metadata: { name: `${name}-decision-${at + 1}`, namespace, labels: pageLabels(name, group) },
+    status: { decisions: clusters.map((clusterName) => ({ clusterName, reason: '' })) },
+  }));
+}

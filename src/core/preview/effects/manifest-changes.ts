@@ -1,0 +1,46 @@
+import type { KubeObject } from '../../model/object-meta.ts';
+import { objectIdentity, type ObjectRef, refOf } from '../../model/object-ref.ts';
+import { fieldChanges } from './field-changes.ts';
+import type { ManifestChange } from './plan-effects.ts';
+
+/** The manifests that come, go or differ between two lists, by kind and name; their order does not count. */
+export function manifestChanges(
+  before: readonly unknown[],
+  after: readonly unknown[],
+): readonly ManifestChange[] {
+  const [old, now] = [byIdentity(before), byIdentity(after)];
+  const changes: ManifestChange[] = [];
+  for (const [key, { ref, manifest }] of now) {
+    const standing = old.get(key);
+    if (standing === undefined) changes.push({ change: 'created', ref, fields: [] });
+    else if (standing.manifest !== manifest) {
+      const fields = fieldChanges(standing.manifest, manifest);
+      if (fields.length > 0) changes.push({ change: 'changed', ref, fields });
+    }
+  }
+  for (const [key, { ref }] of old) if (!now.has(key)) changes.push({ change: 'deleted', ref, fields: [] });
+  return changes.sort((a, b) => compare(objectIdentity(a.ref), objectIdentity(b.ref)));
+}
+
+interface Named {
+  readonly ref: ObjectRef;
+  readonly manifest: unknown;
+}
+
+function byIdentity(manifests: readonly unknown[]): Map<string, Named> {
+  const named = manifests.filter(isObject).map((manifest) => {
+    const ref = refOf(manifest);
+    return [objectIdentity(ref), { ref, manifest }] as const;
+  });
+  return new Map(named);
+}
+
+/** What is no object is a problem of its file, and not of the plan. */
+function isObject(manifest: unknown): manifest is KubeObject {
+  const { apiVersion, kind, metadata } = (manifest ?? {}) as Partial<KubeObject>;
+  return typeof apiVersion === 'string' && typeof kind === 'string' && typeof metadata?.name === 'string';
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

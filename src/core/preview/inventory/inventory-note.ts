@@ -1,0 +1,30 @@
+import type { Inventory } from './inventory.ts';
+
+/** What the reader of a plan must know about the inventory that it was made on. */
+export function inventoryNote(
+  { hub, engine, takenAt }: Pick<Inventory, 'hub' | 'engine' | 'takenAt'>,
+  now: { readonly nowMs: number; readonly engine: string; readonly isVerified: boolean },
+): string {
+  const by = engine === now.engine ? `Berth ${engine}` : `Berth ${engine} (this is ${now.engine})`;
+  const age = ageText(now.nowMs - Date.parse(takenAt));
+  const unverified = now.isVerified ? '' : ' Nobody checked who wrote it: that takes --public-key.';
+  return (
+    `The hub counts as it was ${age} ago, at ${takenAt}: an inventory of ${hub}, written by ${by}. It has no content of works, ` +
+    `and of the annotations on the hub only those that Berth reads.${unverified}`
+  );
+}
+
+const UNITS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const;
+
+/** `3 hours`; in whole units, so that the same plan says the same for a while. */
+function ageText(ageMs: number): string {
+  for (const [unit, unitMs] of UNITS) {
+    const count = Math.floor(ageMs / unitMs);
+    if (count >= 1) return `${count} ${unit}${count === 1 ? '' : 's'}`;
+  }
+  return 'less than a minute';
+}

@@ -1,0 +1,31 @@
+import type { KindInfo } from '../../model/kinds.ts';
+import type { KubeObject } from '../../model/object-meta.ts';
+
+/** Written and read by this version; a file with another one is refused. */
+export const INVENTORY_VERSION = 1;
+
+/** What a plan reads of a hub, as it was at one moment: enough to plan without access to it. Plain JSON. */
+export interface Inventory {
+  readonly kind: 'BerthInventory';
+  readonly version: typeof INVENTORY_VERSION;
+  /** RFC 3339. */
+  readonly takenAt: string;
+  /** URL of the hub's API server. */
+  readonly hub: string;
+  /** Version of Berth that wrote it. */
+  readonly engine: string;
+  readonly argocdNamespace: string;
+  /** The kinds that the hub serves. */
+  readonly kinds: readonly KindInfo[];
+  /** Redacted, see `redactObject`; by kind, namespace and name. */
+  readonly objects: readonly KubeObject[];
+  /** What could not be read. */
+  readonly unread: readonly UnreadKind[];
+}
+
+/** Objects of one kind that could not be read. */
+export interface UnreadKind {
+  readonly group: string;
+  readonly kind: string;
+  readonly problem: string;
+}

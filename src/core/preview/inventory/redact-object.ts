@@ -1,0 +1,148 @@
+import { APPLICATION_SET } from '../../argocd/argocd-kinds.ts';
+import { SECRET_TYPE_LABEL } from '../../argocd/cluster-secrets/cluster-secret.ts';
+import type { ManagedFields } from '../../sync/applied/manager-fields.ts';
+import { APPLY_SET_ID_LABEL, APPLY_SET_PART_OF_LABEL } from '../../sync/apply-set.ts';
+import {
+  ADDON_PLACEMENT_SCORE,
+  CONFIG_MAP,
+  type KindInfo,
+  MANAGED_CLUSTER,
+  MANAGED_CLUSTER_SET,
+  MANAGED_CLUSTER_SET_BINDING,
+  MANIFEST_WORK,
+  MANIFEST_WORK_REPLICA_SET,
+  PLACEMENT,
+  PLACEMENT_DECISION,
+  SECRET,
+} from '../../model/kinds.ts';
+import type { KubeObject, ObjectMeta } from '../../model/object-meta.ts';
+import type { Digest } from '../../publish/approval/plan-token.ts';
+import { RECORDS_LABEL } from '../../publish/record/compact-record.ts';
+import { withoutContent } from './work-content.ts';
+
+export interface RedactOptions {
+  readonly argocdNamespace: string;
+  /** The values of a Secret as text. */
+  readonly textsOf: (secret: KubeObject) => Readonly<Record<string, string>>;
+  readonly digest: Digest;
+}
+
+/** In a redacted Secret of a cluster in the place of its data: where Argo CD finds the cluster, and no credentials. */
+export const CLUSTER_FIELD = 'cluster';
+
+/** Of the cluster Secrets of Argo CD; `config` has the credentials. */
+const CLUSTER_KEYS = ['name', 'server', 'project'];
+/** Of the ConfigMaps of plugin generators. `token` names a Secret. */
+const PLUGIN_KEYS = ['baseUrl', 'token', 'requestTimeout'];
+/** Of all objects: what steers Berth and the schedulers of OCM. */
+const READ_ANNOTATIONS = /^(berth\.dev|cluster\.open-cluster-management\.io|applyset\.kubernetes\.io)\//;
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+const APPLIER = 'berth';
+
+/**
+ * What a plan reads of an object on a hub, and nothing else: no data of Secrets, no content of works and of other applied objects,
+ * and no annotations but those that steer Berth or that generators of Argo CD hand on.
+ * @returns undefined: nothing of it
+ */
+export function redactObject(
+  object: KubeObject,
+  kind: KindInfo,
+  options: RedactOptions,
+): KubeObject | undefined {
+  const { kind: name, group, version } = kind;
+  const base = { apiVersion: group === '' ? version : `${group}/${version}`, kind: name };
+  const known = { ...base, metadata: redactMetadata(object.metadata) };
+  const is = (other: KindInfo): boolean => other.kind === name && other.group === group;
+  if (is(MANAGED_CLUSTER))
+    return { ...known, spec: withoutBundles(object['spec']), ...part(object, 'status') };
+  if (is(MANAGED_CLUSTER_SET) || is(MANAGED_CLUSTER_SET_BINDING))
+    return { ...known, ...part(object, 'spec') };
+  if (is(PLACEMENT)) return { ...known, ...part(object, 'spec'), ...part(object, 'status') };
+  if (is(PLACEMENT_DECISION) || is(ADDON_PLACEMENT_SCORE)) return { ...known, ...part(object, 'status') };
+  if (is(MANIFEST_WORK) || is(MANIFEST_WORK_REPLICA_SET))
+    return isMember(object) ? withoutContent({ ...known, ...part(object, 'spec') }, options.digest) : known;
+  if (is(APPLICATION_SET)) return { ...known, ...part(object, 'spec') };
+  if (is(CONFIG_MAP)) return redactConfigMap(object, known, options);
+  if (is(SECRET) && object.metadata.labels?.[SECRET_TYPE_LABEL] === 'cluster')
+    return redactClusterSecret(object, known, options);
+  return isMember(object) ? { ...base, metadata: memberMetadata(object.metadata) } : undefined;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function part(object: KubeObject, field: 'spec' | 'status'): Fields {
+  return object[field] === undefined ? {} : { [field]: object[field] };
+}
+
+function isMember({ metadata }: KubeObject): boolean {
+  return metadata.labels?.[APPLY_SET_PART_OF_LABEL] !== undefined;
+}
+
+function redactMetadata(metadata: ObjectMeta): ObjectMeta {
+  const { name, namespace, uid, generation, creationTimestamp, deletionTimestamp, labels } = metadata;
+  const { annotations = {}, ownerReferences, managedFields = [] } = metadata;
+  const read = Object.entries(annotations).filter(([key]) => READ_ANNOTATIONS.test(key));
+  const own =
+    labels?.[APPLY_SET_PART_OF_LABEL] === undefined
+      ? []
+      : (managedFields as readonly ManagedFields[]).filter(({ manager }) => manager === APPLIER);
+  return defined({
+    ...{ name, namespace, uid, generation, creationTimestamp, deletionTimestamp, labels, ownerReferences },
+    annotations: read.length === 0 ? undefined : Object.fromEntries(read),
+    managedFields: own.length === 0 ? undefined : own,
+  });
+}
+
+/** An applied object is counted, and nothing else is read of it. */
+function memberMetadata({ name, namespace, deletionTimestamp, labels }: ObjectMeta): ObjectMeta {
+  const set = labels?.[APPLY_SET_PART_OF_LABEL] ?? '';
+  return defined({ name, namespace, deletionTimestamp, labels: { [APPLY_SET_PART_OF_LABEL]: set } });
+}
+
+function withoutBundles(spec: unknown): unknown {
+  const { managedClusterClientConfigs: configs, ...rest } = (spec ?? {}) as Fields;
+  if (!Array.isArray(configs)) return rest;
+  const urls = (configs as readonly { readonly url?: unknown }[]).map(({ url }) => defined({ url }));
+  return { ...rest, managedClusterClientConfigs: urls };
+}
+
+function redactConfigMap(
+  object: KubeObject,
+  known: KubeObject,
+  { argocdNamespace }: RedactOptions,
+): KubeObject | undefined {
+  const { labels = {}, namespace } = object.metadata;
+  const data = (object['data'] ?? {}) as Readonly<Record<string, string>>;
+  if (labels[RECORDS_LABEL] !== undefined) return { ...known, data };
+  if (namespace === argocdNamespace && data['baseUrl'] !== undefined)
+    return { ...known, data: withoutToken(only(data, PLUGIN_KEYS)) };
+  if (labels[APPLY_SET_ID_LABEL] !== undefined) return known;
+  return isMember(object) ? { ...known, metadata: memberMetadata(object.metadata) } : undefined;
+}
+
+/** What begins with `$` names a Secret; anything else, which Argo CD refuses, may be the token itself. */
+function withoutToken(data: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const { token } = data;
+  return token === undefined || token === '' || token.startsWith('$') ? data : { ...data, token: 'redacted' };
+}
+
+function redactClusterSecret(object: KubeObject, known: KubeObject, { textsOf }: RedactOptions): KubeObject {
+  const { [LAST_APPLIED]: _, ...annotations } = object.metadata.annotations ?? {};
+  const metadata = Object.keys(annotations).length === 0 ? {} : { annotations };
+  return {
+    ...known,
+    metadata: { ...known.metadata, ...metadata },
+    [CLUSTER_FIELD]: only(textsOf(object), CLUSTER_KEYS),
+  };
+}
+
+function only(
+  texts: Readonly<Record<string, string>>,
+  keys: readonly string[],
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(texts).filter(([key]) => keys.includes(key)));
+}
+
+function defined<T extends object>(fields: T): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+}

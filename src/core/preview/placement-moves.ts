@@ -1,0 +1,43 @@
+import type { ClusterMove, PlacementMove } from './plan.ts';
+
+/**
+ * Pairs each cluster that a placement loses with one that it gains: one of the same region where there is one, else the next in the
+ * list. What has no partner only comes or goes.
+ */
+export function pairMoves(
+  removed: readonly ClusterMove[],
+  added: readonly ClusterMove[],
+  regionOf: (cluster: string) => string | undefined,
+): readonly PlacementMove[] {
+  const free = new Set(added);
+  const partners = new Map<ClusterMove, ClusterMove>();
+  const byRegion = new Map<string | undefined, ClusterMove[]>();
+  for (const move of added) {
+    const region = regionOf(move.cluster);
+    const known = byRegion.get(region);
+    if (known === undefined) byRegion.set(region, [move]);
+    else known.push(move);
+  }
+  for (const move of removed) {
+    const near = byRegion.get(regionOf(move.cluster))?.shift();
+    if (near === undefined) continue;
+    partners.set(move, near);
+    free.delete(near);
+  }
+  const rest = [...free];
+  for (const move of removed) {
+    const next = partners.has(move) ? undefined : rest.shift();
+    if (next !== undefined) partners.set(move, next);
+  }
+  return removed.flatMap((from) => {
+    const to = partners.get(from);
+    return to === undefined ? [] : [moveOf(from, to)];
+  });
+}
+
+function moveOf(from: ClusterMove, to: ClusterMove): PlacementMove {
+  const { because, causes } = from;
+  const isScored = from.points !== undefined && to.points !== undefined;
+  const margin = isScored ? (to.points ?? 0) - (from.points ?? 0) : undefined;
+  return { from: from.cluster, to: to.cluster, because, causes, margin };
+}

@@ -1,0 +1,77 @@
+import type { ManagedCluster } from '../model/kind/managed-cluster.ts';
+import { isMember, membershipOf, type SetMembership } from '../placement/filter/set-membership.ts';
+import { claimOf, labelOf } from '../snapshot/cluster-index.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { FleetCluster, PlacementPlan, PlanCluster } from './plan.ts';
+
+/** Where the region of a cluster is said, the first that says it counts: labels, then claims. */
+const REGION_LABELS = ['region', 'topology.kubernetes.io/region'];
+const REGION_CLAIMS = ['region.open-cluster-management.io', 'region'];
+
+export function regionOf(cluster: ManagedCluster): string | undefined {
+  for (const key of REGION_LABELS) {
+    const value = labelOf(cluster, key);
+    if (value !== undefined) return value;
+  }
+  for (const name of REGION_CLAIMS) {
+    const value = claimOf(cluster, name);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+/** Every cluster before or after a change, by name. */
+export function planFleet(before: Snapshot, after: Snapshot): readonly FleetCluster[] {
+  const [old, now] = [byName(before), byName(after)];
+  const setsBefore = setsIn(before);
+  const setsAfter = setsIn(after);
+  const names = [...new Set([...old.keys(), ...now.keys()])].sort();
+  return names.map((name) => {
+    const cluster = now.get(name);
+    const standing = old.get(name);
+    const change = standing === undefined ? 'added' : cluster === undefined ? 'removed' : undefined;
+    const shown = (cluster ?? standing) as ManagedCluster;
+    const sets = (cluster === undefined ? setsBefore : setsAfter)(shown);
+    return { name, sets, region: regionOf(shown), ...(change === undefined ? {} : { change }) };
+  });
+}
+
+/** Those of them that placements gain, lose or list in what changes, with their labels. */
+export function concernedClusters(
+  fleet: readonly FleetCluster[],
+  placements: readonly PlacementPlan[],
+  after: Snapshot,
+  before: Snapshot,
+): readonly PlanCluster[] {
+  const concerned = new Set(
+    placements.flatMap(({ added, removed, regrouped }) => [
+      ...[...added, ...removed].map(({ cluster }) => cluster),
+      ...regrouped,
+    ]),
+  );
+  const [old, now] = [byName(before), byName(after)];
+  return fleet
+    .filter(({ name, change }) => change !== undefined || concerned.has(name))
+    .map((one) => {
+      const cluster = now.get(one.name) ?? old.get(one.name);
+      return { ...one, labels: cluster?.metadata.labels ?? {} };
+    });
+}
+
+function byName({ clusters }: Snapshot): ReadonlyMap<string, ManagedCluster> {
+  return new Map(clusters.map((cluster) => [cluster.metadata.name, cluster]));
+}
+
+function setsIn({ clusterSets }: Snapshot): (cluster: ManagedCluster) => readonly string[] {
+  const sets = clusterSets.map((set) => ({ name: set.metadata.name, membership: membershipOf(set) }));
+  return (cluster) =>
+    sets
+      .filter(({ membership }) => isMember(cluster, membership))
+      .toSorted((a, b) => rank(a.membership) - rank(b.membership) || (a.name < b.name ? -1 : 1))
+      .map(({ name }) => name);
+}
+
+/** A cluster has one set by its label, and may be in any number of others. */
+function rank({ by }: SetMembership): number {
+  return by === 'label' ? 0 : 1;
+}

@@ -1,0 +1,46 @@
+import type { FindingCode, PlanFinding } from '../plan-verdict.ts';
+import { placementRisks } from './placement-risks.ts';
+import { referenceRisks } from './reference-risks.ts';
+import { locator, type RiskInput } from './risk-input.ts';
+import { workloadRisks } from './workload-risks.ts';
+
+/** The most dangerous first. */
+const ORDER: readonly FindingCode[] = [
+  'placement-emptied',
+  'last-cluster',
+  'removals-over-budget',
+  'deletions-held',
+  'file-lost',
+  'work-stranded',
+  'held',
+  'misconfigured',
+  'applicationset-fails',
+  'unknown-to-argocd',
+  'unknown-cluster',
+  'unsatisfied',
+  'unknown-set',
+  'unknown-score',
+  'score-expired',
+];
+
+const SEVERITIES: readonly PlanFinding['severity'][] = ['danger', 'warning', 'notice'];
+
+/** What is dangerous about a change, the most dangerous first. It lists what the change brings, not what was so before. */
+export function assessPlan(input: RiskInput): readonly PlanFinding[] {
+  const locate = locator(input);
+  return [
+    ...placementRisks(input, locate),
+    ...workloadRisks(input, locate),
+    ...referenceRisks(input, locate),
+  ].sort(
+    (a, b) =>
+      SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) ||
+      ORDER.indexOf(a.code) - ORDER.indexOf(b.code) ||
+      compare(a.subject, b.subject) ||
+      compare(a.message, b.message),
+  );
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,100 @@
+import { MANIFEST_WORK } from '../../model/kinds.ts';
+import type { Placement } from '../../model/kind/placement.ts';
+import { namespacedName } from '../../model/object-ref.ts';
+import { epochMsOf, parseRfc3339 } from '../../model/rfc3339.ts';
+import type { Snapshot } from '../../snapshot/snapshot.ts';
+import { formatCount } from '../plan-text.ts';
+import type { PlanFinding } from '../plan-verdict.ts';
+import type { Locate, RiskInput } from './risk-input.ts';
+
+/** Sets, scores and clusters that changed objects name and that are not there, and scores that have expired. */
+export function referenceRisks(input: RiskInput, locate: Locate): readonly PlanFinding[] {
+  const { plan, head } = input;
+  const changed = new Set(plan.placements.map((placement) => namespacedName(placement)));
+  const placements = head.snapshot.placements.filter(({ metadata }) => changed.has(namespacedName(metadata)));
+  const scores = new ScoreIndex(head.snapshot);
+  const sets = new Set(head.snapshot.clusterSets.map(({ metadata }) => metadata.name));
+  return [
+    ...placements.flatMap((placement) => {
+      const { namespace = '', name } = placement.metadata;
+      const location = locate('Placement', namespace, name);
+      const about = {
+        subject: `Placement ${namespace}/${name}`,
+        ...(location === undefined ? {} : { location }),
+      };
+      return [...unknownSets(placement, sets), ...scores.risksOf(placement)].map((risk) => ({
+        ...about,
+        ...risk,
+      }));
+    }),
+    ...unknownClusters(input),
+  ];
+}
+
+type Risk = Pick<PlanFinding, 'code' | 'severity' | 'message'>;
+
+function unknownSets({ spec }: Placement, sets: ReadonlySet<string>): readonly Risk[] {
+  return (spec?.clusterSets ?? [])
+    .filter((set) => !sets.has(set))
+    .map((set) => ({
+      code: 'unknown-set',
+      severity: 'warning',
+      message: `There is no ManagedClusterSet ${set}.`,
+    }));
+}
+
+class ScoreIndex {
+  /** By name of the resource: how many clusters have it, and of how many it has expired. */
+  readonly #resources = new Map<string, { total: number; expired: number }>();
+
+  constructor({ scores, now }: Snapshot) {
+    const nowMs = Date.parse(now);
+    for (const { metadata, status } of scores) {
+      const known = this.#resources.get(metadata.name) ?? { total: 0, expired: 0 };
+      const until = status?.validUntil ?? undefined;
+      const instant = until === undefined ? undefined : parseRfc3339(until);
+      known.total += 1;
+      if (instant !== undefined && epochMsOf(instant) <= nowMs) known.expired += 1;
+      this.#resources.set(metadata.name, known);
+    }
+  }
+
+  risksOf({ spec }: Placement): readonly Risk[] {
+    const used = (spec?.prioritizerPolicy?.configurations ?? []).flatMap(({ scoreCoordinate }) =>
+      scoreCoordinate?.type === 'AddOn' ? [scoreCoordinate.addOn?.resourceName ?? ''] : [],
+    );
+    return [...new Set(used)].flatMap((name): readonly Risk[] => {
+      const found = this.#resources.get(name);
+      if (found === undefined)
+        return [
+          {
+            code: 'unknown-score',
+            severity: 'warning',
+            message: `No cluster has an AddOnPlacementScore ${name}: every cluster scores 0.`,
+          },
+        ];
+      if (found.expired === 0) return [];
+      const message = `AddOnPlacementScore ${name} has expired on ${found.expired} of ${formatCount(found.total, 'cluster')}: there it counts as 0.`;
+      return [{ code: 'score-expired', severity: 'warning', message }];
+    });
+  }
+}
+
+/** Works for clusters that are not there reach nobody. */
+function unknownClusters({ plan, head }: RiskInput): readonly PlanFinding[] {
+  if (head.snapshot.clusters.length === 0) return [];
+  const known = new Set(head.snapshot.clusters.map(({ metadata }) => metadata.name));
+  return plan.objects.flatMap(({ change, ref, location }): readonly PlanFinding[] => {
+    if (ref.kind !== MANIFEST_WORK.kind || change === 'deleted' || known.has(ref.namespace)) return [];
+    const message = `There is no ManagedCluster ${ref.namespace}: nobody applies this work.`;
+    return [
+      {
+        code: 'unknown-cluster',
+        severity: 'warning',
+        subject: `ManifestWork ${ref.namespace}/${ref.name}`,
+        message,
+        ...(location === undefined ? {} : { location }),
+      },
+    ];
+  });
+}

@@ -1,0 +1,139 @@
+import type { ManifestWorkReplicaSet } from '../../model/kind/manifest-work-replica-set.ts';
+import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '../../model/kinds.ts';
+import { namespacedName } from '../../model/object-ref.ts';
+import { applicationSetPlacements } from '../application-set-placements.ts';
+import type { ApplicationSetPlan } from '../effects/plan-effects.ts';
+import type { WorkloadPlan } from '../plan.ts';
+import { formatCount, formatNames } from '../plan-text.ts';
+import type { PlanFinding } from '../plan-verdict.ts';
+import type { Locate, RiskInput } from './risk-input.ts';
+
+/** Workloads that leave their last cluster, works that nobody can remove, ApplicationSets that fail. */
+export function workloadRisks(input: RiskInput, locate: Locate): readonly PlanFinding[] {
+  const { plan } = input;
+  return [
+    ...plan.workloads.flatMap((workload) => lastCluster(workload, locate)),
+    ...plan.applications.flatMap((set) => setRisks(set, locate)),
+    ...strandedOnClusters(input, locate),
+    ...strandedByPlacement(input, locate),
+    ...unknownToArgo(input, locate),
+  ];
+}
+
+function lastCluster(workload: WorkloadPlan, locate: Locate): readonly PlanFinding[] {
+  const { kind, namespace, name, added, removed, kept, change } = workload;
+  if (kind !== MANIFEST_WORK_REPLICA_SET.kind || removed.length === 0 || added.length + kept > 0) return [];
+  const why = change === 'deleted' ? 'is deleted' : 'leaves its last cluster';
+  const message = `It ${why}: ${formatNames(removed, 5)}.`;
+  return [finding('last-cluster', 'danger', { kind, namespace, name, message }, locate)];
+}
+
+function setRisks(set: ApplicationSetPlan, locate: Locate): PlanFinding[] {
+  const { namespace, name, failure, kept, applications } = set;
+  const about = { kind: 'ApplicationSet', namespace, name };
+  if (failure !== undefined) {
+    const stay = kept === 0 ? '' : ` Argo CD leaves its ${formatCount(kept, 'Application')} as they are.`;
+    const message = `Argo CD will not generate its Applications: ${failure}.${stay}`;
+    return [finding('applicationset-fails', 'warning', { ...about, message }, locate)];
+  }
+  const isEmptied =
+    kept === 0 && applications.length > 0 && applications.every(({ change }) => change === 'deleted');
+  if (!isEmptied) return [];
+  const message = `All of its Applications are deleted: ${formatNames(
+    applications.map(({ name: application }) => application),
+    5,
+  )}.`;
+  return [finding('last-cluster', 'danger', { ...about, message }, locate)];
+}
+
+/** Agents of clusters that left do not report: what runs there is out of reach. */
+function strandedOnClusters({ plan, base }: RiskInput, locate: Locate): readonly PlanFinding[] {
+  const leaving = new Set(plan.fleet.flatMap(({ name, change }) => (change === 'removed' ? [name] : [])));
+  if (leaving.size === 0) return [];
+  const onCluster = new Map<string, number>();
+  const published = base.published ?? new Map<string, readonly string[]>();
+  const replicaSets = (base.onHub ?? base.objects).filter(
+    ({ object }) => object.kind === MANIFEST_WORK_REPLICA_SET.kind || object.kind === MANIFEST_WORK.kind,
+  );
+  for (const { object } of replicaSets)
+    for (const cluster of clustersOf(object, published))
+      if (leaving.has(cluster)) onCluster.set(cluster, (onCluster.get(cluster) ?? 0) + 1);
+  return [...onCluster].map(([name, count]) => {
+    const message = `The cluster leaves the fleet with ${formatCount(count, 'workload')} on it: what runs there is not removed.`;
+    return finding(
+      'work-stranded',
+      'danger',
+      { kind: 'ManagedCluster', namespace: '', name, message },
+      locate,
+    );
+  });
+}
+
+function clustersOf(
+  object: RiskInput['base']['objects'][number]['object'],
+  published: ReadonlyMap<string, readonly string[]>,
+): ReadonlySet<string> {
+  const { namespace = '' } = object.metadata;
+  if (object.kind === MANIFEST_WORK.kind) return new Set([namespace]);
+  const { spec } = object as unknown as ManifestWorkReplicaSet;
+  return new Set(
+    (spec.placementRefs ?? []).flatMap(
+      ({ name }) => published.get(namespacedName({ namespace, name })) ?? [],
+    ),
+  );
+}
+
+/** Works of a placement that is not there any more stay, and nobody updates them. */
+function strandedByPlacement({ base, head }: RiskInput, locate: Locate): readonly PlanFinding[] {
+  const keysOf = ({ results }: RiskInput['head']): ReadonlySet<string> =>
+    new Set(results.map(({ placement }) => namespacedName(placement.metadata)));
+  const [before, after] = [keysOf(base), keysOf(head)];
+  return (head.onHub ?? head.objects).flatMap(({ object }) => {
+    if (object.kind !== MANIFEST_WORK_REPLICA_SET.kind) return [];
+    const { namespace = '', name } = object.metadata;
+    const { spec } = object as unknown as ManifestWorkReplicaSet;
+    const missing = (spec.placementRefs ?? [])
+      .map((ref) => namespacedName({ namespace, name: ref.name }))
+      .filter((key) => before.has(key) && !after.has(key));
+    if (missing.length === 0) return [];
+    const message = `It asks for ${formatNames(missing, 5)}, which is deleted: its works stay where they are.`;
+    const about = { kind: MANIFEST_WORK_REPLICA_SET.kind, namespace, name, message };
+    return [finding('work-stranded', 'danger', about, locate)];
+  });
+}
+
+function unknownToArgo({ plan, head, argocdClusters }: RiskInput, locate: Locate): readonly PlanFinding[] {
+  if (argocdClusters === undefined) return [];
+  const gained = new Map(
+    plan.placements.map((placement) => [
+      namespacedName(placement),
+      placement.added.map(({ cluster }) => cluster).filter((cluster) => !argocdClusters.has(cluster)),
+    ]),
+  );
+  return (head.declared ?? head.objects).flatMap(({ object }) => {
+    if (object.kind !== 'ApplicationSet') return [];
+    const { namespace = '', name } = object.metadata;
+    const unknown = applicationSetPlacements(object).flatMap((key) => gained.get(key) ?? []);
+    if (unknown.length === 0) return [];
+    const message = `Argo CD has no cluster Secret of ${formatNames(unknown, 5)}, so that nothing is deployed there.`;
+    return [finding('unknown-to-argocd', 'warning', { kind: object.kind, namespace, name, message }, locate)];
+  });
+}
+
+interface About {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly message: string;
+}
+
+function finding(
+  code: PlanFinding['code'],
+  severity: PlanFinding['severity'],
+  { kind, namespace, name, message }: About,
+  locate: Locate,
+): PlanFinding {
+  const location = locate(kind, namespace, name);
+  const subject = `${kind} ${namespace === '' ? name : `${namespace}/${name}`}`;
+  return { code, severity, subject, message, ...(location === undefined ? {} : { location }) };
+}

@@ -1,0 +1,36 @@
+import { celTypeName } from '../../cel/value/cel-value.ts';
+import { BugError } from '../../errors.ts';
+import type { RuleResult } from '../plan-verdict.ts';
+import type { PlanRule } from './plan-rule.ts';
+import { type JudgedPlan, planView } from './plan-view.ts';
+import { compileRule } from './rule-cel.ts';
+
+/** For plans with tens of thousands of moves; beyond it a rule fails, and so counts as broken. */
+const COST_LIMIT = 50_000_000;
+
+/** What each rule says of a plan, in the order of the rules. A rule that gives neither true nor false has failed. */
+export function judgeRules(rules: readonly PlanRule[], judged: JudgedPlan): readonly RuleResult[] {
+  const plan = planView(judged);
+  return rules.map(({ expression, ...rule }) => {
+    const about = {
+      name: rule.name,
+      effect: rule.effect,
+      message: rule.message,
+      owners: rule.owners,
+      location: rule.location,
+    };
+    const compiled = compileRule(expression);
+    if (!compiled.ok)
+      throw new BugError('was not checked before it is judged', {
+        code: 'rules.compile',
+        subject: rule.name,
+      });
+    const outcome = compiled.program.evaluate({ plan }, COST_LIMIT);
+    if (!outcome.ok) return { ...about, outcome: 'failed', message: `cannot be judged: ${outcome.message}` };
+    if (typeof outcome.value !== 'boolean') {
+      const message = `cannot be judged: got a ${celTypeName(outcome.value)}, expected a bool`;
+      return { ...about, outcome: 'failed', message };
+    }
+    return { ...about, outcome: outcome.value ? 'kept' : 'broken' };
+  });
+}

@@ -1,0 +1,124 @@
+import { CLUSTER_SET_LABEL, type ManagedCluster, type Taint } from '../../model/kind/managed-cluster.ts';
+import { namespacedName } from '../../model/object-ref.ts';
+import { DEFAULT_SET } from '../../ocm/admission/complete-cluster.ts';
+import type { Snapshot } from '../../snapshot/snapshot.ts';
+
+/** What of an object an overlay looks at. */
+interface Overlaid {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string | undefined;
+    readonly labels?: Readonly<Record<string, string>> | undefined;
+    readonly annotations?: Readonly<Record<string, string>> | undefined;
+  };
+  readonly spec?: object | undefined;
+  readonly status?: unknown;
+}
+
+/**
+ * What a hub will hold once Git's objects are applied to it. Git owns what it says: specs, and of clusters acceptance and taints;
+ * labels and annotations are owned one by one. Status, decisions and what others put on the hub stay as they are.
+ * @param git what the source says, as a snapshot
+ * @param before what the source said when the hub had its present state: what is in it and not in `git` goes
+ */
+export function overlaySnapshot(hub: Snapshot, git: Snapshot, before: Snapshot | undefined): Snapshot {
+  const clusterSets = overlay(hub.clusterSets, git.clusterSets, before?.clusterSets, { apply: withSpecOf });
+  // Where the set is there, so is the admission that fills it.
+  const hasDefaultSet = clusterSets.some(({ metadata }) => metadata.name === DEFAULT_SET);
+  const admit = hasDefaultSet ? inDefaultSet : undefined;
+  return {
+    ...hub,
+    placements: overlay(hub.placements, git.placements, before?.placements, { apply: withSpecOf }),
+    clusters: overlay(hub.clusters, git.clusters, before?.clusters, { apply: withOwnedSpecOf, admit }),
+    clusterSets,
+    bindings: overlay(hub.bindings, git.bindings, before?.bindings, { apply: withSpecOf }),
+    scores: overlay(hub.scores, git.scores, before?.scores, { apply: (live) => live }),
+  };
+}
+
+interface WriteRules<T> {
+  /** What becomes of the spec of an object that is there. */
+  readonly apply: (live: T, wanted: T, earlier: T | undefined) => T;
+  /** What the hub adds to each object that is written. */
+  readonly admit?: ((written: T) => T) | undefined;
+}
+
+/** In the order of namespace and name, as a controller takes them. */
+function overlay<T extends Overlaid>(
+  live: readonly T[],
+  git: readonly T[],
+  before: readonly T[] = [],
+  { apply, admit = (written) => written }: WriteRules<T>,
+): readonly T[] {
+  const result = byKey(live);
+  const earlier = byKey(before);
+  const wanted = byKey(git);
+  for (const key of earlier.keys()) if (!wanted.has(key)) result.delete(key);
+  for (const [key, object] of wanted) {
+    const standing = result.get(key);
+    const old = earlier.get(key);
+    if (standing === undefined) result.set(key, admit(object));
+    else if (object !== old)
+      result.set(key, admit(withMetadataOf(apply(standing, object, old), object, old)));
+  }
+  return [...result].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
+}
+
+function byKey<T extends Overlaid>(objects: readonly T[]): Map<string, T> {
+  return new Map(objects.map((object) => [namespacedName(object.metadata), object]));
+}
+
+/** As admission writes it (core/ocm/admission). */
+function inDefaultSet(cluster: ManagedCluster): ManagedCluster {
+  const { labels = {} } = cluster.metadata;
+  if ((labels[CLUSTER_SET_LABEL] ?? '') !== '') return cluster;
+  return {
+    ...cluster,
+    metadata: { ...cluster.metadata, labels: { ...labels, [CLUSTER_SET_LABEL]: DEFAULT_SET } },
+  };
+}
+
+function withSpecOf<T extends Overlaid>(live: T, wanted: T): T {
+  return { ...live, spec: wanted.spec };
+}
+
+function withOwnedSpecOf(
+  live: ManagedCluster,
+  wanted: ManagedCluster,
+  earlier: ManagedCluster | undefined,
+): ManagedCluster {
+  const hubAcceptsClient = wanted.spec?.hubAcceptsClient ?? live.spec?.hubAcceptsClient;
+  const taints = mergeTaints(live.spec?.taints ?? [], wanted.spec?.taints ?? [], earlier?.spec?.taints ?? []);
+  return { ...live, spec: { ...live.spec, hubAcceptsClient, taints } };
+}
+
+/** A taint that the hub has already keeps the time at which it was added there. */
+function mergeTaints(
+  live: readonly Taint[],
+  wanted: readonly Taint[],
+  earlier: readonly Taint[],
+): readonly Taint[] {
+  const same = (a: Taint) => (b: Taint) => a.key === b.key && a.effect === b.effect;
+  const ofOthers = live.filter((taint) => !wanted.some(same(taint)) && !earlier.some(same(taint)));
+  const owned = wanted.map((taint) => {
+    const standing = live.find((known) => same(taint)(known) && (known.value ?? '') === (taint.value ?? ''));
+    return standing ?? taint;
+  });
+  return [...ofOthers, ...owned];
+}
+
+function withMetadataOf<T extends Overlaid>(live: T, wanted: T, earlier: T | undefined): T {
+  const labels = mergeText(live.metadata.labels, wanted.metadata.labels, earlier?.metadata.labels);
+  const { annotations: wantedNotes } = wanted.metadata;
+  const annotations = mergeText(live.metadata.annotations, wantedNotes, earlier?.metadata.annotations);
+  return { ...live, metadata: { ...live.metadata, labels, annotations } };
+}
+
+function mergeText(
+  live: Readonly<Record<string, string>> = {},
+  wanted: Readonly<Record<string, string>> = {},
+  earlier: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> {
+  const others = Object.entries(live).filter(([key]) => !Object.hasOwn(earlier, key));
+  return Object.fromEntries([...others, ...Object.entries(wanted)]);
+}

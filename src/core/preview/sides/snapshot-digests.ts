@@ -1,0 +1,46 @@
+import { canonicalJson } from '../../model/json-equal.ts';
+import { namespacedName } from '../../model/object-ref.ts';
+import { PublishedClusters } from '../../placement/prior/published-clusters.ts';
+import type { Digest } from '../../publish/approval/plan-token.ts';
+import type { Snapshot } from '../../snapshot/snapshot.ts';
+
+/** 12 hexadecimal digits each. */
+export interface SnapshotDigests {
+  /** Of what decisions read of clusters, sets, bindings and scores; heartbeats and the like do not count. */
+  readonly inventory: string;
+  /** Of the clusters that are published for each placement. */
+  readonly decisions: string;
+}
+
+/** Names what is there before a change, so that a plan that was approved can be compared with the present. */
+export function snapshotDigests(snapshot: Snapshot, digest: Digest): SnapshotDigests {
+  const { clusters, clusterSets, bindings, scores, decisions } = snapshot;
+  const inventory = [
+    sorted(
+      clusters.map(({ metadata, spec, status }) => [
+        metadata.name,
+        metadata.labels ?? {},
+        metadata.deletionTimestamp !== undefined,
+        spec?.hubAcceptsClient ?? false,
+        (spec?.taints ?? []).map(({ key, value, effect }) => [key, value ?? '', effect]),
+        (status?.clusterClaims ?? []).map(({ name, value }) => [name, value]),
+        status?.allocatable ?? {},
+        status?.capacity ?? {},
+      ]),
+    ),
+    sorted(clusterSets.map(({ metadata, spec }) => [metadata.name, spec ?? {}])),
+    sorted(bindings.map(({ metadata }) => [namespacedName(metadata)])),
+    sorted(scores.map(({ metadata, status }) => [namespacedName(metadata), status?.scores ?? []])),
+  ];
+  const published = [...new PublishedClusters().read(decisions).clusters].map(([key, names]) => [
+    key,
+    [...new Set(names)].sort(),
+  ]);
+  const short = (value: unknown): string => digest(canonicalJson(value)).slice(0, 12);
+  return { inventory: short(inventory), decisions: short(sorted(published)) };
+}
+
+/** By the name in front. */
+function sorted(rows: readonly (readonly unknown[])[]): readonly (readonly unknown[])[] {
+  return rows.toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1));
+}

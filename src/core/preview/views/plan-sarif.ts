@@ -1,0 +1,74 @@
+import type { Problem } from '../../model/problem.ts';
+import type { SourceLocation } from '../../model/source-location.ts';
+import type { Plan } from '../plan.ts';
+import { brokenRules, ruleText } from '../plan-text.ts';
+
+/** The parts of SARIF 2.1.0 that are written. Source: OASIS, sarif-schema-2.1.0. */
+export interface SarifLog {
+  readonly $schema: string;
+  readonly version: '2.1.0';
+  readonly runs: readonly SarifRun[];
+}
+
+interface SarifRun {
+  readonly tool: {
+    readonly driver: {
+      readonly name: string;
+      readonly informationUri?: string;
+      readonly rules: readonly { readonly id: string }[];
+    };
+  };
+  readonly results: readonly SarifResult[];
+}
+
+interface SarifResult {
+  readonly ruleId: string;
+  readonly level: 'error' | 'warning' | 'note';
+  readonly message: { readonly text: string };
+  readonly locations?: readonly unknown[];
+}
+
+const LEVELS = { danger: 'error', warning: 'warning', notice: 'note' } as const;
+
+/** Rules, dangers and problems of the head for code scanning; each has the place of the object that it is about. */
+export function planSarif(plan: Plan, problems: readonly Problem[]): SarifLog {
+  const results: readonly SarifResult[] = [
+    ...brokenRules(plan).map((rule) =>
+      resultOf(`rule.${rule.name}`, rule.effect === 'deny' ? 'error' : 'warning', {
+        text: ruleText(rule),
+        location: rule.location,
+      }),
+    ),
+    ...plan.findings.map(({ code, severity, subject, message, location }) =>
+      resultOf(`risk.${code}`, LEVELS[severity], { text: `${subject}: ${message}`, location }),
+    ),
+    ...problems.map(({ code, severity, message, location }) =>
+      resultOf(code, severity, { text: message, location }),
+    ),
+  ];
+  const ids = [...new Set(results.map(({ ruleId }) => ruleId))].sort();
+  return {
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [{ tool: { driver: { name: 'berth plan', rules: ids.map((id) => ({ id })) } }, results }],
+  };
+}
+
+interface Told {
+  readonly text: string;
+  readonly location: SourceLocation | undefined;
+}
+
+function resultOf(ruleId: string, level: SarifResult['level'], { text, location }: Told): SarifResult {
+  const result = { ruleId, level, message: { text } };
+  return location === undefined ? result : { ...result, locations: [physical(location)] };
+}
+
+function physical({ file, line, column }: SourceLocation): unknown {
+  return {
+    physicalLocation: {
+      artifactLocation: { uri: file.split('/').map(encodeURIComponent).join('/') },
+      region: { startLine: line, startColumn: column },
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import type { Problem } from '../../model/problem.ts';
+import { formatLocation } from '../../model/source-location.ts';
+import type { CaseOutcome } from '../../placement-test/run-placement-test.ts';
+import { renderJunit } from '../../placement-test/junit.ts';
+import type { Plan } from '../plan.ts';
+import { ruleText } from '../plan-text.ts';
+
+/** A plan as a test report: rules, dangers and problems of the head are cases. What only warns passes. */
+export function renderPlanJunit(plan: Plan, problems: readonly Problem[]): string {
+  const rules = (plan.rules?.base ?? []).map((rule) =>
+    caseOf(`rule ${rule.name}`, rule.outcome !== 'kept' && rule.effect === 'deny' ? [ruleText(rule)] : []),
+  );
+  const findings = plan.findings.map(({ code, severity, subject, message }) =>
+    caseOf(`${code}: ${subject}`, severity === 'danger' ? [message] : []),
+  );
+  const errors = problems.map(({ code, severity, message, location }) => {
+    const where = location === undefined ? '' : ` (${formatLocation(location)})`;
+    return caseOf(`problem ${code}`, severity === 'error' ? [`${message}${where}`] : []);
+  });
+  const placements = plan.placements.map(({ namespace, name }) => caseOf(`${namespace}/${name}`, []));
+  const name = `${plan.base.name} → ${plan.head.name}`;
+  const cases = [...rules, ...findings, ...errors, ...placements];
+  return renderJunit([{ file: '', name, cases, problems: [], durationMs: 0 }], 'berth plan');
+}
+
+function caseOf(name: string, failures: readonly string[]): CaseOutcome {
+  return { name, placement: '', failures, error: undefined };
+}

@@ -1,0 +1,182 @@
+import { formatRef } from '../../model/object-ref.ts';
+import { printableLines } from '../../model/printable.ts';
+import type { ApplicationSetPlan, ManifestChange, RolloutForecast } from '../effects/plan-effects.ts';
+import type { ClusterMove, ObjectChange, Plan, PlacementPlan, WorkloadPlan } from '../plan.ts';
+import {
+  APPROVAL_TITLE,
+  approvalAnnotation,
+  brokenRules,
+  changedRulesText,
+  fieldText,
+  formatCount,
+  marginText,
+  staggeredRollouts,
+  planHeadline,
+  planOutcome,
+  rolloutText,
+  ruleText,
+  lostFileText,
+  formatNames,
+  formatReason,
+  formatSizes,
+  workloadVerb,
+} from '../plan-text.ts';
+
+const SIGN = { created: '+', deleted: '-', changed: '~', moved: '~' } as const;
+const MAX_MOVES = 50;
+
+/** The plan for a terminal, the dangers first. @param colour then the text is for `writePainted` */
+export function renderPlanText(plan: Plan, colour = false): string {
+  const lines = [
+    `${endText(plan.base)} → ${endText(plan.head)}`,
+    ...plan.whatIf.map((assumption) => `  what if ${assumption}`),
+    `${planHeadline(plan)}.`,
+    ...(planOutcome(plan) === 'stopped' ? ['! Stopped: see the rules and holds below.'] : []),
+    ...section('Rules', ruleLines(plan)),
+    ...section(
+      'Risks',
+      plan.findings
+        .slice(0, MAX_LINES)
+        .map(
+          ({ severity, subject, message }) => `${severity === 'danger' ? '!' : '-'} ${subject}: ${message}`,
+        ),
+    ),
+    ...section('Placements', plan.placements.flatMap(placementLines)),
+    ...section('Workloads', plan.workloads.flatMap(workloadLines)),
+    ...section('Applications', plan.applications.flatMap(applicationLines)),
+    ...section('Rollouts', staggeredRollouts(plan).map(rolloutLine)),
+    ...section('Objects', plan.objects.map(objectLine)),
+    ...section(
+      'Deletions held',
+      plan.deletionsHeld.map(({ source, message }) => `! source ${source}: ${message}`),
+    ),
+    ...section(
+      'Files that lose their objects',
+      plan.lostFiles.map((lost) => `! ${lostFileText(lost)}`),
+    ),
+    ...section(APPROVAL_TITLE, approvalAnnotation(plan)),
+    ...section('Not evaluated', [...plan.notEvaluated]),
+    ...(plan.token === undefined ? [] : ['', `Plan token: ${plan.token.token}`]),
+  ];
+  const text = printableLines(lines);
+  return colour ? painted(text) : text;
+}
+
+const MAX_LINES = 100;
+const PAINT = { '+': '\u001b[32m', '-': '\u001b[31m', '!': '\u001b[33m' } as const;
+
+/** The sign at the beginning of a line gives its colour. */
+function painted(text: string): string {
+  return text.replace(
+    /^( *)([-+!]) (.*)$/gm,
+    (_line, indent: string, sign: keyof typeof PAINT, rest: string) =>
+      `${indent}${PAINT[sign]}${sign} ${rest}\u001b[0m`,
+  );
+}
+
+function ruleLines(plan: Plan): string[] {
+  const changed = changedRulesText(plan);
+  const broken = brokenRules(plan).map((rule) => `${rule.effect === 'deny' ? '!' : '-'} ${ruleText(rule)}`);
+  const kept = (plan.rules?.base ?? []).filter(({ outcome }) => outcome === 'kept').length;
+  if (broken.length === 0 && changed === '') return [];
+  return [
+    ...broken,
+    ...(kept === 0 ? [] : [`${formatCount(kept, 'rule')} kept`]),
+    ...(changed === '' ? [] : [changed]),
+  ];
+}
+
+function endText({ name, commit }: Plan['base']): string {
+  return commit === undefined || commit.startsWith(name)
+    ? name.slice(0, 40)
+    : `${name} (${commit.slice(0, 8)})`;
+}
+
+function section(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : ['', `${title}:`, ...lines.map((line) => `  ${line}`)];
+}
+
+function placementLines(plan: PlacementPlan): string[] {
+  const { namespace, name, change, definitionChanged, after, held, affectedBy } = plan;
+  const own = change === 'changed' && definitionChanged ? ', definition changed' : '';
+  const lines = [`${SIGN[change]} ${namespace}/${name}: ${formatSizes(plan)} clusters${own}`];
+  if (affectedBy.length > 0) lines.push(`    nobody edited it: ${formatNames(affectedBy, 5)}`);
+  for (const move of plan.added.slice(0, MAX_MOVES)) lines.push(`    + ${comesOrGoes(move)}`);
+  for (const move of plan.removed.slice(0, MAX_MOVES)) lines.push(`    - ${comesOrGoes(move)}`);
+  const hidden = Math.max(0, plan.added.length - MAX_MOVES) + Math.max(0, plan.removed.length - MAX_MOVES);
+  if (hidden > 0) lines.push(`    … and ${hidden} more moves`);
+  for (const move of plan.moves.slice(0, MAX_MOVES))
+    lines.push(`    moved: ${move.from} → ${move.to}${marginText(move)}`);
+  if (plan.regrouped.length > 0) lines.push(`    regrouped: ${formatNames(plan.regrouped)}`);
+  lines.push(...spreadLines(plan));
+  if (after !== undefined && after.message !== '')
+    lines.push(...after.message.split('\n').map((line) => `    ! ${line}`));
+  if (held !== undefined) lines.push(`    ! held (${held.reason}): ${held.message}`);
+  return lines;
+}
+
+function spreadLines({ before, after }: PlacementPlan): string[] {
+  return (after?.spread ?? []).flatMap(({ constraint, skew }, at) => {
+    const old = before?.spread[at]?.skew;
+    if (old === skew) return [];
+    const wanted = constraint.maxSkew ?? 1;
+    const from = old === undefined ? '' : `${old} → `;
+    return [`    spread over ${constraint.topologyKey}: skew ${from}${skew}, at most ${wanted} wanted`];
+  });
+}
+
+function comesOrGoes(move: ClusterMove): string {
+  const why = formatReason(move);
+  return why === '' ? move.cluster : `${move.cluster}: ${why}`;
+}
+
+function workloadLines(plan: WorkloadPlan): string[] {
+  const { kind, namespace, name, change, added, removed, kept, changedOn, manifests } = plan;
+  const where = [
+    added.length > 0 ? `+ ${formatNames(added)}` : '',
+    removed.length > 0 ? `- ${formatNames(removed)}` : '',
+    kept > 0 ? `stays on ${kept}` : '',
+  ].filter((part) => part !== '');
+  const ref = formatRef({ kind, namespace, name });
+  const on = changedOn.length === 0 ? [] : [`    other content on ${formatNames(changedOn, 10)}:`];
+  return [
+    `${SIGN[change]} ${ref} ${workloadVerb(plan)}: ${where.join('; ') || 'on no cluster'}`,
+    ...on,
+    ...manifests.slice(0, MAX_LINES).flatMap(manifestLines),
+  ];
+}
+
+function manifestLines({ change, ref, fields }: ManifestChange): string[] {
+  return [
+    `      ${SIGN[change]} ${formatRef(ref)}`,
+    ...fields.map((field) => `          ${fieldText(field)}`),
+  ];
+}
+
+function applicationLines(set: ApplicationSetPlan): string[] {
+  const { namespace, name, applications, kept, failure, notRendered, preserves, change } = set;
+  const title = `${change === 'unchanged' ? '~' : SIGN[change]} ApplicationSet ${namespace}/${name}`;
+  if (notRendered !== undefined) return [`${title}: not rendered`];
+  if (failure !== undefined)
+    return [`${title}: fails, ${formatCount(kept, 'Application')} stay`, `    ! ${failure}`];
+  const stays = preserves === true ? ' (what they deployed stays)' : '';
+  return [
+    `${title}: ${formatCount(applications.length, 'Application')} of ${applications.length + kept} differ`,
+    ...applications
+      .slice(0, MAX_MOVES)
+      .flatMap(({ change: kind, name: application, destination, fields }) => [
+        `    ${SIGN[kind]} ${application} on ${destination || 'no cluster'}${kind === 'deleted' ? stays : ''}`,
+        ...fields.slice(0, 10).map((field) => `        ${fieldText(field)}`),
+      ]),
+    ...(applications.length > MAX_MOVES ? [`    … and ${applications.length - MAX_MOVES} more`] : []),
+  ];
+}
+
+function rolloutLine(forecast: RolloutForecast): string {
+  return `${formatRef(forecast)}: ${rolloutText(forecast)}`;
+}
+
+function objectLine({ change, ref, fields, held }: ObjectChange): string {
+  const changed = fields.length === 0 ? '' : ` (${formatNames(fields, 5)})`;
+  return `${SIGN[change]} ${formatRef(ref)}${changed}${held === true ? ' (held)' : ''}`;
+}

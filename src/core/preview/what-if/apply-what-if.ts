@@ -1,0 +1,64 @@
+import { InputError } from '../../errors.ts';
+import { applySnapshotChanges } from '../../explain/snapshot/apply-snapshot-change.ts';
+import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
+import { changesOfStep } from '../../placement-test/changes-of-step.ts';
+import type { GivenStep } from '../../placement-test/placement-test.ts';
+import { claimOf, labelOf } from '../../snapshot/cluster-index.ts';
+import type { Snapshot } from '../../snapshot/snapshot.ts';
+
+/** One assumption about clusters. */
+export interface WhatIf {
+  /** As the user gave it: `--drain c1`. */
+  readonly text: string;
+  readonly assumption: Assumption;
+}
+
+export type Assumption =
+  | { readonly kind: 'add-cluster'; readonly cluster: ManagedCluster }
+  | {
+      readonly kind: 'change';
+      /** Which clusters it is about. */
+      readonly target: ClusterTarget;
+      /** What happens to them. @param clusters their names, at least one */
+      readonly stepFor: (clusters: readonly string[]) => GivenStep;
+    };
+
+/** A cluster by its name, or all that have this label or claim. */
+export type ClusterTarget =
+  | { readonly name: string }
+  | { readonly attribute: string; readonly value: string };
+
+/** Steps about clusters need no placement. */
+const NO_PLACEMENT = { namespace: '', name: '' };
+
+/**
+ * The snapshot in which the assumptions hold, one after the other: a later one sees what an earlier one made.
+ * @throws InputError when one is about a cluster that is not there
+ */
+export function applyWhatIf(snapshot: Snapshot, assumptions: readonly WhatIf[]): Snapshot {
+  return assumptions.reduce(applyOne, snapshot);
+}
+
+function applyOne(snapshot: Snapshot, { text, assumption }: WhatIf): Snapshot {
+  const fail = (problem: string): InputError =>
+    new InputError(problem, { code: 'plan.what-if', subject: text });
+  if (assumption.kind === 'add-cluster') {
+    const { cluster } = assumption;
+    if (snapshot.clusters.some(({ metadata }) => metadata.name === cluster.metadata.name))
+      throw fail(`there is a ManagedCluster ${cluster.metadata.name} already`);
+    return applySnapshotChanges(snapshot, [{ kind: 'add-cluster', cluster }]);
+  }
+  const clusters = clustersOf(snapshot, assumption.target);
+  if (clusters.length === 0) throw fail('no cluster has this name, label or claim');
+  const changes = changesOfStep(assumption.stepFor(clusters), snapshot, NO_PLACEMENT);
+  if (!changes.ok) throw fail(changes.error);
+  return applySnapshotChanges(snapshot, changes.changes);
+}
+
+function clustersOf({ clusters }: Snapshot, target: ClusterTarget): readonly string[] {
+  const isMeant = (cluster: ManagedCluster): boolean =>
+    'name' in target
+      ? cluster.metadata.name === target.name
+      : (labelOf(cluster, target.attribute) ?? claimOf(cluster, target.attribute)) === target.value;
+  return clusters.filter(isMeant).map(({ metadata }) => metadata.name);
+}

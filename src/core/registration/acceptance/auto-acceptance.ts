@@ -1,0 +1,70 @@
+import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
+import { clusterView } from '../../cel/cluster-view.ts';
+import type { CelProgram } from '../../cel/compile-cel.ts';
+import { compileCel } from '../../cel/compile-cel.ts';
+import { KUBERNETES_CEL } from '../../cel/kubernetes-environment.ts';
+import { celProblemText } from '../../cel/value/cel-problem.ts';
+import { DYN } from '../../cel/value/cel-type.ts';
+import { InputError } from '../../errors.ts';
+import { AUTO_ACCEPTED_ANNOTATION } from '../names.ts';
+
+/** Who made a certificate request. The API server writes it into the request; nobody can change it. */
+export interface RequesterIdentity {
+  readonly username: string;
+  readonly groups: readonly string[];
+  readonly uid: string;
+  readonly extra: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Which clusters are accepted without a person. */
+export interface AutoAcceptance {
+  readonly users: readonly string[];
+  readonly rules: readonly CelProgram[];
+}
+
+export const ACCEPT_NOBODY: AutoAcceptance = { users: [], rules: [] };
+
+const RULE_VARIABLES = KUBERNETES_CEL.withVariables({ managedCluster: DYN, request: DYN });
+
+/**
+ * @param users names that may register any cluster
+ * @param expressions CEL over `managedCluster` and `request` (`username`, `groups`, `uid`, `extra`); one that is true accepts
+ * @throws InputError for an expression that cannot be compiled
+ */
+export function compileAutoAcceptance(
+  users: readonly string[],
+  expressions: readonly string[],
+): AutoAcceptance {
+  const rules = expressions.map((expression) => {
+    const compiled = compileCel(expression, RULE_VARIABLES);
+    if (compiled.ok) return compiled.program;
+    throw new InputError(`got ${JSON.stringify(expression)}: ${celProblemText(compiled.problem)}`, {
+      code: 'registration.rule',
+      subject: 'rule of automatic acceptance',
+    });
+  });
+  return { users, rules };
+}
+
+/** Whether the requester may register this cluster without a person. A rule that fails accepts nobody. */
+export function acceptsByRule(
+  { users, rules }: AutoAcceptance,
+  cluster: ManagedCluster,
+  request: RequesterIdentity,
+): boolean {
+  if (users.includes(request.username)) return true;
+  const variables = { managedCluster: clusterView(cluster, () => undefined), request: { ...request } };
+  return rules.some((rule) => {
+    const outcome = rule.evaluate(variables);
+    return outcome.ok && outcome.value === true;
+  });
+}
+
+/**
+ * Whether a rule may still decide about the cluster. It decides once: a cluster that was denied afterwards stays denied, and a
+ * certificate for it is a person's decision.
+ */
+export function isOpenToRules({ metadata, spec }: ManagedCluster): boolean {
+  if (metadata.deletionTimestamp !== undefined) return false;
+  return spec?.hubAcceptsClient === true || metadata.annotations?.[AUTO_ACCEPTED_ANNOTATION] === undefined;
+}

@@ -1,0 +1,165 @@
+import type { KindInfo } from '../../model/kinds.ts';
+import { NAMESPACE } from '../../model/kinds.ts';
+import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
+import type { Condition, KubeObject } from '../../model/object-meta.ts';
+import { findCondition } from '../../work/conditions/condition-list.ts';
+import { ALL_AGENTS_GROUP, clusterGroup } from '../agent-identity.ts';
+import { ACCEPTED, acceptanceFailed, CLUSTER_CONDITIONS } from '../cluster-conditions.ts';
+import { API_RESOURCE_FINALIZER, WORK_FINALIZER } from '../names.ts';
+import { acceptedObjects, deniedObjects, type WantedObject } from './cluster-objects.ts';
+import { sameRights } from './same-rights.ts';
+
+/** What a cluster has on the hub, as it was read. */
+export interface ClusterFacts {
+  readonly name: string;
+  /** Undefined: the hub itself said that there is none. */
+  readonly cluster: ManagedCluster | undefined;
+  /** The object of this kind, name and namespace; undefined when there is none. */
+  readonly find: (wanted: WantedObject) => KubeObject | undefined;
+  /** Whether the namespace of the cluster holds ManifestWorks. */
+  readonly hasWorks: boolean;
+}
+
+export type ObjectWrite =
+  | { readonly do: 'create'; readonly kind: KindInfo; readonly object: KubeObject }
+  /** A JSON merge patch, under the condition that the object is still the one that was read. */
+  | { readonly do: 'patch'; readonly kind: KindInfo; readonly object: KubeObject; readonly patch: object }
+  | { readonly do: 'delete'; readonly kind: KindInfo; readonly object: KubeObject };
+
+export interface AcceptancePlan {
+  readonly writes: readonly ObjectWrite[];
+  /** What becomes of the finalizer of the ManagedCluster: added before the writes, removed after them. */
+  readonly finalizer: 'add' | 'remove' | undefined;
+  /** The condition when all writes succeed; undefined: it stays as it is. */
+  readonly condition: Condition | undefined;
+  /** Works still hold the binding of the work agent: look again soon. */
+  readonly isWaiting: boolean;
+}
+
+const NOTHING: AcceptancePlan = {
+  writes: [],
+  finalizer: undefined,
+  condition: undefined,
+  isWaiting: false,
+};
+
+/**
+ * What to write so that the hub has what `hubAcceptsClient` asks for. A cluster that was never accepted gets nothing. One that is denied
+ * keeps its namespace and works, and may see that it is denied; unlike in OCM it is shown as denied at once, and not only when its
+ * works are gone.
+ * Source: open-cluster-management.io/ocm `pkg/registration/hub/managedcluster/controller.go`, sync.
+ */
+export function planAcceptance(facts: ClusterFacts): AcceptancePlan {
+  const { cluster } = facts;
+  if (cluster === undefined || cluster.metadata.deletionTimestamp !== undefined) return removal(facts);
+  const before = findCondition(cluster.status?.conditions, ACCEPTED);
+  // Its group would be the one of all agents: each of them could read and write what is this cluster's.
+  if (clusterGroup(facts.name) === ALL_AGENTS_GROUP)
+    return { ...NOTHING, condition: acceptanceFailed(`no cluster can have the name ${facts.name}`) };
+  if (cluster.spec?.hubAcceptsClient === true) return acceptance(facts, cluster);
+  return before === undefined ? NOTHING : denial(facts);
+}
+
+function acceptance(facts: ClusterFacts, cluster: ManagedCluster): AcceptancePlan {
+  const writes = acceptedObjects(facts.name).flatMap((wanted) => bringTo(facts.find(wanted), wanted));
+  const hasFinalizer = cluster.metadata.finalizers?.includes(API_RESOURCE_FINALIZER) === true;
+  return {
+    writes,
+    finalizer: hasFinalizer ? undefined : 'add',
+    condition: CLUSTER_CONDITIONS.accepted,
+    // The old binding is going: the new one is made when it is gone.
+    isWaiting: writes.some((write) => write.do === 'patch' && isLeaving(write.object)),
+  };
+}
+
+function denial(facts: ClusterFacts): AcceptancePlan {
+  const kept = deniedObjects(facts.name);
+  const bindings = removeBindings(facts);
+  return {
+    writes: [...kept.flatMap((wanted) => bringTo(facts.find(wanted), wanted)), ...bindings.writes],
+    finalizer: undefined,
+    condition: CLUSTER_CONDITIONS.denied,
+    isWaiting: bindings.isWaiting,
+  };
+}
+
+function removal(facts: ClusterFacts): AcceptancePlan {
+  const clusterWide = deniedObjects(facts.name).flatMap(({ kind, object }): ObjectWrite[] => {
+    const there = facts.find({ kind, object });
+    return there === undefined || isLeaving(there) ? [] : [{ do: 'delete', kind, object: there }];
+  });
+  const bindings = removeBindings(facts);
+  const isWaiting = bindings.isWaiting || (facts.cluster !== undefined && facts.hasWorks);
+  const hasFinalizer = facts.cluster?.metadata.finalizers?.includes(API_RESOURCE_FINALIZER) === true;
+  return {
+    writes: [...clusterWide, ...bindings.writes],
+    finalizer: hasFinalizer && !isWaiting ? 'remove' : undefined,
+    condition: undefined,
+    isWaiting,
+  };
+}
+
+/** The work agent needs its binding until it has finished the deletion of the last work: a finalizer keeps it so long. */
+function removeBindings(facts: ClusterFacts): Pick<AcceptancePlan, 'writes' | 'isWaiting'> {
+  const writes: ObjectWrite[] = [];
+  let isWaiting = false;
+  for (const wanted of acceptedObjects(facts.name)) {
+    if (wanted.object.metadata.namespace === undefined) continue;
+    const there = facts.find(wanted);
+    if (there === undefined) continue;
+    const { kind } = wanted;
+    if (!isLeaving(there)) writes.push({ do: 'delete', kind, object: there });
+    if (there.metadata.finalizers?.includes(WORK_FINALIZER) !== true) continue;
+    if (facts.hasWorks) isWaiting = true;
+    else writes.push(withoutWorkFinalizer(kind, there));
+  }
+  return { writes, isWaiting };
+}
+
+/** The write that makes the object what is wanted; none when it is that already. */
+function bringTo(there: KubeObject | undefined, { kind, object }: WantedObject): readonly ObjectWrite[] {
+  if (there === undefined) return [{ do: 'create', kind, object }];
+  // A deletion cannot be taken back.
+  if (isLeaving(there))
+    return there.metadata.finalizers?.includes(WORK_FINALIZER) === true
+      ? [withoutWorkFinalizer(kind, there)]
+      : [];
+  // What a binding binds cannot be changed.
+  if (object['roleRef'] !== undefined && !sameRights({ ...there, subjects: object['subjects'] }, object))
+    return [
+      { do: 'delete', kind, object: there },
+      { do: 'create', kind, object },
+    ];
+  const patch = {
+    ...metadataPatch(there, object),
+    ...(kind === NAMESPACE || sameRights(there, object)
+      ? {}
+      : { rules: object['rules'], subjects: object['subjects'] }),
+  };
+  return Object.keys(patch).length === 0 ? [] : [{ do: 'patch', kind, object: there, patch }];
+}
+
+/** Labels and finalizers of others stay. */
+function metadataPatch(there: KubeObject, wanted: KubeObject): { readonly metadata?: object } {
+  const labels = Object.entries(wanted.metadata.labels ?? {}).filter(
+    ([key, value]) => there.metadata.labels?.[key] !== value,
+  );
+  const has = there.metadata.finalizers ?? [];
+  const missing = (wanted.metadata.finalizers ?? []).filter((finalizer) => !has.includes(finalizer));
+  if (labels.length === 0 && missing.length === 0) return {};
+  return {
+    metadata: {
+      ...(labels.length > 0 && { labels: Object.fromEntries(labels) }),
+      ...(missing.length > 0 && { finalizers: [...has, ...missing] }),
+    },
+  };
+}
+
+function withoutWorkFinalizer(kind: KindInfo, object: KubeObject): ObjectWrite {
+  const finalizers = (object.metadata.finalizers ?? []).filter((one) => one !== WORK_FINALIZER);
+  return { do: 'patch', kind, object, patch: { metadata: { finalizers } } };
+}
+
+function isLeaving({ metadata }: KubeObject): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}

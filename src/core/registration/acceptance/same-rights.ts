@@ -1,0 +1,50 @@
+import { jsonEqual } from '../../model/json-equal.ts';
+import type { KubeObject } from '../../model/object-meta.ts';
+import type { RoleRule } from './agent-rules.ts';
+
+/**
+ * Whether two roles or bindings grant the same, however their lists are ordered and their rules are cut. OCM's controller writes the
+ * same rights in another form: were the forms compared, the two would write in turns.
+ */
+export function sameRights(left: KubeObject, right: KubeObject): boolean {
+  return jsonEqual(rightsOf(left), rightsOf(right));
+}
+
+function rightsOf(object: KubeObject): unknown {
+  return {
+    grants: grantsOf(object['rules']),
+    subjects: subjectsOf(object['subjects']),
+    to: object['roleRef'],
+  };
+}
+
+/** One text for each combination of group, resource, name and verb. */
+function grantsOf(rules: unknown): readonly string[] {
+  const all = (Array.isArray(rules) ? rules : []) as readonly (RoleRule & {
+    readonly nonResourceURLs?: readonly string[];
+  })[];
+  const grants = all.flatMap(
+    ({ apiGroups = [], resources = [], resourceNames = [], verbs, nonResourceURLs = [] }) =>
+      verbs.flatMap((verb) => [
+        ...nonResourceURLs.map((url) => JSON.stringify([verb, url])),
+        ...apiGroups.flatMap((group) =>
+          resources.flatMap((resource) =>
+            // No name means every name.
+            (resourceNames.length === 0 ? [null] : resourceNames).map((name) =>
+              JSON.stringify([verb, group, resource, name]),
+            ),
+          ),
+        ),
+      ]),
+  );
+  return [...new Set(grants)].sort();
+}
+
+function subjectsOf(subjects: unknown): readonly string[] {
+  const all = (Array.isArray(subjects) ? subjects : []) as readonly {
+    readonly kind?: string;
+    readonly name?: string;
+    readonly namespace?: string;
+  }[];
+  return all.map(({ kind, name, namespace }) => JSON.stringify([kind, namespace ?? '', name])).sort();
+}

@@ -1,0 +1,93 @@
+import { jsonEqual } from '../../model/json-equal.ts';
+import type {
+  ClusterClaimValue,
+  ManagedCluster,
+  ManagedNamespaceStatus,
+} from '../../model/kind/managed-cluster.ts';
+import type { Condition } from '../../model/object-meta.ts';
+import { findCondition, setCondition } from '../../work/conditions/condition-list.ts';
+import { ACCEPTED, apiServerDown, CLOCK_SYNCED, CLUSTER_CONDITIONS } from '../cluster-conditions.ts';
+import { clusterResources, type NodeResources } from './cluster-resources.ts';
+import type { HealthVerdict } from './judge-health.ts';
+
+/** What an agent sees of its cluster. Absent: it could not be read, and what was reported before goes on. */
+export interface ClusterObservation {
+  readonly health: HealthVerdict;
+  readonly kubernetesVersion?: string | undefined;
+  readonly nodes?: readonly NodeResources[] | undefined;
+  readonly claims?: readonly ClusterClaimValue[] | undefined;
+  readonly managedNamespaces?: readonly ManagedNamespaceStatus[] | undefined;
+  /** About the certificate, when it was renewed or could not be. */
+  readonly certificate?: Condition | undefined;
+}
+
+type Status = NonNullable<ManagedCluster['status']>;
+
+/** Whether the hub accepted the cluster, as it said itself. */
+export function isAccepted(cluster: ManagedCluster): boolean {
+  return findCondition(cluster.status?.conditions, ACCEPTED)?.status === 'True';
+}
+
+/**
+ * The fields of the status that the agent has to change; undefined: none. A cluster that is not accepted reports nothing, one whose API
+ * server is down nothing but that, one whose clock the hub distrusts nothing at all.
+ * Source: open-cluster-management.io/ocm `pkg/registration/spoke/managedcluster/status_controller.go` and its reconcilers.
+ * @param now RFC 3339, seconds
+ */
+export function nextStatus(
+  cluster: ManagedCluster,
+  seen: ClusterObservation,
+  now: string,
+): Partial<Status> | undefined {
+  if (!isAccepted(cluster)) return undefined;
+  const before = cluster.status ?? {};
+  if (findCondition(before.conditions, CLOCK_SYNCED)?.status === 'False') return undefined;
+  const wanted = wantedStatus(before, seen, now);
+  const changed = Object.entries(wanted).filter(
+    ([field, value]) => value !== undefined && !jsonEqual(value, before[field as keyof Status]),
+  );
+  return changed.length === 0 ? undefined : Object.fromEntries(changed);
+}
+
+function wantedStatus(before: Status, seen: ClusterObservation, now: string): Partial<Status> {
+  const { health, kubernetesVersion, nodes, claims, managedNamespaces, certificate } = seen;
+  const news: readonly (Condition | undefined)[] = [
+    CLUSTER_CONDITIONS.joined,
+    availability(health),
+    certificate,
+  ];
+  const conditions = news.reduce<readonly Condition[]>(
+    (list, condition) => (condition === undefined ? list : setCondition(list, condition, now)),
+    before.conditions ?? [],
+  );
+  if (health.kind === 'down') return { conditions };
+  return {
+    conditions,
+    ...(kubernetesVersion !== undefined && {
+      version: { ...before.version, kubernetes: kubernetesVersion },
+    }),
+    ...(nodes !== undefined && nonEmpty(clusterResources(nodes, before))),
+    ...(claims !== undefined &&
+      (claims.length > 0 || before.clusterClaims !== undefined) && { clusterClaims: claims }),
+    ...(managedNamespaces !== undefined && managedNamespaces.length > 0 && { managedNamespaces }),
+  };
+}
+
+function availability(health: HealthVerdict): Condition | undefined {
+  switch (health.kind) {
+    case 'ok':
+      return CLUSTER_CONDITIONS.available;
+    case 'undecided':
+      return undefined;
+    case 'down':
+      return apiServerDown(health.why);
+  }
+}
+
+/** An empty map is not written where there is none. */
+function nonEmpty({ capacity, allocatable }: ReturnType<typeof clusterResources>): Partial<Status> {
+  return {
+    ...(Object.keys(capacity).length > 0 && { capacity }),
+    ...(Object.keys(allocatable).length > 0 && { allocatable }),
+  };
+}

@@ -1,0 +1,102 @@
+import { agentUser } from '../agent-identity.ts';
+import { OPERATOR_NAMESPACE } from '../names.ts';
+import { recognizeRequest } from '../recognize-request.ts';
+import { type CertificateRequestObject, requesterOf, type RequestContent } from './judge-request.ts';
+
+/** A certificate request of a cluster, and what its PEM asks for. */
+export interface ReadRequest {
+  readonly csr: CertificateRequestObject;
+  readonly content: RequestContent;
+}
+
+export interface ChoiceRules {
+  readonly cluster: string;
+  /** Users of agents whose requests may be approved; empty: there may be one such user only. */
+  readonly requesters: readonly string[];
+  /** Requests of users that are no bootstrap users count as well. */
+  readonly skipsRequesterCheck: boolean;
+}
+
+export interface RequestChoice {
+  readonly approve: readonly CertificateRequestObject[];
+  /** Names of those that are decided already. */
+  readonly approved: readonly string[];
+  readonly denied: readonly string[];
+  /** Those that are left alone, each with the reason. */
+  readonly left: readonly { readonly name: string; readonly why: string }[];
+}
+
+/** Users that a cluster has before it has a certificate. The second is that of older versions. */
+const BOOTSTRAP_USERS = ['agent-registration-bootstrap', 'cluster-bootstrap'].map(
+  (account) => `system:serviceaccount:${OPERATOR_NAMESPACE}:${account}`,
+);
+const BOOTSTRAP_TOKEN_PREFIX = 'system:bootstrap:';
+const BOOTSTRAP_GROUPS = [
+  'system:bootstrappers:managedcluster',
+  `system:serviceaccounts:${OPERATOR_NAMESPACE}`,
+  `system:serviceaccounts:${OPERATOR_NAMESPACE}-hub`,
+];
+
+/**
+ * Chooses which certificate requests of a cluster a person means who accepts the cluster. Requests of several agents are not
+ * approved unless the person names the agents: one of them may be somebody else. A service account counts by its whole name,
+ * where clusteradm compares the beginning only.
+ * Source: open-cluster-management.io/clusteradm `pkg/cmd/accept`.
+ */
+export function chooseRequests(requests: readonly ReadRequest[], rules: ChoiceRules): RequestChoice {
+  const decided = (type: string): readonly string[] =>
+    requests.filter(({ csr }) => hasCondition(csr, type)).map(({ csr }) => csr.metadata.name);
+  const open = requests
+    .filter(({ csr }) => !hasCondition(csr, 'Approved') && !hasCondition(csr, 'Denied'))
+    .map((request) => ({ ...request, judgement: judge(request, rules) }));
+  const good = open.flatMap(({ csr, judgement }) =>
+    'user' in judgement ? [{ csr, user: judgement.user }] : [],
+  );
+  const users = [...new Set(good.map(({ user }) => user))].sort();
+  const isUnclear = users.length > 1 && rules.requesters.length === 0 && !rules.skipsRequesterCheck;
+  return {
+    approve: isUnclear ? [] : good.map(({ csr }) => csr),
+    approved: decided('Approved'),
+    denied: decided('Denied'),
+    left: [
+      ...open.flatMap(({ csr, judgement }) =>
+        'why' in judgement ? [{ name: csr.metadata.name, why: judgement.why }] : [],
+      ),
+      ...(isUnclear
+        ? good.map(({ csr, user }) => ({
+            name: csr.metadata.name,
+            why: `several agents ask for the cluster, one of them as ${user}: name those that are yours with --requesters`,
+          }))
+        : []),
+    ],
+  };
+}
+
+function judge(
+  { csr, content }: ReadRequest,
+  { cluster, requesters, skipsRequesterCheck }: ChoiceRules,
+): { readonly user: string } | { readonly why: string } {
+  if (content.kind === 'malformed') return { why: content.why };
+  const labels = csr.metadata.labels ?? {};
+  const found = recognizeRequest({ ...content, labels, signerName: csr.spec?.signerName ?? '' });
+  if (found.kind === 'other') return { why: found.why };
+  if (found.identity.cluster !== cluster) return { why: `it is of cluster ${found.identity.cluster}` };
+  const user = agentUser(found.identity);
+  if (requesters.length > 0 && !requesters.includes(user))
+    return { why: `${user} is not among --requesters` };
+  if (skipsRequesterCheck || isBootstrapUser(csr)) return { user };
+  const { username } = requesterOf(csr);
+  return {
+    why: `its requester ${username} is no bootstrap user (--skip-approve-check approves it nevertheless)`,
+  };
+}
+
+function isBootstrapUser(csr: CertificateRequestObject): boolean {
+  const { username, groups } = requesterOf(csr);
+  const isKnown = username.startsWith(BOOTSTRAP_TOKEN_PREFIX) || BOOTSTRAP_USERS.includes(username);
+  return isKnown && groups.some((group) => BOOTSTRAP_GROUPS.includes(group));
+}
+
+function hasCondition({ status }: CertificateRequestObject, type: string): boolean {
+  return status?.conditions?.some((condition) => condition.type === type) === true;
+}

@@ -1,0 +1,94 @@
+import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
+import type { KubeObject } from '../../model/object-meta.ts';
+import { type AgentIdentity, agentUser } from '../agent-identity.ts';
+import {
+  acceptsByRule,
+  type AutoAcceptance,
+  isOpenToRules,
+  type RequesterIdentity,
+} from '../acceptance/auto-acceptance.ts';
+import { REGISTER_GROUP } from '../names.ts';
+import { recognizeRequest } from '../recognize-request.ts';
+
+/** What the PEM of a request asks for; `malformed`: it cannot be read in one way only. */
+export type RequestContent =
+  | {
+      readonly kind: 'subject';
+      readonly commonName: string;
+      readonly organizations: readonly string[];
+      readonly asksForExtensions: boolean;
+    }
+  | { readonly kind: 'malformed'; readonly why: string };
+
+/** certificates.k8s.io/v1, as far as approval reads it. */
+export interface CertificateRequestObject extends KubeObject {
+  readonly spec?: {
+    readonly signerName?: string;
+    readonly request?: string;
+    readonly username?: string;
+    readonly groups?: readonly string[];
+    readonly uid?: string;
+    readonly extra?: Readonly<Record<string, readonly string[]>>;
+  };
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status?: string }[] };
+}
+
+export type RequestVerdict =
+  /** Decided already, or not a request that is judged here. */
+  | { readonly kind: 'leave'; readonly why: string }
+  /** An agent renews its own certificate: to be approved when the hub says that it may. */
+  | { readonly kind: 'renewal'; readonly identity: AgentIdentity; readonly requester: RequesterIdentity }
+  | { readonly kind: 'approve'; readonly identity: AgentIdentity }
+  /** A person decides. */
+  | { readonly kind: 'wait'; readonly identity: AgentIdentity };
+
+/** What the hub is asked before a renewal is approved (SubjectAccessReview). */
+export const RENEW_RIGHT = {
+  group: REGISTER_GROUP,
+  resource: 'managedclusters',
+  subresource: 'clientcertificates',
+  verb: 'renew',
+} as const;
+
+/** The condition of an approved request, in OCM's words. */
+export const APPROVED_CONDITION = {
+  type: 'Approved',
+  status: 'True',
+  reason: 'AutoApprovedByHubCSRApprovingController',
+  message: 'Auto approving Managed cluster agent certificate after SubjectAccessReview.',
+} as const;
+
+const DECIDED = ['Approved', 'Denied', 'Failed'];
+
+/**
+ * Judges one certificate request. A cluster can only renew itself: the user who asks has to be the common name. A first request is
+ * approved where a rule accepts the cluster and the requester, and never for a cluster that was denied or is being deleted.
+ * Source: open-cluster-management.io/ocm `pkg/registration/register/csr/approve_reconciler.go`.
+ */
+export function judgeRequest(
+  csr: CertificateRequestObject,
+  content: RequestContent,
+  cluster: ManagedCluster | undefined,
+  auto: AutoAcceptance,
+): RequestVerdict {
+  const decided = csr.status?.conditions?.find(({ type }) => DECIDED.includes(type));
+  if (decided !== undefined) return { kind: 'leave', why: `it is ${decided.type.toLowerCase()} already` };
+  if (content.kind === 'malformed') return { kind: 'leave', why: content.why };
+  const { commonName, organizations, asksForExtensions } = content;
+  const labels = csr.metadata.labels ?? {};
+  const signerName = csr.spec?.signerName ?? '';
+  const found = recognizeRequest({ labels, signerName, commonName, organizations, asksForExtensions });
+  if (found.kind === 'other') return { kind: 'leave', why: found.why };
+  const { identity } = found;
+  const requester = requesterOf(csr);
+  if (requester.username === agentUser(identity)) return { kind: 'renewal', identity, requester };
+  const isAccepted =
+    cluster !== undefined && isOpenToRules(cluster) && acceptsByRule(auto, cluster, requester);
+  return { kind: isAccepted ? 'approve' : 'wait', identity };
+}
+
+/** As the API server recorded who made the request. */
+export function requesterOf({ spec }: CertificateRequestObject): RequesterIdentity {
+  const { username = '', groups = [], uid = '', extra = {} } = spec ?? {};
+  return { username, groups, uid, extra };
+}

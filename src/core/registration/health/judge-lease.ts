@@ -1,0 +1,112 @@
+import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
+import type { Condition, KubeObject } from '../../model/object-meta.ts';
+import { compareInstants, epochMsOf, parseRfc3339 } from '../../model/rfc3339.ts';
+import { findCondition } from '../../work/conditions/condition-list.ts';
+import { ACCEPTED, AVAILABLE, CLUSTER_CONDITIONS } from '../cluster-conditions.ts';
+import { leaseSeconds, SKIP_CLOCK_CHECK_ANNOTATION } from '../names.ts';
+import type { HubPresence } from './hub-presence.ts';
+
+/** The last change of a lease that this process saw, by its own clocks. */
+export interface LeaseSeen {
+  readonly renewTime: string;
+  /** Monotonic. */
+  readonly atMs: number;
+  /**
+   * Wall clock minus `renewTime` when the change arrived; undefined for what is no renewal: the first sight, and a time before the last
+   * one, as a restored hub shows it.
+   */
+  readonly clockDifferenceMs: number | undefined;
+}
+
+export type LeaseVerdict =
+  /** Not looked at: the hub has not decided about the cluster. */
+  | { readonly kind: 'skip' }
+  | { readonly kind: 'create-lease' }
+  /** The agent is silent: the condition is to be written, unless it is there. */
+  | { readonly kind: 'silent' }
+  | { readonly kind: 'alive'; readonly lookAgainAfterMs: number };
+
+/** How many lease durations an agent may be silent. */
+const GRACE_LEASES = 5;
+
+/** How long an agent may be silent before its cluster counts as unreachable. */
+export function graceSeconds(cluster: ManagedCluster): number {
+  return GRACE_LEASES * leaseSeconds(cluster.spec?.leaseDurationSeconds);
+}
+
+/** The same, in milliseconds. */
+export function graceMs(cluster: ManagedCluster): number {
+  return graceSeconds(cluster) * 1000;
+}
+
+/**
+ * Whether the agent of a cluster is alive. Unlike OCM the times in leases are not compared with the hub's clock: what counts is
+ * when this process saw a lease change, by a clock that is never set. A hub that was away gives a full grace from when it is back.
+ * Source of the grace and the order: open-cluster-management.io/ocm `pkg/registration/hub/lease/controller.go`.
+ *
+ * @param nowMs monotonic
+ */
+export function judgeLease(
+  cluster: ManagedCluster,
+  seen: LeaseSeen | undefined,
+  presence: HubPresence | undefined,
+  nowMs: number,
+): LeaseVerdict {
+  if (findCondition(cluster.status?.conditions, ACCEPTED) === undefined) return { kind: 'skip' };
+  if (seen === undefined)
+    return cluster.metadata.deletionTimestamp === undefined ? { kind: 'create-lease' } : { kind: 'silent' };
+  const grace = graceMs(cluster);
+  if (presence?.sinceMs === undefined) return { kind: 'alive', lookAgainAfterMs: grace };
+  const leftMs = Math.max(seen.atMs, presence.sinceMs) + grace - nowMs;
+  return leftMs <= 0 ? { kind: 'silent' } : { kind: 'alive', lookAgainAfterMs: leftMs };
+}
+
+/** `Unknown` is written once; what an agent reports later replaces it. */
+export function isKnownSilent(cluster: ManagedCluster): boolean {
+  return findCondition(cluster.status?.conditions, AVAILABLE)?.status === 'Unknown';
+}
+
+/**
+ * Whether the clocks of agent and hub agree. Undefined: nothing can be said now, because no renewal was seen, or because the hub was away
+ * so recently that a renewal may have waited for it.
+ * Source: open-cluster-management.io/ocm `pkg/registration/hub/lease/clocksynccontroller.go`.
+ *
+ * @param nowMs monotonic
+ */
+export function judgeClock(
+  cluster: ManagedCluster,
+  seen: LeaseSeen | undefined,
+  presence: HubPresence | undefined,
+  nowMs: number,
+): Condition | undefined {
+  if (findCondition(cluster.status?.conditions, ACCEPTED) === undefined) return undefined;
+  if (seen?.clockDifferenceMs === undefined) return undefined;
+  const isSkipped = cluster.metadata.annotations?.[SKIP_CLOCK_CHECK_ANNOTATION] === 'true';
+  if (isSkipped || Math.abs(seen.clockDifferenceMs) < graceMs(cluster)) return CLUSTER_CONDITIONS.clockSynced;
+  const sinceMs = presence?.sinceMs;
+  const leaseMs = leaseSeconds(cluster.spec?.leaseDurationSeconds) * 1000;
+  if (sinceMs === undefined || nowMs - sinceMs < leaseMs) return undefined;
+  return CLUSTER_CONDITIONS.clockOutOfSync;
+}
+
+/** @param wallMs when the lease arrived, milliseconds since the epoch @param monotonicMs the same by the monotonic clock */
+export function seeLease(
+  before: LeaseSeen | undefined,
+  lease: KubeObject,
+  { wallMs, monotonicMs }: { readonly wallMs: number; readonly monotonicMs: number },
+): LeaseSeen {
+  const renewTime = renewTimeOf(lease);
+  if (before?.renewTime === renewTime) return before;
+  const [last, at] = [parseRfc3339(before?.renewTime ?? ''), parseRfc3339(renewTime)];
+  const isRenewal = last !== undefined && at !== undefined && compareInstants(last, at) < 0;
+  return {
+    renewTime,
+    atMs: monotonicMs,
+    clockDifferenceMs: isRenewal ? wallMs - epochMsOf(at) : undefined,
+  };
+}
+
+function renewTimeOf(lease: KubeObject): string {
+  const { renewTime } = (lease['spec'] ?? {}) as { readonly renewTime?: unknown };
+  return typeof renewTime === 'string' ? renewTime : '';
+}

@@ -1,0 +1,71 @@
+import type { KubeObject } from '../../model/object-meta.ts';
+import { BOOTSTRAP_SECRET, CLUSTER_NAME_LABEL, HUB_KUBECONFIG_SECRET } from '../names.ts';
+import { deploymentOf } from './deployment.ts';
+
+/** Of the agent's pod on the managed cluster, or on the one that hosts it. */
+export const AGENT_DEPLOYMENT = 'klusterlet-agent';
+/** In hosted mode: how the agent reaches the managed cluster. */
+export const MANAGED_SECRET = 'external-managed-kubeconfig';
+const BOOTSTRAP_FOLDER = '/var/run/berth/bootstrap';
+const MANAGED_FOLDER = '/var/run/berth/managed';
+
+export interface AgentInstallation {
+  readonly clusterName: string;
+  /** Of the agent's objects. */
+  readonly namespace: string;
+  readonly account: string;
+  /** Base64 of the kubeconfig that leads to the hub for the first time. */
+  readonly bootstrapKubeconfig: string;
+  /** Base64 of the kubeconfig of the managed cluster. Absent: the agent runs on it. */
+  readonly managedKubeconfig?: string | undefined;
+  /** Of `berth agent`, beside the places of its kubeconfigs. */
+  readonly options: readonly string[];
+  /** Absent: no pod, because the cluster has no node for it. */
+  readonly image?: string | undefined;
+}
+
+/** What an agent consists of, but for its namespace, its account and its rights. */
+export function agentObjects(agent: AgentInstallation): readonly KubeObject[] {
+  const { bootstrapKubeconfig, managedKubeconfig, image } = agent;
+  return [
+    secretOf(agent, BOOTSTRAP_SECRET, bootstrapKubeconfig),
+    ...(managedKubeconfig === undefined ? [] : [secretOf(agent, MANAGED_SECRET, managedKubeconfig)]),
+    ...(image === undefined ? [] : [agentPod(agent, image)]),
+  ];
+}
+
+function secretOf({ namespace, clusterName }: AgentInstallation, name: string, base64: string): KubeObject {
+  const labels = { [CLUSTER_NAME_LABEL]: clusterName };
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name, namespace, labels },
+    type: 'Opaque',
+    data: { kubeconfig: base64 },
+  };
+}
+
+function agentPod(agent: AgentInstallation, image: string): KubeObject {
+  const { namespace, account, clusterName, managedKubeconfig, options } = agent;
+  const isHosted = managedKubeconfig !== undefined;
+  return deploymentOf({
+    namespace,
+    name: AGENT_DEPLOYMENT,
+    account,
+    image,
+    args: [
+      'agent',
+      `--cluster-name=${clusterName}`,
+      `--bootstrap-kubeconfig=${BOOTSTRAP_FOLDER}/kubeconfig`,
+      `--hub-kubeconfig-secret=${namespace}/${HUB_KUBECONFIG_SECRET}`,
+      // The empty name means where the pod runs.
+      ...(isHosted ? [`--kubeconfig=${MANAGED_FOLDER}/kubeconfig`, '--hosting-kubeconfig='] : []),
+      ...options,
+    ],
+    secrets: [
+      { volume: 'bootstrap', secret: BOOTSTRAP_SECRET, path: BOOTSTRAP_FOLDER },
+      ...(isHosted ? [{ volume: 'managed', secret: MANAGED_SECRET, path: MANAGED_FOLDER }] : []),
+    ],
+    folders: [],
+  });
+}

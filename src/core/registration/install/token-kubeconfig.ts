@@ -1,0 +1,38 @@
+/** How a server is reached. */
+export interface ServerEntry {
+  readonly server: string;
+  /** Base64. Absent: the authorities that the machine trusts. */
+  readonly caData?: string | undefined;
+  readonly proxyUrl?: string | undefined;
+  /** Only to ask for the authority: the certificate of the server is not checked. */
+  readonly insecure?: boolean | undefined;
+}
+
+/** Names of the entries. The agent keeps that of the cluster. */
+export interface EntryNames {
+  readonly cluster: string;
+  readonly user: string;
+  readonly context: string;
+}
+
+/** As in the bootstrap kubeconfig that OCM's installer writes. */
+export const BOOTSTRAP_ENTRIES: EntryNames = { cluster: 'hub', user: 'bootstrap', context: 'bootstrap' };
+
+/** A kubeconfig for one user with a token, as a value: to be written as JSON, which is YAML. */
+export function tokenKubeconfig(names: EntryNames, entry: ServerEntry, token: string): object {
+  const { server, caData, proxyUrl, insecure } = entry;
+  const cluster = {
+    server,
+    ...(caData !== undefined && { 'certificate-authority-data': caData }),
+    ...(proxyUrl !== undefined && { 'proxy-url': proxyUrl }),
+    ...(insecure === true && { 'insecure-skip-tls-verify': true }),
+  };
+  return {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: names.cluster, cluster }],
+    users: [{ name: names.user, user: { token } }],
+    contexts: [{ name: names.context, context: { cluster: names.cluster, user: names.user } }],
+    'current-context': names.context,
+  };
+}

@@ -1,0 +1,53 @@
+/**
+ * The names that the hub, the agents and OCM's own controllers agree on. They are part of a protocol: another spelling is another
+ * object. Source: open-cluster-management.io/ocm `pkg/registration`, open-cluster-management.io/api `cluster/v1`.
+ */
+
+/** Label of everything that belongs to one cluster on the hub: its namespace, lease, roles and certificate requests. */
+export const CLUSTER_NAME_LABEL = 'open-cluster-management.io/cluster-name';
+/** Label of a certificate request of an add-on. */
+export const ADDON_NAME_LABEL = 'open-cluster-management.io/addon-name';
+/** The heartbeat of an agent, in the namespace of its cluster on the hub; also the holder in it. */
+export const CLUSTER_LEASE = 'managed-cluster-lease';
+
+/** On a ManagedCluster: its roles, bindings and works on the hub are not removed yet. */
+export const API_RESOURCE_FINALIZER = 'cluster.open-cluster-management.io/api-resource-cleanup';
+/** On a ManagedCluster: its add-ons and works are not deleted yet. */
+export const RESOURCE_FINALIZER = 'cluster.open-cluster-management.io/resource-cleanup';
+/** On the RoleBinding of the work agent: the agent still needs it to finish deletions. */
+export const WORK_FINALIZER = 'cluster.open-cluster-management.io/manifest-work-cleanup';
+
+/** On a ManagedCluster: when it was accepted by rule (RFC 3339). What stays afterwards is the user's decision. */
+export const AUTO_ACCEPTED_ANNOTATION = 'open-cluster-management.io/automatically-accepted-on';
+/** On an add-on or a work: smaller numbers are deleted first, 0 to 100. */
+export const CLEANUP_PRIORITY_ANNOTATION = 'open-cluster-management.io/cleanup-priority';
+/** Annotations that an agent may give its ManagedCluster begin so. */
+export const AGENT_ANNOTATION_PREFIX = 'agent.open-cluster-management.io/';
+/** On a ManagedCluster, `true`: the clock of the agent is not compared with that of the hub. */
+export const SKIP_CLOCK_CHECK_ANNOTATION = 'registration.open-cluster-management.io/skip-clock-sync-check';
+
+/** Taint of a cluster whose agent is silent, or has never reported. */
+export const UNREACHABLE_TAINT = 'cluster.open-cluster-management.io/unreachable';
+/** Taint of a cluster whose API server does not answer its agent. */
+export const UNAVAILABLE_TAINT = 'cluster.open-cluster-management.io/unavailable';
+
+/** API group of the questions that RBAC answers about registration; it has no objects. */
+export const REGISTER_GROUP = 'register.open-cluster-management.io';
+/** The signer of all client certificates of agents. */
+export const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
+
+/** Secrets in the namespace of the agent: how it reaches the hub the first time, and afterwards. */
+export const BOOTSTRAP_SECRET = 'bootstrap-hub-kubeconfig';
+export const HUB_KUBECONFIG_SECRET = 'hub-kubeconfig-secret';
+export const AGENT_NAMESPACE = 'open-cluster-management-agent';
+/** Where OCM's operators run; on the hub also the namespace of the bootstrap account. */
+export const OPERATOR_NAMESPACE = 'open-cluster-management';
+
+/** @param leaseDurationSeconds of the ManagedCluster; absent and 0 mean the default */
+export function leaseSeconds(leaseDurationSeconds: number | undefined): number {
+  return leaseDurationSeconds === undefined || leaseDurationSeconds <= 0
+    ? DEFAULT_LEASE_SECONDS
+    : leaseDurationSeconds;
+}
+
+const DEFAULT_LEASE_SECONDS = 60;

@@ -1,0 +1,42 @@
+import { apiVersionOf, MANAGED_CLUSTER_SET } from '../../model/kinds.ts';
+import type { ManagedClusterSelector, ManagedClusterSet } from '../../model/kind/managed-cluster-set.ts';
+import { jsonEqual } from '../../model/json-equal.ts';
+
+/** On a set, `false`: its selector is not restored. */
+const AUTO_UPDATE_ANNOTATION = 'cluster.open-cluster-management.io/autoupdate';
+
+/** The sets that every hub has, by name: `default` by label, `global` with every cluster. */
+export const DEFAULT_SETS: ReadonlyMap<string, ManagedClusterSelector> = new Map([
+  ['default', { selectorType: 'ExclusiveClusterSetLabel' }],
+  ['global', { selectorType: 'LabelSelector', labelSelector: {} }],
+]);
+
+export type DefaultSetPlan =
+  | { readonly kind: 'create'; readonly set: ManagedClusterSet }
+  | { readonly kind: 'restore'; readonly selector: ManagedClusterSelector };
+
+/**
+ * What to write so that a default set is there and selects what it should. Labels, annotations and managed namespaces are the
+ * user's. Undefined: nothing.
+ * Source: open-cluster-management.io/ocm `pkg/registration/hub/managedclusterset/default_managedclusterset_controller.go`.
+ */
+export function planDefaultSet(
+  name: string,
+  there: ManagedClusterSet | undefined,
+): DefaultSetPlan | undefined {
+  const selector = DEFAULT_SETS.get(name);
+  if (selector === undefined) return undefined;
+  if (there === undefined)
+    return {
+      kind: 'create',
+      set: {
+        apiVersion: apiVersionOf(MANAGED_CLUSTER_SET),
+        kind: 'ManagedClusterSet',
+        metadata: { name },
+        spec: { clusterSelector: selector },
+      },
+    };
+  if (there.metadata.deletionTimestamp !== undefined) return undefined;
+  if (there.metadata.annotations?.[AUTO_UPDATE_ANNOTATION] === 'false') return undefined;
+  return jsonEqual(there.spec?.clusterSelector, selector) ? undefined : { kind: 'restore', selector };
+}

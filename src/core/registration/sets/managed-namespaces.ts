@@ -1,0 +1,33 @@
+import type { ManagedCluster, ManagedNamespaceStatus } from '../../model/kind/managed-cluster.ts';
+import type { ManagedClusterSet } from '../../model/kind/managed-cluster-set.ts';
+import { jsonEqual } from '../../model/json-equal.ts';
+import { isMember, membershipOf } from '../../placement/filter/set-membership.ts';
+
+/**
+ * The namespaces that the sets of a cluster ask its agent to make, by set and name; what the agent reported of those that stay is kept.
+ * Undefined: the status has them already.
+ * Source: open-cluster-management.io/ocm `pkg/registration/hub/managedcluster/managed_namespace_controller.go`.
+ */
+export function planManagedNamespaces(
+  cluster: ManagedCluster,
+  sets: readonly ManagedClusterSet[],
+): readonly ManagedNamespaceStatus[] | undefined {
+  const before = cluster.status?.managedNamespaces ?? [];
+  const wanted = sets
+    .filter((set) => set.metadata.deletionTimestamp === undefined && isMember(cluster, membershipOf(set)))
+    .flatMap((set) =>
+      (set.spec?.managedNamespaces ?? []).map(({ name }) => ({ clusterSet: set.metadata.name, name })),
+    )
+    .sort((a, b) => compare(a.clusterSet, b.clusterSet) || compare(a.name, b.name))
+    .map((entry) => {
+      const known = before.find(
+        ({ clusterSet, name }) => clusterSet === entry.clusterSet && name === entry.name,
+      );
+      return known?.conditions === undefined ? entry : { ...entry, conditions: known.conditions };
+    });
+  return jsonEqual(wanted, before) ? undefined : wanted;
+}
+
+function compare(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}

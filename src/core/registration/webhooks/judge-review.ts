@@ -1,0 +1,33 @@
+import { completeCluster } from '../../ocm/admission/complete-cluster.ts';
+import type { OcmReview, OcmWrite } from '../../ocm/admission/ocm-write.ts';
+import { reviewBinding } from '../../ocm/admission/review-binding.ts';
+import { reviewCluster } from '../../ocm/admission/review-cluster.ts';
+import { MANAGED_CLUSTER, MANAGED_CLUSTER_SET_BINDING, type KindInfo } from '../../model/kinds.ts';
+import type { ReviewQuestion, ReviewVerdict } from './review-message.ts';
+
+const REVIEWS: ReadonlyMap<string, (write: OcmWrite) => OcmReview> = new Map([
+  [resourceOf(MANAGED_CLUSTER), reviewCluster],
+  [resourceOf(MANAGED_CLUSTER_SET_BINDING), reviewBinding],
+]);
+
+/** Whether the question is about a kind that has rules here. */
+export function isReviewed({ resource }: ReviewQuestion): boolean {
+  return REVIEWS.has(resource);
+}
+
+/** What a mutating webhook answers. @param now RFC 3339 */
+export function judgeMutation({ resource, write }: ReviewQuestion, now: string): ReviewVerdict {
+  if (write === undefined || resource !== resourceOf(MANAGED_CLUSTER)) return { kind: 'allowed' };
+  const completed = completeCluster(write, now);
+  return completed.kind === 'refused' ? completed : { kind: 'allowed', completed: completed.object };
+}
+
+/** What a validating webhook has to find out before it answers. */
+export function judgeValidation({ resource, write }: ReviewQuestion): OcmReview {
+  const review = write === undefined ? undefined : REVIEWS.get(resource)?.(write);
+  return review ?? { kind: 'demands', demands: [] };
+}
+
+function resourceOf({ group, plural }: KindInfo): string {
+  return `${group}/${plural}`;
+}

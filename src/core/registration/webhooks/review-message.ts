@@ -1,0 +1,151 @@
+import type { OcmRefusal, OcmWrite } from '../../ocm/admission/ocm-write.ts';
+import { CLUSTER_SET_LABEL } from '../../model/kind/managed-cluster.ts';
+import {
+  isObject,
+  listAt,
+  objectAt,
+  textAt,
+  type JsonObject,
+  type JsonValue,
+} from '../../model/json-value.ts';
+
+const REVIEW = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' } as const;
+
+/** Who makes the write: `userInfo` of a review, as a SubjectAccessReview names it. */
+export interface ReviewUser {
+  readonly user: string;
+  readonly uid: string;
+  readonly groups: readonly JsonValue[];
+  readonly extra: JsonObject;
+}
+
+/** What an API server asks. */
+export interface ReviewQuestion {
+  readonly uid: string;
+  /** `GROUP/PLURAL` */
+  readonly resource: string;
+  readonly user: ReviewUser;
+  /** Undefined: the question is about no object itself, but about its status or its deletion. */
+  readonly write: OcmWrite | undefined;
+}
+
+export type ReviewVerdict =
+  /** `completed`: the object as it is to be stored; absent: as it was sent. */
+  | { readonly kind: 'allowed'; readonly completed?: JsonObject | undefined }
+  | { readonly kind: 'refused'; readonly refusal: OcmRefusal }
+  /** It is not known whether the write is allowed. */
+  | { readonly kind: 'unknown'; readonly message: string };
+
+/**
+ * Reads an AdmissionReview of admission.k8s.io/v1. Source: https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
+ *
+ * @returns a text that says what is wrong, where it is none
+ */
+export function readReview(review: unknown): ReviewQuestion | string {
+  if (!isObject(review)) return 'expected an object of the kind AdmissionReview';
+  const { apiVersion, kind } = REVIEW;
+  if (review['apiVersion'] !== apiVersion || review['kind'] !== kind)
+    return `expected apiVersion ${apiVersion} and kind ${kind}`;
+  const request = objectAt(review, 'request');
+  const uid = textAt(request, 'uid');
+  const asked = objectAt(request, 'resource');
+  const userInfo = objectAt(request, 'userInfo');
+  const [userName, operation] = [textAt(userInfo, 'username'), textAt(request, 'operation')];
+  const absent = Object.entries({
+    uid,
+    operation,
+    'resource.resource': textAt(asked, 'resource'),
+    'userInfo.username': userName,
+  }).find(([, text]) => text === '');
+  if (absent !== undefined) return `request.${absent[0]}: expected a text`;
+  const [object, old] = [objectAt(request, 'object'), objectAt(request, 'oldObject')];
+  const isWrite = ['CREATE', 'UPDATE'].includes(operation) && textAt(request, 'subResource') === '';
+  if (isWrite && object === undefined) return 'request.object: expected an object';
+  if (isWrite && operation === 'UPDATE' && old === undefined) return 'request.oldObject: expected an object';
+  return {
+    uid,
+    resource: `${textAt(asked, 'group')}/${textAt(asked, 'resource')}`,
+    user: {
+      user: userName,
+      uid: textAt(userInfo, 'uid'),
+      groups: [...listAt(userInfo, 'groups')],
+      extra: objectAt(userInfo, 'extra') ?? {},
+    },
+    write:
+      isWrite && object !== undefined
+        ? { operation: operation as OcmWrite['operation'], object, old, userName }
+        : undefined,
+  };
+}
+
+/** The AdmissionReview that answers. */
+export function reviewAnswer(
+  { uid, write }: ReviewQuestion,
+  verdict: ReviewVerdict,
+  toBase64: (text: string) => string,
+): JsonObject {
+  return { ...REVIEW, response: { uid, ...responseOf(write, verdict, toBase64) } };
+}
+
+function responseOf(
+  write: OcmWrite | undefined,
+  verdict: ReviewVerdict,
+  toBase64: (text: string) => string,
+): JsonObject {
+  switch (verdict.kind) {
+    case 'allowed': {
+      const patch =
+        verdict.completed === undefined || write === undefined
+          ? []
+          : completionPatch(write.object, verdict.completed);
+      if (patch.length === 0) return { allowed: true };
+      return { allowed: true, patchType: 'JSONPatch', patch: toBase64(JSON.stringify(patch)) };
+    }
+    case 'refused':
+      return { allowed: false, status: statusOf(verdict.refusal) };
+    case 'unknown':
+      return { allowed: false, status: status(500, 'InternalError', verdict.message) };
+  }
+}
+
+function statusOf(refusal: OcmRefusal): JsonObject {
+  switch (refusal.kind) {
+    case 'bad-request':
+      return status(400, 'BadRequest', refusal.message);
+    case 'forbidden':
+      return status(403, 'Forbidden', refusal.message);
+    case 'invalid': {
+      const message = `${refusal.field}: Invalid value: ${JSON.stringify(refusal.value)}: ${refusal.problems.join(', ')}`;
+      return status(422, 'Invalid', message);
+    }
+  }
+}
+
+/** As the API server answers its client, after a text that names the webhook. */
+function status(code: number, reason: string, message: string): JsonObject {
+  return { code, reason, message };
+}
+
+/** JSON Patch (RFC 6902) for what completion changes: the label of the set, and the list of taints. */
+function completionPatch(sent: JsonObject, completed: JsonObject): JsonObject[] {
+  const labelsOf = (one: JsonObject): JsonObject | undefined => objectAt(objectAt(one, 'metadata'), 'labels');
+  const [before, after] = [labelsOf(sent), labelsOf(completed)];
+  const set = textAt(after, CLUSTER_SET_LABEL);
+  const label = CLUSTER_SET_LABEL.replace('/', '~1');
+  const taints = listAt(objectAt(completed, 'spec'), 'taints');
+  const isStamped = listAt(objectAt(sent, 'spec'), 'taints').some(
+    (taint, index) => textOfTime(taint) !== textOfTime(taints[index]),
+  );
+  return [
+    ...(set === textAt(before, CLUSTER_SET_LABEL)
+      ? []
+      : before === undefined
+        ? [{ op: 'add', path: '/metadata/labels', value: { [CLUSTER_SET_LABEL]: set } }]
+        : [{ op: 'add', path: `/metadata/labels/${label}`, value: set }]),
+    ...(isStamped ? [{ op: 'replace', path: '/spec/taints', value: [...taints] }] : []),
+  ];
+}
+
+function textOfTime(taint: JsonValue | undefined): string {
+  return isObject(taint) ? textAt(taint, 'timeAdded') : '';
+}

@@ -1,0 +1,135 @@
+import type { JsonObject } from '../../model/json-value.ts';
+import { CLUSTER_SET_LABEL } from '../../model/kind/managed-cluster.ts';
+import { kind, MANAGED_CLUSTER, MANAGED_CLUSTER_SET_BINDING, type KindInfo } from '../../model/kinds.ts';
+
+const GROUP = 'admissionregistration.k8s.io';
+export const VALIDATING_CONFIGURATION = kind(GROUP, 'v1', 'ValidatingWebhookConfiguration', 'Cluster');
+export const MUTATING_CONFIGURATION = kind(GROUP, 'v1', 'MutatingWebhookConfiguration', 'Cluster');
+
+/** Name of both configurations. */
+export const ADMISSION_NAME = 'berth-admission';
+export const MUTATE_PATH = '/admission/mutate';
+export const VALIDATE_PATH = '/admission/validate';
+
+/** How the API server of the hub reaches `berth serve`. */
+export type WebhookAddress =
+  | { readonly kind: 'service'; readonly namespace: string; readonly name: string; readonly port: number }
+  /** `https://HOST[:PORT]`, without a path. */
+  | { readonly kind: 'url'; readonly url: string };
+
+/** Of a write that waits for an answer; the API server gives up then. */
+const TIMEOUT_SECONDS = 5;
+
+/* CEL of match conditions, https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/ */
+const CREATES = `request.operation == 'CREATE'`;
+const setOf = (object: string): string =>
+  `(has(${object}.metadata.labels) && '${CLUSTER_SET_LABEL}' in ${object}.metadata.labels ? ${object}.metadata.labels['${CLUSTER_SET_LABEL}'] : '')`;
+const isAccepted = (object: string): string =>
+  `(has(${object}.spec.hubAcceptsClient) && ${object}.spec.hubAcceptsClient)`;
+const configsOf = (object: string): string =>
+  `(has(${object}.spec.managedClusterClientConfigs) ? ${object}.spec.managedClusterClientConfigs : [])`;
+const isUnstamped = `object.spec.taints.exists(t, !has(t.timeAdded) || t.timeAdded == null)`;
+const taintsChange = `(has(object.spec.taints) && (!has(oldObject.spec.taints) || object.spec.taints != oldObject.spec.taints || ${isUnstamped}))`;
+
+interface Hook {
+  readonly name: string;
+  readonly of: KindInfo;
+  readonly failurePolicy: 'Fail' | 'Ignore';
+  /** CEL: the write has to be looked at. */
+  readonly condition: string;
+}
+
+const MUTATING: readonly Hook[] = [
+  {
+    name: 'complete.managedclusters.admission.berth.dev',
+    of: MANAGED_CLUSTER,
+    failurePolicy: 'Ignore',
+    condition: `${CREATES} || ${setOf('object')} == '' || ${taintsChange}`,
+  },
+];
+
+const VALIDATING: readonly Hook[] = [
+  {
+    name: 'rights.managedclusters.admission.berth.dev',
+    of: MANAGED_CLUSTER,
+    failurePolicy: 'Fail',
+    condition: `${CREATES} || ${setOf('object')} != ${setOf('oldObject')} || ${isAccepted('object')} && !${isAccepted('oldObject')}`,
+  },
+  {
+    name: 'addresses.managedclusters.admission.berth.dev',
+    of: MANAGED_CLUSTER,
+    failurePolicy: 'Ignore',
+    condition: `!(${CREATES}) && ${configsOf('object')} != ${configsOf('oldObject')}`,
+  },
+  {
+    name: 'managedclustersetbindings.admission.berth.dev',
+    of: MANAGED_CLUSTER_SET_BINDING,
+    failurePolicy: 'Fail',
+    condition: `${CREATES} || object.spec != oldObject.spec`,
+  },
+];
+
+/**
+ * The configurations that make the API server ask Berth. `Fail` only where a write would give somebody what he may not have: a
+ * new cluster, its acceptance, its set, a binding. All other writes go on while Berth is away, and so do status, leases,
+ * certificates, works and deletions, which are never asked about.
+ *
+ * @param caPem the authorities that Berth's certificate may be signed by
+ */
+export function webhookConfigurations(
+  address: WebhookAddress,
+  caPem: string,
+  toBase64: (text: string) => string,
+): readonly { readonly kind: KindInfo; readonly webhooks: readonly JsonObject[] }[] {
+  const caBundle = toBase64(caPem);
+  const render = (path: string, { name, of, failurePolicy, condition }: Hook): JsonObject => ({
+    name,
+    admissionReviewVersions: ['v1'],
+    clientConfig: { ...clientConfig(address, path), caBundle },
+    failurePolicy,
+    matchConditions: [{ name: 'matters', expression: condition }],
+    rules: [
+      {
+        apiGroups: [of.group],
+        apiVersions: ['*'],
+        operations: ['CREATE', 'UPDATE'],
+        resources: [of.plural],
+        scope: of.namespaced ? 'Namespaced' : 'Cluster',
+      },
+    ],
+    sideEffects: 'None',
+    timeoutSeconds: TIMEOUT_SECONDS,
+  });
+  return [
+    { kind: MUTATING_CONFIGURATION, webhooks: MUTATING.map((hook) => render(MUTATE_PATH, hook)) },
+    { kind: VALIDATING_CONFIGURATION, webhooks: VALIDATING.map((hook) => render(VALIDATE_PATH, hook)) },
+  ];
+}
+
+/** Host names and addresses that the certificate must be for. */
+export function hostOf(address: WebhookAddress): string {
+  return address.kind === 'service'
+    ? `${address.name}.${address.namespace}.svc`
+    : new URL(address.url).hostname.replace(/^\[|\]$/g, '');
+}
+
+function clientConfig(address: WebhookAddress, path: string): JsonObject {
+  if (address.kind === 'url') return { url: `${address.url.replace(/\/$/, '')}${path}` };
+  const { namespace, name, port } = address;
+  return { service: { namespace, name, port, path } };
+}
+
+/**
+ * Whether the server's object has all that is wanted, and may have more: it fills defaults. Lists must be equally long.
+ */
+export function hasAll(live: unknown, wanted: unknown): boolean {
+  if (Array.isArray(wanted))
+    return (
+      Array.isArray(live) &&
+      live.length === wanted.length &&
+      wanted.every((item, index) => hasAll(live[index], item))
+    );
+  if (typeof wanted !== 'object' || wanted === null) return live === wanted;
+  if (typeof live !== 'object' || live === null) return false;
+  return Object.entries(wanted).every(([key, value]) => hasAll((live as JsonObject)[key], value));
+}

@@ -1,0 +1,55 @@
+import type { ManagedCluster, Taint } from '../model/kind/managed-cluster.ts';
+import type { Condition } from '../model/object-meta.ts';
+import { AVAILABLE } from '../registration/cluster-conditions.ts';
+import { graceSeconds } from '../registration/health/judge-lease.ts';
+import { findCondition } from '../work/conditions/condition-list.ts';
+import type { StepName, TimelineStep } from './timeline-step.ts';
+
+/** What a change of a ManagedCluster adds to the timeline. @param at when it was seen, RFC 3339 */
+export function clusterSteps(
+  before: ManagedCluster,
+  after: ManagedCluster,
+  at: string,
+): readonly TimelineStep[] {
+  const cluster = after.metadata.name;
+  const step = (name: StepName, detail: string): TimelineStep => ({ at, step: name, cluster, detail });
+  const [was, is] = [before, after].map(({ status }) => findCondition(status?.conditions, AVAILABLE));
+  const [had, has] = [before, after].map(({ spec }) => spec?.taints ?? []) as [
+    readonly Taint[],
+    readonly Taint[],
+  ];
+  return [
+    ...(is === undefined || is.status === was?.status ? [] : [step(availability(is), is.reason)]),
+    ...has.filter((taint) => !includes(had, taint)).map((taint) => step('taint-added', textOf(taint))),
+    ...had.filter((taint) => !includes(has, taint)).map((taint) => step('taint-removed', textOf(taint))),
+  ];
+}
+
+/** The hub has waited for the agent for the whole grace. @param at when it gave up, RFC 3339 */
+export function leaseExpired(cluster: ManagedCluster, at: string): TimelineStep {
+  return {
+    at,
+    step: 'lease-expired',
+    cluster: cluster.metadata.name,
+    detail: `not renewed for ${graceSeconds(cluster)} s`,
+  };
+}
+
+function availability({ status }: Condition): StepName {
+  switch (status) {
+    case 'True':
+      return 'available';
+    case 'False':
+      return 'unavailable';
+    case 'Unknown':
+      return 'unknown';
+  }
+}
+
+function includes(taints: readonly Taint[], { key, value = '', effect }: Taint): boolean {
+  return taints.some((one) => one.key === key && (one.value ?? '') === value && one.effect === effect);
+}
+
+function textOf({ key, value = '', effect }: Taint): string {
+  return `${key}${value === '' ? '' : `=${value}`}:${effect}`;
+}

@@ -1,0 +1,58 @@
+import { findCluster } from '../explain/snapshot/snapshot-lookup.ts';
+import { formatRfc3339, parseRfc3339 } from '../model/rfc3339.ts';
+import { namespacedName } from '../model/object-ref.ts';
+import { judgeTaint } from '../placement/filter/taint-rules.ts';
+import type { DecisionRecord } from '../publish/record/decision-record.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { TimelineStep } from './timeline-step.ts';
+
+/** What the record of a publication adds to the timeline of its placement. */
+export function movedStep({
+  publishedAt: at,
+  placement,
+  added,
+  removed,
+  clusters,
+}: Pick<DecisionRecord, 'publishedAt' | 'placement' | 'added' | 'removed' | 'clusters'>): TimelineStep {
+  const parts = [list('added', added), list('removed', removed)].filter((part) => part !== '');
+  const [only] = [...added, ...removed];
+  const cluster = added.length + removed.length === 1 ? only : undefined;
+  const detail = parts.length === 0 ? `the same ${clusters} clusters` : parts.join(', ');
+  return { at, step: 'decision-moved', cluster, placement, detail };
+}
+
+/** Which tolerations ended before the clusters were left. @param snapshot the inputs of the record */
+export function tolerationSteps(
+  { placement: name, removed }: Pick<DecisionRecord, 'placement' | 'removed'>,
+  snapshot: Snapshot,
+): readonly TimelineStep[] {
+  const placement = snapshot.placements.find(({ metadata }) => namespacedName(metadata) === name);
+  const now = parseRfc3339(snapshot.now);
+  if (placement === undefined || now === undefined) return [];
+  const tolerations = placement.spec?.tolerations ?? [];
+  return removed.flatMap((cluster) =>
+    (findCluster(snapshot, cluster)?.spec?.taints ?? []).flatMap((taint) => {
+      const verdict = judgeTaint(taint, tolerations, { now, decided: true });
+      if (verdict.verdict !== 'expired') return [];
+      const seconds = verdict.toleration.tolerationSeconds ?? 0;
+      const detail = `${taint.key}, tolerated for ${seconds} s`;
+      return [
+        {
+          at: formatRfc3339(verdict.until),
+          step: 'toleration-ended' as const,
+          cluster,
+          placement: name,
+          detail,
+        },
+      ];
+    }),
+  );
+}
+
+const MAX_NAMES = 10;
+
+function list(what: string, names: readonly string[]): string {
+  if (names.length === 0) return '';
+  const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
+  return `${what} ${names.slice(0, MAX_NAMES).join(' ')}${more}`;
+}

@@ -1,0 +1,41 @@
+/** One step of the story of a cluster or of a placement, as it is kept and shown. Plain JSON. */
+export interface TimelineStep {
+  /** When Berth saw it, RFC 3339 with milliseconds. Of `toleration-ended`: when it ended. */
+  readonly at: string;
+  readonly step: StepName;
+  /** Absent where a placement gained or lost several. */
+  readonly cluster?: string | undefined;
+  /** `namespace/name`; absent for what happens to a cluster itself. */
+  readonly placement?: string | undefined;
+  readonly detail: string;
+}
+
+export type StepName =
+  | 'lease-expired'
+  | 'available'
+  | 'unavailable'
+  | 'unknown'
+  | 'taint-added'
+  | 'taint-removed'
+  | 'toleration-ended'
+  | 'decision-moved'
+  | 'work-created'
+  | 'work-applied'
+  | 'work-withdrawn'
+  | 'work-removed';
+
+/** Steps in the order of their times; those of the same time in the order given. */
+export function inOrder(steps: readonly TimelineStep[]): readonly TimelineStep[] {
+  return [...steps].sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
+}
+
+/** The steps of one placement, and those of the clusters that it selected or left. */
+export function stepsOf(
+  placement: string,
+  steps: readonly TimelineStep[],
+  clusters: ReadonlySet<string>,
+): readonly TimelineStep[] {
+  return steps.filter((step) =>
+    step.placement === undefined ? clusters.has(step.cluster ?? '') : step.placement === placement,
+  );
+}

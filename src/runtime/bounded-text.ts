@@ -1,0 +1,15 @@
+/**
+ * The body of an answer as text.
+ * @param mostBytes what is longer is not read to its end
+ * @throws Error when it is longer, or interrupted
+ */
+export async function boundedText(response: Response, mostBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    bytes += chunk.length;
+    if (bytes > mostBytes) throw new Error(`the answer is longer than ${mostBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CLUSTER_SET_LABEL } from '../../../../src/core/model/kind/managed-cluster.ts';
+import { runCli } from '../../../../src/app/cli/program.ts';
+import {
+  CLUSTER_MANAGEMENT_ADDON,
+  apiVersionOf,
+  type KindInfo,
+  MANAGED_CLUSTER,
+  MANAGED_CLUSTER_ADDON,
+  MANAGED_CLUSTER_SET,
+  NAMESPACE,
+  PLACEMENT,
+  PLACEMENT_DECISION,
+} from '../../../../src/core/model/kinds.ts';
+import type { ObjectMeta } from '../../../../src/core/model/object-meta.ts';
+import { startEmbeddedHub } from '../../../fakes/embedded-hub.ts';
+import { makeCliIo } from '../../cli-harness.ts';
+
+let hub: Awaited<ReturnType<typeof startEmbeddedHub>>;
+
+async function write(kind: KindInfo, metadata: ObjectMeta, rest: { status?: object; spec?: object } = {}) {
+  const { status, ...content } = rest;
+  const object = { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata, ...content };
+  await hub.api.create(kind, object);
+  const { name, namespace = '' } = metadata;
+  if (status !== undefined)
+    await hub.api.mergePatch(kind, { namespace, name }, { status }, { subresource: 'status' });
+}
+
+const CONDITION = { reason: 'Test', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' };
+
+async function fill(): Promise<void> {
+  const labels = { [CLUSTER_SET_LABEL]: 'default' };
+  for (const name of ['team-a', 'team-b', 'cluster1']) await write(NAMESPACE, { name });
+  await write(MANAGED_CLUSTER_SET, { name: 'default' }, { spec: {} });
+  await write(
+    MANAGED_CLUSTER,
+    { name: 'cluster1', labels },
+    {
+      spec: { hubAcceptsClient: true },
+      status: {
+        conditions: [{ ...CONDITION, type: 'ManagedClusterConditionAvailable', status: 'True' }],
+        capacity: { cpu: '24', memory: '49265496Ki' },
+        version: { kubernetes: 'v1.23.4' },
+      },
+    },
+  );
+  await write(MANAGED_CLUSTER, { name: 'cluster2', labels }, { spec: { hubAcceptsClient: false } });
+  await write(
+    MANAGED_CLUSTER_SET,
+    { name: 'tagged' },
+    {
+      spec: { clusterSelector: { selectorType: 'LabelSelector', labelSelector: {} } },
+    },
+  );
+  for (const namespace of ['team-a', 'team-b'])
+    await write(
+      PLACEMENT,
+      { name: 'web', namespace },
+      {
+        spec: {},
+        status: {
+          numberOfSelectedClusters: 2,
+          decisionGroups: [],
+          conditions: [
+            { ...CONDITION, type: 'PlacementMisconfigured', status: 'False', reason: 'Succeedconfigured' },
+          ],
+        },
+      },
+    );
+  for (const [page, clusters] of [
+    ['web-1', ['cluster2']],
+    ['web-2', ['cluster1']],
+  ] as const)
+    await write(
+      PLACEMENT_DECISION,
+      {
+        name: page,
+        namespace: 'team-a',
+        labels: { 'cluster.open-cluster-management.io/placement': 'web' },
+      },
+      { status: { decisions: clusters.map((clusterName) => ({ clusterName, reason: '' })) } },
+    );
+  await write(CLUSTER_MANAGEMENT_ADDON, { name: 'usage' }, { spec: {} });
+  await write(MANAGED_CLUSTER_ADDON, { name: 'usage', namespace: 'cluster1' }, { spec: {} });
+}
+
+async function berth(command: string) {
+  const { io, stdout, stderr } = makeCliIo();
+  const code = await runCli([...command.split(' '), '--kubeconfig', hub.kubeconfig], io);
+  return { code, stdout: stdout(), stderr: stderr() };
+}
+
+/** One blank between the cells: the seeds' tables were printed so. */
+const cells = (text: string): readonly string[] =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.replaceAll(/ +/g, ' '));
+
+beforeAll(async () => {
+  hub = await startEmbeddedHub();
+  await fill();
+});
+afterAll(() => hub.close());
+
+describe('berth get', () => {
+  it.each([
+    {
+      command: 'get clusters',
+      want: [
+        'NAME ACCEPTED AVAILABLE CLUSTERSET CPU MEMORY KUBERNETES VERSION',
+        'cluster1 true True default 24 49265496Ki v1.23.4',
+        'cluster2 false default',
+      ],
+    },
+    {
+      command: 'get clusters --clusters cluster1',
+      want: [
+        'NAME ACCEPTED AVAILABLE CLUSTERSET CPU MEMORY KUBERNETES VERSION',
+        'cluster1 true True default 24 49265496Ki v1.23.4',
+      ],
+    },
+    { command: 'get clusters --clusterset gpu', want: ['no clusters'] },
+    {
+      command: 'get placements -n team-a -otable',
+      want: ['NAME STATUS REASON SELETEDCLUSTERS', 'web False Succeedconfigured [cluster1,cluster2]'],
+    },
+    {
+      command: 'get placements',
+      want: [
+        'NAME STATUS REASON SELETEDCLUSTERS',
+        'team-a/web False Succeedconfigured [cluster1,cluster2]',
+        'team-b/web False Succeedconfigured []',
+      ],
+    },
+    { command: 'get addon', want: ['NAME INSTALLED CLUSTERS', 'usage cluster1'] },
+    { command: 'get addons --clusters cluster2', want: ['NAME INSTALLED CLUSTERS', 'usage'] },
+  ])('$command', async ({ command, want }) => {
+    const { code, stdout } = await berth(command);
+    expect(code).toBe(0);
+    expect(cells(stdout)).toEqual(want);
+  });
+
+  it('prints the objects as the hub has them', async () => {
+    const { stdout } = await berth('get cluster cluster1 -o json');
+    expect(JSON.parse(stdout)).toMatchObject([
+      { kind: 'ManagedCluster', status: { capacity: { cpu: '24' } } },
+    ]);
+  });
+
+  it('says that a name is unknown', async () => {
+    const { code, stderr } = await berth('get clusterset nobody');
+    expect(code).toBe(1);
+    expect(stderr).toBe('error: ManagedClusterSet nobody: the hub has none of this name\n');
+  });
+});
+
+describe('berth clusterset', () => {
+  it('does each step once, and a second time says that nothing is to be done', async () => {
+    const steps = [
+      { args: 'create gpu', first: 'Clusterset gpu is created', again: 'Clusterset gpu already exists' },
+      {
+        args: 'bind gpu --namespace team-a',
+        first: 'Clusterset gpu is bound to Namespace team-a',
+        again: 'Clusterset gpu is already bound to Namespace team-a',
+      },
+      {
+        args: 'set gpu --clusters cluster1',
+        first: 'Cluster cluster1 is set, from ClusterSet default to Clusterset gpu',
+        again: 'Cluster cluster1 is already in Clusterset gpu',
+      },
+    ];
+    for (const { args, first, again } of steps) {
+      expect((await berth(`clusterset ${args} --dry-run`)).stdout).toBe(`${first} (dry run)\n`);
+      expect(await berth(`clusterset ${args}`)).toMatchObject({ code: 0, stdout: `${first}\n` });
+      expect(await berth(`clusterset ${args}`)).toMatchObject({ code: 0, stdout: `${again}\n` });
+    }
+    expect(cells((await berth('get clustersets gpu')).stdout)[1]).toMatch(/^gpu team-a/);
+    const refused = await berth('clusterset delete gpu');
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('is still bound to team-a') });
+    const back = [
+      ['unset gpu --clusters cluster1', 'Cluster cluster1 is removed from Clusterset gpu'],
+      ['unset gpu --clusters cluster1', 'Cluster cluster1 is not in Clusterset gpu'],
+      ['unbind gpu --namespace team-a', 'Clusterset gpu is unbound from Namespace team-a'],
+      ['unbind gpu --namespace team-a', 'Clusterset gpu is not bound to Namespace team-a'],
+      ['delete gpu', 'Clusterset gpu is deleted'],
+      ['delete gpu', 'Clusterset gpu does not exist'],
+    ];
+    for (const [args, line] of back)
+      expect(await berth(`clusterset ${args}`)).toMatchObject({ code: 0, stdout: `${line}\n` });
+  });
+
+  it.each([
+    { args: 'set nobody --clusters cluster1', problem: 'ManagedClusterSet nobody: the hub has no such set' },
+    { args: 'set default --clusters cluster2,c9', problem: 'ManagedCluster c9: the hub has no such cluster' },
+    { args: 'set tagged --clusters cluster2', problem: 'selects clusters by their labels' },
+    { args: 'set default --clusters ,', problem: '--clusters: expected names' },
+    { args: 'bind default -n nowhere', problem: 'Namespace nowhere: the hub has no such namespace' },
+    { args: 'bind nobody -n team-a', problem: 'ManagedClusterSet nobody' },
+    { args: 'delete global', problem: 'every hub has this set' },
+  ])('refuses: $args', async ({ args, problem }) => {
+    const before = (await hub.api.list(MANAGED_CLUSTER)).items.map(
+      ({ metadata }) => metadata.resourceVersion,
+    );
+    const { code, stderr } = await berth(`clusterset ${args}`);
+    expect(code).toBe(1);
+    expect(stderr).toContain(problem);
+    const after = (await hub.api.list(MANAGED_CLUSTER)).items.map(({ metadata }) => metadata.resourceVersion);
+    expect(after).toEqual(before);
+  });
+});

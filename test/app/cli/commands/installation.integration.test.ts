@@ -1,0 +1,313 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { load, loadAll } from 'js-yaml';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadKubeConfig } from '../../../../src/adapters/kube/config/load-kube-config.ts';
+import { HttpKubeApi } from '../../../../src/adapters/kube/http-kube-api.ts';
+import { systemClock } from '../../../../src/adapters/clock/system-clock.ts';
+import { runCli } from '../../../../src/app/cli/program.ts';
+import { hubAdmission } from '../../../../src/app/hub-admission.ts';
+import {
+  CLUSTER_ROLE,
+  CUSTOM_RESOURCE_DEFINITION,
+  DEPLOYMENT,
+  NAMESPACE,
+  NODE,
+  SECRET,
+  SELF_SUBJECT_REVIEW,
+} from '../../../../src/core/model/kinds.ts';
+import type { KubeObject, ObjectMeta } from '../../../../src/core/model/object-meta.ts';
+import type { RunningHub } from '../../../../src/hub/hub-options.ts';
+import { startHub } from '../../../../src/hub/start-hub.ts';
+import { makeCliIo } from '../../cli-harness.ts';
+
+let dir: string;
+let hub: RunningHub;
+let open: HttpKubeApi[];
+
+beforeEach(async () => {
+  open = [];
+  dir = mkdtempSync(path.join(os.tmpdir(), 'berth-install-'));
+  hub = await startHub({ dataDir: path.join(dir, 'hub'), members: ['cluster1'], admission: hubAdmission() });
+});
+afterEach(async () => {
+  for (const api of open) api.close();
+  await hub.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const connect = (source: { readonly file?: string; readonly text?: string }): HttpKubeApi => {
+  const api = new HttpKubeApi({ config: loadKubeConfig(source), clock: systemClock });
+  open.push(api);
+  return api;
+};
+const onHub = (): HttpKubeApi => connect({ file: hub.adminKubeconfigPath });
+const onCluster = (): HttpKubeApi => connect({ file: hub.memberKubeconfigPath('cluster1') });
+
+async function berth(...args: readonly string[]) {
+  const env = { BERTH_HOME: path.join(dir, 'home'), KUBECONFIG: hub.adminKubeconfigPath };
+  const { io, stdout, stderr } = makeCliIo({ env, cwd: dir });
+  const code = await runCli(args, io);
+  return { code, stdout: stdout(), stderr: stderr() };
+}
+
+async function ticket(): Promise<readonly string[]> {
+  const { stdout } = await berth('init', '--no-start', '-o', 'json');
+  const { 'hub-token': token, 'hub-apiserver': server } = JSON.parse(stdout) as Record<string, string>;
+  return ['--hub-token', token ?? '', '--hub-apiserver', server ?? ''];
+}
+
+/** As `berth join` on the member. */
+const join = async (...args: readonly string[]) =>
+  berth(
+    'join',
+    ...(await ticket()),
+    '--cluster-name',
+    'edge',
+    '--context',
+    'cluster1',
+    '--no-start',
+    ...args,
+  );
+
+const namespace = async (api: HttpKubeApi, name: string): Promise<KubeObject | undefined> =>
+  api.get(NAMESPACE, { namespace: '', name });
+
+describe('berth init', () => {
+  it('prints with --dry-run what it would write, and writes nothing', async () => {
+    const { code, stdout } = await berth('init', '--dry-run', '--output-file', 'hub.yaml');
+    expect(code).toBe(0);
+    const objects = loadAll(stdout) as readonly KubeObject[];
+    expect(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual(
+      expect.arrayContaining([
+        'ServiceAccount agent-registration-bootstrap',
+        'ClusterRole berth-registration',
+      ]),
+    );
+    expect(objects.every(({ metadata }) => metadata.labels?.['berth.dev/installed-by'] === 'init')).toBe(
+      true,
+    );
+    expect(readFileSync(path.join(dir, 'hub.yaml'), 'utf8')).toBe(stdout);
+    expect(statSync(path.join(dir, 'hub.yaml')).mode & 0o777).toBe(0o600);
+    expect(await namespace(onHub(), 'open-cluster-management')).toBeUndefined();
+  });
+
+  it('gives tokens of the account that asks for clusters, and a second time writes nothing', async () => {
+    expect(await berth('get', 'token')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('hint: berth init prepares the hub') as string,
+    });
+    const first = await berth('init', '--no-start', '--output-join-command-file', 'join.sh');
+    expect(first.stdout).toMatch(/^\d+ objects created$/m);
+    expect(first.stdout).toMatch(/^ {4}berth serve --embedded --registration=all /m);
+    const command = readFileSync(path.join(dir, 'join.sh'), 'utf8');
+    expect(first.stdout).toContain(command);
+    expect((await berth('init', '--no-start')).stdout).not.toMatch(/created|changed/);
+
+    const [, token = ''] = /--hub-token (\S+)/.exec(command) ?? [];
+    const text = readFileSync(hub.adminKubeconfigPath, 'utf8').replaceAll(/token: \S+/g, `token: ${token}`);
+    const review = {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'SelfSubjectReview',
+      metadata: {} as ObjectMeta,
+    };
+    const { status } = await connect({ text }).create(SELF_SUBJECT_REVIEW, review);
+    expect(status).toMatchObject({
+      userInfo: {
+        username: 'system:serviceaccount:open-cluster-management:agent-registration-bootstrap',
+      },
+    });
+  });
+
+  it('leaves objects of others alone, and so does clean', async () => {
+    const name = 'open-cluster-management:bootstrap';
+    const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name } };
+    const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get'] }];
+    await onHub().create(CLUSTER_ROLE, { ...role, rules });
+    const { stdout } = await berth('init', '--no-start');
+    expect(stdout).toContain(`ClusterRole ${name} is there already, and is left as it is`);
+    expect((await berth('clean')).stdout).toMatch(/^\d+ objects deleted$/m);
+    expect(await onHub().get(CLUSTER_ROLE, { namespace: '', name })).toMatchObject({ rules });
+    expect(await namespace(onHub(), 'berth-system')).toBeUndefined();
+    expect((await berth('clean')).stdout).toContain('there is nothing to do');
+  });
+
+  it('leaves a hub to OCM that has its cluster manager, also one that it prepared before', async () => {
+    await berth('init', '--no-start');
+    const names = { kind: 'ClusterManager', plural: 'clustermanagers', singular: 'clustermanager' };
+    const group = 'operator.open-cluster-management.io';
+    const schema = { openAPIV3Schema: { type: 'object' } };
+    const versions = [{ name: 'v1', served: true, storage: true, schema }];
+    await onHub().create(CUSTOM_RESOURCE_DEFINITION, {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: `clustermanagers.${group}` },
+      spec: { group, scope: 'Cluster', names: { ...names, listKind: 'ClusterManagerList' }, versions },
+    });
+    const { code, stdout } = await berth('init', '--no-start');
+    expect(code).toBe(0);
+    expect(stdout).toContain('no controllers are added');
+    expect(stdout).not.toContain('berth serve');
+    const info = JSON.parse((await berth('get', 'hub-info', '-o', 'json')).stdout) as object;
+    expect(info).toMatchObject({ controllers: 'OCM’s cluster manager', canJoin: true });
+    expect((await berth('clean')).stdout).toContain('what clusters join with stays');
+    expect(await namespace(onHub(), 'berth-system')).toBeUndefined();
+    expect(await namespace(onHub(), 'open-cluster-management')).toBeDefined();
+  });
+
+  it('runs the controllers as a Deployment where there are nodes, and says what they wait for', async () => {
+    await onHub().create(NODE, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } });
+    const image = ['--image-registry', 'registry.example.org/fleet', '--bundle-version', 'v9.8.7'];
+    const { code, stderr } = await berth('init', '--wait', '--timeout', '1', ...image);
+    expect(code).toBe(1);
+    expect(stderr).toContain('the controllers do not work yet');
+    const key = { namespace: 'berth-system', name: 'berth' };
+    expect(await onHub().get(DEPLOYMENT, key)).toMatchObject({
+      spec: {
+        template: {
+          spec: {
+            serviceAccountName: 'berth',
+            containers: [
+              {
+                image: 'registry.example.org/fleet/berth:9.8.7',
+                args: ['serve', '--embedded', '--registration=all', '--data=/var/lib/berth'],
+              },
+            ],
+          },
+        },
+      },
+    });
+    const { stdout } = await berth('get', 'hub-info', '-o', 'json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      nodes: 1,
+      canJoin: true,
+      controllers: 'Deployment berth-system/berth (0/1) registry.example.org/fleet/berth:9.8.7',
+      clusters: { all: 0 },
+    });
+  });
+});
+
+describe('berth join', () => {
+  it('prints the command of the agent with --no-start, and keeps its files private', async () => {
+    const { code, stdout, stderr } = await join('--klusterlet-annotation', 'a=b');
+    expect(code).toBe(0);
+    expect(stderr).toContain('--ca-file names it');
+    const [, file = '', options] = /^ {4}berth agent --clusters=(\S+) (.*)$/m.exec(stdout) ?? [];
+    expect(options).toContain('--cluster-annotations=agent.open-cluster-management.io/a=b');
+    expect(load(readFileSync(file, 'utf8'))).toEqual([
+      {
+        clusterName: 'edge',
+        bootstrapKubeconfig: 'bootstrap.kubeconfig',
+        hubKubeconfigSecret: 'open-cluster-management-agent/hub-kubeconfig-secret',
+        kubeconfig: 'cluster.kubeconfig',
+      },
+    ]);
+    for (const name of ['agent.yaml', 'bootstrap.kubeconfig', 'cluster.kubeconfig'])
+      expect(statSync(path.join(path.dirname(file), name)).mode & 0o777).toBe(0o600);
+    // The rights of the agent are its own, and no more.
+    const agent = connect({ file: path.join(path.dirname(file), 'cluster.kubeconfig') });
+    await agent.list(NODE);
+    await expect(agent.list(CLUSTER_ROLE)).rejects.toMatchObject({ code: 'kube.forbidden' });
+    expect((await join()).stdout).not.toMatch(/created/);
+  });
+
+  it('trusts the authority that it is given, without a warning', async () => {
+    const text = readFileSync(hub.adminKubeconfigPath, 'utf8');
+    const [, data = ''] = /certificate-authority-data: (\S+)/.exec(text) ?? [];
+    writeFileSync(path.join(dir, 'ca.pem'), Buffer.from(data, 'base64'));
+    expect(await join('--ca-file', 'ca.pem')).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('puts the agent into a Deployment where there are nodes', async () => {
+    await onCluster().create(NODE, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } });
+    const { code, stderr } = await join('--wait', '--timeout', '1');
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      'Deployment open-cluster-management-agent/klusterlet-agent: has no running pod yet',
+    );
+    const key = { namespace: 'open-cluster-management-agent', name: 'klusterlet-agent' };
+    expect(await onCluster().get(DEPLOYMENT, key)).toMatchObject({
+      spec: {
+        template: {
+          spec: {
+            containers: [
+              {
+                args: expect.arrayContaining([
+                  '--cluster-name=edge',
+                  '--bootstrap-kubeconfig=/var/run/berth/bootstrap/kubeconfig',
+                ]) as unknown,
+                volumeMounts: [{ mountPath: '/var/run/berth/bootstrap', readOnly: true }],
+              },
+            ],
+          },
+        },
+      },
+    });
+  });
+
+  it('leaves the agent of OCM alone', async () => {
+    const metadata = { namespace: 'open-cluster-management-agent', name: 'bootstrap-hub-kubeconfig' };
+    const { namespace: name } = metadata;
+    await onCluster().create(NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    await onCluster().create(SECRET, { apiVersion: 'v1', kind: 'Secret', metadata });
+    expect(await join()).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('the cluster has an agent already') as string,
+    });
+    expect((await berth('unjoin', '--cluster-name', 'edge', '--context', 'cluster1')).stdout).toContain(
+      'there is nothing to do',
+    );
+  });
+
+  it('says that a token is not known, or no longer', async () => {
+    const [, , , server = ''] = await ticket();
+    const args = ['--hub-token', 'old', '--hub-apiserver', server, '--cluster-name', 'edge'];
+    const { code, stderr } = await berth('join', ...args, '--context', 'cluster1');
+    expect(code).toBe(1);
+    expect(stderr).toContain('--hub-token: the hub does not know it');
+    expect(await namespace(onCluster(), 'open-cluster-management-agent')).toBeUndefined();
+  });
+
+  it('takes no kubeconfig of a managed cluster that the agent could not use', async () => {
+    writeFileSync(
+      path.join(dir, 'managed'),
+      readFileSync(hub.memberKubeconfigPath('cluster1'), 'utf8').replace(/token: .*/, 'tokenFile: /token'),
+    );
+    const { stderr } = await join('--mode', 'hosted', '--managed-cluster-kubeconfig', 'managed');
+    expect(stderr).toContain('--managed-cluster-kubeconfig: has the field tokenFile');
+  });
+});
+
+describe('flags that mean nothing', () => {
+  const JOIN = [
+    'join',
+    '--hub-token',
+    't',
+    '--hub-apiserver',
+    'https://hub.example.com',
+    '--cluster-name',
+    'a',
+  ];
+  it.each([
+    [['init', '--use-bootstrap-token'], '--use-bootstrap-token: has no meaning here: clusters join with'],
+    [['init', '--registration-drivers', 'grpc'], '--registration-drivers: has no meaning here'],
+    [['init', '--bundle-version', 'newest'], '--bundle-version: got "newest", expected default, latest'],
+    [['init', '--bundle-version', 'latest'], '--bundle-version: has no meaning here: the hub has no nodes'],
+    [['clean', '--purge-operator=false'], '--purge-operator: has no meaning here: there is no operator'],
+    [[...JOIN, '--feature-gates=A=true'], '--feature-gates: has no meaning here'],
+    [[...JOIN, '--mode', 'Hosted'], '--mode: got "Hosted", expected default or hosted'],
+    [[...JOIN, '--mode', 'hosted'], '--managed-cluster-kubeconfig: is missing'],
+    [[...JOIN, '--managed-cluster-kubeconfig', 'f'], 'has no effect without --mode hosted'],
+    [[...JOIN, '--proxy-ca-file', 'f'], '--proxy-ca-file: has no effect without --proxy-url'],
+    [[...JOIN, '--proxy-url', 'proxy:3128'], '--proxy-url: got "proxy:3128", expected an address'],
+    [[...JOIN, '--ca-file', 'missing.pem'], '--ca-file: cannot be read'],
+    [[...JOIN, '--agent-namespace', 'default'], '--agent-namespace: got "default", expected a name'],
+    [[...JOIN, '--client-cert-expiration-seconds', '60'], 'expected a whole number of at least 3600'],
+    [[...JOIN.slice(0, -1), '<cluster_name>'], '--cluster-name: got "<cluster_name>"'],
+  ])('%j is refused', async (args, problem) => {
+    const { code, stderr } = await berth(...args);
+    expect(code).toBe(1);
+    expect(stderr).toContain(problem);
+  });
+});

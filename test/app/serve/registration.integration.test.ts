@@ -1,0 +1,55 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
+import { hubAdmission } from '../../../src/app/hub-admission.ts';
+import { MANAGED_CLUSTER } from '../../../src/core/model/kinds.ts';
+import type { ManagedCluster } from '../../../src/core/model/kind/managed-cluster.ts';
+import { ACCEPT_NOBODY } from '../../../src/core/registration/acceptance/auto-acceptance.ts';
+import { CLUSTER_CONDITIONS } from '../../../src/core/registration/cluster-conditions.ts';
+import { DUTIES } from '../../../src/core/registration/duties.ts';
+import { setCondition } from '../../../src/core/work/conditions/condition-list.ts';
+import { baseFiles, cluster, yaml } from './fleet-fixture.ts';
+import { ServedFleet } from './served-fleet.ts';
+
+const MAINTENANCE = { key: 'example.org/maintenance', effect: 'NoSelect' };
+const KEY = { namespace: '', name: 'edge-1' };
+
+let fleet: ServedFleet;
+beforeEach(async () => {
+  fleet = await ServedFleet.create({ admission: hubAdmission() });
+});
+afterEach(() => fleet.close());
+
+const edge = async (): Promise<ManagedCluster | undefined> =>
+  (await fleet.hub.api.get(MANAGED_CLUSTER, KEY)) as ManagedCluster | undefined;
+const taints = async (): Promise<readonly string[]> =>
+  ((await edge())?.spec?.taints ?? []).map(({ key }) => key).sort();
+const commit = (over: Parameters<typeof cluster>[1]): string =>
+  fleet.git.commit({ ...baseFiles, 'edge.yaml': yaml(cluster('edge-1', over)) });
+
+it('takes a cluster, its set, labels and taints from Git, and the rest from its agent', async () => {
+  commit({ taints: [MAINTENANCE] });
+  const registration = { duties: DUTIES, autoAcceptance: ACCEPT_NOBODY, clock: systemClock };
+  await fleet.serve({ registration });
+  const unreachable = 'cluster.open-cluster-management.io/unreachable';
+  await expect.poll(taints).toEqual([unreachable, MAINTENANCE.key]);
+  await expect
+    .poll(async () => (await edge())?.status?.conditions?.[0])
+    .toMatchObject(CLUSTER_CONDITIONS.accepted);
+
+  commit({ taints: [], labels: { zone: 'a' } });
+  await expect.poll(async () => (await edge())?.metadata.labels?.['zone']).toBe('a');
+  await expect.poll(taints).toEqual([unreachable]);
+
+  // The agent reports; Git, which names no taints any more, and the hub do not write in turns.
+  const before = (await edge())?.status?.conditions ?? [];
+  const conditions = setCondition(before, CLUSTER_CONDITIONS.available, '2026-01-01T00:00:00Z');
+  await fleet.hub.api.mergePatch(MANAGED_CLUSTER, KEY, { status: { conditions } }, { subresource: 'status' });
+  await expect.poll(taints).toEqual([]);
+  const version = (await edge())?.metadata.resourceVersion;
+  const last = commit({ taints: [], labels: { zone: 'a' } });
+  await fleet.passes(600_000);
+  expect(last).not.toBe('');
+  const now = await edge();
+  expect(now?.metadata.resourceVersion).toBe(version);
+  expect(now?.status?.conditions?.map(({ type }) => type)).toContain(CLUSTER_CONDITIONS.available.type);
+});

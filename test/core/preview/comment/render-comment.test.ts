@@ -1,0 +1,218 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { RuleResult } from '../../../../src/core/preview/plan-verdict.ts';
+import { fleetMap } from '../../../../src/core/preview/comment/fleet-map.ts';
+import { fleetMapSvg } from '../../../../src/core/preview/comment/fleet-map-svg.ts';
+import { withMergeResult } from '../../../../src/core/preview/comment/merge-result.ts';
+import { previewVerdict } from '../../../../src/core/preview/comment/preview-outcome.ts';
+import { renderComment } from '../../../../src/core/preview/comment/render-comment.ts';
+import { reportPage } from '../../../../src/core/preview/report/report-page.ts';
+import { comment, move, placementPlan, plan, planned, workload } from './comment-fixture.ts';
+
+/** Compares with a file beside this test; `UPDATE_GOLDEN=1` writes it again. */
+const golden = (name: string, text: string): void => {
+  const file = join(import.meta.dirname, 'golden', name);
+  if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(file, text);
+  expect(text).toBe(readFileSync(file, 'utf8'));
+};
+
+const moved = placementPlan('team-a/web', {
+  removed: [move('c1', 'tainted maintenance', 'ManagedCluster c1')],
+  added: [move('c3', 'rank 2 of 3 with 10 points')],
+  kept: 1,
+});
+const emptied = placementPlan('team-a/db', {
+  removed: [move('c1', 'tainted maintenance', 'ManagedCluster c1')],
+  after: { selected: 0 },
+  held: {
+    reason: 'WouldEmpty',
+    message: 'All 1 clusters would be removed. Release it with token 0a1b2c3d4e5f.',
+  },
+});
+const created = placementPlan('team-b/new', { change: 'created', added: [move('c2', 'rank 1 of 3')] });
+const short = placementPlan('team-b/many', {
+  removed: [move('c4', 'not in a selected set')],
+  kept: 2,
+  after: { selected: 2, unscheduled: 3, message: 'only 2 of 5 clusters fit' },
+});
+const HELD = { source: 'fleet', message: '12 of 20 objects would be deleted.', token: 'ffffffffffff' };
+
+const rule = (name: string, effect: RuleResult['effect'], outcome: RuleResult['outcome']): RuleResult => ({
+  name,
+  effect,
+  outcome,
+  message: 'at most 3 clusters leave',
+  owners: ['@platform'],
+  location: { file: '.berth/rules.yaml', line: 3, column: 5 },
+});
+
+const SITUATIONS = {
+  'nothing-moves': comment(planned(plan({ hasChanges: false, placements: [] }))),
+  'objects-only': comment(planned(plan({ placements: [] }))),
+  move: comment(planned(plan({ placements: [moved], workloads: [workload('web', 'team-a/web')] }))),
+  'danger-first': comment(planned(plan({ placements: [created, moved, short, emptied] }))),
+  approved: comment(planned(plan({ placements: [emptied] })), {
+    approvals: [{ token: emptied.token, by: 'grace' }],
+  }),
+  refused: comment(planned(plan({ placements: [emptied] })), { notes: ['ada opened this pull request.'] }),
+  'deletions-held': comment(planned(plan({ placements: [], deletionsHeld: [HELD] }))),
+  'file-lost': comment(
+    planned(
+      plan({
+        placements: [],
+        lostFiles: [
+          { source: 'fleet', file: 'web.yaml', change: 'emptied', movedTo: undefined, objects: [] },
+        ],
+      }),
+    ),
+  ),
+  denied: comment(
+    planned(
+      plan({
+        placements: [moved],
+        rules: {
+          changed: true,
+          base: [rule('few-removals', 'deny', 'broken'), rule('two-regions', 'warn', 'failed')],
+          head: [rule('few-removals', 'deny', 'kept')],
+        },
+      }),
+    ),
+  ),
+  risks: comment(
+    planned(
+      plan({
+        placements: [moved],
+        findings: [
+          {
+            code: 'last-cluster',
+            severity: 'danger',
+            subject: 'Placement team-a/web',
+            message: 'leaves its last cluster',
+          },
+          {
+            code: 'held',
+            severity: 'danger',
+            subject: 'Placement team-a/db',
+            message: 'is told with its token',
+          },
+          {
+            code: 'score-expired',
+            severity: 'notice',
+            subject: 'Placement x/y',
+            message: 'uses an old score',
+          },
+        ],
+        applications: [
+          {
+            namespace: 'argocd',
+            name: 'shop',
+            change: 'unchanged',
+            placements: ['team-a/web'],
+            applications: [
+              { change: 'created', name: 'shop-c3', destination: 'c3', fields: [] },
+              { change: 'deleted', name: 'shop-c1', destination: 'c1', fields: [] },
+              {
+                change: 'changed',
+                name: 'shop-c2',
+                destination: 'c2',
+                fields: [{ path: 'spec.source.targetRevision', before: '"v1"', after: '"v2"' }],
+              },
+            ],
+            kept: 4,
+            preserves: true,
+          },
+          {
+            namespace: 'argocd',
+            name: 'broken',
+            change: 'changed',
+            placements: [],
+            applications: [],
+            kept: 2,
+            failure: 'template: nothing called "nam"',
+          },
+        ],
+      }),
+    ),
+  ),
+  errors: comment(
+    planned(plan({ placements: [moved] }), [
+      {
+        severity: 'error',
+        code: 'x',
+        message: 'got number 3',
+        location: { file: 'a.yaml', line: 4, column: 9 },
+      },
+      { severity: 'warning', code: 'y', message: 'is not used' },
+    ]),
+  ),
+  conflict: comment({
+    kind: 'unplanned',
+    message: 'the pull request: does not merge into main by itself: both changed web.yaml',
+    hint: 'bring the pull request up to date',
+  }),
+  fork: comment(planned(plan({ placements: [moved] }), [], true)),
+  linked: comment(planned(plan({ placements: [moved] })), {
+    links: { report: 'https://berth.example/previews/fleet/7.html?x', map: 'https://berth.example/7.svg?x' },
+  }),
+  'many-placements': comment(
+    planned(
+      plan({
+        placements: Array.from({ length: 120 }, (_, at) =>
+          placementPlan(`team-a/p${String(at).padStart(3, '0')}`, {
+            removed: [move('c1', 'drained')],
+            kept: at,
+          }),
+        ),
+      }),
+    ),
+    { maxLength: 12_000 },
+  ),
+} as const;
+
+describe('the comment on a pull request', () => {
+  it.each(Object.entries(SITUATIONS))('%s', (name, input) => {
+    const text = renderComment(input);
+    expect(text.length).toBeLessThanOrEqual(input.maxLength);
+    golden(`${name}.md`, text);
+  });
+
+  it('keeps the most dangerous row and whole blocks at every length', () => {
+    const input = SITUATIONS['danger-first'];
+    for (let maxLength = 1_500; maxLength < 4_000; maxLength += 37) {
+      const text = renderComment({ ...input, maxLength });
+      expect(text.length).toBeLessThanOrEqual(maxLength);
+      expect(text.split('```').length % 2).toBe(1);
+      expect(text.split('<details>')).toHaveLength(text.split('</details>').length);
+      expect(text).toContain('would be held');
+    }
+  });
+
+  it('says after the merge what became of it, and replaces that', () => {
+    const text = renderComment(SITUATIONS.move);
+    const waiting = withMergeResult(text, undefined);
+    const differs = withMergeResult(waiting, [
+      { placement: 'team-a/web', expected: ['c3'], published: ['c4'], held: 'held `x`' },
+    ]);
+    golden('merged-different.md', differs);
+    expect(withMergeResult(differs, [])).toBe(withMergeResult(text, []));
+    golden('merged-same.md', withMergeResult(text, []));
+  });
+
+  it('has a verdict that only an approval of everything held changes', () => {
+    const outcome = planned(plan({ placements: [emptied], deletionsHeld: [HELD] }));
+    const approval = (token: string) => ({ token, by: 'grace' });
+    expect(previewVerdict(outcome, []).level).toBe('stopped');
+    expect(previewVerdict(outcome, [approval(emptied.token)]).level).toBe('stopped');
+    expect(previewVerdict(outcome, [approval(emptied.token), approval(HELD.token)]).level).toBe('changes');
+  });
+
+  it('has a map and a page', () => {
+    const { outcome, map } = SITUATIONS['danger-first'];
+    golden('fleet-map.svg', fleetMapSvg(fleetMap(plan({ placements: [moved] }))));
+    golden(
+      'report.html',
+      reportPage({ title: 'team/fleet#7', outcome, approvals: [], map, maxLength: 100_000 }),
+    );
+  });
+});

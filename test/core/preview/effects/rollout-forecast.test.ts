@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import type { RolloutStrategy } from '../../../../src/core/model/kind/manifest-work-replica-set.ts';
+import { forecastRollout } from '../../../../src/core/preview/effects/rollout-forecast.ts';
+
+const GROUPS = [
+  { index: 0, name: 'canary', clusters: ['c9'] },
+  { index: 1, name: '', clusters: ['c1', 'c2', 'c3'] },
+];
+const MINUTE_MS = 60_000;
+
+interface Case {
+  readonly name: string;
+  readonly strategy: RolloutStrategy;
+  readonly done?: readonly string[];
+  readonly waves: readonly string[];
+  readonly minutes: number;
+}
+
+describe('forecastRollout', () => {
+  it.each<Case>([
+    { name: 'all at once', strategy: { type: 'All' }, waves: ['c1 c2 c3 c9'], minutes: 0 },
+    {
+      name: 'two at a time',
+      strategy: { type: 'Progressive', progressive: { maxConcurrency: 2, minSuccessTime: '5m' } },
+      waves: ['c1 c2', 'c3 c9'],
+      minutes: 10,
+    },
+    {
+      name: 'the canary first',
+      strategy: {
+        type: 'Progressive',
+        progressive: {
+          maxConcurrency: '100%',
+          minSuccessTime: '5m',
+          mandatoryDecisionGroups: [{ groupName: 'canary' }],
+        },
+      },
+      waves: ['c9', 'c1 c2 c3'],
+      minutes: 10,
+    },
+    {
+      name: 'group by group',
+      strategy: { type: 'ProgressivePerGroup', progressivePerGroup: { minSuccessTime: '1m' } },
+      waves: ['c9', 'c1 c2 c3'],
+      minutes: 2,
+    },
+    {
+      name: 'what is there already takes no place',
+      strategy: { type: 'Progressive', progressive: { maxConcurrency: 2, minSuccessTime: '5m' } },
+      done: ['c1', 'c2', 'c9'],
+      waves: ['c3'],
+      minutes: 5,
+    },
+    {
+      name: 'nothing to do',
+      strategy: { type: 'Progressive', progressive: { minSuccessTime: '5m' } },
+      done: ['c1', 'c2', 'c3', 'c9'],
+      waves: [],
+      minutes: 0,
+    },
+  ])('gives $name', ({ strategy, done = [], waves, minutes }) => {
+    const forecast = forecastRollout({ strategy, groups: GROUPS, done: new Set(done) });
+    expect(forecast.waves.map(({ clusters }) => clusters.join(' '))).toEqual(waves);
+    expect(forecast.shortestMs).toBe(minutes * MINUTE_MS);
+    expect(forecast.problem).toBeUndefined();
+    expect(forecast.moreWaves).toBe(0);
+  });
+
+  it('says why a strategy cannot be read', () => {
+    expect(forecastRollout({ strategy: { type: 'Never' }, groups: GROUPS, done: new Set() }).problem).toMatch(
+      /incorrect rollout strategy type Never/,
+    );
+  });
+
+  it('lists the first waves of a huge rollout and counts the others', () => {
+    const clusters = Array.from({ length: 10_000 }, (_, at) => `c${String(at).padStart(5, '0')}`);
+    const strategy = { type: 'Progressive', progressive: { maxConcurrency: 1, minSuccessTime: '1m' } };
+    const forecast = forecastRollout({
+      strategy,
+      groups: [{ index: 0, name: '', clusters }],
+      done: new Set(),
+    });
+    expect(forecast.waves.length + forecast.moreWaves).toBe(10_000);
+    expect(forecast.shortestMs).toBe(10_000 * MINUTE_MS);
+  });
+});

@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest';
+import { makePlan } from '../../../../src/core/preview/make-plan.ts';
+import { assessPlan } from '../../../../src/core/preview/risk/assess-plan.ts';
+import type { Plan } from '../../../../src/core/preview/plan.ts';
+import { applicationSet, cluster, judges, placement, replicaSet, side } from '../plan-fixture.ts';
+
+type Decisions = Readonly<Record<string, readonly string[] | { misconfigured: string }>>;
+interface Fleet {
+  readonly documents: readonly string[];
+  readonly decisions: Decisions;
+}
+interface Case {
+  readonly name: string;
+  readonly base: Fleet;
+  readonly head: Fleet;
+  readonly argocd?: readonly string[];
+  readonly more?: Partial<Plan>;
+  readonly want: readonly string[];
+}
+
+const CLUSTERS = [cluster('c1'), cluster('c2')];
+const score = (until: string) =>
+  `apiVersion: cluster.open-cluster-management.io/v1alpha1\nkind: AddOnPlacementScore\nmetadata: {name: usage, namespace: c1}\nstatus: {scores: [{name: cpu, value: 1}], validUntil: "${until}"}\n`;
+const BY_SCORE =
+  '{prioritizerPolicy: {configurations: [{scoreCoordinate: {type: AddOn, addOn: {resourceName: usage, scoreName: cpu}}}]}}';
+const work = (namespace: string) =>
+  `apiVersion: work.open-cluster-management.io/v1\nkind: ManifestWork\nmetadata: {name: w, namespace: ${namespace}}\nspec: {}\n`;
+const fleet = (documents: readonly string[], decisions: Decisions = {}): Fleet => ({
+  documents: [...CLUSTERS, ...documents],
+  decisions,
+});
+
+/** Nothing is held, so that what happens is told. */
+const released = { ...judges, judge: () => undefined };
+
+describe('assessPlan', () => {
+  it.each<Case>([
+    {
+      name: 'nothing where nothing changes',
+      base: fleet([placement('web')], { web: ['c1'] }),
+      head: fleet([placement('web')], { web: ['c1'] }),
+      want: [],
+    },
+    {
+      name: 'an emptied placement, and the last cluster of its workload',
+      base: fleet([placement('web'), replicaSet('web', 'web')], { web: ['c1'] }),
+      head: fleet([placement('web'), replicaSet('web', 'web')], { web: [] }),
+      want: [
+        'danger placement-emptied Placement shop/web: It loses all of its 1 cluster.',
+        'danger last-cluster ManifestWorkReplicaSet shop/web: It leaves its last cluster: c1.',
+      ],
+    },
+    {
+      name: 'a deleted placement, whose works stay',
+      base: fleet([placement('web'), replicaSet('web', 'web')], { web: ['c1'] }),
+      head: fleet([replicaSet('web', 'web')]),
+      want: [
+        'danger placement-emptied Placement shop/web: It is deleted and has 1 cluster.',
+        'danger work-stranded ManifestWorkReplicaSet shop/web: It asks for shop/web, which is deleted: its works stay where they are.',
+      ],
+    },
+    {
+      name: 'a cluster that leaves with works',
+      base: fleet([work('c2')]),
+      head: { documents: [CLUSTERS[0] ?? '', work('c2')], decisions: {} },
+      want: [
+        'danger work-stranded ManagedCluster c2: The cluster leaves the fleet with 1 workload on it: what runs there is not removed.',
+      ],
+    },
+    {
+      name: 'a work for a cluster that is not there',
+      base: fleet([]),
+      head: fleet([work('c7')]),
+      want: [
+        'warning unknown-cluster ManifestWork c7/w: There is no ManagedCluster c7: nobody applies this work.',
+      ],
+    },
+    {
+      name: 'a placement that can no longer be read',
+      base: fleet([placement('web')]),
+      head: fleet([placement('web')], { web: { misconfigured: ':wrong\nselector' } }),
+      want: ['warning misconfigured Placement shop/web: :wrong selector'],
+    },
+    {
+      name: 'sets and scores that are not there',
+      base: fleet([]),
+      head: fleet([placement('web', BY_SCORE.replace('{', '{clusterSets: [gold], '))], { web: ['c1'] }),
+      want: [
+        'warning unknown-set Placement shop/web: There is no ManagedClusterSet gold.',
+        'warning unknown-score Placement shop/web: No cluster has an AddOnPlacementScore usage: every cluster scores 0.',
+      ],
+    },
+    {
+      name: 'scores that have expired',
+      base: fleet([score('2026-02-01T00:00:00Z')]),
+      head: fleet([score('2026-02-01T00:00:00Z'), placement('web', BY_SCORE)], { web: ['c1'] }),
+      want: [
+        'warning score-expired Placement shop/web: AddOnPlacementScore usage has expired on 1 of 1 cluster: there it counts as 0.',
+      ],
+    },
+    {
+      name: 'scores that have not',
+      base: fleet([score('2027-02-01T00:00:00Z')]),
+      head: fleet([score('2027-02-01T00:00:00Z'), placement('web', BY_SCORE)], { web: ['c1'] }),
+      want: [],
+    },
+    {
+      name: 'clusters that Argo CD does not know',
+      base: fleet([placement('web'), applicationSet('apps', 'web')], { web: ['c1'] }),
+      head: fleet([placement('web'), applicationSet('apps', 'web')], { web: ['c1', 'c2'] }),
+      argocd: ['c1'],
+      want: [
+        'warning unknown-to-argocd ApplicationSet shop/apps: Argo CD has no cluster Secret of c2, so that nothing is deployed there.',
+      ],
+    },
+    {
+      name: 'ApplicationSets that fail, or lose everything',
+      base: fleet([]),
+      head: fleet([]),
+      more: {
+        applications: [
+          {
+            namespace: 'a',
+            name: 'x',
+            change: 'unchanged',
+            placements: [],
+            applications: [],
+            kept: 2,
+            failure: 'no',
+          },
+          {
+            namespace: 'a',
+            name: 'y',
+            change: 'unchanged',
+            placements: [],
+            kept: 0,
+            applications: [{ change: 'deleted', name: 'y-c1', destination: 'c1', fields: [] }],
+          },
+        ],
+      },
+      want: [
+        'danger last-cluster ApplicationSet a/y: All of its Applications are deleted: y-c1.',
+        'warning applicationset-fails ApplicationSet a/x: Argo CD will not generate its Applications: no. Argo CD leaves its 2 Applications as they are.',
+      ],
+    },
+  ])('tells $name', ({ base: before, head: after, argocd, more, want }) => {
+    const base = side('aaaa', before.documents, before.decisions);
+    const head = side('bbbb', after.documents, after.decisions);
+    const published = new Map(
+      Object.entries(before.decisions).map(([name, clusters]) => [
+        `shop/${name}`,
+        Array.isArray(clusters) ? (clusters as readonly string[]) : [],
+      ]),
+    );
+    const plan = { ...makePlan(base, head, released), ...more };
+    const argocdClusters = argocd && new Set(argocd);
+    const findings = assessPlan({ plan, base: { ...base, published }, head, argocdClusters });
+    expect(
+      findings.map(({ severity, code, subject, message }) => `${severity} ${code} ${subject}: ${message}`),
+    ).toEqual(want);
+  });
+
+  it('tells what is held as held, before all else', () => {
+    const base = side('aaaa', [...CLUSTERS, placement('web'), placement('x')], { web: ['c1'] });
+    const head = side('bbbb', [...CLUSTERS, placement('web'), placement('x', '{clusterSets: [gold]}')], {});
+    const plan = makePlan(base, head, judges);
+    const [first] = assessPlan({ plan, base, head, argocdClusters: undefined });
+    expect(first).toMatchObject({ code: 'held', severity: 'danger', location: { file: 'f.yaml' } });
+  });
+});

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type ChoiceRules,
+  chooseRequests,
+  type ReadRequest,
+} from '../../../../src/core/registration/approval/choose-requests.ts';
+
+const OWN = 'system:open-cluster-management:c1';
+const SERVICE_ACCOUNT = 'system:serviceaccount:open-cluster-management:agent-registration-bootstrap';
+const GROUP = 'system:serviceaccounts:open-cluster-management';
+
+interface Given {
+  readonly name?: string;
+  readonly agent?: string;
+  readonly username?: string;
+  readonly groups?: readonly string[];
+  readonly condition?: string;
+  readonly organizations?: readonly string[];
+  readonly label?: string;
+}
+
+function request(given: Given = {}): ReadRequest {
+  const { name = 'c1-a', agent = 'one', username = SERVICE_ACCOUNT, groups = [GROUP], condition } = given;
+  const { organizations = [OWN, 'system:open-cluster-management:managed-clusters'], label = 'c1' } = given;
+  return {
+    csr: {
+      apiVersion: 'certificates.k8s.io/v1',
+      kind: 'CertificateSigningRequest',
+      metadata: { name, labels: { 'open-cluster-management.io/cluster-name': label } },
+      spec: { signerName: 'kubernetes.io/kube-apiserver-client', username, groups },
+      ...(condition !== undefined && { status: { conditions: [{ type: condition, status: 'True' }] } }),
+    },
+    content: { kind: 'subject', commonName: `${OWN}:${agent}`, organizations, asksForExtensions: false },
+  };
+}
+
+function choose(requests: readonly ReadRequest[], over: Partial<ChoiceRules> = {}) {
+  const rules = { cluster: 'c1', requesters: [], skipsRequesterCheck: false, ...over };
+  const { approve, approved, denied, left } = chooseRequests(requests, rules);
+  return { approve: approve.map(({ metadata }) => metadata.name), approved, denied, left };
+}
+
+describe('a request of the cluster is approved', () => {
+  it.each<[string, Given]>([
+    ['of the bootstrap service account', {}],
+    [
+      'of that of older versions',
+      { username: 'system:serviceaccount:open-cluster-management:cluster-bootstrap' },
+    ],
+    [
+      'of a bootstrap token',
+      { username: 'system:bootstrap:abcdef', groups: ['system:bootstrappers:managedcluster'] },
+    ],
+  ])('%s', (_, given) => {
+    expect(choose([request(given)])).toMatchObject({ approve: ['c1-a'], left: [] });
+  });
+});
+
+describe('a request is left alone', () => {
+  it.each<[string, Given, Partial<ChoiceRules>, RegExp]>([
+    ['of another user', { username: 'mallory' }, {}, /mallory is no bootstrap user/],
+    [
+      'of an account whose name only begins like the bootstrap account',
+      { username: `${SERVICE_ACCOUNT}-2` },
+      {},
+      /is no bootstrap user/,
+    ],
+    ['without a bootstrap group', { groups: ['system:authenticated'] }, {}, /is no bootstrap user/],
+    ['of another cluster', { label: 'c2' }, {}, /name two clusters/],
+    ['for other groups', { organizations: ['system:masters'] }, {}, /organisations/],
+    [
+      'for other groups, also without the check',
+      { organizations: ['system:masters'] },
+      { skipsRequesterCheck: true },
+      /organisations/,
+    ],
+    ['of an agent that is not named', {}, { requesters: [`${OWN}:two`] }, /not among --requesters/],
+  ])('%s', (_, given, over, why) => {
+    const choice = choose([request(given)], over);
+    expect(choice.approve).toEqual([]);
+    expect(choice.left[0]?.why).toMatch(why);
+  });
+
+  it('with another agent’s beside it, until one of them is named', () => {
+    const both = [request(), request({ name: 'c1-b', agent: 'two' })];
+    expect(choose(both).approve).toEqual([]);
+    expect(choose(both).left.map(({ why }) => why)).toEqual([
+      expect.stringContaining('--requesters'),
+      expect.stringContaining('--requesters'),
+    ]);
+    expect(choose(both, { requesters: [`${OWN}:two`] }).approve).toEqual(['c1-b']);
+    expect(choose(both, { skipsRequesterCheck: true }).approve).toEqual(['c1-a', 'c1-b']);
+  });
+});
+
+it('decides nothing again', () => {
+  const choice = choose([
+    request({ condition: 'Approved' }),
+    request({ name: 'c1-b', condition: 'Denied' }),
+    request({ name: 'c1-c' }),
+  ]);
+  expect(choice).toMatchObject({ approve: ['c1-c'], approved: ['c1-a'], denied: ['c1-b'], left: [] });
+});

@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import { InputError } from '../../../../src/core/errors.ts';
+import type { ManagedCluster } from '../../../../src/core/model/kind/managed-cluster.ts';
+import {
+  ACCEPT_NOBODY,
+  acceptsByRule,
+  type AutoAcceptance,
+  compileAutoAcceptance,
+} from '../../../../src/core/registration/acceptance/auto-acceptance.ts';
+import {
+  type CertificateRequestObject,
+  judgeRequest,
+  type RequestContent,
+} from '../../../../src/core/registration/approval/judge-request.ts';
+
+const OWN = 'system:open-cluster-management:c1';
+const CONTENT: RequestContent = {
+  kind: 'subject',
+  commonName: `${OWN}:agent1`,
+  organizations: [OWN, 'system:open-cluster-management:managed-clusters'],
+  asksForExtensions: false,
+};
+const MARK = 'open-cluster-management.io/automatically-accepted-on';
+
+function csr(username: string, over: Partial<CertificateRequestObject> = {}): CertificateRequestObject {
+  return {
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'CertificateSigningRequest',
+    metadata: { name: 'c1-x', labels: { 'open-cluster-management.io/cluster-name': 'c1' } },
+    spec: { signerName: 'kubernetes.io/kube-apiserver-client', username, groups: ['bootstrappers'] },
+    ...over,
+  };
+}
+
+function cluster(over: { readonly spec?: object; readonly metadata?: object } = {}): ManagedCluster {
+  return {
+    apiVersion: 'cluster.open-cluster-management.io/v1',
+    kind: 'ManagedCluster',
+    metadata: { name: 'c1', ...over.metadata },
+    spec: { hubAcceptsClient: false, ...over.spec },
+  };
+}
+
+const boot: AutoAcceptance = compileAutoAcceptance(['boot'], []);
+const marked = { annotations: { [MARK]: '2026-01-01T00:00:00Z' } };
+
+describe('a request', () => {
+  it.each([
+    ['of the agent itself is a renewal', csr(`${OWN}:agent1`), cluster(), ACCEPT_NOBODY, 'renewal'],
+    [
+      'of the agent itself is a renewal although a rule would accept it',
+      csr(`${OWN}:agent1`),
+      cluster(),
+      compileAutoAcceptance([`${OWN}:agent1`], []),
+      'renewal',
+    ],
+    ['of another agent of the cluster waits', csr(`${OWN}:agent2`), cluster(), ACCEPT_NOBODY, 'wait'],
+    [
+      'of the agent of another cluster waits',
+      csr('system:open-cluster-management:c2:agent1'),
+      cluster(),
+      ACCEPT_NOBODY,
+      'wait',
+    ],
+    ['of a user who is not listed waits', csr('boot2'), cluster(), boot, 'wait'],
+    ['of a user whose name begins alike waits', csr('boot-of-others'), cluster(), boot, 'wait'],
+    ['of a listed user is approved', csr('boot'), cluster(), boot, 'approve'],
+    ['for a cluster that the hub does not have waits', csr('boot'), undefined, boot, 'wait'],
+    ['for a cluster that was denied waits', csr('boot'), cluster({ metadata: marked }), boot, 'wait'],
+    [
+      'for a cluster that is accepted and lost its key is approved',
+      csr('boot'),
+      cluster({ metadata: marked, spec: { hubAcceptsClient: true } }),
+      boot,
+      'approve',
+    ],
+    [
+      'for a cluster that is being deleted waits',
+      csr('boot'),
+      cluster({ metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }),
+      boot,
+      'wait',
+    ],
+  ] as const)('%s', (...[, given, of, auto, want]) => {
+    expect(judgeRequest(given, CONTENT, of, auto).kind).toBe(want);
+  });
+
+  it.each(['Approved', 'Denied', 'Failed'])('that is %s is left alone', (type) => {
+    const decided = csr('boot', { status: { conditions: [{ type, status: 'True' }] } });
+    expect(judgeRequest(decided, CONTENT, cluster(), boot).kind).toBe('leave');
+  });
+
+  it('that cannot be read is left alone', () => {
+    const content: RequestContent = { kind: 'malformed', why: 'two blocks' };
+    expect(judgeRequest(csr('boot'), content, cluster(), boot)).toEqual({ kind: 'leave', why: 'two blocks' });
+  });
+
+  it('that asks for more than an agent is left alone', () => {
+    const content = { ...CONTENT, organizations: [OWN, 'system:masters'] };
+    expect(judgeRequest(csr('boot'), content, cluster(), boot).kind).toBe('leave');
+  });
+});
+
+describe('a rule of automatic acceptance', () => {
+  const requester = { username: 'u', groups: ['g1', 'g2'], uid: '7', extra: { scope: ['s'] } };
+
+  it.each([
+    ["request.username == 'u'", true],
+    ["'g2' in request.groups && request.uid == '7'", true],
+    ["request.extra.scope[0] == 's'", true],
+    ["managedCluster.metadata.name == 'c1' && !managedCluster.spec.hubAcceptsClient", true],
+    ["managedCluster.metadata.labels['env'] == 'edge'", false],
+    ['request.nothing == 1', false],
+    ["'true'", false],
+    ['1', false],
+    ['managedCluster.scores("x").size() == 0', 'refused'],
+    ['request.username ==', 'refused'],
+    ['object.metadata.name == "c1"', 'refused'],
+  ])('%s accepts: %s', (rule, want) => {
+    if (want === 'refused') expect(() => compileAutoAcceptance([], [rule])).toThrow(InputError);
+    else expect(acceptsByRule(compileAutoAcceptance([], [rule]), cluster(), requester)).toBe(want);
+  });
+
+  it('accepts when one of several does, and nobody without any', () => {
+    expect(acceptsByRule(compileAutoAcceptance([], ['false', 'true']), cluster(), requester)).toBe(true);
+    expect(acceptsByRule(ACCEPT_NOBODY, cluster(), requester)).toBe(false);
+  });
+});

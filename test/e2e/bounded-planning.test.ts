@@ -1,0 +1,166 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { readHubSnapshot } from '../../src/controllers/explanations/hub-snapshot.ts';
+import { DEFAULT_PLAN_BOUNDS, type PlanBounds } from '../../src/controllers/previews/bounded/plan-bounds.ts';
+import { planInProcess } from '../../src/controllers/previews/bounded/plan-in-process.ts';
+import { planRevisions, type PlanRevisionsInput } from '../../src/controllers/previews/plan-revisions.ts';
+import { readRecordedHubState } from '../../src/controllers/previews/recorded-hub-state.ts';
+import { readArgoPart } from '../../src/app/worlds/argo-part.ts';
+import { InputError } from '../../src/core/errors.ts';
+import { MANAGED_CLUSTER } from '../../src/core/model/kinds.ts';
+import { baseFiles, cluster, placement, yaml } from '../app/serve/fleet-fixture.ts';
+import { startEmbeddedHub } from '../fakes/embedded-hub.ts';
+import { GitFixture } from '../fakes/git-fixture.ts';
+
+const program = pathToFileURL(join(import.meta.dirname, '../../dist/src/app/serve/plan-process.js'));
+
+describe('planning in a process of its own', () => {
+  let git: GitFixture;
+  let hub: Awaited<ReturnType<typeof startEmbeddedHub>>;
+  let input: PlanRevisionsInput;
+  let scratch: string;
+
+  beforeAll(async () => {
+    hub = await startEmbeddedHub();
+    await hub.api.create(MANAGED_CLUSTER, cluster('on-hub-only'));
+    git = new GitFixture();
+    git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web')) });
+    git.run('checkout', '-q', '-b', 'change');
+    git.commit({ 'web.yaml': yaml(placement('web', { numberOfClusters: 7 })) });
+    const now = '2026-01-01T00:00:00Z';
+    input = {
+      folder: git.path,
+      base: 'main',
+      head: 'change',
+      sources: [
+        {
+          name: 'fleet',
+          rank: 0,
+          paths: [],
+          budget: undefined,
+          deletionWindowMs: undefined,
+          allowEmpty: false,
+          kinds: ['*'],
+          applies: true,
+        },
+      ],
+      fromMergeBase: false,
+      now,
+      hub: await readHubSnapshot(hub.api, now),
+      hubMemory: await readRecordedHubState(hub.api, ['fleet']),
+      hubApi: hub.api,
+      ...(await readArgoPart(hub.api, 'argocd')),
+      budgetOf: () => ({ percent: 10, atLeast: 0 }),
+      engine: '1.2.3',
+      ambient: process.env,
+      tell: () => undefined,
+    };
+  });
+  afterAll(async () => {
+    await hub.close();
+    git.remove();
+  });
+  afterEach(() => {
+    vi.unstubAllEnvs();
+    rmSync(scratch, { recursive: true, force: true });
+  });
+
+  const plan = (
+    bounds: Partial<PlanBounds> = {},
+    { signal = new AbortController().signal, file = program } = {},
+  ): ReturnType<typeof planInProcess> => {
+    scratch = mkdtempSync(join(tmpdir(), 'berth-bounded-'));
+    vi.stubEnv('TMPDIR', scratch);
+    return planInProcess(input, { program: file, bounds: { ...DEFAULT_PLAN_BOUNDS, ...bounds } }, signal);
+  };
+
+  it('gives the plan that planning in this process gives', async () => {
+    const there = await plan();
+    const here = await planRevisions(input);
+    expect(there).toEqual(here);
+    expect(there.plan.placements[0]?.added).toHaveLength(7);
+    expect(readdirSync(scratch)).toEqual([]);
+  });
+
+  it('fails as planning fails', async () => {
+    const wrong = { ...input, head: 'nowhere' };
+    const signal = new AbortController().signal;
+    scratch = mkdtempSync(join(tmpdir(), 'berth-bounded-'));
+    const failed = planInProcess(wrong, { program, bounds: DEFAULT_PLAN_BOUNDS }, signal);
+    const here = await planRevisions(wrong).catch((error: unknown) => error);
+    await expect(failed).rejects.toThrow((here as Error).message);
+    await expect(failed).rejects.toBeInstanceOf(InputError);
+  });
+
+  it.each([
+    { bound: 'timeMs', bounds: { timeMs: 1 }, message: 'takes longer than 0.001 seconds, and was stopped' },
+    { bound: 'outputBytes', bounds: { outputBytes: 200 }, message: 'is larger than 0 MiB' },
+    { bound: 'memoryMiB', bounds: { memoryMiB: 12 }, message: 'takes more than 12 MiB of memory' },
+  ])('is stopped at the bound of $bound', async ({ bound, bounds, message }) => {
+    const stopped = plan(bounds);
+    await expect(stopped).rejects.toThrow(message);
+    await expect(stopped).rejects.toMatchObject({ code: `plan.bound.${bound}` });
+    expect(readdirSync(scratch)).toEqual([]);
+  });
+
+  it.each([
+    { way: 'never yields', code: 'for (;;);', bounds: { timeMs: 2_000 }, bound: 'timeMs' },
+    {
+      way: 'fills buffers outside of the heap',
+      code: 'const all = []; setInterval(() => all.push(Buffer.alloc(16_000_000, 1)), 5);',
+      bounds: { memoryMiB: 128 },
+      bound: 'memoryMiB',
+    },
+    {
+      way: 'says that much will come',
+      code: 'process.stdout.write(Buffer.alloc(1_000, 255)); setInterval(() => {}, 1_000);',
+      bounds: {},
+      bound: 'outputBytes',
+    },
+    {
+      way: 'starts others that stay',
+      code: "require('node:child_process').spawn('sleep', [SECONDS], {detached: true}); for (;;);",
+      bounds: { timeMs: 2_000 },
+      bound: 'timeMs',
+    },
+  ])('is stopped when it $way', async ({ code, bounds, bound }) => {
+    const dir = mkdtempSync(join(tmpdir(), 'berth-hostile-'));
+    // Nobody else sleeps for so long.
+    const seconds = String(1_000_000 + process.pid);
+    const file = join(dir, `${seconds}.cjs`);
+    try {
+      writeFileSync(file, code.replace('SECONDS', `'${seconds}'`));
+      await expect(plan(bounds, { file: pathToFileURL(file) })).rejects.toMatchObject({
+        code: `plan.bound.${bound}`,
+      });
+      await expect.poll(commandLines).not.toContain(`sleep\0${seconds}\0`);
+      expect(readdirSync(scratch)).toEqual([]);
+    } finally {
+      rmSync(dir, { recursive: true, force: true });
+    }
+  });
+
+  it('is stopped when a newer push makes it useless', async () => {
+    const abort = new AbortController();
+    const stopped = plan({}, { signal: abort.signal });
+    const newer = new Error('a newer head');
+    setImmediate(() => abort.abort(newer));
+    await expect(stopped).rejects.toBe(newer);
+    expect(readdirSync(scratch)).toEqual([]);
+    await expect(plan({}, { signal: abort.signal })).rejects.toBe(newer);
+  });
+});
+
+/** Of all processes. */
+function commandLines(): readonly string[] {
+  return readdirSync('/proc').flatMap((pid) => {
+    try {
+      return /^\d+$/.test(pid) ? [readFileSync(`/proc/${pid}/cmdline`, 'utf8')] : [];
+    } catch {
+      return [];
+    }
+  });
+}

@@ -1,0 +1,123 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CertificateAuthority } from '../../src/hub/auth/certificates/certificate-authority.ts';
+import { createAuthority } from '../../src/hub/auth/certificates/self-signed-authority.ts';
+import { startRecordingProxies } from '../fakes/recording-proxies.ts';
+import { GuideShell } from './guide-shell.ts';
+import { hasKubectl } from './kubectl-program.ts';
+
+/**
+ * Scenarios 4, 6 and 9 of Open Cluster Management's guide with `berth`, on an embedded hub. Where the guide says what happens without giving
+ * commands, these are the commands that do it.
+ */
+describe.skipIf(!hasKubectl())('scenarios of the guide', () => {
+  let shell: GuideShell;
+  const closing: (() => unknown)[] = [];
+  beforeAll(async () => {
+    shell = await GuideShell.open('cluster1,hosting');
+    await shell.says('berth init --wait --context hub');
+  });
+  afterAll(async () => {
+    for (const close of closing.splice(0)) await close();
+    await shell.close();
+  });
+
+  const join = async (name: string, ...flags: readonly string[]): Promise<void> => {
+    const ticket = 'ticket=$(berth get token --context hub -o yaml)';
+    const field = (key: string): string => `$(echo "$ticket" | sed -n 's/^${key}: //p')`;
+    const given = `--hub-token ${field('hub-token')} --hub-apiserver ${field('hub-apiserver')}`;
+    await shell.says(`${ticket}\nberth join ${given} --wait --cluster-name ${name} ${flags.join(' ')}`);
+    await shell.says(`berth accept --clusters ${name} --context hub`);
+    await isJoined(name);
+  };
+  const isJoined = (name: string, hub = '--context hub'): Promise<void> =>
+    expect
+      .poll(() => shell.says(`kubectl get managedcluster ${name} ${hub}`))
+      .toMatch(new RegExp(`^${name} +true +https:\\S+ +True +True +`, 'm'));
+  const leave = async (name: string, context: string, hub = '--context hub'): Promise<void> => {
+    await shell.says(`kubectl delete managedcluster ${name} ${hub}`);
+    await shell.says(`berth unjoin --cluster-name ${name} --context ${context}`);
+  };
+
+  it('4: reports a cluster claim, and its updates', async () => {
+    await join('cluster1', '--context cluster1');
+    const claim = (value: string): string => `cat <<EOF | kubectl apply --context cluster1 -f -
+apiVersion: cluster.open-cluster-management.io/v1alpha1
+kind: ClusterClaim
+metadata:
+  name: id.open-cluster-management.io
+spec:
+  value: ${value}
+EOF
+`;
+    const reported =
+      'kubectl get managedcluster cluster1 --context hub -o jsonpath=\'{.status.clusterClaims[?(@.name=="id.open-cluster-management.io")].value}\'';
+    for (const value of ['95f91f25-d7a2-4fc3-9237-2ef633d8451c', 'another']) {
+      await shell.says(claim(value));
+      await expect.poll(() => shell.says(reported)).toBe(value);
+    }
+    await leave('cluster1', 'cluster1');
+  });
+
+  it('6: lets one cluster be managed by two hubs, with all agents on it or with one elsewhere', async () => {
+    await join('first', '--context cluster1');
+    // A hub may hold a cluster twice; what counts is that the agents do not know of each other.
+    const second = await GuideShell.open('none');
+    closing.push(() => second.close());
+    await second.says('berth init --wait --context hub');
+    const ticket = JSON.parse(await second.says('berth get token -o json')) as Record<string, string>;
+    const given = `--hub-token ${ticket['hub-token'] ?? ''} --hub-apiserver ${ticket['hub-apiserver'] ?? ''}`;
+    const here = `--kubeconfig ${second.hub.kubeconfig}`;
+    const joinSecond = `berth join ${given} --wait --cluster-name second --context`;
+    expect(await shell.run(`${joinSecond} cluster1`)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('is the agent of first on') as string,
+    });
+    await shell.says(`${joinSecond} cluster1 --agent-namespace open-cluster-management-second`);
+    await shell.says(`berth accept --clusters second ${here}`);
+    await isJoined('second', here);
+    const work = (cluster: string, name: string): string => `cat <<EOF | kubectl apply ${cluster} -f -
+apiVersion: work.open-cluster-management.io/v1
+kind: ManifestWork
+metadata: {name: w, namespace: ${name}}
+spec: {workload: {manifests: [{apiVersion: v1, kind: ConfigMap, metadata: {name: of-${name}, namespace: default}}]}}
+EOF
+`;
+    await shell.says(work('--context hub', 'first'));
+    await shell.says(work(here, 'second'));
+    const applied = 'kubectl get configmaps -n default --context cluster1 -o name';
+    await expect.poll(() => shell.says(applied)).toMatch(/of-first\n(.*\n)*.*of-second/);
+    await leave('second', 'cluster1', here);
+    expect(await shell.says(applied)).toMatch(/of-first/);
+    expect(await shell.says(applied)).not.toMatch(/of-second/);
+    await isJoined('first');
+
+    // The same cluster again, with an agent that runs beside the cluster `hosting`.
+    await shell.says('kubectl config view --minify --flatten --context cluster1 > managed.kubeconfig');
+    const hosted = '--mode hosted --managed-cluster-kubeconfig managed.kubeconfig';
+    await shell.says(`${joinSecond} hosting ${hosted}`);
+    await shell.says(`berth accept --clusters second ${here}`);
+    await isJoined('second', here);
+    await shell.says(work(here, 'second'));
+    await expect.poll(() => shell.says(applied)).toMatch(/of-second/);
+    await leave('second', 'hosting', here);
+    await leave('first', 'cluster1');
+  });
+
+  it('9: registers a cluster through an https proxy with an authority of its own', async () => {
+    const authority = new CertificateAuthority(createAuthority('proxy', Date.now()));
+    const pair = await authority.issueServing(['127.0.0.1', 'localhost'], Date.now(), 86_400_000);
+    const proxies = await startRecordingProxies(pair);
+    closing.push(() => proxies.close());
+    writeFileSync(path.join(shell.folder, 'proxy.pem'), authority.certPem);
+    const proxy = `https://127.0.0.1:${String(proxies.httpsPort)}`;
+    await join('cluster1', '--context cluster1', `--proxy-url ${proxy} --proxy-ca-file proxy.pem`);
+    const asked = new Set(proxies.taken().map((seen) => `${seen.proxy} ${seen.asked}`));
+    expect(asked).toEqual(new Set([`https CONNECT ${new URL(shell.hub.url).host}`]));
+    const secret =
+      "kubectl -n open-cluster-management-agent get secret hub-kubeconfig-secret --context cluster1 -o jsonpath='{.data.kubeconfig}' | base64 -d";
+    expect(await shell.says(secret)).toContain(`proxy-url: ${proxy}`);
+    await leave('cluster1', 'cluster1');
+  });
+});

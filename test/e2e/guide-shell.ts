@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { type HubProcess, startHubProcess } from './hub-process.ts';
+
+const MAIN = path.join(import.meta.dirname, '../../dist/src/app/cli/main.js');
+
+export interface Ran {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A shell in which the blocks of a guide run as they are written: `berth` is the built program, `kubectl` that of the machine. */
+export class GuideShell {
+  readonly hub: HubProcess;
+  readonly folder: string;
+  readonly #env: Record<string, string>;
+
+  private constructor(hub: HubProcess, folder: string) {
+    this.hub = hub;
+    this.folder = folder;
+    this.#env = {
+      ...(process.env as Record<string, string>),
+      PATH: `${path.join(folder, 'bin')}${path.delimiter}${process.env['PATH'] ?? ''}`,
+      KUBECONFIG: hub.kubeconfig,
+      BERTH_HOME: path.join(folder, 'home'),
+      CTX_HUB_CLUSTER: 'hub',
+      CTX_MANAGED_CLUSTER: 'cluster1',
+    };
+  }
+
+  /** With an embedded hub whose members are the contexts of its kubeconfig. */
+  static async open(members: string): Promise<GuideShell> {
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'berth-guide-'));
+    const bin = path.join(folder, 'bin');
+    mkdirSync(bin);
+    const program = `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`;
+    writeFileSync(path.join(bin, 'berth'), program);
+    chmodSync(path.join(bin, 'berth'), 0o755);
+    return new GuideShell(await startHubProcess(path.join(folder, 'hub'), ['--members', members]), folder);
+  }
+
+  set(name: string, value: string): void {
+    this.#env[name] = value;
+  }
+
+  /** Runs a block to its end. */
+  run(block: string): Promise<Ran> {
+    return new Promise((resolve, reject) => {
+      const child = spawn('sh', ['-c', block], { cwd: this.folder, env: this.#env });
+      let stdout = '';
+      let stderr = '';
+      child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+      child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+      child.once('error', reject);
+      child.once('close', (code) => resolve({ code, stdout, stderr }));
+    });
+  }
+
+  /** What a block prints, when it succeeds. @throws Error with all it said when it does not */
+  async says(block: string): Promise<string> {
+    const { code, stdout, stderr } = await this.run(block);
+    if (code === 0) return stdout;
+    throw new Error(`${block}\nended with ${String(code)}\n${stdout}${stderr}`);
+  }
+
+  /** Logs of what runs in the background. */
+  logs(): string {
+    const home = this.#env['BERTH_HOME'] ?? '';
+    return backgroundFolders(home)
+      .map((folder) => readFileSync(path.join(folder, 'log'), 'utf8'))
+      .join('\n');
+  }
+
+  async close(): Promise<void> {
+    for (const folder of backgroundFolders(this.#env['BERTH_HOME'] ?? '')) {
+      try {
+        process.kill(Number(readFileSync(path.join(folder, 'pid'), 'utf8')), 'SIGKILL');
+      } catch {
+        // It has ended.
+      }
+    }
+    await this.hub.end('SIGTERM');
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+function backgroundFolders(home: string): readonly string[] {
+  const list = (folder: string): readonly string[] => {
+    try {
+      return readdirSync(folder).map((name) => path.join(folder, name));
+    } catch {
+      return [];
+    }
+  };
+  return list(home).flatMap(list);
+}

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCli } from '../../../src/app/cli/program.ts';
+import { generateApplications } from '../../../src/render/applicationset/generate-applications.ts';
+import { EMPTY_WORLD } from '../../fakes/empty-argo-world.ts';
+import { makeCliIo } from '../../app/cli-harness.ts';
+import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
+import { ARGO_CONTROLLER_PROGRAMS } from '../peers/argocd-controller.ts';
+import { type ArgoServer, startArgoServer } from '../peers/argocd-server.ts';
+import { hasPeers } from '../peers/peer-programs.ts';
+import { inArgo, ROLE, ROLE_BINDING } from './argo-installation.ts';
+import { GeneratorWorld, template, until } from './generator-world.ts';
+
+const RBAC = 'rbac.authorization.k8s.io';
+const READ = ['get', 'list', 'watch'];
+/** As far as argocd-server has them in a stock installation of Argo CD 3.2, in its own namespace. */
+const STOCK_RULES = [
+  { apiGroups: [''], resources: ['secrets', 'configmaps'], verbs: [...READ, 'create', 'update', 'patch'] },
+  { apiGroups: ['argoproj.io'], resources: ['applications', 'applicationsets', 'appprojects'], verbs: READ },
+  { apiGroups: [''], resources: ['events'], verbs: ['create', 'list'] },
+];
+
+const applicationSet = (generator: object, cluster: string) => ({
+  metadata: { name: 'preview', namespace: 'argocd' },
+  spec: {
+    goTemplate: true,
+    generators: [generator],
+    template: template(`preview-{{ ${cluster} }}`, '{{ .name }}'),
+  },
+});
+const pages = {
+  clusterDecisionResource: {
+    configMapRef: 'berth-placement-decisions',
+    labelSelector: { matchLabels: { 'cluster.open-cluster-management.io/placement': 'shop' } },
+  },
+};
+const plugin = {
+  plugin: { configMapRef: { name: 'berth' }, input: { parameters: { placement: 'team-a/web' } } },
+};
+
+function shown(application: object): object {
+  const { metadata, spec } = application as {
+    readonly metadata: Record<string, unknown>;
+    readonly spec: object;
+  };
+  const { name, labels } = metadata;
+  return { metadata: { name, ...(labels !== undefined && { labels }) }, spec };
+}
+
+describe.skipIf(!hasPeers(...ARGO_CONTROLLER_PROGRAMS))('a preview of Argo CD’s own server', () => {
+  let world: GeneratorWorld;
+  let server: ArgoServer;
+  let kubeconfig: string;
+
+  beforeAll(async () => {
+    const hub = await startEmbeddedHub();
+    kubeconfig = hub.kubeconfig;
+    world = await GeneratorWorld.start(hub);
+    await world.create(ROLE, inArgo(`${RBAC}/v1`, 'Role', 'argocd-server', { rules: STOCK_RULES }));
+    const binding = {
+      roleRef: { apiGroup: RBAC, kind: 'Role', name: 'argocd-server' },
+      subjects: [{ kind: 'ServiceAccount', name: 'argocd-server', namespace: 'argocd' }],
+    };
+    await world.create(ROLE_BINDING, inArgo(`${RBAC}/v1`, 'RoleBinding', 'argocd-server', binding));
+    await world.place('web', 'team-a', ['c1', 'c2']);
+    await world.place('shop', 'argocd', ['c3']);
+    server = await startArgoServer(world.dir, kubeconfig);
+  });
+  afterAll(async () => {
+    await server?.stop();
+    await world?.close();
+  });
+  const names = async (generator: object, cluster: string): Promise<readonly string[]> => {
+    const { applications = [], message } = await server.generate(applicationSet(generator, cluster));
+    if (message !== undefined) throw new Error(message);
+    return (applications as readonly { readonly metadata: { readonly name: string } }[])
+      .map(({ metadata }) => metadata.name)
+      .sort();
+  };
+
+  it('fails before berth argocd install, which the server is told of', async () => {
+    await expect(names(pages, '.clusterName')).rejects.toThrow(/berth-placement-decisions/);
+    await expect(names(plugin, '.clusterName')).rejects.toThrow(/berth/);
+  });
+
+  it('shows the Applications of decision resources and of the plugin afterwards', async () => {
+    const { io, stderr } = makeCliIo();
+    const args = ['argocd', 'install', '--url', world.relayUrl, '--kubeconfig', kubeconfig];
+    expect(await runCli(args, io), stderr()).toBe(0);
+    await until(async () => expect(await names(pages, '.clusterName')).toEqual(['preview-c3']));
+    await until(async () =>
+      expect(await names(plugin, '.clusterName')).toEqual(['preview-c1', 'preview-c2']),
+    );
+  });
+
+  it.each([
+    ['a parameter of a set', { list: { elements: [{ cluster: 'a' }, { cluster: 'b' }] } }],
+    [
+      'a map that two sets share',
+      {
+        matrix: {
+          generators: [
+            { list: { elements: [{ meta: { kind: 'shared' } }] } },
+            { list: { elements: [{ cluster: 'a' }, { cluster: 'b' }] } },
+          ],
+        },
+      },
+    ],
+  ])('is what Berth renders where a text changes %s', async (_what, generator) => {
+    const set = {
+      apiVersion: 'argoproj.io/v1alpha1',
+      kind: 'ApplicationSet',
+      metadata: { name: 'preview', namespace: 'argocd' },
+      spec: {
+        goTemplate: true,
+        generators: [generator],
+        template: {
+          metadata: { name: '{{ $_ := set . "team" (upper .cluster) }}{{ .cluster }}' },
+          spec: {
+            project: 'default',
+            source: {
+              repoURL: 'https://git.example.com/web.git',
+              path: '{{ if .meta }}{{ len .meta }}{{ $_ := set .meta .cluster "seen" }}{{ end }}/{{ .team }}',
+              targetRevision: '{{ $_ := unset . "team" }}{{ if .meta }}{{ len .meta }}{{ end }}main',
+            },
+            destination: { name: 'c1', namespace: '{{ hasKey . "team" }}' },
+          },
+        },
+        templatePatch: '{"metadata":{"labels":{"team":"{{ hasKey . "team" }}"}}}',
+      },
+    };
+    const { applications = [], message } = await server.generate(set);
+    expect(message).toBeUndefined();
+    const ours = generateApplications(set, EMPTY_WORLD);
+    expect('applications' in ours ? ours.applications : ours).toMatchObject(applications.map(shown));
+    expect(applications).toHaveLength(2);
+  });
+
+  it('is refused without the right that berth argocd install gives the server', async () => {
+    await world.remove(ROLE_BINDING, 'read-placement-decisions');
+    await until(() => expect(names(pages, '.clusterName')).rejects.toThrow(/forbidden/));
+    expect(await names(plugin, '.clusterName')).toEqual(['preview-c1', 'preview-c2']);
+  });
+});
