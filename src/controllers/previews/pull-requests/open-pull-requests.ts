@@ -1,0 +1,147 @@
+import type { PullRequest } from '../../../core/ports.ts';
+import { fleetMapSvg } from '../../../core/preview/comment/fleet-map-svg.ts';
+import { heldTokens } from '../../../core/preview/comment/preview-outcome.ts';
+import { renderComment } from '../../../core/preview/comment/render-comment.ts';
+import { reportPage } from '../../../core/preview/report/report-page.ts';
+import { outcomeDigest } from './outcome-digest.ts';
+import type { PlannedPullRequest } from './plan-pull-request.ts';
+import { PLANNING, type PreviewStatuses, type Reported } from './preview-statuses.ts';
+import { NO_RECORD, type PreviewRecord } from './preview-record.ts';
+import type { PullRequestPreviewsOptions } from './pull-request-options.ts';
+import { previewMarker, writeStickyComment } from './sticky-comment.ts';
+
+const MAX_REPORT_LENGTH = 4 * 1024 * 1024;
+
+/** Open pull requests: each gets a plan of its head, in one comment, a report and statuses. */
+export class OpenPullRequests {
+  readonly #options: PullRequestPreviewsOptions;
+  readonly #statuses: PreviewStatuses;
+
+  constructor(options: PullRequestPreviewsOptions, statuses: PreviewStatuses) {
+    this.#options = options;
+    this.#statuses = statuses;
+  }
+
+  /**
+   * Plans it where that was not done for its head and base on this hub, and says what the plan is.
+   * @throws as the forge does, and where no plan can be made
+   */
+  async preview(pull: PullRequest, signal: AbortSignal): Promise<void> {
+    const { number, headCommit, draft, fromFork, baseBranch } = pull;
+    const { rules, repository, source, clock, log } = this.#options;
+    const before = this.#record(number);
+    if (before.allowedHead !== headCommit) {
+      const skip = (why: string): Promise<void> => this.#skip(pull, why, signal);
+      if (draft && !rules.drafts) return skip('Not planned: it is a draft');
+      if (fromFork && rules.forks === 'off') return skip('Not planned: the head is in a fork');
+    }
+    const base = await repository.fetchBranch(baseBranch, signal);
+    // The forge has merged it and does not say so yet: its plan stays, to be compared.
+    if (isPlannedOnOlderBase(before, pull, base) && (await this.#isMergedInto(base, pull, signal))) return;
+    const isAnswered =
+      before.head === headCommit &&
+      before.base === base &&
+      before.asked === before.answered &&
+      before.statuses !== undefined &&
+      before.endedAtMs === undefined;
+    const state = this.#options.hubState();
+    if (isAnswered && (before.planned === undefined || before.planned.state === state)) return;
+    const startedMs = clock.now();
+    // A status that is required must not come and go with the hub: it changes with the plan.
+    if (!isAnswered) await this.#statuses.pending(reported(pull), PLANNING, signal);
+    await this.#options.whenPublished(signal);
+    const planned = await this.#options.plan(pull, base, signal);
+    // Cancelled: a newer head is planned instead.
+    if (signal.aborted) return;
+    const digest = outcomeDigest(planned);
+    const isSame = isAnswered && before.planned?.digest === digest;
+    if (!isSame) await this.#write(pull, base, planned, signal);
+    this.#save(number, { ...this.#record(number), planned: { state, digest } });
+    if (isSame) return;
+    log.info('pull request was planned', {
+      source,
+      number,
+      head: headCommit,
+      tookMs: clock.now() - startedMs,
+    });
+  }
+
+  async #isMergedInto(base: string, { headCommit }: PullRequest, signal: AbortSignal): Promise<boolean> {
+    const { repository } = this.#options;
+    return repository.holds(base, await repository.fetchCommit(headCommit, signal));
+  }
+
+  /** Says so once; the plan is made when an account that may write asks for it. */
+  async #skip(pull: PullRequest, why: string, signal: AbortSignal): Promise<void> {
+    const before = this.#record(pull.number);
+    if (before.head === pull.headCommit && before.base === '') return;
+    await this.#statuses.pending(reported(pull), why, signal);
+    this.#save(pull.number, { ...before, head: pull.headCommit, base: '', endedAtMs: undefined });
+  }
+
+  async #write(
+    pull: PullRequest,
+    base: string,
+    { outcome, map, expected }: PlannedPullRequest,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { number, headCommit } = pull;
+    const { forge, reports, source, repositoryName } = this.#options;
+    const before = this.#record(number);
+    const tokens = outcome.kind === 'planned' ? heldTokens(outcome.plan) : [];
+    // An approval names one change: of another plan it approves nothing.
+    const approvals = before.approvals.filter(({ token }) => tokens.includes(token));
+    const key = { source, number };
+    const page = reportPage({
+      title: `${repositoryName}#${number}`,
+      ...{ outcome, approvals, map, maxLength: MAX_REPORT_LENGTH },
+    });
+    await reports.write(key, { page, map: map && fleetMapSvg(map) });
+    const links = reports.linksTo(key);
+    const marker = previewMarker(source);
+    const text = renderComment({
+      ...{ marker, outcome, approvals, map, links },
+      head: headCommit,
+      takesCommands: true,
+      notes: before.refusal === undefined ? [] : [before.refusal],
+      maxLength: forge.maxCommentLength,
+    });
+    const comment = await writeStickyComment(
+      forge,
+      { number, marker: `<!-- ${marker} -->`, known: before.comment },
+      text,
+      signal,
+    );
+    const now = this.#record(number);
+    this.#save(number, {
+      ...now,
+      ...{ head: headCommit, base, comment, expected, answered: before.asked },
+      ...{ statuses: undefined, endedAtMs: undefined },
+      approvals: now.approvals.filter(({ token }) => tokens.includes(token)),
+      heldDeletions: outcome.kind === 'planned' ? outcome.plan.deletionsHeld : [],
+    });
+    const statuses = await this.#statuses.planned(
+      reported(pull),
+      { outcome, approvals, summary: text, targetUrl: links?.report },
+      before.head === headCommit ? (before.statuses ?? []) : [],
+      signal,
+    );
+    this.#save(number, { ...this.#record(number), statuses });
+  }
+
+  #record(number: number): PreviewRecord {
+    return this.#options.records.get(String(number)) ?? NO_RECORD;
+  }
+
+  #save(number: number, record: PreviewRecord): void {
+    this.#options.records.set(String(number), record);
+  }
+}
+
+function isPlannedOnOlderBase(record: PreviewRecord, { headCommit }: PullRequest, base: string): boolean {
+  return record.head === headCommit && record.base !== '' && record.base !== base;
+}
+
+function reported({ number, headCommit }: PullRequest): Reported {
+  return { commit: headCommit, pullRequest: number };
+}
