@@ -6,7 +6,7 @@ import { loadKubeConfig } from '../../../dist/src/adapters/kube/config/load-kube
 import { HttpKubeApi } from '../../../dist/src/adapters/kube/http-kube-api.js';
 import { NAMESPACE } from '../../../dist/src/core/model/kinds.js';
 import { startControlPlane } from '../../interop/peers/control-plane.ts';
-import { ocmCrds } from '../../interop/ocm-crds.ts';
+import { ocmCrds } from '../../../dist/src/core/ocm/ocm-crds.js';
 import { findProcess, processorTimeMs } from './processor-time.mjs';
 
 const IN_FLIGHT = 32;
