@@ -1,3 +1,4 @@
+import { addSpentToken } from '../approval/plan-token.ts';
 import { clusterChange } from './cluster-change.ts';
 import type { ChangeUnderWay, PublishState } from './publish-state.ts';
 import { recentRemovals, type Removal } from './removal-window.ts';
@@ -15,6 +16,22 @@ export function countedRemovals(
   const listed = new Set(published);
   const count = change.removed.filter((cluster) => !listed.has(cluster)).length;
   return count === 0 ? removals : [...removals, { atMs: change.atMs, count }];
+}
+
+/** The state after the change under way, where the pages show all of it; else the state as it is. */
+export function endFinishedChange(state: PublishState, published: readonly string[]): PublishState {
+  const { change } = state;
+  if (change === undefined || isUnfinished(change, published)) return state;
+  const { atMs, released } = change;
+  return {
+    ...state,
+    publishedAtMs: atMs,
+    released,
+    // A release resets the removals.
+    removals: released === undefined ? countedRemovals(state, published) : [],
+    spent: addSpentToken(state.spent, released?.token),
+    change: undefined,
+  };
 }
 
 /** What was published before the interrupted change. The pages now show neither that nor the result of the change. */

@@ -3,6 +3,7 @@ import {
   clustersBeforeChange,
   continueChange,
   earlierRemovals,
+  endFinishedChange,
   countedRemovals,
 } from '../../../../src/core/publish/judge/change-under-way.ts';
 import type { ChangeUnderWay, PublishState } from '../../../../src/core/publish/judge/publish-state.ts';
@@ -54,5 +55,27 @@ describe('a change that was cut short', () => {
     { name: 'long ago', published: ['c', 'd'], atMs: AT_MS + 3_600_000, counts: 0 },
   ])('$name', ({ published, counts, specHash = 'spec', released = undefined, atMs = AT_MS }) => {
     expect(countOf(earlierRemovals(stateOf(), { specHash, released, published, atMs }))).toBe(counts);
+  });
+
+  it.each([
+    { name: 'counts as the removals that it made', released: undefined, counts: 3, spent: undefined },
+    {
+      name: 'resets the removals where it was released',
+      released: RELEASE,
+      counts: 0,
+      spent: [RELEASE.token],
+    },
+  ])('that is seen to be done $name', ({ released, counts, spent }) => {
+    const before = stateOf({ publishedAtMs: AT_MS - 1, change: { ...change, released } });
+    const state = endFinishedChange(before, ['c', 'd']);
+    expect(state).toMatchObject({ publishedAtMs: AT_MS, released, spent, change: undefined });
+    expect(countOf(state.removals)).toBe(counts);
+  });
+
+  it.each([
+    { name: 'not all of it is published', state: stateOf(), published: ['b', 'c', 'd'] },
+    { name: 'there is none', state: stateOf({ change: undefined }), published: ['c', 'd'] },
+  ])('stays as it is where $name', ({ state, published }) => {
+    expect(endFinishedChange(state, published)).toBe(state);
   });
 });

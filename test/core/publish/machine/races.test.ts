@@ -3,6 +3,7 @@ import type { PlacementAction } from '../../../../src/core/publish/machine/state
 import type { PlacementEvent } from '../../../../src/core/publish/machine/state/placement-event.ts';
 import type { PlacementState } from '../../../../src/core/publish/machine/state/placement-state.ts';
 import type { PassFacts } from '../../../../src/core/publish/machine/state/placement-facts.ts';
+import type { PublishState } from '../../../../src/core/publish/judge/publish-state.ts';
 import {
   digest,
   factsOf,
@@ -315,6 +316,22 @@ describe('what others change while the first result waits', () => {
     const waiting = { clusters: ['c1'], snapshotAge: (): ReturnType<PassFacts['snapshotAge']> => 'half' };
     const { state } = wholePass(look({ ...waiting, pages: [PAGE], remembered: REMEMBERED }));
     expect(wholePass(look({ ...waiting, pages, remembered: REMEMBERED }), state).lines).toContain(want);
+  });
+});
+
+describe('a released change of a process that was killed before it recorded it', () => {
+  it('leaves no removal that counts, and its release is used', () => {
+    const released = { token: '0a1b2c3d4e5f' };
+    const remembered: PublishState = {
+      ...REMEMBERED,
+      removals: [{ atMs: NOW - 1, count: 2 }],
+      change: { atMs: NOW, added: ['c2'], removed: ['c1'], released },
+    };
+    const pages = [pageOf('52', ['c2'])];
+    const { state, lines: done } = wholePass(look({ clusters: ['c2'], pages, remembered }));
+    expect(done).toContain('tell-found');
+    expect(state.remembered).toMatchObject({ removals: [], spent: [released.token], released });
+    expect(state.remembered?.change).toBeUndefined();
   });
 });
 

@@ -1,6 +1,7 @@
 import { activeHold } from '../../approval/active-hold.ts';
 import type { KubeObject } from '../../../model/object-meta.ts';
 import type { Placement } from '../../../model/kind/placement.ts';
+import { endFinishedChange } from '../../judge/change-under-way.ts';
 import type { Publication } from '../../judge/decide-publication.ts';
 import { type DecisionPage, decisionPageOf, publishedClusters } from '../../pages/decision-page.ts';
 import {
@@ -78,7 +79,7 @@ export function onFoundRecorded(
 ): StepResult {
   const { digest } = before.pass.facts;
   const remembered = before.remembered && {
-    ...before.remembered,
+    ...endFinishedChange(before.remembered, publishedClusters(passPages.published)),
     pages: pagesDigest(digest, entry.groups),
     record,
   };
