@@ -3,6 +3,7 @@ import type { PlacementAction } from '../../../../src/core/publish/machine/state
 import type { PlacementEvent } from '../../../../src/core/publish/machine/state/placement-event.ts';
 import type { PlacementState } from '../../../../src/core/publish/machine/state/placement-state.ts';
 import type { PassFacts } from '../../../../src/core/publish/machine/state/placement-facts.ts';
+import { decidedText, sealRecord } from '../../../../src/core/publish/record/decision-record.ts';
 import type { PublishState } from '../../../../src/core/publish/judge/publish-state.ts';
 import {
   digest,
@@ -12,6 +13,7 @@ import {
   pageOf,
   resultOf,
   run,
+  WEB,
   webPlacement,
   wholePass,
   written,
@@ -319,15 +321,43 @@ describe('what others change while the first result waits', () => {
   });
 });
 
-describe('a released change of a process that was killed before it recorded it', () => {
-  it('leaves no removal that counts, and its release is used', () => {
+describe('a change of a process that was killed', () => {
+  const pages = [pageOf('52', ['c2'])];
+  const change = { atMs: NOW - 10, added: ['c2'], removed: ['c1'] };
+
+  it('gets no second record where it has one: its removals count once', () => {
+    const { record: newest } = sealRecord(digest, {
+      placement: WEB,
+      publishedAt: new Date(NOW - 5).toISOString(),
+      engineVersion: '0',
+      commit: null,
+      inventoryRevision: 1,
+      inputs: '',
+      decided: decidedText(resultOf(webPlacement(), ['c2'])),
+      clusters: 1,
+      published: null,
+      added: ['c2'],
+      removed: ['c1'],
+      released: null,
+    });
+    const records = { newest, oldestAtMs: -Infinity, areReadable: true };
+    const remembered = { ...REMEMBERED, change };
+    const { state, lines: done } = wholePass(look({ clusters: ['c2'], pages, remembered, records }));
+    expect(done).not.toContain('record');
+    expect(state.remembered).toMatchObject({
+      removals: [{ atMs: change.atMs, count: 1 }],
+      record: newest.hash,
+      change: undefined,
+    });
+  });
+
+  it('leaves no removal that counts where it was released, and its release is used', () => {
     const released = { token: '0a1b2c3d4e5f' };
     const remembered: PublishState = {
       ...REMEMBERED,
       removals: [{ atMs: NOW - 1, count: 2 }],
-      change: { atMs: NOW, added: ['c2'], removed: ['c1'], released },
+      change: { ...change, released },
     };
-    const pages = [pageOf('52', ['c2'])];
     const { state, lines: done } = wholePass(look({ clusters: ['c2'], pages, remembered }));
     expect(done).toContain('tell-found');
     expect(state.remembered).toMatchObject({ removals: [], spent: [released.token], released });

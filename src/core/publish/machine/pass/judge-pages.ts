@@ -3,6 +3,8 @@ import type { KubeObject } from '../../../model/object-meta.ts';
 import type { Placement } from '../../../model/kind/placement.ts';
 import { endFinishedChange } from '../../judge/change-under-way.ts';
 import type { Publication } from '../../judge/decide-publication.ts';
+import type { PublishState } from '../../judge/publish-state.ts';
+import type { Digest } from '../../approval/plan-token.ts';
 import { type DecisionPage, decisionPageOf, publishedClusters } from '../../pages/decision-page.ts';
 import {
   type LastPublication,
@@ -14,7 +16,7 @@ import { listClustersOnce } from '../../pages/list-clusters-once.ts';
 import { isPlanWaiting } from '../../approval/pending-plans.ts';
 import { planPages } from '../../pages/plan-pages.ts';
 import { recordedPublication } from '../../record/recorded-publication.ts';
-import { pagesDigest } from '../../record/recorded-groups.ts';
+import { groupsOfPages, pagesDigest } from '../../record/recorded-groups.ts';
 import { unrecordedPublication } from '../../record/unrecorded-publication.ts';
 import { stateUnderWay, scoreWaitMs } from './publication-in-progress.ts';
 import { decideFromFacts } from './decide-from-facts.ts';
@@ -51,7 +53,12 @@ export function judgePages(before: PassingState, objects: readonly KubeObject[],
   const past = { newest, oldestAtMs, state: state.remembered, digest: facts.digest };
   const found = areReadable ? unrecordedPublication(passPages.published, past) : undefined;
   const dropped: readonly PlacementAction[] = newest === undefined ? [] : [{ kind: 'drop-record' }];
-  if (found === undefined) return prependActions(dropped, judgeResultOn(compared, passPages, nowMs));
+  if (found === undefined) {
+    const remembered = afterRecordedChange(compared, passPages);
+    if (remembered === undefined) return prependActions(dropped, judgeResultOn(compared, passPages, nowMs));
+    const noted: PlacementAction = { kind: 'remember', state: remembered };
+    return prependActions([...dropped, noted], judgeResultOn({ ...compared, remembered }, passPages, nowMs));
+  }
   const { made, ...published } = found;
   const { released, atMs, counts = false } = made ?? {};
   const entry = { placement: facts.key, result, ...published, released, found: { atMs, counts } };
@@ -59,6 +66,20 @@ export function judgePages(before: PassingState, objects: readonly KubeObject[],
     state: withStage(compared, { kind: 'recording-found', passPages, entry }),
     actions: [...dropped, { kind: 'record', entry }],
   };
+}
+
+/**
+ * The process before made its change and the record, and was killed before it noted so. Another record of the same change would count its
+ * removals twice.
+ */
+function afterRecordedChange(
+  { remembered, pass: { facts } }: PassingState,
+  { published }: PassPages,
+): PublishState | undefined {
+  const { newest } = facts.records;
+  if (remembered?.change === undefined || newest === undefined) return undefined;
+  if (Date.parse(newest.publishedAt) < remembered.change.atMs) return undefined;
+  return endRecordedChange(remembered, published, { digest: facts.digest, record: newest.hash });
 }
 
 /** Nothing changes: what is there stays. If the last publication is unknown, the watch alone is not enough. */
@@ -73,21 +94,31 @@ function mustRead(state: PassingState, passPages: PassPages, nowMs: number): boo
 /** The publication of the process before this one has its record. */
 export function onFoundRecorded(
   before: PassingState,
-  { passPages, entry }: Extract<PassingState['pass']['stage'], { kind: 'recording-found' }>,
+  { passPages }: Extract<PassingState['pass']['stage'], { kind: 'recording-found' }>,
   record: string,
   nowMs: number,
 ): StepResult {
   const { digest } = before.pass.facts;
-  const remembered = before.remembered && {
-    ...endFinishedChange(before.remembered, publishedClusters(passPages.published)),
-    pages: pagesDigest(digest, entry.groups),
-    record,
-  };
+  const remembered =
+    before.remembered && endRecordedChange(before.remembered, passPages.published, { digest, record });
   const actions: readonly PlacementAction[] = [
     ...(remembered === undefined ? [] : [{ kind: 'remember', state: remembered } as const]),
     { kind: 'tell-found', record },
   ];
   return prependActions(actions, judgeResultOn({ ...before, remembered }, passPages, nowMs));
+}
+
+/** What is on the pages has this record. */
+function endRecordedChange(
+  remembered: PublishState,
+  published: PassPages['published'],
+  { digest, record }: { readonly digest: Digest; readonly record: string },
+): PublishState {
+  return {
+    ...endFinishedChange(remembered, publishedClusters(published)),
+    pages: pagesDigest(digest, groupsOfPages(published)),
+    record,
+  };
 }
 
 function judgeResultOn(state: PassingState, passPages: PassPages, nowMs: number): StepResult {
