@@ -233,9 +233,9 @@ export class History {
       .poll(async () => {
         await this.#fleet.berth('snapshot', '--kubeconfig', kubeconfig, '--file', inventory);
         const { notEvaluated, ...planned } = await this.#planOn('--inventory', inventory, '--now', plan.now);
-        // What was not evaluated begins with the age of the inventory. What workloads hold is not part of one.
-        const inBoth = notEvaluated.slice(1).filter((text) => !text.includes('not in its inventory'));
-        return { ...planned, notEvaluated: inBoth };
+        // What was not evaluated begins with the age of the inventory.
+        const [, ...others] = notEvaluated;
+        return { ...planned, ...withContentOf(plan, { workloads: planned.workloads, notEvaluated: others }) };
       }, WAIT)
       .toEqual(plan);
     return plan;
@@ -343,4 +343,20 @@ function deletionReleases({ deletionsHeld }: Outcome, releases: Commit['releases
   if (releases !== 'deletions' && releases !== 'all') return {};
   const entries = Object.entries(deletionsHeld);
   return Object.fromEntries(entries.map(([source, token]) => [source, { 'berth.dev/release': token }]));
+}
+
+/** An inventory lacks what workloads hold that are on the hub alone, and says so: there the plan on the hub counts. */
+function withContentOf(
+  plan: Plan,
+  given: Pick<Plan, 'workloads' | 'notEvaluated'>,
+): Pick<Plan, 'workloads' | 'notEvaluated'> {
+  const lacks = given.notEvaluated.find((text) => text.includes('not in its inventory'));
+  if (lacks === undefined) return given;
+  const workloads = given.workloads.map((workload) => {
+    const same = plan.workloads.find(({ kind, name }) => kind === workload.kind && name === workload.name);
+    const { manifests, manifestCount, changedOn } = same ?? workload;
+    const isLacking = lacks.includes(`${workload.namespace}/${workload.name}`);
+    return isLacking ? { ...workload, manifests, manifestCount, changedOn } : workload;
+  });
+  return { workloads, notEvaluated: given.notEvaluated.filter((text) => text !== lacks) };
 }
