@@ -20,7 +20,11 @@ import {
   possibleIdentities,
 } from '../../core/sync/plan-prune.ts';
 import { pruneInputFromMemory, readPruneMemory } from '../../core/sync/prune-memory.ts';
-import { mayCauseLosses, computeDeletionLosses } from '../../core/sync/compute-deletion-losses.ts';
+import {
+  mayCauseLosses,
+  computeDeletionLosses,
+  withoutDeleted,
+} from '../../core/sync/compute-deletion-losses.ts';
 import { readDependents } from '../sources/pruning/read-dependents.ts';
 import type { SourceContent } from '../sources/manifests/source-content.ts';
 import type { RecordedDeletions } from './recorded-hub-state.ts';
@@ -49,6 +53,8 @@ export interface DeletionContext {
   readonly ownerOf?: OwnerOf | undefined;
   /** RFC 3339. */
   readonly now: string;
+  /** What other sources delete with the merge: when the controller looks again, it is gone, and nothing is taken from it. */
+  readonly deletedByOthers?: readonly KubeObject[] | undefined;
 }
 
 /**
@@ -136,7 +142,7 @@ async function weigh(
   context: DeletionContext,
 ): Promise<Weighed> {
   if (!objects.some(mayCauseLosses)) return { losses: [], notEvaluated: [] };
-  const { before, all, hub, ownerOf, now } = context;
+  const { before, all, hub, ownerOf, now, deletedByOthers = [] } = context;
   const [standing, comes] = [mergeSources(before, ownerOf).objects, mergeSources(all, ownerOf).objects];
   try {
     const dependents = (hub && (await readDependents(hub, objects))) ?? predictDependents(standing, now);
@@ -149,7 +155,8 @@ async function weigh(
       snapshotOfObjects(comes, { now }),
       snapshotOfObjects(applied, { now }),
     );
-    return { losses: computeDeletionLosses(objects, { ...dependents, ...overlaid }), notEvaluated: [] };
+    const remaining = withoutDeleted({ ...dependents, ...overlaid }, deletedByOthers);
+    return { losses: computeDeletionLosses(objects, remaining), notEvaluated: [] };
   } catch (error) {
     if (!(error instanceof BerthError)) throw error;
     return {

@@ -1,3 +1,4 @@
+import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { Problem } from '../../core/model/problem.ts';
 import { InputError } from '../../core/errors.ts';
 import { formatRfc3339, instantFromEpochMs, parseRfc3339 } from '../../core/model/rfc3339.ts';
@@ -160,19 +161,28 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
 
 type ReadFleets = readonly (SourceContent & SourceDeclaration)[];
 
+/** A source whose deletions are held because of what another source deletes is judged again without that, as the controller does. */
 async function judgeSources(
   { others = [], hubMemory, hubApi: hub }: PlanRevisionsInput,
   [bases, heads]: readonly [ReadFleets, ReadFleets],
   known: { readonly ownerOf: OwnerOf; readonly now: string },
 ): Promise<readonly JudgedDeletions[]> {
-  return Promise.all(
-    heads.map((fleet, at) =>
-      judgeDeletions(bases[at] ?? fleet, fleet, {
-        ...{ before: [...bases, ...others], all: [...heads, ...others], hub, ...known },
-        memory: hubMemory?.deletions.get(fleet.name),
-      }),
-    ),
-  );
+  const judge = (fleet: ReadFleets[number], at: number, deletedByOthers: readonly KubeObject[]) =>
+    judgeDeletions(bases[at] ?? fleet, fleet, {
+      ...{ before: [...bases, ...others], all: [...heads, ...others], hub, ...known, deletedByOthers },
+      memory: hubMemory?.deletions.get(fleet.name),
+    });
+  let judged = await Promise.all(heads.map((fleet, at) => judge(fleet, at, [])));
+  for (let known = 0; ; ) {
+    const deleted = judged.flatMap((one) => one.deleted);
+    if (deleted.length === known || judged.every(({ held }) => held === undefined)) return judged;
+    known = deleted.length;
+    const again = async (fleet: ReadFleets[number], at: number): Promise<JudgedDeletions> => {
+      const before = judged[at];
+      return before !== undefined && before.held === undefined ? before : judge(fleet, at, deleted);
+    };
+    judged = await Promise.all(heads.map(again));
+  }
 }
 
 interface Besides {

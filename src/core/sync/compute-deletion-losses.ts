@@ -61,6 +61,23 @@ export function computeDeletionLosses(
   return losses.filter(({ count }) => count > 0);
 }
 
+/** What depends on other objects once these are deleted, by another source for example. */
+export function withoutDeleted(hub: Dependents, objects: readonly KubeObject[]): Dependents {
+  if (objects.length === 0) return hub;
+  const deleted = new DeletedObjects(objects);
+  const remaining = <T extends { readonly metadata: ObjectMeta }>(kind: KindInfo, all: readonly T[]) =>
+    all.filter(({ metadata }) => deleted.causesOf(kind, metadata).length === 0);
+  return {
+    ...hub,
+    placements: remaining(PLACEMENT, hub.placements),
+    clusters: remaining(MANAGED_CLUSTER, hub.clusters),
+    clusterSets: remaining(MANAGED_CLUSTER_SET, hub.clusterSets),
+    bindings: remaining(MANAGED_CLUSTER_SET_BINDING, hub.bindings),
+    replicaSets: remaining(MANIFEST_WORK_REPLICA_SET, hub.replicaSets),
+    works: remaining(MANIFEST_WORK, hub.works),
+  };
+}
+
 /** Which deletions remove a given object: */
 class DeletedObjects {
   readonly #names: ReadonlyMap<string, string>;

@@ -2,7 +2,11 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import { judgeLosses } from '../../../src/core/sync/judge-losses.ts';
-import { type Dependents, computeDeletionLosses } from '../../../src/core/sync/compute-deletion-losses.ts';
+import {
+  type Dependents,
+  computeDeletionLosses,
+  withoutDeleted,
+} from '../../../src/core/sync/compute-deletion-losses.ts';
 
 const CLUSTER = 'cluster.open-cluster-management.io';
 const WORK = 'work.open-cluster-management.io';
@@ -169,5 +173,29 @@ describe('what deletions take away', () => {
     const { metadata, ...rest } = placement();
     const own = { ...rest, metadata: { ...metadata, annotations: { 'berth.dev/removal-budget': '8' } } };
     expect(judged([own as KubeObject], hub({ placements: [own] }))).toBeUndefined();
+  });
+});
+
+describe('what depends on others, without what is deleted elsewhere', () => {
+  const holders = (gone: readonly KubeObject[]) =>
+    computeDeletionLosses([binding('prod'), replicaSet], withoutDeleted(hub(), gone)).map(
+      ({ holder }) => holder,
+    );
+
+  it('loses all of it where nothing is deleted elsewhere', () => {
+    expect(holders([])).toEqual(['Placement team-a/web', 'ManifestWorkReplicaSet team-a/web']);
+  });
+
+  it.each([
+    { gone: 'the placement', objects: [placement()], left: ['ManifestWorkReplicaSet team-a/web'] },
+    { gone: 'the replica set', objects: [replicaSet], left: ['Placement team-a/web'] },
+    { gone: 'their namespace', objects: [object('v1', 'Namespace', 'team-a')], left: [] },
+    {
+      gone: 'another placement',
+      objects: [object(`${CLUSTER}/v1beta1`, 'Placement', 'team-b/web')],
+      left: holders([]),
+    },
+  ])('loses nothing from $gone', ({ objects, left }) => {
+    expect(holders(objects)).toEqual(left);
   });
 });

@@ -6,7 +6,17 @@ import { runCli } from '../../../../../src/app/cli/program.ts';
 import type { Plan } from '../../../../../src/core/preview/plan.ts';
 import { GitFixture } from '../../../../fakes/git-fixture.ts';
 import { makeCliIo } from '../../../cli-harness.ts';
-import { baseFiles, cluster, outside, placement, retired, yaml } from '../../../serve/fleet-fixture.ts';
+import {
+  baseFiles,
+  binding,
+  cluster,
+  clusterSet,
+  namespace,
+  outside,
+  placement,
+  retired,
+  yaml,
+} from '../../../serve/fleet-fixture.ts';
 
 describe('berth plan and berth validate with a settings file', () => {
   let dir: string;
@@ -100,6 +110,32 @@ describe('berth plan and berth validate with a settings file', () => {
     expect(both.placements).toMatchObject([{ name: 'web', added: [{ cluster: 'c7' }] }]);
     // Alone, the second one does not change, and the first, as it is on main, still comes before it.
     expect((await plan(apps, '--config', file, '--source', 'second')).hasChanges).toBe(false);
+  });
+
+  it('holds nothing for what a placement would lose that another source deletes with the same commit', async () => {
+    const file = join(dir, 'mono.yaml');
+    const sources = (budget: string) => [
+      { name: 'fleet', url: apps.path, ref: { branch: 'main' }, paths: ['fleet'] },
+      { name: 'teams', url: apps.path, ref: { branch: 'main' }, paths: ['teams'], removalBudget: budget },
+    ];
+    apps.commit({
+      'web.yaml': undefined,
+      'fleet/set.yaml': yaml(namespace('team-a'), clusterSet),
+      'fleet/binding.yaml': yaml(binding()),
+      'fleet/clusters.yaml': baseFiles['clusters.yaml'],
+      'teams/web.yaml': yaml(placement('web')),
+      'teams/other.yaml': yaml(placement('other', { clusterSets: ['none'] })),
+    });
+    apps.run('checkout', '-q', '-b', 'change');
+    apps.commit({ 'fleet/binding.yaml': undefined, 'teams/web.yaml': undefined }, 'Change');
+    const held = async (budget: string) => {
+      writeFileSync(file, yaml({ sources: sources(budget) }));
+      const both = ['--source', 'fleet', '--source', 'teams'];
+      const { deletionsHeld } = await plan(apps, '--config', file, ...both);
+      return deletionsHeld.map(({ source }) => source);
+    };
+    expect(await held('0')).toEqual(['fleet', 'teams']);
+    expect(await held('100%')).toEqual([]);
   });
 
   it('shows as held what would leave nothing of a source, but not where it may be empty or hands all over', async () => {
