@@ -26,7 +26,7 @@ export class MergeWatch {
   async begin({ number, mergeCommit, baseBranch }: PullRequest, signal: AbortSignal): Promise<void> {
     const record = this.#record(number);
     // What was never planned cannot be compared. One that was read as closed may be merged: some forges answer in between.
-    if (record.comment === undefined || record.merge !== undefined) return;
+    if (record.base === '' || record.merge !== undefined) return;
     // The forge is still at it.
     if (mergeCommit === undefined) return this.#later(number);
     const merge = { commit: mergeCommit, baseBranch, seenAtMs: this.#options.clock.now() };

@@ -91,6 +91,13 @@ export class OpenPullRequests {
     const tokens = outcome.kind === 'planned' ? heldTokens(outcome.plan) : [];
     // An approval names one change: of another plan it approves nothing.
     const approvals = before.approvals.filter(({ token }) => tokens.includes(token));
+    const heldDeletions = outcome.kind === 'planned' ? outcome.plan.deletionsHeld : [];
+    // Before the comment: where this process ends between the two, the next one still compares a merge with the plan.
+    this.#save(number, {
+      ...before,
+      ...{ head: headCommit, base, expected, heldDeletions },
+      ...{ statuses: undefined, endedAtMs: undefined },
+    });
     const key = { source, number };
     const page = reportPage({
       title: `${repositoryName}#${number}`,
@@ -115,10 +122,8 @@ export class OpenPullRequests {
     const now = this.#record(number);
     this.#save(number, {
       ...now,
-      ...{ head: headCommit, base, comment, expected, answered: before.asked },
-      ...{ statuses: undefined, endedAtMs: undefined },
+      ...{ comment, answered: before.asked },
       approvals: now.approvals.filter(({ token }) => tokens.includes(token)),
-      heldDeletions: outcome.kind === 'planned' ? outcome.plan.deletionsHeld : [],
     });
     const statuses = await this.#statuses.planned(
       reported(pull),

@@ -123,6 +123,22 @@ describe('pull requests of a served source', () => {
     expect(ownComments()).toHaveLength(1);
   });
 
+  it.each(['comment', 'status'])(
+    'are compared where they are merged while the controller is away, since its %s',
+    async (last) => {
+      await previewed.serve(web(1));
+      const head = previewed.open(7, web(2));
+      await previewed.changed(7, 'opened');
+      await previewed.comment(7, '+1 cluster');
+      if (last === 'status') await previewed.status(head, 'success');
+      await previewed.fleet.stop();
+      const merged = previewed.merge(7);
+      await previewed.restart();
+      await previewed.comment(7, 'Merged: everything is as this plan said.');
+      expect(await previewed.status(merged, 'success', 'berth/merged/fleet')).toBe('As the plan said');
+    },
+  );
+
   it('are compared with the plan where the forge says closed before it says merged', async () => {
     await previewed.serve(web(1));
     previewed.open(7, web(2));

@@ -1,0 +1,238 @@
+import { writeFileSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { openForge } from '../../../src/adapters/forge/open-forge.ts';
+import type { PreviewRules } from '../../../src/core/preview/preview-rules.ts';
+import { baseFiles, placement, yaml } from '../../app/serve/fleet-fixture.ts';
+import { ServedFleet } from '../../app/serve/served-fleet.ts';
+import { type Gitea, startGitea } from '../peers/gitea.ts';
+
+const SECRET = 'a-secret-of-this-test';
+const PROJECT = '/repos/root/fleet';
+const RULES = '.berth/rules.yaml';
+export const NO_RULES = { [RULES]: 'rules: []\n' };
+
+/** The placement of this name asks for so many clusters. */
+export const asks = (count: number, name = 'web') => ({
+  [`${name}.yaml`]: yaml(placement(name, { numberOfClusters: count })),
+});
+
+export interface Comment {
+  readonly id: number;
+  readonly body: string;
+  readonly html_url: string;
+  readonly updated_at: string;
+  readonly user: { readonly login: string };
+}
+
+interface Delivery {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/**
+ * A repository on a real Gitea, and a controller that previews its pull requests. Its webhooks go through a relay, so that a delivery can
+ * be lost, or come twice. A test that failed runs again on the same Gitea: `begin` gives every try branches of its own.
+ */
+export class GiteaFleet {
+  readonly fleet: ServedFleet;
+  readonly gitea: Gitea;
+  readonly #token: string;
+  readonly #rules: PreviewRules;
+  readonly #relay: Server;
+  /** Where deliveries go; undefined: they are lost. */
+  #target: string | undefined;
+  readonly deliveries: Delivery[] = [];
+  #attempt = 0;
+
+  private constructor(parts: {
+    readonly fleet: ServedFleet;
+    readonly gitea: Gitea;
+    readonly token: string;
+    readonly rules: PreviewRules;
+  }) {
+    [this.fleet, this.gitea, this.#token, this.#rules] = [parts.fleet, parts.gitea, parts.token, parts.rules];
+    this.#relay = createServer((request, response) => {
+      void (async () => {
+        const chunks: Buffer[] = [];
+        for await (const chunk of request) chunks.push(chunk as Buffer);
+        const delivery = { path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks) };
+        this.deliveries.push(delivery);
+        response.writeHead(await this.deliver(delivery)).end();
+      })();
+    });
+  }
+
+  /** Accounts: `berth` is the controller's, `ada` and `grace` may write, `mallory` may only read. */
+  static async create(rules: Partial<PreviewRules> = {}): Promise<GiteaFleet> {
+    const fleet = await ServedFleet.create();
+    const gitea = await startGitea(join(fleet.dataDir, 'gitea'));
+    const token = gitea.user('berth');
+    for (const name of ['ada', 'grace', 'mallory']) gitea.user(name);
+    await gitea.call('POST', '/user/repos', { name: 'fleet', default_branch: 'main' });
+    // Only an administrator of the repository may ask what another account may do in it.
+    for (const [name, permission] of Object.entries({ berth: 'admin', ada: 'write', grace: 'write' }))
+      await gitea.call('PUT', `${PROJECT}/collaborators/${name}`, { permission });
+    const usual = { forks: 'off', drafts: true, approvers: 'write', selfApproval: false } as const;
+    const made = new GiteaFleet({ fleet, gitea, token, rules: { ...usual, ...rules } });
+    await made.#open();
+    return made;
+  }
+
+  async #open(): Promise<void> {
+    const { fleet, gitea } = this;
+    await new Promise<void>((resolve) => this.#relay.listen(0, '127.0.0.1', resolve));
+    fleet.git.commit({ ...baseFiles, ...asks(1), ...NO_RULES }, 'Base');
+    fleet.git.run('remote', 'add', 'forge', this.remote('ada'));
+    fleet.git.run('push', '-q', 'forge', 'main');
+    await this.serve();
+    const { port } = this.#relay.address() as AddressInfo;
+    await gitea.call('POST', `${PROJECT}/hooks`, {
+      type: 'gitea',
+      active: true,
+      config: { url: `http://127.0.0.1:${port}/webhooks/gitea`, content_type: 'json', secret: SECRET },
+      events: ['push', 'pull_request', 'pull_request_sync', 'pull_request_comment'],
+    });
+    await fleet.published('web');
+  }
+
+  /** Starts a controller; the one before has to be stopped. */
+  async serve(): Promise<void> {
+    const { fleet, gitea } = this;
+    const [tokenFile, secretFile] = [join(fleet.dataDir, 'forge-token'), join(fleet.dataDir, 'secret')];
+    writeFileSync(tokenFile, this.#token);
+    writeFileSync(secretFile, SECRET);
+    const repository = {
+      apiUrl: `${gitea.url}/api/v1`,
+      repository: 'root/fleet',
+      token: async () => this.#token,
+    };
+    const running = await fleet.serve({
+      budget: { percent: 100, atLeast: 0 },
+      sources: [
+        {
+          url: `${gitea.url}/root/fleet.git`,
+          ref: { type: 'branch', name: 'main' },
+          auth: { type: 'token', file: tokenFile },
+          preview: {
+            forge: openForge({ provider: 'gitea', ...repository }),
+            repositoryName: 'root/fleet',
+            rules: this.#rules,
+            ruleStatuses: true,
+          },
+        },
+      ],
+      http: { ...fleet.http(), webhookSecretFiles: { gitea: secretFile } },
+    });
+    this.#target = running.url;
+  }
+
+  /** From here on deliveries are lost. */
+  async stop(): Promise<void> {
+    this.#target = undefined;
+    await this.fleet.stop();
+  }
+
+  async close(): Promise<void> {
+    this.#relay.closeAllConnections();
+    await new Promise((resolve) => this.#relay.close(resolve));
+    await this.gitea.stop();
+    await this.fleet.close();
+  }
+
+  /** Sends a delivery to the controller, the first time or again. @returns the status of the answer */
+  async deliver({ path, headers, body }: Delivery): Promise<number> {
+    if (this.#target === undefined) return 503;
+    const kept = Object.entries(headers).filter(([name]) => /^(x-|content-type)/.test(name)) as [
+      string,
+      string,
+    ][];
+    const answer = await fetch(`${this.#target}${path}`, { method: 'POST', headers: kept, body });
+    return answer.status;
+  }
+
+  /** Another try: main is as it was at first, and branches get other names. */
+  async begin(): Promise<void> {
+    this.#attempt++;
+    this.push('main', { ...asks(1), ...NO_RULES });
+    await this.fleet.until(async () => ((await this.fleet.decisions('web')).length === 1 ? true : undefined));
+  }
+
+  remote(account: string, owner = 'root'): string {
+    const url = new URL(`${this.gitea.url}/${owner}/fleet.git`);
+    [url.username, url.password] = [account, `A-${account}-1234567`];
+    return url.href;
+  }
+
+  named(branch: string): string {
+    return branch === 'main' ? branch : `${branch}-${this.#attempt}`;
+  }
+
+  /** Commits to a branch that begins at main, and pushes it. @returns the commit */
+  push(branch: string, files: Readonly<Record<string, string | undefined>>, remote = 'forge'): string {
+    const { git } = this.fleet;
+    git.run('fetch', '-q', 'forge');
+    git.run('checkout', '-q', '-B', this.named(branch), 'forge/main');
+    const head = git.commit(files, `Change ${this.named(branch)}`);
+    git.run('push', '-q', '--force', remote, this.named(branch));
+    return head;
+  }
+
+  /** @returns the number of the new pull request */
+  async open(branch: string, { title = branch, account = 'ada', owner = '' } = {}): Promise<number> {
+    const head = `${owner === '' ? '' : `${owner}:`}${this.named(branch)}`;
+    const made = await this.gitea.call('POST', `${PROJECT}/pulls`, { head, base: 'main', title }, account);
+    return (made as { number: number }).number;
+  }
+
+  /** Changes the title or the state of a pull request. */
+  edit(number: number, change: { readonly title?: string; readonly state?: string }): Promise<unknown> {
+    return this.gitea.call('PATCH', `${PROJECT}/pulls/${number}`, change);
+  }
+
+  say(number: number, body: string, account: string): Promise<unknown> {
+    return this.gitea.call('POST', `${PROJECT}/issues/${number}/comments`, { body }, account);
+  }
+
+  /** Those of the controller. */
+  async comments(number: number): Promise<readonly Comment[]> {
+    const all = (await this.gitea.call('GET', `${PROJECT}/issues/${number}/comments`)) as Comment[];
+    return all.filter(({ user }) => user.login === 'berth');
+  }
+
+  /** Waits for the controller's comment with this text. */
+  comment(number: number, text: string): Promise<Comment> {
+    return this.fleet.until(async () =>
+      (await this.comments(number)).find(({ body }) => body.includes(text)),
+    );
+  }
+
+  /** Waits for a status of the commit. @returns its description */
+  status(commit: string, state: string, context = 'berth/preview/fleet'): Promise<string> {
+    return this.fleet.until(async () => {
+      const found = (await this.gitea.call('GET', `${PROJECT}/commits/${commit}/status`)) as {
+        readonly statuses: readonly { context: string; status: string; description: string }[] | null;
+      };
+      return (found.statuses ?? []).find((one) => one.context === context && one.status === state)
+        ?.description;
+    });
+  }
+
+  /** Merges it once Gitea finds that it can be merged. @returns the commit of the merge */
+  async merge(number: number, how = 'merge', account = 'root'): Promise<string> {
+    const path = `${PROJECT}/pulls/${number}`;
+    await this.fleet.until(async () =>
+      ((await this.gitea.call('GET', path)) as { mergeable: boolean }).mergeable ? true : undefined,
+    );
+    await this.gitea.call('POST', `${path}/merge`, { Do: how }, account);
+    return this.fleet.until(async () => {
+      const pull = (await this.gitea.call('GET', path)) as {
+        readonly merged: boolean;
+        readonly merge_commit_sha: string | null;
+      };
+      return pull.merged ? (pull.merge_commit_sha ?? undefined) : undefined;
+    });
+  }
+}
