@@ -8,7 +8,6 @@ import {
   type AvailableResources,
   availableByRequests,
   availableByUsage,
-  type NodeUsage,
   type PodRequests,
 } from '../../core/scores/available-resources.ts';
 import { resourceUsageScores } from '../../core/scores/resource-usage-score.ts';
