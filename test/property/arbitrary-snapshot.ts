@@ -9,6 +9,7 @@ import type { ManagedCluster } from '../../src/core/model/kind/managed-cluster.t
 import type { PlacementDecision } from '../../src/core/model/kind/placement-decision.ts';
 import { PLACEMENT_LABEL } from '../../src/core/model/kind/placement-decision.ts';
 import type { Placement } from '../../src/core/model/kind/placement.ts';
+import { MISSING_SCORES_ANNOTATION } from '../../src/core/placement/prioritize/missing-scores.ts';
 import { PREFER_NO_SELECT_ANNOTATION } from '../../src/core/placement/select/prefer-no-select.ts';
 import type { SnapshotDelta } from '../../src/core/placement/follow/snapshot-delta.ts';
 import type { Snapshot } from '../../src/core/snapshot/snapshot.ts';
@@ -165,6 +166,9 @@ const spec = fc.record({
 const annotations = oneOf<Record<string, string> | undefined>(
   ...Array.from({ length: 6 }, () => undefined),
   { [PREFER_NO_SELECT_ANNOTATION]: 'tie-break' },
+  { [MISSING_SCORES_ANNOTATION]: 'worst' },
+  { [MISSING_SCORES_ANNOTATION]: 'last' },
+  { [MISSING_SCORES_ANNOTATION]: 'best' },
   { [`${GROUP}/experimental-scheduling-disable`]: 'true' },
 );
 

@@ -12,6 +12,8 @@ export interface Prioritizer {
   readonly name: string;
   readonly weight: number;
   readonly coordinate: ScoreCoordinate;
+  /** What counts where an add-on gives no valid score: the annotation berth.dev/missing-scores. */
+  readonly missing: string;
 }
 
 const BUILT_IN = ['Balance', 'Steady', 'ResourceAllocatableCPU', 'ResourceAllocatableMemory'];
@@ -21,10 +23,12 @@ export function readPrioritizers(placement: Placement): Prioritizer[] | string {
   const policy = placement.spec?.prioritizerPolicy ?? {};
   const mode = policy.mode ?? '';
   if (!['', 'Additive', 'Exact'].includes(mode)) return `incorrect prioritizer policy mode: ${mode}`;
+  const missing = ownValue(placement.metadata.annotations, 'berth.dev/missing-scores') ?? 'neutral';
   const builtIn = (name: string, weight: number): Prioritizer => ({
     name,
     weight,
     coordinate: { type: 'BuiltIn', builtIn: name },
+    missing,
   });
   const byName = new Map<string, Prioritizer>();
   if (mode !== 'Exact') {
@@ -34,7 +38,7 @@ export function readPrioritizers(placement: Placement): Prioritizer[] | string {
   for (const { scoreCoordinate: coordinate, weight = 0 } of policy.configurations ?? []) {
     if (coordinate === undefined) return 'scoreCoordinate field is required';
     const name = coordinateName(coordinate);
-    byName.set(name, { name, weight, coordinate });
+    byName.set(name, { name, weight, coordinate, missing });
   }
   const wanted = [...byName.values()].filter(({ weight }) => weight !== 0);
   wanted.sort((left, right) => byText(left.name, right.name));
@@ -71,7 +75,7 @@ export function scoreClusters(
   history: { readonly others: readonly string[]; readonly own: ReadonlySet<string> },
 ): Scored {
   const { coordinate } = prioritizer;
-  if (coordinate.type === 'AddOn') return scoreByAddOn(snapshot, coordinate, clusters);
+  if (coordinate.type === 'AddOn') return scoreByAddOn(snapshot, prioritizer, clusters);
   const scores = new Map<string, number>();
   if (coordinate.builtIn === 'Steady')
     for (const { metadata } of clusters) scores.set(metadata.name, history.own.has(metadata.name) ? 100 : 0);
@@ -117,20 +121,25 @@ function amountOf(
   return quantity === undefined ? undefined : quantityToNumber(quantity);
 }
 
-function scoreByAddOn(snapshot: Snapshot, coordinate: ScoreCoordinate, clusters: ManagedCluster[]): Scored {
+function scoreByAddOn(
+  snapshot: Snapshot,
+  { coordinate, missing, weight }: Prioritizer,
+  clusters: ManagedCluster[],
+): Scored {
   const { resourceName = '', scoreName = '' } = coordinate.addOn ?? {};
   const now = parseRfc3339(snapshot.now) as Instant;
   const scores = new Map<string, number>();
   const expired: string[] = [];
   for (const { metadata } of clusters) {
-    scores.set(metadata.name, 0);
+    const fallback = missing === 'worst' ? (weight > 0 ? -100 : 100) : 0;
+    scores.set(metadata.name, fallback);
     const object = snapshot.scores.findLast(
       (score) => score.metadata.namespace === metadata.name && score.metadata.name === resourceName,
     );
     const validUntil = parseRfc3339(object?.status?.validUntil ?? '');
     if (validUntil !== undefined && compareInstants(validUntil, now) < 0) {
       expired.push(`${metadata.name}/${resourceName}`);
-      continue;
+      if (missing !== 'last') continue;
     }
     for (const score of object?.status?.scores ?? [])
       if (score.name === scoreName) scores.set(metadata.name, score.value);

@@ -1,6 +1,7 @@
 import { errorText, InputError, TransientError } from '../../core/errors.ts';
 import { MANAGED_CLUSTER } from '../../core/model/kinds.ts';
 import { readPrometheusAnswer, type SeriesOwner } from '../../core/scores/prometheus-answer.ts';
+import type { ScoreQuery } from '../../core/scores/resource-usage-queries.ts';
 import { Backoff } from '../../runtime/backoff.ts';
 import { sleep } from '../../runtime/sleep.ts';
 import { type NamedScore, type ScoreWrite, writeScore } from './write-score.ts';
@@ -8,8 +9,8 @@ import { type NamedScore, type ScoreWrite, writeScore } from './write-score.ts';
 export interface QueriedScoreDuty extends Omit<ScoreWrite, 'clusterName'> {
   /** Asks the monitoring system. @returns its answer, @throws when there is none */
   readonly ask: (query: string, signal: AbortSignal) => Promise<unknown>;
-  /** PromQL, by the name of the score. */
-  readonly queries: ReadonlyMap<string, string>;
+  /** By the name of the score. */
+  readonly queries: ReadonlyMap<string, ScoreQuery>;
   readonly owner: SeriesOwner;
   /** How often it is asked, up to 10 % more by chance. */
   readonly refreshMs: number;
@@ -39,8 +40,8 @@ export async function provideQueriedScores(duty: QueriedScoreDuty, signal: Abort
 async function onePass(duty: QueriedScoreDuty, signal: AbortSignal): Promise<void> {
   const { owner, queries, log } = duty;
   const scores = new Map<string, NamedScore[]>();
-  for (const [name, query] of queries) {
-    const answer = readPrometheusAnswer(await duty.ask(query, signal), owner);
+  for (const [name, { query, scoreOf }] of queries) {
+    const answer = readPrometheusAnswer(await duty.ask(query, signal), owner, scoreOf);
     if (answer.kind === 'problem')
       throw new InputError(answer.message, { code: 'scores.answer', subject: `query of score ${name}` });
     for (const [cluster, value] of answer.byCluster)

@@ -1,15 +1,32 @@
 import { Reflector } from '../../adapters/kube/cache/reflector.ts';
-import { type KindInfo, NODE, POD } from '../../core/model/kinds.ts';
+import { TransientError } from '../../core/errors.ts';
+import { apiVersionOf, type KindInfo, NODE, NODE_METRICS, POD } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import type { NodeResources } from '../../core/registration/agent/cluster-resources.ts';
-import { type PodRequests, resourceUsageScores } from '../../core/scores/resource-usage-score.ts';
+import {
+  type AvailableResources,
+  availableByRequests,
+  availableByUsage,
+  type PodRequests,
+} from '../../core/scores/available-resources.ts';
+import { resourceUsageScores } from '../../core/scores/resource-usage-score.ts';
 import { Backoff } from '../../runtime/backoff.ts';
 import { sleep } from '../../runtime/sleep.ts';
 import { type ScoreWrite, writeScore } from './write-score.ts';
 
+/**
+ * What counts as used: what pods request, or what nodes use as metrics-server says. `auto`: the latter where the cluster has it. Where it
+ * is there and does not answer, nothing is written: a score does not change its meaning for an outage.
+ */
+export type Measure = 'requests' | 'metrics' | 'auto';
+
+/** A change of nodes or pods is looked at after this time, with all that come meanwhile. */
+const SETTLE_MS = 5_000;
+
 export interface ScoreDuty extends ScoreWrite {
   readonly cluster: KubeApi;
+  readonly measure: Measure;
   /** How often the scores are computed, up to 10 % more by chance. */
   readonly refreshMs: number;
   readonly random: () => number;
@@ -20,31 +37,86 @@ export interface ScoreDuty extends ScoreWrite {
  * and the scores run out.
  */
 export async function provideScores(duty: ScoreDuty, signal: AbortSignal): Promise<void> {
-  const { clock, random, log, refreshMs } = duty;
+  const { clock, random, log, refreshMs, measure } = duty;
   const nodes = follow(duty, NODE, slimNode, signal);
-  const pods = follow(duty, POD, slimPod, signal);
+  const pods = measure === 'metrics' ? undefined : follow(duty, POD, slimPod, signal);
+  const followed = [nodes, ...(pods === undefined ? [] : [pods])];
   const backoff = new Backoff({ initialMs: 1_000, maxMs: 60_000 }, random);
-  await Promise.all([nodes.reflector.whenSynced(signal), pods.reflector.whenSynced(signal)]);
+  await Promise.all(followed.map(({ reflector }) => reflector.whenSynced(signal)));
+  const news = new News(followed.map(({ reflector }) => reflector));
   while (!signal.aborted) {
     let waitMs = refreshMs * (1 + 0.1 * random());
     try {
+      news.clear();
       // What a watch does not confirm for so long is no news.
-      const staleMs = Math.max(nodes.reflector.stalenessMs(), pods.reflector.stalenessMs());
-      if (staleMs < duty.validMs)
-        await writeScore(duty, resourceUsageScores(listed<NodeResources>(nodes), listed<PodRequests>(pods)));
+      const staleMs = Math.max(...followed.map(({ reflector }) => reflector.stalenessMs()));
+      if (staleMs < duty.validMs) {
+        const available = await availableNow(duty, listed<NamedNode>(nodes), listed<PodRequests>(pods));
+        await writeScore(duty, resourceUsageScores(available));
+      }
       backoff.reset();
     } catch (error) {
       waitMs = Math.min(waitMs, backoff.nextMs());
       log.warn('scores cannot be written yet', { cluster: duty.clusterName, error });
     }
-    await sleep(clock, waitMs, signal);
+    await news.wait(clock, waitMs, signal);
   }
-  await Promise.all([nodes.running, pods.running]);
+  await Promise.all(followed.map(({ running }) => running));
 }
 
+async function availableNow(
+  { cluster, measure, clock, validMs }: ScoreDuty,
+  nodes: readonly NamedNode[],
+  pods: readonly PodRequests[],
+): Promise<AvailableResources> {
+  const isMeasured =
+    measure === 'metrics' ||
+    (measure === 'auto' &&
+      (await cluster.resolve(apiVersionOf(NODE_METRICS), NODE_METRICS.kind)) !== undefined);
+  if (!isMeasured) return availableByRequests(nodes, pods);
+  const { items } = await cluster.list(NODE_METRICS);
+  const fresh = { nowMs: clock.now(), maxAgeMs: validMs };
+  const available = availableByUsage(nodes, items, fresh);
+  if (typeof available !== 'string') return available;
+  throw new TransientError(available, { code: 'scores.metrics', subject: 'metrics.k8s.io' });
+}
+
+/** Whether there is news of the cluster. */
+class News {
+  #isThere = false;
+  #tell: () => void = () => undefined;
+
+  constructor(reflectors: readonly Reflector[]) {
+    for (const { store } of reflectors)
+      store.onChange(() => {
+        this.#isThere = true;
+        this.#tell();
+      });
+  }
+
+  /** All there is now will be read. */
+  clear(): void {
+    this.#isThere = false;
+  }
+
+  /** Until some time after there is news, or for this time. */
+  async wait(clock: ScoreDuty['clock'], atMostMs: number, signal: AbortSignal): Promise<void> {
+    const over = new AbortController();
+    const end = (): void => over.abort();
+    this.#tell = end;
+    signal.addEventListener('abort', end, { once: true });
+    if (!this.#isThere) await sleep(clock, atMostMs, over.signal);
+    signal.removeEventListener('abort', end);
+    this.#tell = () => undefined;
+    if (this.#isThere) await sleep(clock, SETTLE_MS, signal);
+  }
+}
+
+type NamedNode = NodeResources & { readonly metadata: { readonly name: string } };
+
 /** Objects of a kind as far as they are read. */
-function listed<T>({ reflector }: { readonly reflector: Reflector }): readonly T[] {
-  return reflector.store.list() as readonly T[];
+function listed<T>(followed: { readonly reflector: Reflector } | undefined): readonly T[] {
+  return (followed?.reflector.store.list() ?? []) as readonly T[];
 }
 
 function follow(

@@ -27,6 +27,7 @@ import { CommitBarrier } from '../../controllers/sources/progress/commit-barrier
 import { openSources, restoreLost } from './open-sources.ts';
 import { loadPreviews } from './load-previews.ts';
 import { PublishPipeline } from '../../controllers/publication/publish-pipeline.ts';
+import { PlacementEvents } from '../../controllers/events/placement-events.ts';
 import { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
 import { recordDeletions } from './record-deletions.ts';
 import { PreparedLeadership } from '../../controllers/leadership/prepared-leadership.ts';
@@ -223,19 +224,8 @@ async function openDecider(parts: {
   readonly followed: Subscribers<SourceEvent>;
   readonly isHubRestored: () => boolean;
 }): Promise<PublishPipeline | UpstreamDecisions> {
-  const {
-    options,
-    barrier,
-    inventory,
-    publishedPlacements,
-    emit,
-    metrics,
-    state,
-    ledger,
-    arriving,
-    followed,
-    isHubRestored,
-  } = parts;
+  const { options, barrier, inventory, publishedPlacements, emit, metrics } = parts;
+  const { state, ledger, arriving, followed, isHubRestored } = parts;
   const { api, clock, random, log, engineVersion } = options;
   if (options.schedule === 'upstream')
     return new UpstreamDecisions({ inventory, publishedPlacements, clock });
@@ -258,6 +248,7 @@ async function openDecider(parts: {
     inventory,
     publishedPlacements,
     emit,
+    events: new PlacementEvents({ api, clock, random, log }),
     publicationJournal: state.publicationJournal,
     journal: state.journal,
     recall: async (placement) => state.recordedPublications?.recall(placement),

@@ -12,6 +12,7 @@ import type { SettledPage } from '../../core/publish/pages/plan-pages.ts';
 import type { PublishedDecision } from '../../core/publish/pages/published-decision.ts';
 import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
 import type { ControllerEventBody } from '../events/controller-events.ts';
+import type { PageWritten } from '../events/placement-events.ts';
 import type { PassFactsReader } from './pass-facts-reader.ts';
 import type { PageRequests } from './page-requests.ts';
 import type { PreviousRecords } from './previous-records.ts';
@@ -43,6 +44,8 @@ export interface PublisherOptions {
   readonly emit: (happening: ControllerEventBody) => void;
   /** What is published now, after each complete pass. */
   readonly onSettled: (placement: string, pages: readonly SettledPage[]) => void;
+  /** Told of each write of a page that the hub confirmed. */
+  readonly onPageWritten?: ((written: PageWritten) => void) | undefined;
   readonly decideAgain: (cause: 'decisions' | 'inputs', placement: string) => void;
   readonly lookAgain: (placement: string) => void;
 }
@@ -190,6 +193,7 @@ export class PlacementPublisher {
         return { kind: 'page-fenced', page: await requests.fence(action.page) };
       case 'write-page': {
         const after = await requests.write(action);
+        this.#tellWritten(key, action, after);
         return { kind: 'page-written', after, seen: facts.page(key, action.write.page) };
       }
       case 'patch-status': {
@@ -201,6 +205,17 @@ export class PlacementPublisher {
         };
       }
     }
+  }
+
+  #tellWritten(
+    key: string,
+    { placement, write, before }: Extract<PlacementAction, { kind: 'write-page' }>,
+    after: KubeObject | undefined,
+  ): void {
+    if (write.kind === 'label') return;
+    const { onPageWritten, resultOf } = this.#options;
+    const uid = (after ?? before)?.metadata.uid ?? '';
+    onPageWritten?.({ placement, change: write.kind, page: write.page, uid, result: resultOf(key) });
   }
 
   async #mark(

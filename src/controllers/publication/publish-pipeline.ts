@@ -28,6 +28,7 @@ import type { HubInventory } from '../inventory/hub-inventory.ts';
 import { type ChangedDecision, SchedulingLoop } from '../scheduling/scheduling-loop.ts';
 import type { CommitBarrier } from '../sources/progress/commit-barrier.ts';
 import type { DeclaredPlacements } from '../sources/progress/declared-placements.ts';
+import type { PlacementEvents } from '../events/placement-events.ts';
 import { DecisionSnapshots } from './decision-snapshots.ts';
 import type { DecisionRecorder } from './decision-recorder.ts';
 import { DecisionView } from './decision-view.ts';
@@ -76,6 +77,7 @@ export interface PipelineOptions {
   /** Whether this process publishes; otherwise it only decides. Default: always. */
   readonly leadership?: Leadership | undefined;
   readonly emit: (happening: ControllerEventBody) => void;
+  readonly events?: PlacementEvents | undefined;
   readonly onPass: (tookMs: number) => void;
 }
 
@@ -147,6 +149,8 @@ export class PublishPipeline {
       this.#lookAtOrphans();
       await this.scheduling.run(signal);
     });
+    const { events } = this.#options;
+    if (events !== undefined) supervisor.start('events', (signal) => events.run(signal));
     supervisor.start('publishing', (signal) =>
       runReconciler(
         {
@@ -221,7 +225,7 @@ export class PublishPipeline {
   }
 
   #publisherOf(options: PipelineOptions): PlacementPublisher {
-    const { api, publishedPlacements, recorder, declared, barrier } = options;
+    const { api, publishedPlacements, recorder, declared, barrier, events } = options;
     return new PlacementPublisher({
       ...options,
       states: this.#states,
@@ -235,7 +239,18 @@ export class PublishPipeline {
       onSettled: (placement, pages) => publishedPlacements.set(placement, pages),
       decideAgain: (cause, key) => this.scheduling.request(cause, key),
       lookAgain: (key) => this.queue.add(key),
+      onPageWritten: (written) => events?.pageWritten(written),
+      emit: (happening) => {
+        options.emit(happening);
+        if (happening.kind === 'published' && happening.writes > 0) this.#tellScores(happening.placement);
+      },
     });
+  }
+
+  #tellScores(key: string): void {
+    const { events, recorder } = this.#options;
+    const result = this.scheduling.resultOf(key);
+    if (result !== undefined) events?.published(result, recorder.snapshotOf(result));
   }
 
   #schedulingOf(options: PipelineOptions, snapshots: DecisionSnapshots): SchedulingLoop {

@@ -3,9 +3,11 @@ import type { Clock } from '../../core/ports.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import type { Transition } from '../../core/transition/transition.ts';
 import { jsonEqual } from '../../core/model/json-equal.ts';
+import { NextScoreEnd } from '../../core/placement/prioritize/next-score-end.ts';
 import { sleep } from '../../runtime/sleep.ts';
 import { TimeSlices } from '../../runtime/time-slices.ts';
 import { WakeUp } from '../../runtime/wake-up.ts';
+import { MomentTimer } from './moment-timer.ts';
 
 export interface SchedulingOptions {
   readonly clock: Clock;
@@ -89,7 +91,9 @@ export class SchedulingLoop {
   #brokenOff = { passes: 0, sinceMs: 0 };
   /** How long this pass may still wait. */
   #followWaitMs = MAX_FOLLOW_WAIT_MS;
-  #cancelTimer: () => void = () => undefined;
+  /** No event reports that a toleration or a score expired. */
+  readonly #expiry: MomentTimer;
+  readonly #nextScoreEnd = new NextScoreEnd();
   #passes = 0;
   #requests = 0;
   /** The last completed transition. */
@@ -98,6 +102,7 @@ export class SchedulingLoop {
 
   constructor(options: SchedulingOptions) {
     this.#options = options;
+    this.#expiry = new MomentTimer(options.clock, () => this.request('inputs'));
   }
 
   /** Completed full passes. */
@@ -127,7 +132,7 @@ export class SchedulingLoop {
     const stop = (): void => [this.#newer, this.#atOnce, this.#ended].forEach((waited) => waited.abort());
     signal.addEventListener('abort', stop, { once: true });
     await this.#loop(signal).finally(() => signal.removeEventListener('abort', stop));
-    this.#cancelTimer();
+    this.#expiry.cancel();
   }
 
   async #loop(signal: AbortSignal): Promise<void> {
@@ -250,7 +255,7 @@ export class SchedulingLoop {
     }
     for (const key of touched) if (!results.has(key)) enqueue(key);
     this.#noteUnstable(unstable);
-    this.#complete(results, clock.now() - pass.startedAtMs);
+    this.#complete(results, start, clock.now() - pass.startedAtMs);
   }
 
   #noteUnstable(keys: readonly string[]): void {
@@ -271,14 +276,14 @@ export class SchedulingLoop {
     this.#dirty = 'yes';
   }
 
-  #complete(results: ReadonlyMap<string, ScheduleResult>, tookMs: number): void {
+  #complete(results: ReadonlyMap<string, ScheduleResult>, start: Snapshot, tookMs: number): void {
     for (const key of this.#results.keys()) if (!results.has(key)) this.#results.delete(key);
     this.#tookMs = tookMs;
     this.#passes += 1;
     this.#options.onPass?.(tookMs);
-    let againAtMs = Infinity;
+    let againAtMs = this.#nextScoreEnd.after(start) ?? Infinity;
     for (const { requeueAtMs = Infinity } of results.values()) againAtMs = Math.min(againAtMs, requeueAtMs);
-    this.#arm(againAtMs);
+    this.#expiry.arm(againAtMs);
     // The first pass does what has to be done; in the second one, when that is published, the engine gets ready for changes.
     if (this.#passes === 1) this.request('decisions');
   }
@@ -293,14 +298,6 @@ export class SchedulingLoop {
     if (before === result || (before !== undefined && sameResult(before, result))) return false;
     onResult({ key, result, before, snapshot });
     return true;
-  }
-
-  /** No event reports that a toleration expired. */
-  #arm(againAtMs: number): void {
-    this.#cancelTimer();
-    if (againAtMs === Infinity) return;
-    const delayMs = againAtMs - this.#options.clock.now();
-    this.#cancelTimer = this.#options.clock.schedule(Math.max(100, delayMs), () => this.request('inputs'));
   }
 }
 

@@ -1,4 +1,10 @@
 import type { Placement, ScoreCoordinate } from '../model/kind/placement.ts';
+import {
+  MISSING_SCORES_ANNOTATION,
+  MISSING_SCORES_RULES,
+  missingScoresText,
+  parseMissingScores,
+} from '../placement/prioritize/missing-scores.ts';
 import { BUILT_IN_PRIORITIZERS } from '../placement/prioritize/registry.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { closestName } from '../sources/closest-name.ts';
@@ -15,7 +21,16 @@ export function placementHints(snapshot: Snapshot, placement: Placement): readon
     ...(spec?.prioritizerPolicy?.configurations ?? []).flatMap(({ scoreCoordinate }) =>
       scoreCoordinate === undefined ? [] : scoreHints(snapshot, scoreCoordinate),
     ),
+    ...missingScoresHints(placement),
     ...operatorHints(placement),
+  ];
+}
+
+function missingScoresHints(placement: Placement): string[] {
+  const text = missingScoresText(placement);
+  if (text === undefined || parseMissingScores(text) !== undefined) return [];
+  return [
+    `${MISSING_SCORES_ANNOTATION} is ${MISSING_SCORES_RULES.join(', ')}, not ${JSON.stringify(text)}, and counts as neutral${meant(text, MISSING_SCORES_RULES)}`,
   ];
 }
 

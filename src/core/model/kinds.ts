@@ -49,6 +49,11 @@ export const CLUSTER_PROPERTY: KindInfo = {
   ...kind('about.k8s.io', 'v1alpha1', 'ClusterProperty', 'Cluster'),
   plural: 'clusterproperties',
 };
+/** Of metrics-server; its resource is called as that of nodes. */
+export const NODE_METRICS: KindInfo = {
+  ...kind('metrics.k8s.io', 'v1beta1', 'NodeMetrics', 'Cluster'),
+  plural: 'nodes',
+};
 export const LEASE = kind('coordination.k8s.io', 'v1', 'Lease', 'Namespaced');
 export const DEPLOYMENT = kind('apps', 'v1', 'Deployment', 'Namespaced');
 export const CONTROLLER_REVISION = kind('apps', 'v1', 'ControllerRevision', 'Namespaced');

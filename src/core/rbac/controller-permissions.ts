@@ -2,6 +2,7 @@ import {
   ADDON_PLACEMENT_SCORE,
   CONFIG_MAP,
   CONTROLLER_REVISION,
+  EVENT,
   type KindInfo,
   LEASE,
   MANAGED_CLUSTER,
@@ -71,6 +72,7 @@ export const PUBLISHING: readonly Permission[] = [
     ['patch'],
     'patch: Berth marks its placements, so that a second scheduler leaves them.',
   ),
+  ...grant([EVENT], ['create'], 'create: Berth reports decisions on their placements.'),
 ];
 
 /** Needed with `--schedule berth`, but not with `--embedded`. */

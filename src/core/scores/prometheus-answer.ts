@@ -11,11 +11,15 @@ export type SeriesOwner =
   | { readonly kind: 'cluster'; readonly name: string };
 
 /**
- * Reads the answer to an instant query. Values are made scores: whole numbers from −100 to 100, rounded towards zero. A value
- * that is no number (`NaN`, infinite) is left out: it says nothing.
+ * Reads the answer to an instant query. A value that is no number (`NaN`, infinite) is left out: it says nothing.
+ * @param scoreOf makes a score of a value; default: a whole number from −100 to 100, rounded towards zero
  * Source: https://prometheus.io/docs/prometheus/latest/querying/api/ (instant queries, instant vectors, scalars).
  */
-export function readPrometheusAnswer(answer: unknown, owner: SeriesOwner): QueriedScores {
+export function readPrometheusAnswer(
+  answer: unknown,
+  owner: SeriesOwner,
+  scoreOf: (value: number) => number = wholeScore,
+): QueriedScores {
   if (!isObject(answer)) return problem('the answer is no JSON object');
   if (answer['status'] !== 'success')
     return problem(`the query failed: ${textAt(answer, 'errorType')}: ${textAt(answer, 'error')}`);
@@ -48,7 +52,7 @@ function labelOf(metric: Parameters<typeof getOwn>[0], label: string): string | 
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-function scoreOf(value: number): number {
+function wholeScore(value: number): number {
   // Without a negative zero.
   return Math.trunc(Math.min(100, Math.max(-100, value))) + 0;
 }

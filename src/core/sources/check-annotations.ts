@@ -9,6 +9,11 @@ import {
   REMOVAL_BUDGET_ANNOTATION,
 } from '../publish/approval/publish-annotations.ts';
 import { parseRemovalBudget } from '../publish/judge/removal-budget.ts';
+import {
+  MISSING_SCORES_ANNOTATION,
+  MISSING_SCORES_RULES,
+  parseMissingScores,
+} from '../placement/prioritize/missing-scores.ts';
 import { PRUNE_ANNOTATION } from '../sync/plan-prune.ts';
 import { fieldError, type FieldFinding } from './source-finding.ts';
 
@@ -46,6 +51,11 @@ const RULES: readonly Rule[] = [
     annotation: MOVE_POLICY_ANNOTATION,
     expected: 'MakeBeforeBreak',
     isRight: (value) => value === 'MakeBeforeBreak',
+  },
+  {
+    annotation: MISSING_SCORES_ANNOTATION,
+    expected: MISSING_SCORES_RULES.join(', '),
+    isRight: (value) => parseMissingScores(value) !== undefined,
   },
   {
     annotation: MOVE_DEADLINE_ANNOTATION,

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { queryPrometheus } from '../../../src/adapters/http/query-prometheus.ts';
 import { provideQueriedScores } from '../../../src/agent/scores/provide-queried-scores.ts';
+import { resourceUsageQueries } from '../../../src/core/scores/resource-usage-queries.ts';
 import { ADDON_PLACEMENT_SCORE, apiVersionOf, MANAGED_CLUSTER } from '../../../src/core/model/kinds.ts';
 import { InputError, TransientError } from '../../../src/core/errors.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
@@ -73,6 +74,66 @@ it('hands on what is wrong with a query, in the words of the server', async () =
   expect(await once1()).toMatchObject({ errorType: 'bad_data' });
 });
 
+it.each<{ name: string; answers: Say | 'never' | 'resets' | 'floods'; want: RegExp }>([
+  { name: 'is slow', answers: 'never', want: /cannot be asked: .*(aborted|abort)/ },
+  { name: 'dies while it answers', answers: 'resets', want: /cannot be asked/ },
+  { name: 'answers without end', answers: 'floods', want: /cannot be asked/ },
+])('gives up when the server $name', async ({ answers, want }) => {
+  server.removeAllListeners('request');
+  const stop = new AbortController();
+  server.on('request', (_request, response) => {
+    if (answers === 'never') return void setImmediate(() => stop.abort());
+    response.writeHead(200, { 'content-type': 'application/json' });
+    if (answers === 'resets') return void response.write('{"status":', () => response.destroy());
+    const more = (): void => {
+      while (!response.destroyed && response.write('x'.repeat(1024 * 1024)));
+      if (!response.destroyed) response.once('drain', more);
+    };
+    more();
+  });
+  await expect(ask('up', stop.signal)).rejects.toThrow(want);
+});
+
+it('asks kube-state-metrics what each cluster has left, and scores it', async () => {
+  const [hub, clock, log] = [new FakeKubeApi(), new FakeClock(), new SilentLogger()];
+  for (const name of ['c1', 'c2', 'c3', 'c4'])
+    await hub.create(MANAGED_CLUSTER, {
+      apiVersion: apiVersionOf(MANAGED_CLUSTER),
+      kind: 'ManagedCluster',
+      metadata: { name },
+    });
+  const owner = { kind: 'label', label: 'cluster' } as const;
+  say = (query) =>
+    vector(
+      query.includes('"cpu"')
+        ? { c1: '56', c2: '-3', c3: 'NaN', c4: '1e300' }
+        : { c1: `${535 * 1024 ** 3}`, c2: '1', c3: '5', c4: '1e300' },
+    );
+  const stop = new AbortController();
+  const running = provideQueriedScores(
+    {
+      ...{ hub, clock, log, ask, random: () => 0, owner, queries: resourceUsageQueries(owner) },
+      ...{ scoreName: 'resource-usage-score', refreshMs: 60_000, validMs: 300_000 },
+    },
+    stop.signal,
+  );
+  stopping.push(() => {
+    stop.abort();
+    return running;
+  });
+  const scores = async (namespace: string): Promise<unknown> =>
+    (await hub.get(ADDON_PLACEMENT_SCORE, { namespace, name: 'resource-usage-score' }))?.['status'];
+  await expect.poll(() => scores('c4')).toMatchObject({ scores: [{ value: 100 }, { value: 100 }] });
+  expect(await scores('c1')).toMatchObject({
+    scores: [
+      { name: 'cpuAvailable', value: 12 },
+      { name: 'memAvailable', value: 4 },
+    ],
+  });
+  expect(await scores('c2')).toMatchObject({ scores: [{ value: -100 }, { value: -99 }] });
+  expect(await scores('c3')).toBeUndefined();
+});
+
 it('writes the scores of every cluster that all queries know, and lets the others run out', async () => {
   const [hub, clock, log] = [new FakeKubeApi(), new FakeClock(), new SilentLogger()];
   for (const name of ['c1', 'c2', 'c3'])
@@ -92,8 +153,8 @@ it('writes the scores of every cluster that all queries know, and lets the other
       ...{ hub, clock, log, ask, random: () => 0 },
       ...{ scoreName: 'prometheus', refreshMs: 60_000, validMs: 300_000 },
       queries: new Map([
-        ['cpu', 'cpu'],
-        ['memory', 'memory'],
+        ['cpu', { query: 'cpu' }],
+        ['memory', { query: 'memory' }],
       ]),
       owner: { kind: 'label', label: 'cluster' },
     },

@@ -24,6 +24,7 @@ it('writes scores when they change, and again before they run out', async () => 
       cluster,
       clusterName: 'c1',
       scoreName: 'resource-usage-score',
+      measure: 'requests',
       refreshMs: 60_000,
       validMs: 300_000,
       clock,

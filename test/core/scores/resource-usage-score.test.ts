@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type PodRequests, resourceUsageScores } from '../../../src/core/scores/resource-usage-score.ts';
+import {
+  availableByRequests,
+  availableByUsage,
+  type NodeUsage,
+  type PodRequests,
+} from '../../../src/core/scores/available-resources.ts';
+import { resourceUsageScores } from '../../../src/core/scores/resource-usage-score.ts';
 
 const node = (cpu: string, memory: string, unschedulable = false) => ({
   spec: { unschedulable },
@@ -78,8 +84,59 @@ describe('resourceUsageScores', () => {
       want: [0, -100],
     },
   ])('$name', ({ nodes, pods, want }) => {
-    const scores = resourceUsageScores(nodes, pods);
+    const scores = resourceUsageScores(availableByRequests(nodes, pods));
     expect(scores.map(({ name }) => name)).toEqual(['cpuAvailable', 'memAvailable']);
     expect(scores.map(({ value }) => value)).toEqual(want);
+  });
+});
+
+describe('availableByUsage', () => {
+  const NOW = '2026-03-01T12:00:00Z';
+  const named = (name: string, ...amounts: Parameters<typeof node>) => ({
+    metadata: { name },
+    ...node(...amounts),
+  });
+  const usage = (name: string, cpu: string, memory: string, timestamp = NOW): NodeUsage => ({
+    metadata: { name },
+    timestamp,
+    usage: { cpu, memory },
+  });
+  const given = { nowMs: Date.parse(NOW), maxAgeMs: 300_000 };
+  const nodes = [named('n1', '4', '8Gi'), named('n2', '4', '8Gi'), named('drained', '4', '8Gi', true)];
+
+  it('is what the nodes that take pods do not use', () => {
+    const metrics = [
+      usage('n1', '1500000000n', '2Gi'),
+      usage('n2', '250m', '1048576Ki'),
+      usage('gone', '9', '1'),
+    ];
+    expect(availableByUsage(nodes, metrics, given)).toEqual({ cpu: 6.25, memory: 13 * 1024 ** 3 });
+  });
+
+  it.each([
+    ['one is missing', [usage('n1', '1', '1')], 'there are no metrics of node n2'],
+    [
+      'one is old',
+      [usage('n1', '1', '1'), usage('n2', '1', '1', '2026-03-01T11:54:59Z')],
+      'the metrics of node n2 are of 2026-03-01T11:54:59Z',
+    ],
+    [
+      'one is of the future',
+      [usage('n1', '1', '1', '2027-01-01T00:00:00Z'), usage('n2', '1', '1')],
+      'the metrics of node n1 are of 2027-01-01T00:00:00Z',
+    ],
+    ['one has no time', [{ metadata: { name: 'n1' } }], 'the metrics of node n1 are of no time'],
+    [
+      'one is negative',
+      [usage('n1', '-1', '1'), usage('n2', '1', '1')],
+      'the metrics of node n1 hold no usage that can be read',
+    ],
+    [
+      'one cannot be read',
+      [usage('n1', 'all', '1'), usage('n2', '1', '1')],
+      'the metrics of node n1 hold no usage that can be read',
+    ],
+  ])('says nothing where %s', (_what, metrics, want) => {
+    expect(availableByUsage(nodes, metrics, given)).toBe(want);
   });
 });

@@ -19,6 +19,7 @@ describe('checkAnnotations', () => {
     { 'berth.dev/removal-budget': '10%', 'berth.dev/move-abort': '' },
     { 'berth.dev/removal-budget': '0', 'berth.dev/move-abort': '0a1b2c3d4e5f' },
     { 'berth.dev/move-policy': 'MakeBeforeBreak', 'berth.dev/move-deadline': '1h30m' },
+    ...['neutral', 'worst', 'last'].map((rule) => ({ 'berth.dev/missing-scores': rule })),
   ])('has nothing to say of %j', (annotations) => expect(found(annotations)).toEqual([]));
 
   it.each([
@@ -34,6 +35,8 @@ describe('checkAnnotations', () => {
     ['berth.dev/removal-budget', '150%', 'a number of clusters, or 0% to 100%'],
     ['berth.dev/move-policy', 'makeBeforeBreak', 'MakeBeforeBreak'],
     ['berth.dev/move-deadline', '10', 'a duration such as 10m'],
+    ['berth.dev/missing-scores', 'Worst', 'neutral, worst, last'],
+    ['berth.dev/missing-scores', '', 'neutral, worst, last'],
   ])('%s: %s is an error', (annotation, value, expected) =>
     expect(found({ [annotation]: value })).toEqual([
       `error ${annotation}: got ${JSON.stringify(value)}, expected ${expected}`,

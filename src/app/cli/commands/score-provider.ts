@@ -1,12 +1,19 @@
+import { resourceUsageQueries } from '../../../core/scores/resource-usage-queries.ts';
 import type { CliIo, ExitCode } from '../../terminal/cli-io.ts';
-import { addScoreFlags, type ScoreFlags, withScoreDuty } from '../flags/score-flags.ts';
+import { oneOf } from '../flags/option-values.ts';
+import {
+  addPrometheusFlags,
+  type PrometheusFlags,
+  provideFromPrometheus,
+} from '../flags/prometheus-flags.ts';
+import { addScoreFlags, withScoreDuty } from '../flags/score-flags.ts';
 import { wrongOption } from '../flags/wrong-option.ts';
 import type { CliCommand } from './cli-command.ts';
 import { verbCommand } from './verb-command.ts';
 
-interface UsageFlags extends ScoreFlags {
+interface UsageFlags extends PrometheusFlags {
   readonly kubeconfig?: string;
-  readonly clusterName?: string;
+  readonly measure: string;
 }
 
 const EXAMPLES = `
@@ -15,6 +22,8 @@ Exit codes: 0 stopped by a signal, 1 error.
 Examples:
   berth score-provider resource-usage --hub-kubeconfig hub.kubeconfig --kubeconfig cluster1.kubeconfig --cluster-name cluster1
   berth score-provider resource-usage --hub-kubeconfig hub.kubeconfig --cluster-name edge-7 --refresh 30s   # in a pod of the cluster
+  berth score-provider resource-usage --hub-kubeconfig hub.kubeconfig --prometheus-url https://thanos.example.org \\
+    --cluster-label cluster                                          # for all clusters, from the metrics of kube-state-metrics
 `;
 
 export const scoreProviderCommand: CliCommand = {
@@ -26,26 +35,44 @@ export const scoreProviderCommand: CliCommand = {
         '--kubeconfig <file>',
         'kubeconfig of the managed cluster (default: KUBECONFIG, ~/.kube/config, in-cluster)',
       )
-      .option('--cluster-name <name>', 'name of the managed cluster: its namespace on the hub');
-    addScoreFlags(command, 'resource-usage-score')
+      .option('--cluster-name <name>', 'name of the managed cluster: its namespace on the hub')
+      .option(
+        '--measure <what>',
+        'what counts as used: requests (of pods), metrics (of metrics-server), auto (metrics where there are any)',
+        'requests',
+      );
+    addScoreFlags(addPrometheusFlags(command), 'resource-usage-score')
       .addHelpText('after', EXAMPLES)
       .action(run((io, flags: UsageFlags) => provide(io, flags)));
   },
 };
 
 async function provide(io: CliIo, flags: UsageFlags): Promise<ExitCode> {
-  const { clusterName } = flags;
+  const { clusterName, kubeconfig } = flags;
+  const measure = oneOf('--measure', flags.measure, ['requests', 'metrics', 'auto'] as const);
+  if (flags.prometheusUrl !== undefined) {
+    if (kubeconfig !== undefined || measure !== 'requests')
+      throw wrongOption(
+        '--prometheus-url',
+        'says where requests are read, expected it without --kubeconfig and --measure',
+      );
+    await provideFromPrometheus(io, flags, resourceUsageQueries);
+    return 0;
+  }
+  if (flags.clusterLabel !== undefined)
+    throw wrongOption('--cluster-label', 'is a label of series, expected --prometheus-url with it');
   if (!clusterName)
     throw wrongOption('--cluster-name', 'is missing, expected the name of the managed cluster');
   const { provideScores } = await import('../../../agent/scores/provide-scores.ts');
   await withScoreDuty(io, flags, async ({ clientOf, ...duty }) => {
-    const cluster = clientOf(flags.kubeconfig);
+    const cluster = clientOf(kubeconfig);
     duty.log.info('score provider started', {
       cluster: clusterName,
       hub: duty.hub.server,
       managed: cluster.server,
+      measure,
     });
-    await provideScores({ ...duty, clusterName, cluster }, io.signal);
+    await provideScores({ ...duty, clusterName, cluster, measure }, io.signal);
   });
   return 0;
 }

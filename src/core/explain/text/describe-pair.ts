@@ -6,6 +6,7 @@ import type {
   Suggestion,
   TaintFinding,
 } from '../verdict/explanation.ts';
+import { describeOrigin } from './describe-origin.ts';
 import { DECIDED_BY_OTHERS_TEXT, failureDetail } from './refusal-text.ts';
 
 /** One pair as lines of text for people. */
@@ -183,11 +184,12 @@ function duration(seconds: number): string {
 }
 
 function scoreLines(score: ScoreFinding): readonly string[] {
-  const rows = score.parts.map(({ prioritizer, weight, score: value, points: product }) => [
+  const rows = score.parts.map(({ prioritizer, weight, score: value, points: product, origin }) => [
     prioritizer,
     String(value),
     `× ${weight}`,
     `= ${product}`,
+    ...[origin === undefined ? '' : describeOrigin(origin)].filter((why) => why !== ''),
   ]);
   return [
     `rank ${score.rank} of ${score.of} with ${points(score.total)}`,

@@ -1,3 +1,4 @@
+import { originWord } from './describe-origin.ts';
 import { alignColumns } from './describe-pair.ts';
 import type { DecisionChange, PlacementExplanation, ScoreFinding } from '../verdict/explanation.ts';
 
@@ -35,11 +36,14 @@ function selectedLines({ selected }: PlacementExplanation): readonly string[] {
   ];
 }
 
-/** `Balance 100×1 + Steady 0×1` */
+/** `Balance 100×1 + AddOn/usage/free 0×1 (expired)` */
 function partsText({ parts }: ScoreFinding): string {
   return (
-    parts.map(({ prioritizer, score, weight }) => `${prioritizer} ${score}×${weight}`).join(' + ') ||
-    'no prioritizer'
+    parts
+      .map(
+        ({ prioritizer, score, weight, origin }) => `${prioritizer} ${score}×${weight}${originWord(origin)}`,
+      )
+      .join(' + ') || 'no prioritizer'
   );
 }
 

@@ -99,11 +99,12 @@ export function scoreFinding(trace: PlacementTrace, cluster: string): ScoreFindi
     rank: trace.rank(cluster) ?? 0,
     of: trace.feasibleCount,
     total: score?.total ?? 0,
-    parts: (score?.parts ?? []).map(({ name, weight, score: value }) => ({
+    parts: (score?.parts ?? []).map(({ name, weight, score: value, origin }) => ({
       prioritizer: name,
       weight,
       score: value,
       points: value * weight,
+      ...(origin === undefined ? {} : { origin }),
     })),
   };
 }

@@ -1,5 +1,6 @@
 import type { Taint } from '../../model/kind/managed-cluster.ts';
 import type { SpreadConstraint, Toleration } from '../../model/kind/placement.ts';
+import type { ScoreOrigin } from '../../placement/prioritize/prioritizer.ts';
 import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
 import type { PlacementRef, SnapshotChange } from '../snapshot/snapshot-change.ts';
 
@@ -98,6 +99,8 @@ export interface ScorePart {
   readonly weight: number;
   readonly score: number;
   readonly points: number;
+  /** Of a score that an add-on reports: whether it is valid, or what counts instead. */
+  readonly origin?: ScoreOrigin;
 }
 
 /** Changes that together select the cluster, and the clusters that lose their place then. */

@@ -1,5 +1,6 @@
 import { SCHEDULING_DISABLE_ANNOTATION } from '../../model/kind/placement.ts';
 import type { Placement } from '../../model/kind/placement.ts';
+import { missingScoresOf } from '../prioritize/missing-scores.ts';
 import { PREFER_NO_SELECT_ANNOTATION } from '../select/prefer-no-select.ts';
 
 /** What scheduling reads differently in a placement: nothing (a new status alone is no reason), the number of clusters alone, or more. */
@@ -8,7 +9,8 @@ export function placementChange(before: Placement, after: Placement): 'none' | '
   return before.spec?.numberOfClusters === after.spec?.numberOfClusters ? 'none' : 'limit';
 }
 
-function readRest({ metadata, spec }: Placement): string {
+function readRest(placement: Placement): string {
+  const { metadata, spec } = placement;
   const { annotations = {} } = metadata;
   const own = (key: string): string | undefined =>
     Object.hasOwn(annotations, key) ? annotations[key] : undefined;
@@ -17,5 +19,6 @@ function readRest({ metadata, spec }: Placement): string {
     metadata.deletionTimestamp !== undefined,
     own(SCHEDULING_DISABLE_ANNOTATION) === 'true',
     own(PREFER_NO_SELECT_ANNOTATION) === 'tie-break',
+    missingScoresOf(placement),
   ]);
 }

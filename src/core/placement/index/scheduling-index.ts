@@ -15,6 +15,7 @@ import { PredicateClass } from '../filter/predicate-class.ts';
 import { breaksTiesByPreferNoSelect } from '../select/prefer-no-select.ts';
 import { type FilterClasses, type Filters, filtersOf } from '../filter/registry.ts';
 import type { PolicyResult } from '../prioritize/registry.ts';
+import { missingScoresOf } from '../prioritize/missing-scores.ts';
 import { resolvePolicy } from '../prioritize/registry.ts';
 import { ScoreExpiry } from '../prioritize/score-expiry.ts';
 import { ScratchBuffers } from './scratch-buffers.ts';
@@ -109,7 +110,7 @@ export class SchedulingIndex {
       placement,
       key: placementKey(placement),
       skipped: metadata.deletionTimestamp !== undefined || isDisabled(metadata.annotations),
-      policy: resolvePolicy(spec?.prioritizerPolicy),
+      policy: resolvePolicy(spec?.prioritizerPolicy, missingScoresOf(placement)),
       groups: planGroups(placement),
       limit: limitOf(placement),
       spread: spec?.spreadPolicy?.spreadConstraints ?? [],

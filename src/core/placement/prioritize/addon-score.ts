@@ -1,10 +1,25 @@
 import type { AddOnPlacementScore } from '../../model/kind/addon-placement-score.ts';
 import type { Instant } from '../../model/rfc3339.ts';
 import { compareInstants, parseRfc3339 } from '../../model/rfc3339.ts';
-import type { Prioritizer } from './prioritizer.ts';
+import type { MissingScores } from './missing-scores.ts';
+import type { Prioritizer, ScoreOrigin } from './prioritizer.ts';
 
-/** The score that an add-on reported for the cluster; 0 when there is none or it is no longer valid. */
-export function addOnScore(resourceName: string, scoreName: string): Prioritizer {
+/** What counts without a valid score: by which rule, and for which weight, since a negative one makes the highest score the worst. */
+export interface WithoutScore {
+  readonly rule: MissingScores;
+  readonly weight: number;
+}
+
+/** As OCM: 0. */
+const NEUTRAL: WithoutScore = { rule: 'neutral', weight: 1 };
+
+/** The score that an add-on reported for the cluster; what the rule says when there is none or it is no longer valid. */
+export function addOnScore(
+  resourceName: string,
+  scoreName: string,
+  { rule, weight }: WithoutScore = NEUTRAL,
+): Prioritizer {
+  const substitute = rule === 'worst' ? -100 * Math.sign(weight) : 0;
   return {
     name: `AddOn/${resourceName}/${scoreName}`,
     addOn: resourceName,
@@ -15,11 +30,28 @@ export function addOnScore(resourceName: string, scoreName: string): Prioritizer
         const object = find(cluster, resourceName);
         const isExpired = object !== undefined && hasExpired(object, now);
         if (isExpired) expired.push(`${nameOf(cluster)}/${resourceName}`);
-        out[i] = object === undefined || isExpired ? 0 : valueOf(object, scoreName);
+        const value = isExpired && rule !== 'last' ? undefined : object && valueOf(object, scoreName);
+        out[i] = value ?? substitute;
       }
       return expired;
     },
+    originOf: (object, now) => originOf(object, { scoreName, rule, now }),
   };
+}
+
+function originOf(
+  object: AddOnPlacementScore | undefined,
+  {
+    scoreName,
+    rule,
+    now,
+  }: { readonly scoreName: string; readonly rule: MissingScores; readonly now: Instant },
+): ScoreOrigin {
+  if (object === undefined) return { kind: 'no-object', rule };
+  const reported = valueOf(object, scoreName);
+  if (reported === undefined) return { kind: 'no-value', rule };
+  const end = validUntil(object) === undefined ? {} : { validUntil: object.status?.validUntil ?? '' };
+  return hasExpired(object, now) ? { kind: 'expired', rule, reported, ...end } : { kind: 'valid', ...end };
 }
 
 export function hasExpired(object: AddOnPlacementScore, now: Instant): boolean {
@@ -38,6 +70,6 @@ export function validUntil(object: AddOnPlacementScore): Instant | undefined {
 
 const ENDS = new WeakMap<AddOnPlacementScore, { readonly at: Instant | undefined }>();
 
-function valueOf({ status }: AddOnPlacementScore, scoreName: string): number {
-  return status?.scores?.findLast((score) => score.name === scoreName)?.value ?? 0;
+function valueOf({ status }: AddOnPlacementScore, scoreName: string): number | undefined {
+  return status?.scores?.findLast((score) => score.name === scoreName)?.value;
 }

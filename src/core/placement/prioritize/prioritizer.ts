@@ -2,6 +2,7 @@ import type { AddOnPlacementScore } from '../../model/kind/addon-placement-score
 import type { Instant } from '../../model/rfc3339.ts';
 import type { Bitset } from '../../snapshot/bitset.ts';
 import type { ResourceName } from '../../snapshot/cluster-index.ts';
+import type { MissingScores } from './missing-scores.ts';
 
 /** What a prioritizer may look at. Clusters are numbers, ascending in the order of their names. */
 export interface ScoreInput {
@@ -20,6 +21,19 @@ export interface ScoreInput {
   readonly mostDecisions: number;
   readonly now: Instant;
 }
+
+/** Where the score of a cluster comes from that an add-on reports, or what counts instead and by which rule. */
+export type ScoreOrigin =
+  | { readonly kind: 'valid'; readonly validUntil?: string }
+  | {
+      readonly kind: 'expired';
+      readonly rule: MissingScores;
+      readonly reported: number;
+      /** RFC 3339 */
+      readonly validUntil?: string;
+    }
+  /** The cluster has no AddOnPlacementScore of the name, or one without the score. */
+  | { readonly kind: 'no-object' | 'no-value'; readonly rule: MissingScores };
 
 /** The least and the most of an amount over all clusters that are scored. */
 export interface AmountRange {
@@ -54,6 +68,8 @@ export interface Prioritizer {
    * AddOnPlacementScores that have expired, as `namespace/name`.
    */
   readonly score: (input: ScoreInput, out: ScoreColumn, range: AmountRange) => readonly string[];
+  /** For one that reads AddOnPlacementScores: why a cluster with this object has its score. */
+  readonly originOf?: (object: AddOnPlacementScore | undefined, now: Instant) => ScoreOrigin;
 }
 
 /** Kept scores are bytes, others floats. */

@@ -1,6 +1,7 @@
 import type { PrioritizerPolicy, ScoreCoordinate } from '../../model/kind/placement.ts';
-import { addOnScore } from './addon-score.ts';
+import { addOnScore, type WithoutScore } from './addon-score.ts';
 import { balance } from './balance.ts';
+import type { MissingScores } from './missing-scores.ts';
 import type { Prioritizer } from './prioritizer.ts';
 import { resourceAllocatableCpu, resourceAllocatableMemory } from './resource-allocatable.ts';
 import { steady } from './steady.ts';
@@ -28,8 +29,14 @@ export type PolicyResult =
   | { readonly ok: true; readonly prioritizers: readonly WeightedPrioritizer[] }
   | { readonly ok: false; readonly error: string };
 
-/** The prioritizers of a policy with a weight other than 0, sorted by name, or what is wrong (wire texts). */
-export function resolvePolicy(policy: PrioritizerPolicy = {}): PolicyResult {
+/**
+ * The prioritizers of a policy with a weight other than 0, sorted by name, or what is wrong (wire texts).
+ * @param missingScores what counts where a cluster has no valid score of an add-on
+ */
+export function resolvePolicy(
+  policy: PrioritizerPolicy = {},
+  missingScores: MissingScores = 'neutral',
+): PolicyResult {
   const mode = policy.mode ?? '';
   if (mode !== '' && mode !== 'Additive' && mode !== 'Exact')
     return { ok: false, error: `incorrect prioritizer policy mode: ${mode}` };
@@ -45,17 +52,17 @@ export function resolvePolicy(policy: PrioritizerPolicy = {}): PolicyResult {
   for (const name of [...wanted.keys()].sort()) {
     const { weight, coordinate } = wanted.get(name) as { weight: number; coordinate: ScoreCoordinate };
     if (weight === 0) continue;
-    const prioritizer = resolvePrioritizer(coordinate);
+    const prioritizer = resolvePrioritizer(coordinate, { rule: missingScores, weight });
     if (typeof prioritizer === 'string') return { ok: false, error: prioritizer };
     prioritizers.push({ prioritizer, weight });
   }
   return { ok: true, prioritizers };
 }
 
-function resolvePrioritizer(coordinate: ScoreCoordinate): Prioritizer | string {
+function resolvePrioritizer(coordinate: ScoreCoordinate, without: WithoutScore): Prioritizer | string {
   if (coordinate.type === 'AddOn') {
     if (coordinate.addOn === undefined) return 'addOn should not be empty';
-    return addOnScore(coordinate.addOn.resourceName ?? '', coordinate.addOn.scoreName ?? '');
+    return addOnScore(coordinate.addOn.resourceName ?? '', coordinate.addOn.scoreName ?? '', without);
   }
   const name = coordinate.builtIn ?? '';
   return BUILT_IN.get(name) ?? `incorrect builtin prioritizer: ${name}`;

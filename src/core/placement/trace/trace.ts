@@ -1,5 +1,6 @@
 import type { SpreadConstraint } from '../../model/kind/placement.ts';
 import { bitsToArray, countBits, hasBit } from '../../snapshot/bitset.ts';
+import type { ScoreOrigin } from '../prioritize/prioritizer.ts';
 import type { DecidedState } from '../decide/decided-state.ts';
 import type { DecisionIndex } from '../prior/decision-index.ts';
 import { matchingClusters } from '../filter/feasible.ts';
@@ -15,7 +16,15 @@ import { evaluateWhatIf } from './what-if.ts';
 
 export interface TraceScore {
   readonly total: number;
-  readonly parts: readonly { readonly name: string; readonly weight: number; readonly score: number }[];
+  readonly parts: readonly TracePart[];
+}
+
+export interface TracePart {
+  readonly name: string;
+  readonly weight: number;
+  readonly score: number;
+  /** Of a score that an add-on reports. */
+  readonly origin?: ScoreOrigin;
 }
 
 /** Explains one decided placement, by cluster name. Computed on demand; scores are computed once per trace. */
@@ -112,6 +121,7 @@ export class PlacementTrace {
       name,
       weight,
       score: numberOr0(scores[position]),
+      ...this.#originOf(name, cluster),
     }));
     return { total: ranking.scored.totals[position] as number, parts };
   }
@@ -176,6 +186,17 @@ export class PlacementTrace {
       decisionIndex: this.#decisionIndex,
     });
     return this.#ranking;
+  }
+
+  #originOf(name: string, cluster: string): Pick<TracePart, 'origin'> {
+    const { policy } = this.state.compiled;
+    const found = policy.ok
+      ? policy.prioritizers.find(({ prioritizer }) => prioritizer.name === name)
+      : undefined;
+    const { addOn, originOf } = found?.prioritizer ?? {};
+    if (addOn === undefined || originOf === undefined) return {};
+    const { clusterIndex, now } = this.#index;
+    return { origin: originOf(clusterIndex.scoresOf(cluster).get(addOn), now) };
   }
 
   #reached(stage: 'predicate'): boolean {

@@ -1,7 +1,9 @@
 import { MANIFEST_WORK } from '../../model/kinds.ts';
 import type { Placement } from '../../model/kind/placement.ts';
 import { namespacedName } from '../../model/object-ref.ts';
-import { epochMsOf, parseRfc3339 } from '../../model/rfc3339.ts';
+import { parseRfc3339 } from '../../model/rfc3339.ts';
+import { hasExpired } from '../../placement/prioritize/addon-score.ts';
+import { type MissingScores, missingScoresOf } from '../../placement/prioritize/missing-scores.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 import { formatCount } from '../plan-text.ts';
 import type { PlanFinding } from '../plan-verdict.ts';
@@ -48,18 +50,19 @@ class ScoreIndex {
   readonly #resources = new Map<string, { total: number; expired: number }>();
 
   constructor({ scores, now }: Snapshot) {
-    const nowMs = Date.parse(now);
-    for (const { metadata, status } of scores) {
-      const known = this.#resources.get(metadata.name) ?? { total: 0, expired: 0 };
-      const until = status?.validUntil ?? undefined;
-      const instant = until === undefined ? undefined : parseRfc3339(until);
+    const instant = parseRfc3339(now);
+    for (const score of scores) {
+      const { name } = score.metadata;
+      const known = this.#resources.get(name) ?? { total: 0, expired: 0 };
       known.total += 1;
-      if (instant !== undefined && epochMsOf(instant) <= nowMs) known.expired += 1;
-      this.#resources.set(metadata.name, known);
+      if (instant !== undefined && hasExpired(score, instant)) known.expired += 1;
+      this.#resources.set(name, known);
     }
   }
 
-  risksOf({ spec }: Placement): readonly Risk[] {
+  risksOf(placement: Placement): readonly Risk[] {
+    const { spec } = placement;
+    const rule = missingScoresOf(placement);
     const used = (spec?.prioritizerPolicy?.configurations ?? []).flatMap(({ scoreCoordinate }) =>
       scoreCoordinate?.type === 'AddOn' ? [scoreCoordinate.addOn?.resourceName ?? ''] : [],
     );
@@ -70,15 +73,27 @@ class ScoreIndex {
           {
             code: 'unknown-score',
             severity: 'warning',
-            message: `No cluster has an AddOnPlacementScore ${name}: every cluster scores 0.`,
+            message: `No cluster has an AddOnPlacementScore ${name}: every cluster scores ${MISSING[rule]}.`,
           },
         ];
       if (found.expired === 0) return [];
-      const message = `AddOnPlacementScore ${name} has expired on ${found.expired} of ${formatCount(found.total, 'cluster')}: there it counts as 0.`;
+      const message = `AddOnPlacementScore ${name} has expired on ${found.expired} of ${formatCount(found.total, 'cluster')}: there ${EXPIRED[rule]}.`;
       return [{ code: 'score-expired', severity: 'warning', message }];
     });
   }
 }
+
+const MISSING: Readonly<Record<MissingScores, string>> = {
+  neutral: '0',
+  worst: 'the worst value',
+  last: '0',
+};
+
+const EXPIRED: Readonly<Record<MissingScores, string>> = {
+  neutral: 'it counts as 0',
+  worst: 'the worst value counts',
+  last: 'its last value counts',
+};
 
 /** Works for clusters that are not there reach nobody. */
 function unknownClusters({ plan, head }: RiskInput): readonly PlanFinding[] {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AddOnPlacementScore } from '../../../../src/core/model/kind/addon-placement-score.ts';
 import { addOnScore } from '../../../../src/core/placement/prioritize/addon-score.ts';
+import type { MissingScores } from '../../../../src/core/placement/prioritize/missing-scores.ts';
 import { balance } from '../../../../src/core/placement/prioritize/balance.ts';
 import {
   resourceAllocatableCpu,
@@ -106,6 +107,20 @@ describe('AddOn', () => {
     { name: 'an end that is no time never comes', addOn: [reported(40, 'soon')], want: [40], expired: [] },
   ])('$name', ({ want, expired, ...sketch }) => {
     expect(scoresOf(addOnScore('load', 'cpu'), sketch)).toEqual({ scores: want, expired });
+  });
+
+  it.each<{ rule: MissingScores; weight: number; want: readonly number[] }>([
+    { rule: 'neutral', weight: 1, want: [40, 0, 0, 0] },
+    { rule: 'worst', weight: 1, want: [40, -100, -100, -100] },
+    { rule: 'worst', weight: -2, want: [40, 100, 100, 100] },
+    { rule: 'last', weight: 1, want: [40, 70, 0, 0] },
+  ])('$rule with weight $weight: what counts without a valid score', ({ rule, weight, want }) => {
+    const nameless = { ...reported(1), status: { scores: [{ name: 'memory', value: 1 }] } };
+    const addOn = [reported(40, NOON), reported(70, '2026-03-01T11:59:59Z'), undefined, nameless];
+    expect(scoresOf(addOnScore('load', 'cpu', { rule, weight }), { addOn })).toEqual({
+      scores: want,
+      expired: ['c1/load'],
+    });
   });
 
   it('takes the last of several scores with one name, and 0 for a name that is not there', () => {

@@ -98,6 +98,28 @@ describe('assessPlan', () => {
         'warning score-expired Placement shop/web: AddOnPlacementScore usage has expired on 1 of 1 cluster: there it counts as 0.',
       ],
     },
+    ...(
+      [
+        ['worst', 'the worst value counts'],
+        ['last', 'its last value counts'],
+      ] as const
+    ).map(([rule, says]) => ({
+      name: `scores that have expired, with the rule ${rule}`,
+      base: fleet([score('2026-02-01T00:00:00Z')]),
+      head: fleet(
+        [
+          score('2026-02-01T00:00:00Z'),
+          placement('web', BY_SCORE).replace(
+            'name: web',
+            `name: web, annotations: {berth.dev/missing-scores: ${rule}}`,
+          ),
+        ],
+        { web: ['c1'] },
+      ),
+      want: [
+        `warning score-expired Placement shop/web: AddOnPlacementScore usage has expired on 1 of 1 cluster: there ${says}.`,
+      ],
+    })),
     {
       name: 'scores that have not',
       base: fleet([score('2027-02-01T00:00:00Z')]),

@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { SeriesOwner } from '../../../core/scores/prometheus-answer.ts';
+import type { ScoreQuery } from '../../../core/scores/resource-usage-queries.ts';
+import type { CliIo } from '../../terminal/cli-io.ts';
+import { type ScoreFlags, withScoreDuty } from './score-flags.ts';
+import { wrongOption, wrongValue } from './wrong-option.ts';
+
+/** Where scores are asked for, and of which clusters. */
+export interface PrometheusFlags extends ScoreFlags {
+  readonly prometheusUrl?: string;
+  readonly prometheusTokenFile?: string;
+  readonly clusterLabel?: string;
+  readonly clusterName?: string;
+}
+
+export function addPrometheusFlags(command: Command): Command {
+  return command
+    .option('--prometheus-url <url>', 'Prometheus, or what answers as it does; without /api/v1')
+    .option('--prometheus-token-file <file>', 'bearer token; read for each question')
+    .option('--cluster-label <label>', 'label of the series that names the cluster, for many clusters');
+}
+
+/** Keeps the scores of queries current until that ends. @throws InputError for a flag that cannot be used */
+export async function provideFromPrometheus(
+  io: CliIo,
+  flags: PrometheusFlags,
+  queriesOf: (owner: SeriesOwner) => ReadonlyMap<string, ScoreQuery>,
+): Promise<void> {
+  const { prometheusTokenFile: tokenFile } = flags;
+  const server = serverOf(flags);
+  const owner = ownerOf(flags);
+  const queries = queriesOf(owner);
+  const { queryPrometheus } = await import('../../../adapters/http/query-prometheus.ts');
+  const { provideQueriedScores } = await import('../../../agent/scores/provide-queried-scores.ts');
+  const token = (): string | undefined =>
+    tokenFile === undefined ? undefined : readFileSync(resolve(io.cwd, tokenFile), 'utf8').trim();
+  const ask = (query: string, signal: AbortSignal): Promise<unknown> =>
+    queryPrometheus({ server, query, token: token(), signal });
+  await withScoreDuty(io, flags, async (duty) => {
+    const { hub, log } = duty;
+    log.info('score provider started', { hub: hub.server, prometheus: server, scores: [...queries.keys()] });
+    await provideQueriedScores({ ...duty, owner, queries, ask }, io.signal);
+  });
+}
+
+function serverOf({ prometheusUrl: url }: PrometheusFlags): string {
+  if (url === undefined) throw wrongOption('--prometheus-url', 'is missing, expected the URL of Prometheus');
+  if (!/^https?:\/\/[^\s?#@]+$/.test(url) || !URL.canParse(url))
+    throw wrongValue('--prometheus-url', url, 'a URL such as https://prometheus.example.org');
+  return url;
+}
+
+/** A label goes into queries as it is. Source: Prometheus, "Data model", label names. */
+const LABEL = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
+
+function ownerOf({ clusterLabel: label, clusterName: name }: PrometheusFlags): SeriesOwner {
+  if ((label === undefined) === (name === undefined))
+    throw wrongOption(
+      '--cluster-label',
+      `got ${label === undefined ? 'nothing' : 'it beside --cluster-name'}, expected either --cluster-label or --cluster-name`,
+    );
+  if (label === undefined) return { kind: 'cluster', name: name ?? '' };
+  if (!LABEL.test(label)) throw wrongValue('--cluster-label', label, 'the name of a label of Prometheus');
+  return { kind: 'label', label };
+}

@@ -1,0 +1,37 @@
+import type { Clock } from '../../core/ports.ts';
+
+/** The time is looked at so often at least: timers do not notice that the clock was set, or that the machine slept. */
+const LOOK_MS = 15_000;
+/** A moment that has come is reported after this time: a caller that sets it again at once leaves a pause. */
+const SOON_MS = 100;
+
+/** Calls back when a moment of the wall clock has come, also when the clock jumps there. */
+export class MomentTimer {
+  readonly #clock: Clock;
+  readonly #onMoment: () => void;
+  #cancel: () => void = () => undefined;
+
+  constructor(clock: Clock, onMoment: () => void) {
+    this.#clock = clock;
+    this.#onMoment = onMoment;
+  }
+
+  /** Replaces the moment. @param atMs milliseconds since the epoch; Infinity: never */
+  arm(atMs: number): void {
+    this.#cancel();
+    if (atMs === Infinity) return;
+    this.#wait(atMs, Math.max(SOON_MS, atMs - this.#clock.now()));
+  }
+
+  cancel(): void {
+    this.#cancel();
+  }
+
+  #wait(atMs: number, waitMs: number): void {
+    this.#cancel = this.#clock.schedule(Math.min(LOOK_MS, waitMs), () => {
+      const leftMs = atMs - this.#clock.now();
+      if (leftMs > 0) this.#wait(atMs, leftMs);
+      else this.#onMoment();
+    });
+  }
+}

@@ -1,0 +1,115 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PlacementEvents } from '../../../src/controllers/events/placement-events.ts';
+import { scheduleAll } from '../../../src/core/placement/schedule-all.ts';
+import type { ScheduleResult } from '../../../src/core/placement/result/schedule-result.ts';
+import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import type { Placement } from '../../../src/core/model/kind/placement.ts';
+import { TransientError } from '../../../src/core/errors.ts';
+import { BY_SCORE, snapshotOf } from '../../core/placement/snapshots.ts';
+import { FakeClock } from '../../fakes/fake-clock.ts';
+import { SilentLogger } from '../../fakes/silent-logger.ts';
+
+const SNAPSHOT = snapshotOf({
+  clusters: [
+    { name: 'c1', score: 12 },
+    { name: 'c2', score: 40 },
+    { name: 'c3', score: -7 },
+  ],
+  spec: { numberOfClusters: 1, prioritizerPolicy: BY_SCORE },
+});
+const RESULT = scheduleAll(SNAPSHOT)[0] as ScheduleResult;
+
+const placementOf = (name: string): Placement => ({
+  ...RESULT.placement,
+  metadata: { ...RESULT.placement.metadata, name, uid: `uid-${name}` },
+});
+
+describe('events about placements', () => {
+  let clock: FakeClock;
+  let written: KubeObject[];
+  let answer: (event: KubeObject) => Promise<KubeObject>;
+  let events: PlacementEvents;
+  let stop: AbortController;
+  let running: Promise<void>;
+
+  beforeEach(() => {
+    [clock, written, stop] = [new FakeClock(), [], new AbortController()];
+    answer = (event) => Promise.resolve(event);
+    const create = (_kind: unknown, event: KubeObject): Promise<KubeObject> => {
+      written.push(event);
+      return answer(event);
+    };
+    events = new PlacementEvents({ api: { create }, clock, random: () => 0.5, log: new SilentLogger() });
+    running = events.run(stop.signal);
+  });
+  afterEach(async () => {
+    stop.abort();
+    await running;
+  });
+
+  const pageWritten = (name: string, change: 'create' | 'write' = 'write'): void =>
+    events.pageWritten({
+      ...{ placement: placementOf(name), change, page: `${name}-decision-1`, uid: 'page' },
+      result: RESULT,
+    });
+
+  it('are told in order, about the placement and its page, as OCM writes them', async () => {
+    pageWritten('web', 'create');
+    pageWritten('web');
+    events.published(RESULT, SNAPSHOT);
+    await clock.advance(0);
+    expect(written.map(({ reason, note }) => [reason, note])).toEqual([
+      ['DecisionCreate', 'Decision web-decision-1 is created with placement web in namespace team'],
+      ['DecisionUpdate', 'Decision web-decision-1 is updated with placement web in namespace team'],
+      ['ScoreUpdate', 'c2:40 c1:12 c3:-7'],
+    ]);
+    expect(written[0]).toMatchObject({
+      apiVersion: 'events.k8s.io/v1',
+      metadata: { namespace: 'team' },
+      reportingController: 'placementController',
+      action: 'DecisionCreated',
+      type: 'Normal',
+      regarding: { kind: 'Placement', namespace: 'team', name: 'web', uid: 'uid-web' },
+      related: { kind: 'PlacementDecision', namespace: 'team', name: 'web-decision-1', uid: 'page' },
+    });
+  });
+
+  it('name the selected clusters alone where the inputs are gone', async () => {
+    events.published(RESULT, undefined);
+    await clock.advance(0);
+    expect(written.map(({ note }) => note)).toEqual(['c2:40']);
+  });
+
+  it('are left out for a placement that is written all the time, and told again later', async () => {
+    for (let times = 0; times < 100; times++) pageWritten('busy');
+    pageWritten('calm');
+    await clock.advance(10_000);
+    expect(written.filter(({ note }) => String(note).includes('busy'))).toHaveLength(25);
+    expect(written.filter(({ note }) => String(note).includes('calm'))).toHaveLength(1);
+    await clock.advance(300_000);
+    for (let times = 0; times < 100; times++) pageWritten('busy');
+    await clock.advance(10_000);
+    expect(written.filter(({ note }) => String(note).includes('busy'))).toHaveLength(26);
+  });
+
+  it('are told at ten a second after the first fifty, and no more than 500 wait', async () => {
+    for (let at = 0; at < 2_000; at++) pageWritten(`p${at}`);
+    await clock.advance(0);
+    expect(written).toHaveLength(50);
+    await clock.advance(10_000);
+    expect(written).toHaveLength(150);
+    await clock.advance(3_600_000);
+    expect(written.length).toBeGreaterThanOrEqual(500);
+    expect(written.length).toBeLessThanOrEqual(501);
+  });
+
+  it('that a hub refuses are lost, and no other', async () => {
+    answer = () => Promise.reject(new TransientError('is away', { code: 'test', subject: 'hub' }));
+    pageWritten('web');
+    await clock.advance(0);
+    answer = (event) => Promise.resolve(event);
+    pageWritten('api');
+    await clock.advance(0);
+    expect(written).toHaveLength(2);
+  });
+});
