@@ -75,7 +75,7 @@ async function init(io: CliIo, flags: InitFlags): Promise<ExitCode> {
   await withHub(io, flags, async (hub) => {
     const prepared = await prepare(io, hub, flags, { image, say });
     if (!prepared) return;
-    const ticket = await joinTicket(hub);
+    const ticket = await joinTicket(io, hub, flags);
     const command = joinCommand(ticket, flags.wait);
     if (flags.outputJoinCommandFile !== undefined)
       await writeFile(path.resolve(io.cwd, flags.outputJoinCommandFile), `${command}\n`, {
