@@ -11,6 +11,7 @@ describe.skipIf(!hasKubectl())('the installation guide', () => {
   let shell: GuideShell;
   let token = '';
   let server = '';
+  let hash = '';
 
   beforeAll(async () => {
     shell = await GuideShell.open('cluster1,hosting');
@@ -37,10 +38,10 @@ describe.skipIf(!hasKubectl())('the installation guide', () => {
     it('calls init, and prints the command that joins', async () => {
       const said = await shell.says('berth init --wait --context ${CTX_HUB_CLUSTER}');
       const command =
-        /^ {4}berth join --hub-token (\S+) --hub-apiserver (\S+) --wait --cluster-name <cluster_name>$/m.exec(
+        /^ {4}berth join --hub-token (\S+) --hub-apiserver (\S+) --discovery-token-ca-cert-hash (\S+) --wait --cluster-name <cluster_name>$/m.exec(
           said,
         );
-      [, token = '', server = ''] = command ?? [];
+      [, token = '', server = '', hash = ''] = command ?? [];
       expect(token).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
       expect(server).toBe(shell.hub.url);
       // A second one has nothing to write.
@@ -55,11 +56,12 @@ describe.skipIf(!hasKubectl())('the installation guide', () => {
       expect(please).toBe('please log on spoke and run:');
       const again = first.replace('token=', '');
       expect(command).toBe(
-        `berth join --hub-token ${again} --hub-apiserver ${server} --cluster-name <cluster_name>`,
+        `berth join --hub-token ${again} --hub-apiserver ${server} --discovery-token-ca-cert-hash ${hash} --cluster-name <cluster_name>`,
       );
       expect(JSON.parse(await shell.says('berth get token -o json'))).toEqual({
         'hub-token': expect.stringMatching(/\./) as string,
         'hub-apiserver': server,
+        'discovery-token-ca-cert-hashes': [hash],
       });
     });
 

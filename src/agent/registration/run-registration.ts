@@ -15,7 +15,8 @@ import { findHub, type ReadBootstrap } from './joining/find-hub.ts';
 import { joinHub } from './joining/join-hub.ts';
 import { registrationIdentity } from './options/registration-identity.ts';
 import type { ManagedApi, RegistrationSettings } from './options/registration-settings.ts';
-import { runSession } from './session/run-session.ts';
+import { isCertificateKnown } from './session/is-certificate-known.ts';
+import { runSession, type SessionEnd } from './session/run-session.ts';
 
 export interface Registration {
   /** One hub, or a list of which one is used at a time. */
@@ -43,9 +44,10 @@ export async function runRegistration(registration: Registration, signal: AbortS
   const { settings } = registration;
   const { clock, random, log } = settings;
   const backoff = new Backoff(AFTER_FAILURE, random);
+  const refusal: Refusal = { certificate: undefined };
   while (!signal.aborted)
     try {
-      await runOnce(registration, signal);
+      await runOnce(registration, refusal, signal);
       backoff.reset();
       // A moment, so that what ends at once is no busy loop.
       await sleep(clock, 500 + 500 * random(), signal);
@@ -60,6 +62,11 @@ export async function runRegistration(registration: Registration, signal: AbortS
     }
 }
 
+/** The certificate that the hub does not know. It is kept until there is another: the hub may know it again. */
+interface Refusal {
+  certificate: string | undefined;
+}
+
 const FOREVER: ReadonlySet<string> = new Set(['agent.cluster-name', 'agent.agent-id']);
 
 function isForever(error: unknown): boolean {
@@ -67,7 +74,7 @@ function isForever(error: unknown): boolean {
 }
 
 /** From the choice of a hub until the agent has to choose again. */
-async function runOnce(registration: Registration, signal: AbortSignal): Promise<void> {
+async function runOnce(registration: Registration, refusal: Refusal, signal: AbortSignal): Promise<void> {
   const { bootstraps, store, settings } = registration;
   const identity = await keptIdentity(registration);
   const read = await findHub({
@@ -79,17 +86,25 @@ async function runOnce(registration: Registration, signal: AbortSignal): Promise
   const config = read();
   const bootstrap = hubEntryOf(config);
   const check = { identity, bootstrap, folder: store.folder, env: settings.env };
-  const credentials = readCredentials(await store.read(), { ...check, nowMs: settings.clock.now() });
-  if (credentials.kind === 'usable') {
+  const files = await store.read();
+  const credentials = readCredentials(files, { ...check, nowMs: settings.clock.now() });
+  const isRefused = refusal.certificate !== undefined && refusal.certificate === files['tls.crt'];
+  if (credentials.kind === 'usable' && !isRefused) {
     const reasonToLeave = (): string | undefined => leaving(read, bootstrap);
-    return work(registration, { identity, credentials, reasonToLeave }, signal);
+    const end = await work(registration, { identity, credentials, reasonToLeave }, signal);
+    refusal.certificate = end.isRefused ? (await store.read())['tls.crt'] : undefined;
+    return;
   }
   const fields = { cluster: identity.cluster, agent: identity.agent, hub: bootstrap.server };
-  settings.log.info('joining the hub', { ...fields, why: credentials.why });
+  const why = credentials.kind === 'usable' ? 'the hub does not know the certificate' : credentials.why;
+  settings.log.info('joining the hub', { ...fields, why });
   const hub = settings.connect(config);
   const over = new AbortController();
   onAbort(signal, () => over.abort());
-  const watching = watchBootstrap(read, config, { settings, over });
+  const watching = Promise.all([
+    watchBootstrap(read, config, { settings, over }),
+    credentials.kind === 'usable' && watchRefused(credentials, refusal, { identity, settings, over }),
+  ]);
   try {
     const joined = await joinHub({ hub, entry: bootstrap, identity, store, settings }, over.signal);
     if (joined) settings.log.info('hub issued a certificate', fields);
@@ -120,14 +135,14 @@ async function work(
     readonly reasonToLeave: () => string | undefined;
   },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<SessionEnd> {
   const { settings, store, cluster, bootstraps, startWorks } = registration;
   const { identity, credentials, reasonToLeave } = given;
   const { config, held, entry } = credentials;
   const hub = settings.connect(config);
   let endWorks = (): Promise<void> => Promise.resolve();
   try {
-    const why = await runSession(
+    const end = await runSession(
       {
         hub,
         config,
@@ -143,7 +158,8 @@ async function work(
       },
       signal,
     );
-    if (!signal.aborted) settings.log.info('agent begins again', { cluster: identity.cluster, why });
+    if (!signal.aborted) settings.log.info('agent begins again', { cluster: identity.cluster, why: end.why });
+    return end;
   } finally {
     await endWorks();
     hub.close();
@@ -174,6 +190,34 @@ async function watchBootstrap(
     if (why === undefined) continue;
     settings.log.info('agent begins again', { why });
     over.abort();
+  }
+}
+
+/** The certificate that the hub refused may be good again, as after a restored hub: then no other one is waited for. */
+async function watchRefused(
+  { config }: Usable,
+  refusal: Refusal,
+  {
+    identity,
+    settings,
+    over,
+  }: {
+    readonly identity: AgentIdentity;
+    readonly settings: RegistrationSettings;
+    readonly over: AbortController;
+  },
+): Promise<void> {
+  const hub = settings.connect(config);
+  try {
+    while (!over.signal.aborted) {
+      await sleep(settings.clock, LOOK_AGAIN_MS, over.signal);
+      if (over.signal.aborted || (await isCertificateKnown(hub.api, identity)) !== true) continue;
+      refusal.certificate = undefined;
+      settings.log.info('agent begins again', { why: 'the hub knows the certificate' });
+      over.abort();
+    }
+  } finally {
+    hub.close();
   }
 }
 

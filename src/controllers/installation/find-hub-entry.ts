@@ -1,13 +1,17 @@
+import type { X509Certificate } from 'node:crypto';
 import yaml from 'js-yaml';
 import { InputError, TransientError } from '../../core/errors.ts';
 import { CONFIG_MAP } from '../../core/model/kinds.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import type { ServerEntry } from '../../core/registration/install/token-kubeconfig.ts';
+import { authorityHash, certificatesIn, certificatesOf, isAuthority } from './authority-hash.ts';
 
 export interface HubLookup {
   readonly server: string;
   /** PEM. Absent: the hub says it. */
   readonly caPem?: string | undefined;
+  /** Of the keys of authorities, as `authorityHash` writes them: no other authority counts. Empty: any counts. */
+  readonly caHashes: readonly string[];
   readonly proxyUrl?: string | undefined;
   /** PEM: authority of the proxy, and of nothing else. */
   readonly proxyCaPem?: string | undefined;
@@ -15,8 +19,18 @@ export interface HubLookup {
   readonly internal: boolean;
   /** A client that sends the token of the cluster. It frees its connections after `use`. */
   readonly ask: <T>(entry: ServerEntry, use: (hub: KubeApi) => Promise<T>) => Promise<T>;
-  /** Told once when the hub itself said which authority it has. */
-  readonly tellTrusted: () => void;
+  /** Asks the hub, which is not checked, for a path. No token is sent. */
+  readonly askStranger: (path: string) => Promise<ToStrangers>;
+  /** Told once when nothing confirms the authorities that the hub itself named. @param hashes of their keys */
+  readonly tellTrusted: (hashes: readonly string[]) => void;
+}
+
+/** What a server shows whom it does not know. */
+interface ToStrangers {
+  /** Of its handshake, DER. */
+  readonly certificates: readonly Uint8Array[];
+  /** Undefined: it answered nothing. */
+  readonly text: string | undefined;
 }
 
 const NAMESPACE = 'kube-public';
@@ -25,13 +39,16 @@ const CLUSTER_INFO = 'cluster-info';
 
 /**
  * How clusters reach a hub whose address is given. An authority that nobody names is taken from the hub, unless the machine trusts its
- * certificate anyway: a machine between the two could give another one, and would have the token.
- * Source: open-cluster-management.io/clusteradm `pkg/helpers/client.go` and `pkg/cmd/join`.
- * @throws InputError `join.token` when the hub does not know the token; `join.cluster-info`; what the API throws
+ * certificate anyway. The token is sent to a server with a certificate of that authority only: with a hash, to nobody else than the hub;
+ * without one, a machine between the two could name another authority, and would have the token.
+ * Source: open-cluster-management.io/clusteradm `pkg/helpers/client.go` and `pkg/cmd/join`; kubernetes/kubernetes
+ * `cmd/kubeadm/app/discovery/token/token.go`.
+ * @throws InputError `join.token` when the hub does not know the token; `join.authority` when it names no authority; `join.hash` when it
+ * names others than those of the hashes; `join.cluster-info`; what the API throws
  */
 export async function findHubEntry(lookup: HubLookup): Promise<ServerEntry> {
   const { server, proxyUrl } = lookup;
-  const caPem = lookup.caPem ?? (await authorityOf(lookup));
+  const caPem = lookup.caPem === undefined ? await authorityOf(lookup) : pinned(lookup, lookup.caPem);
   const entry = withAuthorities({ server, proxyUrl }, caPem, lookup.proxyCaPem);
   if (!lookup.internal) {
     await asked(lookup, entry, ROOT_CA);
@@ -53,30 +70,54 @@ function withAuthorities(entry: ServerEntry, ...pems: readonly (string | undefin
   return { ...entry, caData: Buffer.from(`${given.join('\n')}\n`).toString('base64') };
 }
 
-/** PEM; undefined when the machine trusts the hub. */
+/** PEM; undefined when the machine trusts the hub, and no hash says otherwise. */
 async function authorityOf(lookup: HubLookup): Promise<string | undefined> {
-  const { server, proxyUrl, proxyCaPem, tellTrusted } = lookup;
-  try {
-    await asked(lookup, withAuthorities({ server, proxyUrl }, proxyCaPem), ROOT_CA);
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof TransientError)) throw error;
-  }
-  const entry: ServerEntry = { server, proxyUrl, insecure: true };
-  const info = (await asked(lookup, entry, CLUSTER_INFO))?.['kubeconfig'];
-  const data = info === undefined ? undefined : clusterIn(info)?.['certificate-authority-data'];
-  const pem =
-    data === undefined
-      ? (await asked(lookup, entry, ROOT_CA))?.['ca.crt']
-      : Buffer.from(data, 'base64').toString('utf8');
-  if (pem === undefined)
-    throw new InputError('says nowhere which authority signed its certificate', {
+  const { server, proxyUrl, proxyCaPem, caHashes, tellTrusted } = lookup;
+  if (caHashes.length === 0)
+    try {
+      await asked(lookup, withAuthorities({ server, proxyUrl }, proxyCaPem), ROOT_CA);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof TransientError)) throw error;
+    }
+  const { certificates, text } = await lookup.askStranger(
+    `/api/v1/namespaces/${NAMESPACE}/configmaps/${CLUSTER_INFO}`,
+  );
+  const named = authoritiesIn(text ?? '');
+  const shown = [...named, ...certificatesOf(certificates)].filter(isAuthority);
+  if (shown.length === 0)
+    throw new InputError('does not show strangers which authority signed its certificate', {
       code: 'join.authority',
       subject: server,
-      hint: `give it with --ca-file; looked for in the ConfigMaps ${CLUSTER_INFO} and ${ROOT_CA} of ${NAMESPACE}`,
+      hint: `give it with --ca-file; looked for in its handshake, and in the ConfigMap ${NAMESPACE}/${CLUSTER_INFO}`,
     });
-  tellTrusted();
-  return pem;
+  if (caHashes.length > 0) return pinned(lookup, shown.map(String).join(''));
+  const taken = named.length > 0 ? named : shown;
+  tellTrusted([...new Set(taken.map(authorityHash))]);
+  return taken.map(String).join('');
+}
+
+/** The authorities of a PEM text that have one of the hashes, where there are hashes. @throws InputError when none has */
+function pinned({ server, caHashes }: HubLookup, pem: string): string {
+  if (caHashes.length === 0) return pem;
+  const found = certificatesIn(pem).filter((one) => caHashes.includes(authorityHash(one)));
+  if (found.length > 0) return found.map(String).join('');
+  throw new InputError('no authority of the hub has this hash, and the token was not sent', {
+    code: 'join.hash',
+    subject: '--discovery-token-ca-cert-hash',
+    hint: `${server} has another authority than when the command was printed, or somebody is in between; berth get token prints a new command`,
+  });
+}
+
+/** @param text a ConfigMap `cluster-info` as JSON, or anything else */
+function authoritiesIn(text: string): readonly X509Certificate[] {
+  try {
+    const { data } = JSON.parse(text) as { readonly data?: Texts };
+    const ca = clusterIn(data?.['kubeconfig'] ?? '')?.['certificate-authority-data'] ?? '';
+    return certificatesIn(Buffer.from(ca, 'base64').toString('utf8')).filter(isAuthority);
+  } catch {
+    return [];
+  }
 }
 
 type Texts = Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,11 @@
 import type { Condition, KubeObject } from '../../core/model/object-meta.ts';
-import { DEPLOYMENT, MANAGED_CLUSTER_SET, NODE } from '../../core/model/kinds.ts';
+import { DEPLOYMENT, LEASE, MANAGED_CLUSTER_SET, NODE } from '../../core/model/kinds.ts';
 import type { KubeApi } from '../../core/ports.ts';
+import {
+  type ControllerAtWork,
+  controllersAtWork,
+  LEASE_NAMESPACES,
+} from '../../core/registration/install/controllers-at-work.ts';
 
 /** Pods run where there are nodes: an API server alone, such as the embedded hub, has none. */
 export async function nodeCount(api: KubeApi): Promise<number> {
@@ -10,6 +15,15 @@ export async function nodeCount(api: KubeApi): Promise<number> {
 /** OCM's operators manage the hub. */
 export async function hasOcmOperator(api: KubeApi, kind: 'ClusterManager' | 'Klusterlet'): Promise<boolean> {
   return (await api.resolve('operator.open-cluster-management.io/v1', kind)) !== undefined;
+}
+
+/** Controllers of others that hold a Lease on the hub. */
+export async function othersAtWork(api: KubeApi, nowMs: number): Promise<readonly ControllerAtWork[]> {
+  const lists = await Promise.all(LEASE_NAMESPACES.map((namespace) => api.list(LEASE, { namespace })));
+  return controllersAtWork(
+    lists.flatMap(({ items }) => items),
+    nowMs,
+  );
 }
 
 /** Pods of a Deployment; undefined when there is no such Deployment. */

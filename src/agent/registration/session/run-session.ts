@@ -16,6 +16,7 @@ import { sleep } from '../../../runtime/sleep.ts';
 import type { CredentialStore } from '../credentials/credential-store.ts';
 import type { HubClient, ManagedApi, RegistrationSettings } from '../options/registration-settings.ts';
 import { CertificateKeeper } from './keep-certificate.ts';
+import { isCertificateKnown } from './is-certificate-known.ts';
 import { ClusterLease } from './keep-lease.ts';
 import { StatusReport } from './report-status.ts';
 import { updateClientConfigs } from './update-client-configs.ts';
@@ -37,7 +38,16 @@ export interface SessionOptions {
   readonly onAccepted: () => void;
 }
 
+/** Why a session is over. */
+export interface SessionEnd {
+  readonly why: string;
+  /** The hub does not know the certificate. */
+  readonly isRefused: boolean;
+}
+
 const LOOK_AGAIN_MS = 10_000;
+/** A hub that is restarted may answer so for a moment. */
+const REFUSALS = 3;
 /** A lease that ran out while the agent was at another hub is no sign that this one is away. */
 const STARTING_MS = 10_000;
 const LOOP = {
@@ -47,11 +57,8 @@ const LOOP = {
   inputRetryMs: 0,
 };
 
-/**
- * Works with a hub on which the cluster is registered: lease, status and certificate.
- * @returns why it ended
- */
-export async function runSession(options: SessionOptions, signal: AbortSignal): Promise<string> {
+/** Works with a hub on which the cluster is registered: lease, status and certificate. */
+export async function runSession(options: SessionOptions, signal: AbortSignal): Promise<SessionEnd> {
   const session = new Session(options);
   return session.run(signal);
 }
@@ -66,7 +73,9 @@ class Session {
   readonly #loop: ReconcileLoop;
   #leaseSeconds: number | undefined;
   #wasAccepted = false;
-  #why = 'stopped';
+  #end: SessionEnd = { why: 'stopped', isRefused: false };
+  /** In a row. */
+  #refusals = 0;
   /** When the hub took the lease last; at the start: now. */
   #renewedAtMs: number;
 
@@ -109,7 +118,7 @@ class Session {
     });
   }
 
-  async run(signal: AbortSignal): Promise<string> {
+  async run(signal: AbortSignal): Promise<SessionEnd> {
     // Every watch and every wait listens: that is no leak.
     setMaxListeners(0, this.#over.signal);
     onAbort(signal, () => this.#over.abort());
@@ -121,12 +130,12 @@ class Session {
     });
     await this.#watch(over);
     await Promise.all([running, certificate, this.#loop.close(), this.#status.ended()]);
-    return this.#why;
+    return this.#end;
   }
 
-  #leave(why: string): void {
+  #leave(why: string, isRefused = false): void {
     if (this.#over.signal.aborted) return;
-    this.#why = why;
+    this.#end = { why, isRefused };
     this.#over.abort();
   }
 
@@ -173,6 +182,14 @@ class Session {
     }
   }
 
+  /** A hub that was installed again, or that revoked the certificate, has refused it several times in a row. */
+  async #isUnknown(): Promise<boolean> {
+    if (this.#reflector.isWatching) return false;
+    const { hub, identity } = this.#options;
+    this.#refusals = (await isCertificateKnown(hub.api, identity)) === false ? this.#refusals + 1 : 0;
+    return this.#refusals >= REFUSALS;
+  }
+
   /** Looks every few seconds whether the agent has to go elsewhere. */
   async #watch(over: AbortSignal): Promise<void> {
     const { settings, reasonToLeave, hasOtherHubs } = this.#options;
@@ -183,6 +200,7 @@ class Session {
       if (over.aborted) return;
       const why = reasonToLeave();
       if (why !== undefined) this.#leave(why);
+      if (await this.#isUnknown()) this.#leave('the hub does not know the certificate', true);
       const nowMs = clock.monotonicMs();
       if (hasOtherHubs && nowMs - startedAtMs > STARTING_MS && nowMs - this.#renewedAtMs > hubTimeoutMs)
         this.#leave('the hub does not take the lease');

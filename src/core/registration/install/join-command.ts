@@ -4,15 +4,18 @@ export interface JoinTicket {
   readonly token: string;
   /** URL of the hub's API server. */
   readonly server: string;
+  /** Of the keys of its authorities, each `sha256:` and 64 digits. Empty: the machines trust it. */
+  readonly caHashes: readonly string[];
 }
 
 /** The command that is run on a cluster, to be completed with its name. @param wait whether it has `--wait` */
-export function joinCommand({ token, server }: JoinTicket, wait: boolean): string {
+export function joinCommand({ token, server, caHashes }: JoinTicket, wait: boolean): string {
+  const pins = caHashes.map((hash) => ` --discovery-token-ca-cert-hash ${hash}`).join('');
   const waiting = wait ? ' --wait' : '';
-  return `berth join --hub-token ${token} --hub-apiserver ${server}${waiting} --cluster-name <cluster_name>`;
+  return `berth join --hub-token ${token} --hub-apiserver ${server}${pins}${waiting} --cluster-name <cluster_name>`;
 }
 
-/** As programs read it. Source of the keys: open-cluster-management.io/clusteradm `pkg/cmd/get/token`. */
-export function joinTicketValue({ token, server }: JoinTicket): object {
-  return { 'hub-token': token, 'hub-apiserver': server };
+/** As programs read it. Source of the first keys: open-cluster-management.io/clusteradm `pkg/cmd/get/token`. */
+export function joinTicketValue({ token, server, caHashes }: JoinTicket): object {
+  return { 'hub-token': token, 'hub-apiserver': server, 'discovery-token-ca-cert-hashes': caHashes };
 }

@@ -4,8 +4,6 @@ export interface ServerEntry {
   /** Base64. Absent: the authorities that the machine trusts. */
   readonly caData?: string | undefined;
   readonly proxyUrl?: string | undefined;
-  /** Only to ask for the authority: the certificate of the server is not checked. */
-  readonly insecure?: boolean | undefined;
 }
 
 /** Names of the entries. The agent keeps that of the cluster. */
@@ -20,12 +18,11 @@ export const BOOTSTRAP_ENTRIES: EntryNames = { cluster: 'hub', user: 'bootstrap'
 
 /** A kubeconfig for one user with a token, as a value: to be written as JSON, which is YAML. */
 export function tokenKubeconfig(names: EntryNames, entry: ServerEntry, token: string): object {
-  const { server, caData, proxyUrl, insecure } = entry;
+  const { server, caData, proxyUrl } = entry;
   const cluster = {
     server,
     ...(caData !== undefined && { 'certificate-authority-data': caData }),
     ...(proxyUrl !== undefined && { 'proxy-url': proxyUrl }),
-    ...(insecure === true && { 'insecure-skip-tls-verify': true }),
   };
   return {
     apiVersion: 'v1',

@@ -12,6 +12,8 @@ import {
   CLUSTER_ROLE,
   CUSTOM_RESOURCE_DEFINITION,
   DEPLOYMENT,
+  LEASE,
+  MANAGED_CLUSTER_SET,
   NAMESPACE,
   NODE,
   SECRET,
@@ -154,6 +156,39 @@ describe('berth init', () => {
     expect((await berth('clean')).stdout).toContain('what clusters join with stays');
     expect(await namespace(onHub(), 'berth-system')).toBeUndefined();
     expect(await namespace(onHub(), 'open-cluster-management')).toBeDefined();
+  });
+
+  it.each([
+    ['open-cluster-management-hub', 'registration-controller-lock', 'OCM’s registration controller', false],
+    ['open-cluster-management-hub', 'placement-lock', 'OCM’s placement controller', true],
+    ['berth-system', 'berth-fleet', 'berth serve', false],
+  ])('says what stays with the holder of the Lease %s/%s', async (namespace, name, who, makesSets) => {
+    await onHub().create(NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+    const lease = (ageMs: number): KubeObject => ({
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { namespace, name },
+      spec: {
+        holderIdentity: 'host_1',
+        leaseDurationSeconds: 60,
+        renewTime: new Date(Date.now() - ageMs).toISOString().replace('Z', '000Z'),
+      },
+    });
+    await onHub().create(LEASE, lease(0));
+    const { stdout } = await berth('init', '--no-start');
+    expect(stdout).toContain(`${who} is at work (Lease ${namespace}/${name}, held by host_1): `);
+    expect(stdout).toContain('No controllers are added');
+    expect(stdout).not.toContain('berth serve --embedded --registration=all');
+    const sets = (await onHub().list(MANAGED_CLUSTER_SET)).items;
+    expect(sets.map((set) => set.metadata.name)).toEqual(makesSets ? ['default', 'global'] : []);
+    const info = JSON.parse((await berth('get', 'hub-info', '-o', 'json')).stdout) as object;
+    expect(info).toMatchObject({ controllers: `${who} (Lease ${namespace}/${name})`, canJoin: true });
+    // Nobody has held it for longer than it lasts: the hub is free.
+    await onHub().delete(LEASE, { namespace, name });
+    await onHub().create(LEASE, lease(61_000));
+    const later = await berth('init', '--no-start');
+    expect(later.stdout).not.toContain('is at work');
+    expect(later.stdout).toContain('berth serve --embedded --registration=all');
   });
 
   it('runs the controllers as a Deployment where there are nodes, and says what they wait for', async () => {

@@ -110,13 +110,17 @@ function versionIn(text: string): string {
 }
 
 async function controllersOf(io: CliIo, hub: KubeApi): Promise<string> {
-  const { hasOcmOperator, podsOf } = await import('../../../../controllers/installation/installed-state.ts');
+  const { hasOcmOperator, othersAtWork, podsOf } = await import(
+    '../../../../controllers/installation/installed-state.ts'
+  );
+  const { systemClock } = await import('../../../../adapters/clock/system-clock.ts');
   const { logOf, runningPid } = await import('../../../background/background-process.ts');
   const folder = controllersFolder(io, hub.server);
   const pid = runningPid(folder);
   const pods = await podsOf(hub, CONTROLLERS);
   const found = [
     ...((await hasOcmOperator(hub, 'ClusterManager')) ? ['OCM’s cluster manager'] : []),
+    ...(await othersAtWork(hub, systemClock.now())).map(({ name, lease }) => `${name} (Lease ${lease})`),
     ...(pods === undefined
       ? []
       : [

@@ -12,6 +12,7 @@ import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
 import { refuseFlags } from '../../flags/refused-flags.ts';
 import type { CliCommand } from '../cli-command.ts';
 import { verbCommand } from '../verb-command.ts';
+import { serverEntry } from './account-kubeconfig.ts';
 
 interface TokenFlags extends HubFlags {
   readonly output: OutputFormat | 'text';
@@ -24,7 +25,8 @@ export const NO_BOOTSTRAP_TOKENS =
   'clusters join with tokens of a service account, which every hub gives that is not older than Kubernetes 1.22';
 
 const HELP = `
-The token is good for an hour. It lets a cluster ask to join, and no more: somebody accepts it on the hub.
+The token is good for an hour. It lets a cluster ask to join, and no more: somebody accepts it on the hub. The hash is
+of the public key of the hub’s authority: the cluster sends the token to no other server.
 
 Exit codes: 0 printed, 1 error.
 
@@ -46,7 +48,7 @@ export const getTokenCommand: CliCommand = {
 };
 
 async function getToken(io: CliIo, flags: TokenFlags): Promise<ExitCode> {
-  const ticket = await withHub(io, flags, joinTicket);
+  const ticket = await withHub(io, flags, (hub) => joinTicket(io, hub, flags));
   const { output } = flags;
   if (output === 'json' || output === 'yaml')
     io.stdout.write(await renderDocument(joinTicketValue(ticket), output));
@@ -56,10 +58,13 @@ async function getToken(io: CliIo, flags: TokenFlags): Promise<ExitCode> {
 }
 
 /** @throws InputError when `berth init` has not been run on the hub */
-export async function joinTicket(hub: KubeApi): Promise<JoinTicket> {
+export async function joinTicket(io: CliIo, hub: KubeApi, flags: HubFlags): Promise<JoinTicket> {
   const { requestToken } = await import('../../../../controllers/installation/request-token.ts');
+  const { authorityHashes } = await import('../../../../controllers/installation/authority-hash.ts');
   try {
-    return { token: await requestToken(hub, BOOTSTRAP_ACCOUNT, TOKEN_SECONDS), server: hub.server };
+    const token = await requestToken(hub, BOOTSTRAP_ACCOUNT, TOKEN_SECONDS);
+    const { caData = '' } = await serverEntry(io, flags);
+    return { token, server: hub.server, caHashes: authorityHashes(Buffer.from(caData, 'base64').toString()) };
   } catch (error) {
     if (!(error instanceof InputError) || error.code !== 'kube.notfound') throw error;
     const { namespace, name } = BOOTSTRAP_ACCOUNT;

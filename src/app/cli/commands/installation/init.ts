@@ -4,7 +4,9 @@ import { InputError } from '../../../../core/errors.ts';
 import { CONFIG_MAP } from '../../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../../core/model/object-meta.ts';
 import type { KubeApi } from '../../../../core/ports.ts';
+import { printable } from '../../../../core/model/printable.ts';
 import { bootstrapObjects } from '../../../../core/registration/install/bootstrap-objects.ts';
+import type { ControllerAtWork } from '../../../../core/registration/install/controllers-at-work.ts';
 import { joinCommand, joinTicketValue } from '../../../../core/registration/install/join-command.ts';
 import { PRIVATE_FILE_MODE } from '../../../../runtime/files/private-mode.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
@@ -28,7 +30,8 @@ const HELP = `
 Writes what a hub needs so that clusters can join: OCM’s kinds where they are missing, the account that clusters
 ask with, the sets default and global, and Berth’s controllers. They run as a Deployment in berth-system. On a hub
 without nodes, such as the embedded one, they run in the background on this machine. Where OCM’s cluster manager
-runs, its own controllers stay in charge and none is added. A second run writes what differs.
+runs, its own controllers stay in charge and none is added; nor where other controllers hold their Leases, which it
+names. A second run writes what differs.
 
 Exit codes: 0 prepared, or nothing to do, 1 error.
 
@@ -75,7 +78,7 @@ async function init(io: CliIo, flags: InitFlags): Promise<ExitCode> {
   await withHub(io, flags, async (hub) => {
     const prepared = await prepare(io, hub, flags, { image, say });
     if (!prepared) return;
-    const ticket = await joinTicket(hub);
+    const ticket = await joinTicket(io, hub, flags);
     const command = joinCommand(ticket, flags.wait);
     if (flags.outputJoinCommandFile !== undefined)
       await writeFile(path.resolve(io.cwd, flags.outputJoinCommandFile), `${command}\n`, {
@@ -103,14 +106,15 @@ async function prepare(
   flags: InitFlags,
   { image, say }: Preparation,
 ): Promise<boolean> {
-  const { hasOcmOperator, nodeCount } = await import(
+  const { hasOcmOperator, nodeCount, othersAtWork } = await import(
     '../../../../controllers/installation/installed-state.ts'
   );
   const { applyObjects } = await import('../../../../controllers/installation/apply-objects.ts');
   const { systemClock: clock } = await import('../../../../adapters/clock/system-clock.ts');
   const { hubObjects, missingDefinitions, missingSets } = await import('./hub-installation.ts');
   const isOcms = await hasOcmOperator(hub, 'ClusterManager');
-  const runs = flags.controllers && !isOcms;
+  const others = isOcms ? [] : await othersAtWork(hub, clock.now());
+  const runs = flags.controllers && !isOcms && others.length === 0;
   const isForPods = (await nodeCount(hub)) > 0;
   if (!isForPods || !runs) refuseImage(flags, 'the hub');
   const definitions = await missingDefinitions(hub);
@@ -119,15 +123,25 @@ async function prepare(
   const isWritten = await showObjects(io, flags, [...definitions, ...objects, ...info], 'init');
   if (!isWritten) return false;
   if (isOcms) say('OCM’s cluster manager is in charge of this hub: no controllers are added');
+  for (const other of others) say(leftTo(other));
+  if (flags.controllers && others.length > 0) say(ADDS_NONE);
   const installation = installationOf(io, hub, { installer: 'init', clock }, say);
   await applyObjects(installation, [...definitions, ...objects, ...info]);
   // They belong to the hub, not to us: clean leaves them.
   const { MANAGED_CLUSTER_SET } = await import('../../../../core/model/kinds.ts');
   const { createIfAbsent } = await import('../../../../adapters/kube/create-if-absent.ts');
-  if (!isOcms) for (const set of await missingSets(hub)) await createIfAbsent(hub, MANAGED_CLUSTER_SET, set);
+  if (!isOcms && !others.some(({ keepsSets }) => keepsSets))
+    for (const set of await missingSets(hub)) await createIfAbsent(hub, MANAGED_CLUSTER_SET, set);
   if (runs && !isForPods) await runHere(io, hub, flags, say);
   if (runs && flags.wait) await waitForControllers(io, hub, flags, isForPods);
   return true;
+}
+
+const ADDS_NONE =
+  'No controllers are added: two that do the same would fight. berth serve does what the others leave: --registration names duties, --schedule upstream leaves placements to OCM';
+
+function leftTo({ name, lease, holder, does }: ControllerAtWork): string {
+  return `${name} is at work (Lease ${lease}, held by ${printable(holder)}): ${does} stay with it`;
 }
 
 /** Controllers of a hub where no pod can run. */

@@ -15,6 +15,7 @@ export interface JoinFlags extends HubFlags, InstallFlags {
   readonly hubApiserver: string;
   readonly clusterName: string;
   readonly caFile?: string;
+  readonly discoveryTokenCaCertHash?: readonly string[];
   readonly proxyUrl?: string;
   readonly proxyCaFile?: string;
   readonly forceInternalEndpointLookup: boolean;
@@ -32,6 +33,7 @@ export interface JoinRequest {
   readonly server: string;
   readonly token: string;
   readonly caPem: string | undefined;
+  readonly caHashes: readonly string[];
   readonly proxyUrl: string | undefined;
   readonly proxyCaPem: string | undefined;
   readonly internal: boolean;
@@ -67,6 +69,10 @@ export function addJoinFlags(command: Command): Command {
     .requiredOption('--hub-apiserver <url>', 'address of the hub')
     .requiredOption('--cluster-name <name>', 'name that the cluster gets on the hub')
     .option('--ca-file <file>', 'authorities (PEM) of the hub’s certificate (default: the hub says them)')
+    .option(
+      '--discovery-token-ca-cert-hash <hash...>',
+      'sha256:… of the key of the hub’s authority: the token is sent to no other server',
+    )
     .option(
       '--force-internal-endpoint-lookup',
       'use the address in the hub’s kube-public/cluster-info',
@@ -128,6 +134,7 @@ export async function joinRequest(io: CliIo, flags: JoinFlags): Promise<JoinRequ
     server,
     token,
     caPem: await read('--ca-file', flags.caFile),
+    caHashes: (flags.discoveryTokenCaCertHash ?? []).map(hashOf),
     proxyUrl,
     proxyCaPem: await read('--proxy-ca-file', flags.proxyCaFile),
     internal: flags.forceInternalEndpointLookup,
@@ -136,6 +143,12 @@ export async function joinRequest(io: CliIo, flags: JoinFlags): Promise<JoinRequ
     namespace,
     options: agentOptions(flags),
   };
+}
+
+/** Source: kubernetes/kubernetes `cmd/kubeadm/app/util/pubkeypin/pubkeypin.go` (Allow). */
+function hashOf(text: string): string {
+  if (/^sha256:[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
+  throw wrongValue('--discovery-token-ca-cert-hash', text, 'sha256: and 64 hexadecimal digits');
 }
 
 async function readCertificates(option: string, file: string): Promise<string> {

@@ -64,15 +64,28 @@ async function join(io: CliIo, flags: JoinFlags): Promise<ExitCode> {
 /** How the hub is reached. @throws InputError when it does not know the token */
 async function findHub(io: CliIo, { server, token, ...request }: JoinRequest): Promise<ServerEntry> {
   const { findHubEntry } = await import('../../../../controllers/installation/find-hub-entry.ts');
+  const { askStranger } = await import('../../../../adapters/kube/transport/ask-stranger.ts');
+  const { chooseProxy } = await import('../../../../adapters/kube/proxy/choose-proxy.ts');
+  const url = new URL(server);
+  const { proxyUrl, proxyCaPem } = request;
+  const proxy = chooseProxy(url, proxyUrl, io.env);
   return findHubEntry({
     server,
     ...request,
     ask: (entry, use) => askHub(io, entry, token, use),
-    tellTrusted: () =>
-      io.stderr.write(
-        'warning: the hub itself said which authority signed its certificate, and nothing confirms it: --ca-file names it\n',
-      ),
+    askStranger: (path) => {
+      const signal = AbortSignal.any([io.cutOff, AbortSignal.timeout(STRANGER_MS)]);
+      return askStranger({ server: url, path, proxy, proxyCaPem, signal });
+    },
+    tellTrusted: (hashes) => io.stderr.write(unconfirmed(hashes)),
   });
+}
+
+const STRANGER_MS = 30_000;
+
+function unconfirmed(hashes: readonly string[]): string {
+  const flags = hashes.map((hash) => `--discovery-token-ca-cert-hash ${hash}`).join(' ');
+  return `warning: the hub itself said which authority signed its certificate, and nothing confirms it: --ca-file names it, or what berth get token prints on the hub; this one is ${flags}\n`;
 }
 
 /** As the bootstrap account. */

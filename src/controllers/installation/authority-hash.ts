@@ -1,0 +1,40 @@
+import { X509Certificate } from 'node:crypto';
+import { sha256 } from '../../runtime/sha256.ts';
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** The certificates of a PEM text. What is none, or cannot be read, is left out. */
+export function certificatesIn(pem: string): readonly X509Certificate[] {
+  return (pem.match(CERTIFICATE) ?? []).flatMap((block) => readable(block));
+}
+
+/** The same for DER. */
+export function certificatesOf(ders: readonly Uint8Array[]): readonly X509Certificate[] {
+  return ders.flatMap((der) => readable(der));
+}
+
+/** Whether others may be checked with it. */
+export function isAuthority(certificate: X509Certificate): boolean {
+  return certificate.ca || certificate.issuer === certificate.subject;
+}
+
+/**
+ * `sha256:` and the SHA-256 of the SubjectPublicKeyInfo (DER), in lower-case hexadecimal.
+ * Source: kubernetes/kubernetes `cmd/kubeadm/app/util/pubkeypin/pubkeypin.go` (Hash).
+ */
+export function authorityHash({ publicKey }: X509Certificate): string {
+  return `sha256:${sha256(publicKey.export({ type: 'spki', format: 'der' }))}`;
+}
+
+/** The hashes of the authorities in a PEM text, each once. */
+export function authorityHashes(pem: string): readonly string[] {
+  return [...new Set(certificatesIn(pem).filter(isAuthority).map(authorityHash))];
+}
+
+function readable(certificate: string | Uint8Array): readonly X509Certificate[] {
+  try {
+    return [new X509Certificate(certificate)];
+  } catch {
+    return [];
+  }
+}
