@@ -6,6 +6,7 @@ import type {
   Suggestion,
   TaintFinding,
 } from '../verdict/explanation.ts';
+import { describeClusterWave } from './describe-cluster-wave.ts';
 import { DECIDED_BY_OTHERS_TEXT, failureDetail } from './refusal-text.ts';
 
 /** One pair as lines of text for people. */
@@ -16,6 +17,7 @@ export function describePair(pair: PairExplanation): readonly string[] {
     ...verdictLines(pair.verdict).map((line) => `  ${line}`),
     ...pair.hints.map((hint) => `  hint: ${hint}`),
     ...pair.toleratedTaints.map((taint) => `  taint ${taintLine(taint)}`),
+    ...(pair.waves ?? []).map((wave) => `  ${describeClusterWave(wave)}`),
     ...suggestionLines(pair),
   ];
 }
