@@ -10,10 +10,17 @@ import { readSourceFolder } from '../../src/controllers/sources/reading/read-sou
 import { NAMESPACE } from '../../src/core/model/kinds.ts';
 import { PLACEMENT_DECISION } from '../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../src/core/model/object-meta.ts';
-import { PLACEMENT_LABEL } from '../../src/core/model/kind/placement-decision.ts';
+import {
+  DECISION_GROUP_INDEX_LABEL,
+  DECISION_GROUP_NAME_LABEL,
+  PLACEMENT_LABEL,
+} from '../../src/core/model/kind/placement-decision.ts';
+import { APPLICATION, APPLICATION_SET } from '../../src/core/argocd/argocd-kinds.ts';
+import { CUSTOM_RESOURCE_DEFINITION } from '../../src/core/model/kinds.ts';
 import type { RunningHub } from '../../src/hub/hub-options.ts';
 import { startHub } from '../../src/hub/start-hub.ts';
 import { makeCliIo } from '../app/cli-harness.ts';
+import { crd } from '../interop/argocd-objects.ts';
 
 /** The guestbook's objects on the embedded hub, over TLS; explained by the CLI. */
 describe('berth explain --hub', () => {
@@ -90,6 +97,51 @@ describe('berth explain --hub', () => {
   it('says when there is no such placement', async () => {
     expect(await berth('guestbook/nope')).toBe(
       '1 error: Placement guestbook/nope: there is no such Placement\n',
+    );
+  });
+
+  it('tells the waves in which an ApplicationSet takes the placement', async () => {
+    for (const one of [
+      crd('applicationsets', 'ApplicationSet', { status: {} }),
+      crd('applications', 'Application'),
+    ])
+      await api.create(CUSTOM_RESOURCE_DEFINITION, one as unknown as KubeObject);
+    await expect.poll(() => api.list(APPLICATION_SET).then(({ items }) => items)).toEqual([]);
+    const inGroup = { [DECISION_GROUP_INDEX_LABEL]: '1', [DECISION_GROUP_NAME_LABEL]: '' };
+    const page = { namespace: 'guestbook', name: 'frontend-decision-1' };
+    await api.mergePatch(PLACEMENT_DECISION, page, { metadata: { labels: inGroup } });
+    const apiVersion = 'argoproj.io/v1alpha1';
+    const waves = { 'guestbook/frontend': [{ served: ['cluster1'] }, { held: ['cluster3'] }] };
+    const parameters = { placement: 'guestbook/frontend', waves: '2', soak: '10m' };
+    const set = await api.create(APPLICATION_SET, {
+      apiVersion,
+      kind: 'ApplicationSet',
+      metadata: {
+        name: 'shop',
+        namespace: 'guestbook',
+        annotations: { 'berth.dev/waves': JSON.stringify(waves) },
+      },
+      spec: { generators: [{ plugin: { configMapRef: { name: 'berth' }, input: { parameters } } }] },
+    });
+    const owner = { apiVersion, kind: 'ApplicationSet', name: 'shop', uid: set.metadata.uid ?? '' };
+    await api.create(APPLICATION, {
+      apiVersion,
+      kind: 'Application',
+      metadata: { name: 'shop-cluster3', namespace: 'guestbook', ownerReferences: [owner] },
+      spec: { destination: { name: 'cluster3' } },
+      status: { health: { status: 'Degraded' }, sync: { status: 'Synced' } },
+    });
+    const text = await berth('guestbook/frontend', '--embedded');
+    expect(text).toContain('Waves of ApplicationSet guestbook/shop:');
+    expect(text).toMatch(/w1 +open +- +cluster3/);
+    const data = JSON.parse(
+      (await berth('guestbook/frontend', '--embedded', '-o', 'json')).slice(2),
+    ) as object;
+    expect(data).toMatchObject({
+      waves: [{ applicationSet: 'guestbook/shop', waves: [{ wave: 0 }, { wave: 1, waiting: ['cluster3'] }] }],
+    });
+    expect(await berth('guestbook/frontend', '--embedded', '--cluster', 'cluster3')).toContain(
+      'wave w1 of ApplicationSet guestbook/shop: waits: ',
     );
   });
 });

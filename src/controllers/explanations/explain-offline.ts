@@ -1,4 +1,6 @@
 import { InputError } from '../../core/errors.ts';
+import type { WavesExplanation } from '../../core/argocd/waves/explain-waves.ts';
+import { clusterWaves } from '../../core/explain/explain-cluster-waves.ts';
 import { decisionChanges } from '../../core/explain/decision-changes.ts';
 import type {
   DecisionChanges,
@@ -66,6 +68,8 @@ interface ExplanationAsked {
   readonly before?: Snapshot | undefined;
   /** Whose placements Berth decides: those marked as its own, or all. Default: all. */
   readonly decides?: 'own' | 'all' | undefined;
+  /** In what waves ApplicationSets take the placement. */
+  readonly waves?: readonly WavesExplanation[] | undefined;
 }
 
 /** Explains one placement of a snapshot, or one pair. InputError when there is no such placement. */
@@ -75,19 +79,27 @@ export function explainInSnapshot(
   ask: ExplanationAsked,
 ): Omit<OfflineExplanation, 'problems'> {
   const others = ask.decides === 'own' ? placementOfOthers(given, ref) : undefined;
-  if (others !== undefined) return explainOthers(given, others, ask.cluster);
+  if (others !== undefined) return explainOthers(given, others, ask);
   const decision = decideInSnapshot(given, ref);
   if (decision === undefined) throw unknownPlacement(given, ref);
   if (ask.cluster !== undefined) {
-    const pair = explainPair({ ...decision, cluster: ask.cluster });
-    return { explanation: pair, lines: describePair(pair) };
+    return pairAnswer(explainPair({ ...decision, cluster: ask.cluster }), ask.waves);
   }
-  const explanation = explainPlacement(
-    decision.snapshot,
-    decision.decided,
-    changesSince(decision, ref, ask.before),
-  );
+  const changes = changesSince(decision, ref, ask.before);
+  return placementAnswer(explainPlacement(decision.snapshot, decision.decided, changes), ask.waves);
+}
+
+type Waves = readonly WavesExplanation[] | undefined;
+
+function placementAnswer(found: PlacementExplanation, waves: Waves): Omit<OfflineExplanation, 'problems'> {
+  const explanation = waves === undefined || waves.length === 0 ? found : { ...found, waves };
   return { explanation, lines: describePlacement(explanation) };
+}
+
+function pairAnswer(found: PairExplanation, waves: Waves): Omit<OfflineExplanation, 'problems'> {
+  const own = clusterWaves(waves ?? [], found.cluster);
+  const explanation = own.length === 0 ? found : { ...found, waves: own };
+  return { explanation, lines: describePair(explanation) };
 }
 
 function placementOfOthers(snapshot: Snapshot, ref: PlacementRef): Placement | undefined {
@@ -98,14 +110,11 @@ function placementOfOthers(snapshot: Snapshot, ref: PlacementRef): Placement | u
 function explainOthers(
   snapshot: Snapshot,
   placement: Placement,
-  cluster: string | undefined,
+  { cluster, waves }: ExplanationAsked,
 ): Omit<OfflineExplanation, 'problems'> {
-  if (cluster === undefined) {
-    const explanation = explainPlacementOfOthers(snapshot, placement);
-    return { explanation, lines: describePlacement(explanation) };
-  }
-  const pair = explainPairOfOthers(snapshot, placement, cluster);
-  return { explanation: pair, lines: describePair(pair) };
+  return cluster === undefined
+    ? placementAnswer(explainPlacementOfOthers(snapshot, placement), waves)
+    : pairAnswer(explainPairOfOthers(snapshot, placement, cluster), waves);
 }
 
 /** Compared with the earlier snapshot if there is one, else with the recorded decisions. */

@@ -8,6 +8,7 @@ import type { Params } from './params/params.ts';
 import { applyTemplatePatch } from './patch/template-patch.ts';
 import { checkOptions, replaceText } from './params/replace-text.ts';
 import { encodeTyped } from './typed/encode-typed.ts';
+import { FixedParts } from './typed/fixed-parts.ts';
 import { renderTyped } from './typed/render-typed.ts';
 import { APPLICATION } from './types/application-types.ts';
 import { type ApplicationSet, readApplicationSet } from './read-application-set.ts';
@@ -49,6 +50,7 @@ class Run {
   readonly #context: GeneratorContext;
   /** Two sets of parameters may share a map, and then share what a template changes in it. */
   readonly #kept: KeptMaps = new WeakMap();
+  readonly #fixed = new FixedParts();
   #failure: { readonly error: string; readonly reason: FailureReason } | undefined;
 
   constructor(set: ApplicationSet, world: World) {
@@ -81,7 +83,7 @@ class Run {
 
   #application(template: TypedObject, params: Params): ApplicationJson {
     const { mode, templatePatch, namespace } = this.#set;
-    let application = this.#fromTemplate({ metadata: template['metadata'], spec: template['spec'] }, params);
+    let application = this.#fromTemplate(template, params);
     if (templatePatch !== undefined) {
       const patch = withPrefix('error replacing values in templatePatch', () => {
         checkOptions(mode);
@@ -90,13 +92,19 @@ class Run {
       application = applyTemplatePatch(application, patch);
     }
     const metadata = { ...(application['metadata'] as TypedObject | undefined), namespace };
-    return encodeTyped(APPLICATION, { ...application, metadata });
+    return encodeTyped(APPLICATION, { ...application, metadata }, this.#fixed);
   }
 
   /** Without parameters the template is taken as it is, and gets no finalizer. */
   #fromTemplate(template: TypedObject, params: Params): TypedObject {
     if (Object.keys(params).length === 0) return template;
-    const rendered = renderTyped(APPLICATION, template, { params, mode: this.#set.mode, kept: this.#kept });
+    const { mode } = this.#set;
+    const rendered = renderTyped(APPLICATION, template, {
+      params,
+      mode,
+      kept: this.#kept,
+      fixed: this.#fixed,
+    });
     const metadata = rendered['metadata'] as TypedObject;
     const finalizers = (metadata['finalizers'] ?? []) as readonly string[];
     if (finalizers.length > 0 || this.#set.preserveResources) return rendered;

@@ -1,9 +1,8 @@
 import { BUILTINS } from './exec/builtins.ts';
 import { execute } from './exec/execute.ts';
-import type { MissingKey } from './exec/run.ts';
+import type { MissingKey, Program } from './exec/run.ts';
 import { ARGO_CD_FUNCTIONS } from './functions/argo-cd-functions.ts';
 import { Lexer } from './parse/lexer.ts';
-import type { Template } from './parse/node.ts';
 import { parseTemplates } from './parse/parser.ts';
 import { TemplateError } from './template-error.ts';
 import { decode, encode } from './text/bytes.ts';
@@ -38,8 +37,7 @@ export function renderGoTemplate(
   if (parsed instanceof TemplateError) throw new TemplateError(parsed.message);
   beginWork();
   try {
-    const program = { ...parsed, name: NAME, functions: ARGO_CD_FUNCTIONS, builtins: BUILTINS, missingKey };
-    return decode(execute(program, toGoValue(data, kept) ?? undefined));
+    return decode(execute(parsed[missingKey], toGoValue(data, kept) ?? undefined));
   } catch (error) {
     if (error instanceof GoError)
       throw new TemplateError(`failed to execute go template ${text}: ${decode(error.message)}`);
@@ -62,10 +60,8 @@ function missingKeyOf(options: readonly string[]): MissingKey {
   return missingKey;
 }
 
-interface ParsedTemplate {
-  readonly text: string;
-  readonly templates: ReadonlyMap<string, Template>;
-}
+/** One program for each way to treat a missing key. */
+type ParsedTemplate = Readonly<Record<MissingKey, Program>>;
 
 /** An ApplicationSet renders the same few texts for each of its Applications. */
 const MOST_PARSED = 1000;
@@ -86,7 +82,16 @@ function parse(text: string): ParsedTemplate | TemplateError {
   const bytes = encode(text);
   try {
     const isFunction = (name: string): boolean => ARGO_CD_FUNCTIONS.has(name) || BUILTINS.has(name);
-    return { text: bytes, templates: parseTemplates({ lexer: new Lexer(bytes), name: NAME, isFunction }) };
+    const templates = parseTemplates({ lexer: new Lexer(bytes), name: NAME, isFunction });
+    const program = (missingKey: MissingKey): Program => ({
+      name: NAME,
+      text: bytes,
+      templates,
+      functions: ARGO_CD_FUNCTIONS,
+      builtins: BUILTINS,
+      missingKey,
+    });
+    return { default: program('default'), zero: program('zero'), error: program('error') };
   } catch (error) {
     if (error instanceof GoError)
       return new TemplateError(`failed to parse template ${text}: ${decode(error.message)}`);

@@ -23,8 +23,17 @@ export interface WavePlan {
   readonly waves: PlacementWaves;
   /** Undefined: every cluster is served. */
   readonly held: HeldWaves | undefined;
+  /** The wave that those after it wait for, also where no cluster waits; undefined: all waves are open. */
+  readonly gate: ClosedGate | undefined;
   /** When time alone may change the plan. */
   readonly againAfterMs: number | undefined;
+}
+
+export interface ClosedGate {
+  readonly wave: number;
+  readonly reason: HeldWaves['reason'];
+  /** What the wave lacks: `is not healthy: …`. */
+  readonly why: string;
 }
 
 export interface HeldWaves {
@@ -67,6 +76,7 @@ export function planWaves(inputs: WaveInputs): WavePlan {
     // Where nothing waits, the health of Applications changes nothing that is written.
     waves: { clusters: members, healthySinceMs: held === undefined ? [] : healthySinceMs },
     held,
+    gate: blocked,
     againAfterMs: held === undefined ? undefined : blocked?.againAfterMs,
   };
 }
@@ -83,10 +93,7 @@ function assignWaves({ rule, groups, before, health }: WaveInputs): Map<string, 
   return members;
 }
 
-interface BlockedWave {
-  readonly wave: number;
-  readonly reason: HeldWaves['reason'];
-  readonly why: string;
+interface BlockedWave extends ClosedGate {
   readonly againAfterMs?: number | undefined;
 }
 

@@ -7,6 +7,7 @@ import type {
   TaintFinding,
 } from '../verdict/explanation.ts';
 import { describeOrigin } from './describe-origin.ts';
+import { describeClusterWave } from './describe-cluster-wave.ts';
 import { DECIDED_BY_OTHERS_TEXT, failureDetail } from './refusal-text.ts';
 
 /** One pair as lines of text for people. */
@@ -17,6 +18,7 @@ export function describePair(pair: PairExplanation): readonly string[] {
     ...verdictLines(pair.verdict).map((line) => `  ${line}`),
     ...pair.hints.map((hint) => `  hint: ${hint}`),
     ...pair.toleratedTaints.map((taint) => `  taint ${taintLine(taint)}`),
+    ...(pair.waves ?? []).map((wave) => `  ${describeClusterWave(wave)}`),
     ...suggestionLines(pair),
   ];
 }

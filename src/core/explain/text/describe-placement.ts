@@ -1,5 +1,6 @@
 import { originWord } from './describe-origin.ts';
 import { alignColumns } from './describe-pair.ts';
+import { describeWaves } from './describe-waves.ts';
 import type { DecisionChange, PlacementExplanation, ScoreFinding } from '../verdict/explanation.ts';
 
 const MAX_SELECTED_ROWS = 50;
@@ -18,6 +19,9 @@ export function describePlacement(explanation: PlacementExplanation): readonly s
     ...section('Selected:', selectedLines(explanation)),
     ...section('Not selected:', refusals.map(refusalLine)),
     ...section('Since the last decision:', changeLines(explanation)),
+    ...(explanation.waves ?? []).flatMap((waves) =>
+      section(`Waves of ApplicationSet ${waves.applicationSet}:`, describeWaves(waves)),
+    ),
   ];
 }
 

@@ -1,3 +1,4 @@
+import type { WavesExplanation } from '../../argocd/waves/explain-waves.ts';
 import type { Taint } from '../../model/kind/managed-cluster.ts';
 import type { SpreadConstraint, Toleration } from '../../model/kind/placement.ts';
 import type { ScoreOrigin } from '../../placement/prioritize/prioritizer.ts';
@@ -21,6 +22,18 @@ export interface PairExplanation {
   readonly suggestions: readonly Suggestion[];
   /** For a misconfigured placement: what to write instead. */
   readonly hints: readonly string[];
+  /** The wave of the cluster, for each ApplicationSet that takes the placement in waves; absent without a hub. */
+  readonly waves?: readonly ClusterWaveFinding[] | undefined;
+}
+
+export interface ClusterWaveFinding {
+  /** `namespace/name` */
+  readonly applicationSet: string;
+  /** From 0. */
+  readonly wave: number;
+  readonly isServed: boolean;
+  /** Why it is not served, as a sentence. */
+  readonly why: string | undefined;
 }
 
 /** Why the cluster is selected or not: the first stage that decided. */
@@ -139,6 +152,8 @@ export interface PlacementExplanation {
   readonly publishedByOthers?: readonly string[] | undefined;
   /** RFC 3339: when a toleration runs out and the placement is decided again. */
   readonly reschedulesAt: string | undefined;
+  /** For each ApplicationSet that takes the placement in waves; absent without a hub. */
+  readonly waves?: readonly WavesExplanation[] | undefined;
 }
 
 export interface SelectedCluster {

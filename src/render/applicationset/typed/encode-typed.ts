@@ -2,17 +2,21 @@ import type { JsonValue } from '../json/json-value.ts';
 import { setKey } from '../json/json-value.ts';
 import type { GoField, GoStruct, GoType } from '../types/go-type.ts';
 import { RawJson } from '../json/raw-json.ts';
+import type { FixedParts } from './fixed-parts.ts';
 import { isTypedObject, type TypedObject, type TypedValue } from './typed-value.ts';
 
 type JsonObject = Record<string, JsonValue>;
 
-/** Writes a Go struct as encoding/json does: fields in Go's order, empty ones left out where their type says so. */
-export function encodeTyped(type: GoStruct, value: TypedObject | undefined): JsonObject {
+/**
+ * Writes a Go struct as encoding/json does: fields in Go's order, empty ones left out where their type says so.
+ * @param fixed the parts that several values share: they share the JSON of these, too
+ */
+export function encodeTyped(type: GoStruct, value: TypedObject | undefined, fixed?: FixedParts): JsonObject {
   const json: JsonObject = {};
   for (const field of type.fields) {
     const given = value?.[field.name];
     if (isLeftOut(field, given)) continue;
-    setKey(json, field.name, encodeValue(field.type, given));
+    setKey(json, field.name, encodeValue(field.type, given, fixed));
   }
   return json;
 }
@@ -36,16 +40,21 @@ function isZero(type: GoType, value: TypedValue | undefined): boolean {
   return !isTypedObject(value) || type.fields.every((field) => isZero(field.type, value[field.name]));
 }
 
-function encodeValue(type: GoType, value: TypedValue | undefined): JsonValue {
+function encodeValue(type: GoType, value: TypedValue | undefined, fixed?: FixedParts): JsonValue {
+  if (fixed === undefined || typeof value !== 'object') return encodePart(type, value, fixed);
+  return fixed.encoded(value, () => encodePart(type, value, fixed));
+}
+
+function encodePart(type: GoType, value: TypedValue | undefined, fixed: FixedParts | undefined): JsonValue {
   switch (type.kind) {
     case 'struct':
-      return encodeTyped(type, value as TypedObject | undefined);
+      return encodeTyped(type, value as TypedObject | undefined, fixed);
     case 'pointer':
-      return value === undefined ? null : encodeValue(type.to, value);
+      return value === undefined ? null : encodeValue(type.to, value, fixed);
     case 'list':
-      return Array.isArray(value) ? value.map((item: TypedValue) => encodeValue(type.of, item)) : null;
+      return Array.isArray(value) ? value.map((item: TypedValue) => encodeValue(type.of, item, fixed)) : null;
     case 'map':
-      return isTypedObject(value) ? encodeMap(type.of, value) : null;
+      return isTypedObject(value) ? encodeMap(type.of, value, fixed) : null;
     case 'raw':
     case 'any':
       return value instanceof RawJson ? value.value : null;
@@ -61,8 +70,8 @@ function encodeValue(type: GoType, value: TypedValue | undefined): JsonValue {
   }
 }
 
-function encodeMap(type: GoType, value: TypedObject): JsonObject {
+function encodeMap(type: GoType, value: TypedObject, fixed: FixedParts | undefined): JsonObject {
   const json: JsonObject = {};
-  for (const [key, item] of Object.entries(value)) setKey(json, key, encodeValue(type, item));
+  for (const [key, item] of Object.entries(value)) setKey(json, key, encodeValue(type, item, fixed));
   return json;
 }

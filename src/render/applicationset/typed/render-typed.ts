@@ -6,6 +6,7 @@ import type { KeptMaps } from '../../template/to-go-value.ts';
 import { checkOptions, replaceText, type TemplateMode } from '../params/replace-text.ts';
 import type { GoStruct, GoType } from '../types/go-type.ts';
 import { RawJson } from '../json/raw-json.ts';
+import type { FixedParts } from './fixed-parts.ts';
 import type { TypedObject, TypedValue } from './typed-value.ts';
 
 export interface Rendering {
@@ -13,6 +14,8 @@ export interface Rendering {
   readonly mode: TemplateMode;
   /** Changes that functions such as `set` make in the parameters. */
   readonly kept?: KeptMaps;
+  /** The parts without placeholders, for a template that is rendered many times. */
+  readonly fixed?: FixedParts;
   /** Renders the `values` of a generator, which are rendered again later; undefined for a template, which has none. */
   readonly renderValues?: (values: TypedObject) => TypedObject;
 }
@@ -29,7 +32,7 @@ export function renderTyped(type: GoStruct, value: TypedObject, rendering: Rende
 
 function renderStruct(type: GoStruct, value: TypedObject, rendering: Rendering): TypedObject {
   const rendered: Record<string, TypedValue> = {};
-  for (const { name, type: fieldType } of type.fields) {
+  for (const { name, type: fieldType } of rendering.fixed?.fieldsOf(type, value) ?? type.fields) {
     const given = value[name];
     const result =
       name === 'values' && fieldType.kind === 'map' && rendering.renderValues !== undefined
@@ -49,6 +52,15 @@ function renderValue(
 ): TypedValue | undefined {
   // Whether a map of an Application is nil or empty makes no difference, and most of its fields are absent.
   if (value === undefined && rendering.renderValues === undefined) return undefined;
+  if (rendering.fixed === undefined || typeof value !== 'object') return renderPart(type, value, rendering);
+  return rendering.fixed.rendered(value, () => renderPart(type, value, rendering));
+}
+
+function renderPart(
+  type: GoType,
+  value: TypedValue | undefined,
+  rendering: Rendering,
+): TypedValue | undefined {
   switch (type.kind) {
     case 'struct':
       return renderStruct(type, (value ?? {}) as TypedObject, rendering);

@@ -75,14 +75,21 @@ function calleeName(arg: Operand | undefined, value: Value | undefined): string 
 
 /** What the function gets: the data of each value, and those of `rest` as one list. */
 function dataOf(fun: GoFunc, values: readonly (Value | undefined)[]): unknown[] {
-  const data = values.map((value, index) => {
-    const type = fun.params[index] ?? fun.rest;
-    if (type === REFLECT) return value;
-    return type?.kind === 'interface' ? toAny(value) : value?.data;
-  });
+  const data: unknown[] = [];
+  const rest: unknown[] = [];
   const fixed = fun.params.length;
-  for (const part of data) if (typeof part === 'string') spend(part.length >> 1);
-  return fun.rest === undefined ? data : [...data.slice(0, fixed), data.slice(fixed)];
+  for (let index = 0; index < values.length; index++) {
+    const part = dataFor(fun.params[index] ?? fun.rest, values[index]);
+    if (typeof part === 'string') spend(part.length >> 1);
+    (index < fixed ? data : rest).push(part);
+  }
+  if (fun.rest !== undefined) data.push(rest);
+  return data;
+}
+
+function dataFor(type: GoType | undefined, value: Value | undefined): unknown {
+  if (type === REFLECT) return value;
+  return type?.kind === 'interface' ? toAny(value) : value?.data;
 }
 
 function perform(run: Run, { fun, node, name }: Callee, call: () => unknown): Value | undefined {

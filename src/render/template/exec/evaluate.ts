@@ -162,11 +162,12 @@ function mapEntry(run: Run, map: Value<GoMap | null>, name: string): Value | und
 
 function evaluateFunction(
   place: Place,
-  { name, ...node }: IdentifierNode,
+  node: IdentifierNode,
   [command, args, final]: readonly [Node, readonly Operand[] | undefined, Final],
 ): Value | undefined {
   const { run } = place;
-  run.at = { name, ...node };
+  const { name } = node;
+  run.at = node;
   const own = run.program.functions.get(name);
   const fun = own ?? run.program.builtins.get(name);
   if (fun === undefined) return run.fail(`${quote(name)} is not a defined function`);

@@ -127,7 +127,12 @@ async function explained(io: CliIo, ref: PlacementRef, options: ExplainOptions):
   if (!isHubRequested(options))
     return explainOffline(ref, options, { cwd: io.cwd, env: io.env, signal: io.signal });
   const { readHubSnapshot } = await import('../../../../controllers/explanations/hub-snapshot.ts');
+  const { readHubWaves } = await import('../../../../controllers/explanations/hub-waves.ts');
   const now = options.now ?? new Date().toISOString();
-  const snapshot = await withHub(io, options, (hub) => readHubSnapshot(hub, now, ref));
-  return { ...explainInSnapshot(snapshot, ref, { cluster: options.cluster, decides }), problems: [] };
+  return withHub(io, options, async (hub) => {
+    const snapshot = await readHubSnapshot(hub, now, ref);
+    const { waves, problems } = await readHubWaves(hub, snapshot, ref);
+    const asked = { cluster: options.cluster, decides, waves };
+    return { ...explainInSnapshot(snapshot, ref, asked), problems };
+  });
 }

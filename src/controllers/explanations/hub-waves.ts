@@ -1,0 +1,91 @@
+import { APPLICATION, APPLICATION_SET } from '../../core/argocd/argocd-kinds.ts';
+import { hostingSet } from '../../core/argocd/pull/pull-target.ts';
+import {
+  type ApplicationsRead,
+  explainWaves,
+  type WavesExplanation,
+  waveRuleOf,
+} from '../../core/argocd/waves/explain-waves.ts';
+import { errorText, InputError } from '../../core/errors.ts';
+import { decisionsOfPlacement } from '../../core/explain/snapshot/snapshot-lookup.ts';
+import type { PlacementRef } from '../../core/explain/snapshot/snapshot-change.ts';
+import { asApplication } from '../../core/model/kind/argo-application.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import { namespacedName } from '../../core/model/object-ref.ts';
+import type { Problem } from '../../core/model/problem.ts';
+import type { KubeApi } from '../../core/ports.ts';
+import { decisionPageOf, hasGroup } from '../../core/publish/pages/decision-page.ts';
+import { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
+import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+
+export interface HubWaves {
+  readonly waves: readonly WavesExplanation[];
+  readonly problems: readonly Problem[];
+}
+
+/** Reads in what waves the ApplicationSets of a hub take a placement. A hub without Argo CD has none. */
+export async function readHubWaves(hub: KubeApi, snapshot: Snapshot, ref: PlacementRef): Promise<HubWaves> {
+  const placement = `${ref.namespace}/${ref.name}`;
+  const read = await readAll(() => hub.list(APPLICATION_SET));
+  const takers = read.objects.filter((object) => waveRuleOf(object, placement) !== undefined);
+  const asked = {
+    placement,
+    groups: publishedGroups(snapshot, ref),
+    clusters: snapshot.clusters,
+    nowMs: Date.parse(snapshot.now),
+  };
+  const waves: WavesExplanation[] = [];
+  for (const taker of takers) {
+    const found = explainWaves(taker, asked, await applicationsOf(hub, taker));
+    if (found !== undefined) waves.push(found);
+  }
+  return { waves, problems: read.problem === undefined ? [] : [problemOf(read.problem)] };
+}
+
+function problemOf(message: string): Problem {
+  return {
+    severity: 'error',
+    code: 'explain.waves',
+    message: `ApplicationSets cannot be read: ${message}`,
+    hint: 'whether the placement is taken in waves is not known',
+  };
+}
+
+async function applicationsOf(hub: KubeApi, { metadata }: KubeObject): Promise<ApplicationsRead> {
+  const { namespace = '', uid } = metadata;
+  const { objects, problem } = await readAll(() => hub.list(APPLICATION, { namespace }));
+  const own = objects.filter(
+    ({ metadata: { ownerReferences = [], ...rest } }) =>
+      hostingSet({ ownerReferences, ...rest }) === namespacedName(metadata) &&
+      ownerReferences.some((owner) => owner.uid === uid),
+  );
+  return {
+    applications: own.map(asApplication),
+    problem: problem === undefined ? undefined : `Applications cannot be read: ${problem}`,
+  };
+}
+
+interface Read {
+  readonly objects: readonly KubeObject[];
+  readonly problem: string | undefined;
+}
+
+/** A kind that the hub does not have has no objects. */
+async function readAll(list: () => Promise<{ readonly items: readonly KubeObject[] }>): Promise<Read> {
+  try {
+    return { objects: (await list()).items, problem: undefined };
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    return { objects: [], problem: error.code === 'kube.notfound' ? undefined : errorText(error) };
+  }
+}
+
+function publishedGroups(snapshot: Snapshot, ref: PlacementRef) {
+  const key = `${ref.namespace}/${ref.name}`;
+  const pages = decisionsOfPlacement(snapshot, ref).map((page) =>
+    decisionPageOf(page as unknown as KubeObject, undefined),
+  );
+  const published = new PublishedPlacements();
+  published.set(key, pages.filter(hasGroup));
+  return published.get(key)?.groups;
+}

@@ -1,0 +1,111 @@
+import type { Application } from '../../model/kind/argo-application.ts';
+import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
+import type { KubeObject } from '../../model/object-meta.ts';
+import { namespacedName } from '../../model/object-ref.ts';
+import type { PublishedGroup } from '../../publish/pages/published-placements.ts';
+import { decisionUses } from '../refresh/decision-use.ts';
+import { applicationsByCluster } from './application-clusters.ts';
+import { clusterHealth } from './cluster-health.ts';
+import { type ClosedGate, planWaves } from './plan-waves.ts';
+import { parseWaveRecord, type PlacementWaves, WAVES_ANNOTATION } from './wave-record.ts';
+import type { WaveRule } from './wave-rule.ts';
+import { waveUses } from './wave-use.ts';
+
+/** In what waves one ApplicationSet takes the clusters of a placement. */
+export interface WavesExplanation {
+  /** `namespace/name` */
+  readonly applicationSet: string;
+  /** Of all waves, also empty ones; empty where they are not known. */
+  readonly waves: readonly WaveExplanation[];
+  /** Why the waves are not known, as a sentence. */
+  readonly problem: string | undefined;
+}
+
+export interface WaveExplanation {
+  /** From 0. */
+  readonly wave: number;
+  /** Whether a cluster that joins the wave now is served at once. */
+  readonly isOpen: boolean;
+  /** Why it is not open, as a sentence. */
+  readonly why: string | undefined;
+  /** Clusters that the plugin generator gets, sorted. */
+  readonly served: readonly string[];
+  /** Clusters of the decision that it does not get yet, sorted. */
+  readonly waiting: readonly string[];
+}
+
+export interface WavesToExplain {
+  /** `namespace/name` */
+  readonly placement: string;
+  /** Of the decision that is published; undefined: none is. */
+  readonly groups: readonly PublishedGroup[] | undefined;
+  readonly clusters: readonly ManagedCluster[];
+  readonly nowMs: number;
+}
+
+export interface ApplicationsRead {
+  readonly applications: readonly Application[];
+  /** Why they could not be read. */
+  readonly problem: string | undefined;
+}
+
+/** The rule of an ApplicationSet for the placement, or why it has none that works; undefined: it asks for no waves of it. */
+export function waveRuleOf(
+  applicationSet: KubeObject,
+  placement: string,
+): WaveRule | { readonly problem: string } | undefined {
+  const uses = decisionUses(applicationSet['spec']);
+  const plugins = new Set(uses.flatMap((use) => (use.kind === 'plugin' ? [use.configMap] : [])));
+  const { rules, refused } = waveUses(uses, plugins);
+  const problem = refused.get(placement);
+  return problem === undefined ? rules.get(placement) : { problem };
+}
+
+/**
+ * Says which clusters of the decision are in which wave, as it is written on the ApplicationSet, and which waves are open.
+ * @param read the Applications that the ApplicationSet owns
+ */
+export function explainWaves(
+  applicationSet: KubeObject,
+  asked: WavesToExplain,
+  read: ApplicationsRead,
+): WavesExplanation | undefined {
+  const { placement, groups, clusters, nowMs } = asked;
+  const rule = waveRuleOf(applicationSet, placement);
+  if (rule === undefined) return undefined;
+  const name = namespacedName(applicationSet.metadata);
+  const unknown = (problem: string): WavesExplanation => ({ applicationSet: name, waves: [], problem });
+  if ('problem' in rule) return unknown(rule.problem);
+  if (groups === undefined) return unknown('no decision is published');
+  const written = applicationSet.metadata.annotations?.[WAVES_ANNOTATION];
+  const before = written === undefined ? undefined : parseWaveRecord(written)?.get(placement);
+  if (before === undefined)
+    return unknown('they are not written on the ApplicationSet: berth serve --argocd-waves writes them');
+  const byCluster = [...applicationsByCluster(read.applications, () => clusters).byCluster];
+  const health = new Map(byCluster.map(([cluster, own]) => [cluster, clusterHealth(own)]));
+  const healthProblem = read.problem;
+  const plan = planWaves({ rule, groups, before, health, healthProblem, nowMs });
+  return { applicationSet: name, waves: wavesOf(rule, plan.waves, before, plan.gate), problem: undefined };
+}
+
+/** What is served is what is written: the plan is what will be written next. */
+function wavesOf(
+  { count }: WaveRule,
+  planned: PlacementWaves,
+  written: PlacementWaves,
+  gate: ClosedGate | undefined,
+): readonly WaveExplanation[] {
+  const members = [...planned.clusters].sort(([a], [b]) => (a < b ? -1 : 1));
+  return Array.from({ length: count }, (_, wave) => {
+    const own = members.filter(([, one]) => one.wave === wave).map(([cluster]) => cluster);
+    const isServed = (cluster: string): boolean => written.clusters.get(cluster)?.isServed === true;
+    const isClosed = gate !== undefined && wave > gate.wave;
+    return {
+      wave,
+      isOpen: !isClosed,
+      why: isClosed ? `wave w${gate.wave} ${gate.why}` : undefined,
+      served: own.filter(isServed),
+      waiting: own.filter((cluster) => !isServed(cluster)),
+    };
+  });
+}
