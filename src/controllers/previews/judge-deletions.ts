@@ -20,6 +20,7 @@ import {
   possibleIdentities,
 } from '../../core/sync/plan-prune.ts';
 import { pruneInputFromMemory, readPruneMemory } from '../../core/sync/prune-memory.ts';
+import { dependentsWithout } from '../../core/sync/dependents-without.ts';
 import { mayCauseLosses, computeDeletionLosses } from '../../core/sync/compute-deletion-losses.ts';
 import { readDependents } from '../sources/pruning/read-dependents.ts';
 import type { SourceContent } from '../sources/manifests/source-content.ts';
@@ -47,6 +48,8 @@ export interface DeletionContext {
   readonly hub?: KubeApi | undefined;
   /** The source that owns an object which several declare. Absent: the first one in the settings. */
   readonly ownerOf?: OwnerOf | undefined;
+  /** What other sources delete by the same merge (`objectIdentity`): nothing is taken away from that. Absent: nothing. */
+  readonly deletedByOthers?: ReadonlySet<string> | undefined;
   /** RFC 3339. */
   readonly now: string;
 }
@@ -136,10 +139,11 @@ async function weigh(
   context: DeletionContext,
 ): Promise<Weighed> {
   if (!objects.some(mayCauseLosses)) return { losses: [], notEvaluated: [] };
-  const { before, all, hub, ownerOf, now } = context;
+  const { before, all, hub, ownerOf, now, deletedByOthers } = context;
   const [standing, comes] = [mergeSources(before, ownerOf).objects, mergeSources(all, ownerOf).objects];
   try {
-    const dependents = (hub && (await readDependents(hub, objects))) ?? predictDependents(standing, now);
+    const found = (hub && (await readDependents(hub, objects))) ?? predictDependents(standing, now);
+    const dependents = dependentsWithout(found, deletedByOthers);
     const staying = new Set(comes.map(({ object }) => objectIdentity(refOf(object))));
     const kept = standing.filter(({ object }) => staying.has(objectIdentity(refOf(object))));
     const snapshot = { now, scores: [], ...dependents };

@@ -20,7 +20,7 @@ import { readBase } from './read-base.ts';
 import type { CompactRecord } from '../../core/publish/record/compact-record.ts';
 import type { RecordedHubState } from './recorded-hub-state.ts';
 import { type JudgedDeletions, markHeldDeletions } from '../../core/preview/judged-deletions.ts';
-import { judgeDeletions } from './judge-deletions.ts';
+import { judgeSources, type ReadFleets } from './judge-sources.ts';
 import { readOwners } from './read-owners.ts';
 import { readWorks } from './read-works.ts';
 import {
@@ -156,23 +156,6 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     // A commit that was merged on trial exists nowhere: its files are those of the head.
     problems: [...problems, ...verdict.problems].map((problem) => locatedIn(head, after, problem)),
   };
-}
-
-type ReadFleets = readonly (SourceContent & SourceDeclaration)[];
-
-async function judgeSources(
-  { others = [], hubMemory, hubApi: hub }: PlanRevisionsInput,
-  [bases, heads]: readonly [ReadFleets, ReadFleets],
-  known: { readonly ownerOf: OwnerOf; readonly now: string },
-): Promise<readonly JudgedDeletions[]> {
-  return Promise.all(
-    heads.map((fleet, at) =>
-      judgeDeletions(bases[at] ?? fleet, fleet, {
-        ...{ before: [...bases, ...others], all: [...heads, ...others], hub, ...known },
-        memory: hubMemory?.deletions.get(fleet.name),
-      }),
-    ),
-  );
 }
 
 interface Besides {
