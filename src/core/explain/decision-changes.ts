@@ -34,8 +34,9 @@ const MAX_UNDONE = 100;
 export function decisionChanges(subject: ChangeSubject): DecisionChanges {
   const { decided, before } = subject;
   const { selected } = decided.result;
-  const gained = selected.filter((name) => !before.includes(name));
-  const lost = before.filter((name) => !selected.includes(name));
+  const [old, present] = [new Set(before), new Set(selected)];
+  const gained = selected.filter((name) => !old.has(name));
+  const lost = before.filter((name) => !present.has(name));
   const causes =
     gained.length + lost.length === 0
       ? new Map<string, readonly string[]>()
