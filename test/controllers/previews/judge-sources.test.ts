@@ -4,25 +4,23 @@ import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import { mergeSources } from '../../../src/core/preview/sides/merge-sources.ts';
 
 const GROUP = 'cluster.open-cluster-management.io';
-const object = (
-  kind: string,
-  version: string,
-  namespace: string | undefined,
-  name: string,
-  more = {},
-): KubeObject => ({
+const object = (kind: string, version: string, name: string, more = {}): KubeObject => ({
   apiVersion: `${GROUP}/${version}`,
   kind,
-  metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
+  metadata: { name },
   ...more,
 });
+const inTeam = (name: string) => ({ metadata: { name, namespace: 'team-a' } });
 const CLUSTERS = ['c1', 'c2', 'c3'];
-const placement = object('Placement', 'v1beta1', 'team-a', 'api', { spec: { clusterSets: ['blue'] } });
+const placement = object('Placement', 'v1beta1', 'api', {
+  ...inTeam('api'),
+  spec: { clusterSets: ['blue'] },
+});
 const bindings = ['blue', 'green', 'red'].map((set) =>
-  object('ManagedClusterSetBinding', 'v1beta2', 'team-a', set, { spec: { clusterSet: set } }),
+  object('ManagedClusterSetBinding', 'v1beta2', set, { ...inTeam(set), spec: { clusterSet: set } }),
 );
 const decisions = {
-  ...object('PlacementDecision', 'v1beta1', 'team-a', 'api-decision-1', {
+  ...object('PlacementDecision', 'v1beta1', 'api-decision-1', {
     status: { decisions: CLUSTERS.map((clusterName) => ({ clusterName, reason: '' })) },
   }),
   metadata: {
@@ -32,9 +30,9 @@ const decisions = {
   },
 };
 const fleet = [
-  object('ManagedClusterSet', 'v1beta2', undefined, 'blue', { spec: {} }),
+  object('ManagedClusterSet', 'v1beta2', 'blue', { spec: {} }),
   ...CLUSTERS.map((name) => ({
-    ...object('ManagedCluster', 'v1', undefined, name),
+    ...object('ManagedCluster', 'v1', name),
     metadata: { name, labels: { [`${GROUP}/clusterset`]: 'blue' } },
   })),
   ...bindings,
@@ -66,7 +64,7 @@ function source(
 }
 
 const judge = async (apps: readonly KubeObject[]): Promise<readonly (string | undefined)[]> => {
-  const other = object('Placement', 'v1beta1', 'team-a', 'idle', { spec: {} });
+  const other = object('Placement', 'v1beta1', 'idle', { ...inTeam('idle'), spec: {} });
   const bases = [source('fleet', 0, [...fleet, decisions]), source('apps', 1, [placement, other], true)];
   const withoutBlue = [...fleet, decisions].filter((one) => one !== bindings[0]);
   const heads = [
