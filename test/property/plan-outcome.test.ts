@@ -23,6 +23,7 @@ const KEPT: readonly { readonly seed: number; readonly commits: number; readonly
   { seed: 313, commits: 2, what: 'an approval that is replaced while another change is held because of it' },
   { seed: 3048, commits: 3, what: 'an object that leaves Git in the second commit that cannot be read' },
   { seed: 6032, commits: 9, what: 'a spec that goes back to the one that is published' },
+  { seed: 20102, commits: 4, what: 'a process killed while it publishes a release' },
   { seed: 7000, commits: 8, what: 'a process killed while it publishes, and the commit after that' },
 ];
 

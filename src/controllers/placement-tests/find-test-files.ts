@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { InputError } from '../../core/errors.ts';
 
-const TEST_FILE = /\.placement-test\.ya?ml$/;
+const TEST_FILE = /\.(?:placement|rule)-test\.ya?ml$/;
 
 /** The test files below the given folders, and the given files themselves, sorted. InputError when a path is not there. */
 export async function findTestFiles(roots: readonly string[], cwd: string): Promise<readonly string[]> {

@@ -51,10 +51,10 @@ export interface DeletionContext {
   readonly hub?: KubeApi | undefined;
   /** The source that owns an object which several declare. Absent: the first one in the settings. */
   readonly ownerOf?: OwnerOf | undefined;
+  /** What other sources delete by the same merge: nothing is taken away from that. Absent: nothing. */
+  readonly deletedByOthers?: readonly KubeObject[] | undefined;
   /** RFC 3339. */
   readonly now: string;
-  /** What other sources delete with the merge: when the controller looks again, it is gone, and nothing is taken from it. */
-  readonly deletedByOthers?: readonly KubeObject[] | undefined;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { PLACEMENT_TEST } from '../../core/placement-test/placement-test.ts';
+import { RULE_TEST } from '../../core/preview/rules/rule-test.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { BUILTIN_RESOURCES } from '../../hub/scheme/builtin/builtin-resources.ts';
 import { OCM_GROUPS } from '../../core/ocm/ocm-groups.ts';
@@ -23,7 +24,8 @@ export function kindScopes(objects: readonly KubeObject[]): (object: Kinded) => 
     scopes.set(`${kind}.${group}`, cluster !== true);
   for (const [group, kinds] of Object.entries(OCM_GROUPS))
     for (const { kind, cluster } of kinds) scopes.set(`${kind}.${group}`, cluster !== true);
-  scopes.set(`${PLACEMENT_TEST.kind}.${PLACEMENT_TEST.group}`, PLACEMENT_TEST.namespaced);
+  for (const { kind, group, namespaced } of [PLACEMENT_TEST, RULE_TEST])
+    scopes.set(`${kind}.${group}`, namespaced);
   for (const kind of ARGO_CD_KINDS) scopes.set(`${kind}.argoproj.io`, true);
   for (const object of objects) {
     if (object.kind !== 'CustomResourceDefinition') continue;

@@ -1,5 +1,5 @@
 import { decisionUses, type DecisionUse } from '../../core/argocd/refresh/decision-use.ts';
-import { canonicalJson } from '../../core/model/json-equal.ts';
+import { jsonEqual } from '../../core/model/json-equal.ts';
 import type { PlacementDecision } from '../../core/model/kind/placement-decision.ts';
 import { PLACEMENT_LABEL } from '../../core/model/kind/placement-decision.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
@@ -111,7 +111,7 @@ function isApplicationSet({ apiVersion, kind }: KubeObject): boolean {
 function ownChange(old: KubeObject | undefined, now: KubeObject | undefined): ApplicationSetPlan['change'] {
   if (old === undefined) return 'created';
   if (now === undefined) return 'deleted';
-  const isSame = old === now || canonicalJson(old['spec'] ?? null) === canonicalJson(now['spec'] ?? null);
+  const isSame = jsonEqual(old['spec'] ?? null, now['spec'] ?? null);
   return isSame ? 'unchanged' : 'changed';
 }
 
@@ -164,11 +164,11 @@ function changeOf(before: RenderedSide, after: RenderedSide): InputChange {
   const owners = new Set<string>();
   for (const key of new Set([...old.keys(), ...now.keys()]))
     if (
-      canonicalJson(seenOf(old.get(key))) !== canonicalJson(seenOf(now.get(key))) ||
+      !jsonEqual(seenOf(old.get(key)), seenOf(now.get(key))) ||
       (clusters.size > 0 && listsOneOf(now.get(key) ?? [], clusters))
     )
       owners.add(key);
-  const configured = canonicalJson(dataOf(before.objects)) !== canonicalJson(dataOf(after.objects));
+  const configured = !jsonEqual(dataOf(before.objects), dataOf(after.objects));
   return {
     reaches: (set) =>
       configured ||
@@ -197,7 +197,7 @@ function changedClusters(before: Snapshot, after: Snapshot): ReadonlySet<string>
     const { name } = cluster.metadata;
     const standing = old.get(name);
     old.delete(name);
-    if (standing !== cluster && canonicalJson(standing ?? null) !== canonicalJson(cluster)) changed.add(name);
+    if (!jsonEqual(standing, cluster)) changed.add(name);
   }
   for (const name of old.keys()) changed.add(name);
   const scores = new Set(before.scores);

@@ -1,4 +1,3 @@
-import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { Problem } from '../../core/model/problem.ts';
 import { InputError } from '../../core/errors.ts';
 import { formatRfc3339, instantFromEpochMs, parseRfc3339 } from '../../core/model/rfc3339.ts';
@@ -21,7 +20,7 @@ import { readBase } from './read-base.ts';
 import type { CompactRecord } from '../../core/publish/record/compact-record.ts';
 import type { RecordedHubState } from './recorded-hub-state.ts';
 import { type JudgedDeletions, markHeldDeletions } from '../../core/preview/judged-deletions.ts';
-import { judgeDeletions } from './judge-deletions.ts';
+import { judgeSources, type ReadFleets } from './judge-sources.ts';
 import { readOwners } from './read-owners.ts';
 import { readWorks } from './read-works.ts';
 import {
@@ -157,32 +156,6 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     // A commit that was merged on trial exists nowhere: its files are those of the head.
     problems: [...problems, ...verdict.problems].map((problem) => locatedIn(head, after, problem)),
   };
-}
-
-type ReadFleets = readonly (SourceContent & SourceDeclaration)[];
-
-/** A source whose deletions are held because of what another source deletes is judged again without that, as the controller does. */
-async function judgeSources(
-  { others = [], hubMemory, hubApi: hub }: PlanRevisionsInput,
-  [bases, heads]: readonly [ReadFleets, ReadFleets],
-  known: { readonly ownerOf: OwnerOf; readonly now: string },
-): Promise<readonly JudgedDeletions[]> {
-  const judge = (fleet: ReadFleets[number], at: number, deletedByOthers: readonly KubeObject[]) =>
-    judgeDeletions(bases[at] ?? fleet, fleet, {
-      ...{ before: [...bases, ...others], all: [...heads, ...others], hub, ...known, deletedByOthers },
-      memory: hubMemory?.deletions.get(fleet.name),
-    });
-  let judged = await Promise.all(heads.map((fleet, at) => judge(fleet, at, [])));
-  for (let known = 0; ; ) {
-    const deleted = judged.flatMap((one) => one.deleted);
-    if (deleted.length === known || judged.every(({ held }) => held === undefined)) return judged;
-    known = deleted.length;
-    const again = async (fleet: ReadFleets[number], at: number): Promise<JudgedDeletions> => {
-      const before = judged[at];
-      return before !== undefined && before.held === undefined ? before : judge(fleet, at, deleted);
-    };
-    judged = await Promise.all(heads.map(again));
-  }
 }
 
 interface Besides {

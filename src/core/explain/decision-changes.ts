@@ -1,7 +1,7 @@
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { clusterVerdict } from './verdict/cluster-verdict.ts';
 import type { DecidedPlacement } from './verdict/cluster-verdict.ts';
-import { decideFirstPlacement } from './verdict/decide-in-snapshot.ts';
+import { CauseTrials } from './cause-trials.ts';
 import type { ClusterVerdict, DecisionChange, DecisionChanges } from './verdict/explanation.ts';
 import { refusalText } from './text/refusal-text.ts';
 import { findCluster } from './snapshot/snapshot-lookup.ts';
@@ -18,6 +18,8 @@ export interface ChangeSubject {
   readonly snapshotBefore?: Snapshot | undefined;
   /** `namespace/name` of each placement that exists; undefined: unknown. */
   readonly existingPlacements?: ReadonlySet<string> | undefined;
+  /** Shared by explanations of the same two snapshots, which then cost less. */
+  readonly trials?: CauseTrials | undefined;
 }
 
 /** Where only several decisions of others together make a move, so many of them are named. */
@@ -32,8 +34,9 @@ const MAX_UNDONE = 100;
 export function decisionChanges(subject: ChangeSubject): DecisionChanges {
   const { decided, before } = subject;
   const { selected } = decided.result;
-  const gained = selected.filter((name) => !before.includes(name));
-  const lost = before.filter((name) => !selected.includes(name));
+  const [old, present] = [new Set(before), new Set(selected)];
+  const gained = selected.filter((name) => !old.has(name));
+  const lost = before.filter((name) => !present.has(name));
   const causes =
     gained.length + lost.length === 0
       ? new Map<string, readonly string[]>()
@@ -53,7 +56,7 @@ function becauseOf(verdict: ClusterVerdict): string {
 }
 
 function findCauses(
-  { snapshot, snapshotBefore, decided, before, existingPlacements: standing }: ChangeSubject,
+  { snapshot, snapshotBefore, decided, before, existingPlacements: standing, trials: shared }: ChangeSubject,
   moved: readonly string[],
 ): Map<string, readonly string[]> {
   if (snapshotBefore === undefined) return new Map();
@@ -61,12 +64,14 @@ function findCauses(
   const placement = `Placement ${namespace}/${name}`;
   const objects = relevant(snapshotDifferences(snapshotBefore, snapshot), moved, placement);
   // What others decided follows from other changes, and is what this placement sees of them.
-  const decisions = decisionDifferences(snapshotBefore, snapshot, { own: `${namespace}/${name}`, standing })
+  const trials = shared ?? new CauseTrials();
+  const own = `${namespace}/${name}`;
+  const decisions = decisionDifferences(snapshotBefore, snapshot, { own, standing, readers: trials })
     .toSorted((a, b) => Number(touches(b, moved)) - Number(touches(a, moved)))
     .slice(0, Math.max(0, MAX_UNDONE - objects.length));
   const selectedAfter = (undo: SnapshotDifference['undo']): readonly string[] => {
     const undone = onlyPlacement(undo(snapshot), namespace, name);
-    return undone === undefined ? [] : (decideFirstPlacement(undone)?.result.selected ?? []);
+    return undone === undefined ? [] : trials.selected(undone);
   };
   const tried = [...objects, ...decisions].map((difference) => ({
     difference,

@@ -10,19 +10,25 @@ export interface DecisionDifference extends SnapshotDifference {
   readonly moved: ReadonlySet<string>;
 }
 
+export interface DecisionDifferenceOptions {
+  /** `namespace/name` of the placement that is explained. */
+  readonly own: string;
+  /** `namespace/name` of each placement that exists in the later snapshot; undefined: unknown. */
+  readonly standing: ReadonlySet<string> | undefined;
+  /** That read mostly the same decisions before; absent: new ones. */
+  readonly readers?: { readonly earlier: PublishedClusters; readonly later: PublishedClusters } | undefined;
+}
+
 /**
  * Other placements whose decisions are not the same in two snapshots: Balance counts them.
- * @param own `namespace/name` of the placement that is explained
- * @param standing `namespace/name` of each placement that exists in the later snapshot; undefined: unknown
  */
 export function decisionDifferences(
   before: Snapshot,
   after: Snapshot,
-  { own, standing }: { readonly own: string; readonly standing: ReadonlySet<string> | undefined },
+  { own, standing, readers }: DecisionDifferenceOptions,
 ): readonly DecisionDifference[] {
-  const [old, present] = [before, after].map(
-    ({ decisions }) => new PublishedClusters().read(decisions).clusters,
-  ) as [ReadonlyMap<string, readonly string[]>, ReadonlyMap<string, readonly string[]>];
+  const old = (readers?.earlier ?? new PublishedClusters()).read(before.decisions).clusters;
+  const present = (readers?.later ?? new PublishedClusters()).read(after.decisions).clusters;
   const owners = [...new Set([...old.keys(), ...present.keys()])].filter(
     (owner) => owner !== '' && owner !== own,
   );
@@ -35,10 +41,7 @@ export function decisionDifferences(
         object: `Placement ${owner} (${wordsFor({ isDeleted, isNew: !old.has(owner) })})`,
         cluster: undefined,
         kind: 'PlacementDecision',
-        moved: new Set([
-          ...was.filter((one) => !is.includes(one)),
-          ...is.filter((one) => !was.includes(one)),
-        ]),
+        moved: exchanged(was, is),
         undo: (snapshot) => ({
           ...snapshot,
           decisions: withPagesOf(owner, before.decisions, snapshot.decisions),
@@ -46,6 +49,12 @@ export function decisionDifferences(
       },
     ];
   });
+}
+
+/** The names that are in one of the lists. */
+function exchanged(was: readonly string[], is: readonly string[]): ReadonlySet<string> {
+  const [old, present] = [new Set(was), new Set(is)];
+  return new Set([...was.filter((one) => !present.has(one)), ...is.filter((one) => !old.has(one))]);
 }
 
 function wordsFor({ isDeleted, isNew }: { readonly isDeleted: boolean; readonly isNew: boolean }): string {

@@ -1,4 +1,5 @@
 import { printable } from '../model/printable.ts';
+import { formatLocation } from '../model/source-location.ts';
 import type { TestReport } from './junit.ts';
 
 const PAINT = { ok: '\u001b[32m', fail: '\u001b[31m', off: '\u001b[0m' } as const;
@@ -24,12 +25,13 @@ export function renderReport({ file, name, cases, problems }: TestReport, colour
     colour ? `${PAINT[kind]}${word}${PAINT.off}` : word;
   const lines = [printable(`${file}: ${name}`)];
   for (const problem of problems) lines.push(`  ${mark('fail', 'ERROR')}  ${indented(problem, 9)}`);
-  for (const { name: caseName, failures, error } of cases) {
+  for (const { name: caseName, failures, error, location } of cases) {
     const reasons = error === undefined ? failures : [error];
     const passed = reasons.length === 0;
     lines.push(
       `  ${passed ? mark('ok', 'ok   ') : mark('fail', error === undefined ? 'FAIL ' : 'ERROR')}  ${printable(caseName)}`,
     );
+    if (!passed && location !== undefined) lines.push(`           ${formatLocation(location)}`);
     for (const reason of reasons) lines.push(`           ${indented(reason, 11)}`);
   }
   return `${lines.join('\n')}\n`;
@@ -37,6 +39,24 @@ export function renderReport({ file, name, cases, problems }: TestReport, colour
 
 export function renderCounts({ passed, failed, broken }: TestCounts): string {
   return `${passed} passed, ${failed} failed${broken === 0 ? '' : `, ${broken} broken`}\n`;
+}
+
+/** Tests for programs: the objects of `-o json` and `-o yaml`. */
+export function describeReports(reports: readonly TestReport[]): unknown {
+  return {
+    ...countCases(reports),
+    tests: reports.map(({ file, name, durationMs, problems, cases }) => ({
+      ...{ file, name, durationMs: Math.round(durationMs), problems },
+      cases: cases.map(({ name: caseName, placement, failures, error, location }) => ({
+        name: caseName,
+        outcome: error !== undefined ? 'broken' : failures.length > 0 ? 'failed' : 'passed',
+        placement: placement === '' ? undefined : placement,
+        failures,
+        error,
+        location,
+      })),
+    })),
+  };
 }
 
 function indented(text: string, columns: number): string {

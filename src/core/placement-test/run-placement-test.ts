@@ -1,6 +1,7 @@
 import { applySnapshotChanges } from '../explain/snapshot/apply-snapshot-change.ts';
 import { withRecordedResults } from '../explain/snapshot/recorded-decisions.ts';
 import type { PlacementRef } from '../explain/snapshot/snapshot-change.ts';
+import type { SourceLocation } from '../model/source-location.ts';
 import type { ScheduleResult } from '../placement/result/schedule-result.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { checkExpectation } from './check-expectation.ts';
@@ -9,11 +10,14 @@ import type { PlacementTestCase } from './placement-test.ts';
 
 export interface CaseOutcome {
   readonly name: string;
+  /** '' where the case is about no single one. */
   readonly placement: string;
   /** What does not hold; empty: passed. */
   readonly failures: readonly string[];
   /** The case itself is wrong (no such placement or cluster): it proves nothing either way. */
   readonly error: string | undefined;
+  /** Of the case in its file. */
+  readonly location?: SourceLocation | undefined;
 }
 
 export interface TestEngine {

@@ -100,11 +100,11 @@ export class PlacementEngine {
     }
   }
 
-  /** Schedules in the listed order up to and including one placement; undefined when there is none of that key. */
+  /** Schedules in the listed order what is not yet, up to and including one placement; undefined when there is none of that key. */
   scheduleUntil(key: string): ScheduleResult | undefined {
-    const last = this.#listed.positionOf(key);
-    if (last === undefined) return undefined;
-    for (let position = 0; position <= last; position++) this.#scheduleOrHold(position);
+    const last = this.#listed.positionOf(key) ?? -1;
+    for (let position = 0; position <= last; position++)
+      if (this.#listed.states[position] === undefined) this.#scheduleOrHold(position);
     return this.result(key);
   }
 

@@ -1,11 +1,12 @@
 import { decisionChanges } from '../explain/decision-changes.ts';
-import { decideInSnapshot } from '../explain/verdict/decide-in-snapshot.ts';
+import { CauseTrials } from '../explain/cause-trials.ts';
+import { SnapshotDecider } from '../explain/verdict/decide-in-snapshot.ts';
 import type { DecisionChanges } from '../explain/verdict/explanation.ts';
 import type { PlanJudges, PlanSide } from './plan-input.ts';
 import { namespacedName } from '../model/object-ref.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
-/** Each explanation decides again, so that only the first changed placements of a huge change are explained. */
+/** Each explanation decides again what it takes back, so that only the first changed placements of a huge change are explained. */
 const MAX_EXPLAINED = 100;
 
 /**
@@ -16,6 +17,13 @@ export function makeMoveExplainer(
   before: PlanSide,
   snapshotOf: (key: string) => Snapshot,
 ): PlanJudges['explain'] {
+  const trials = new CauseTrials();
+  const deciders = new Map<Snapshot, SnapshotDecider>();
+  const deciderOf = (snapshot: Snapshot): SnapshotDecider => {
+    const decider = deciders.get(snapshot) ?? new SnapshotDecider(snapshot);
+    deciders.set(snapshot, decider);
+    return decider;
+  };
   const known = new Map<string, DecisionChanges | undefined>();
   const old = new Map(
     before.results.map((result) => [namespacedName(result.placement.metadata), result.selected]),
@@ -33,12 +41,13 @@ export function makeMoveExplainer(
   function changesOf(key: string, selected: readonly string[]): DecisionChanges | undefined {
     const slash = key.indexOf('/');
     const ref = { namespace: key.slice(0, Math.max(slash, 0)), name: key.slice(slash + 1) };
-    const decision = decideInSnapshot(snapshotOf(key), ref);
+    const decision = deciderOf(snapshotOf(key)).decide(ref);
     if (decision === undefined) return undefined;
     return decisionChanges({
       ...decision,
       before: selected,
       snapshotBefore: before.snapshot,
+      trials,
     });
   }
 }

@@ -123,6 +123,6 @@ describe('berth test', () => {
     const { code, err } = await berth('test', empty);
     rmSync(empty, { recursive: true });
     expect(code).toBe(1);
-    expect(err).toContain('no *.placement-test.yaml below');
+    expect(err).toContain('no *.placement-test.yaml or *.rule-test.yaml below');
   });
 });

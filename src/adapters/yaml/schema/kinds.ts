@@ -1,9 +1,15 @@
 import { apiVersionOf } from '../../../core/model/kinds.ts';
 import { PLACEMENT_TEST } from '../../../core/placement-test/placement-test.ts';
+import { RULE_TEST } from '../../../core/preview/rules/rule-test.ts';
 import { type KnownKind, OCM_MANIFESTS } from './ocm-schemas.ts';
 import { placementTest } from './placement-test.ts';
+import { ruleTest } from './rule-test.ts';
 
-const KNOWN: readonly KnownKind[] = [...OCM_MANIFESTS, { info: PLACEMENT_TEST, schema: placementTest }];
+const KNOWN: readonly KnownKind[] = [
+  ...OCM_MANIFESTS,
+  { info: PLACEMENT_TEST, schema: placementTest },
+  { info: RULE_TEST, schema: ruleTest },
+];
 
 const BY_TYPE = new Map(KNOWN.map((known) => [`${apiVersionOf(known.info)} ${known.info.kind}`, known]));
 const BY_GROUP_KIND = new Map(KNOWN.map((known) => [`${known.info.group} ${known.info.kind}`, known]));

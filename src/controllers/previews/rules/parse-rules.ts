@@ -11,7 +11,7 @@ import { compileRule } from '../../../core/preview/rules/rule-cel.ts';
 const text = z.string().min(1);
 
 /** docs/preview.md explains the fields. */
-const rulesSchema = z.strictObject({
+export const rulesSchema = z.strictObject({
   rules: z
     .array(
       z.strictObject({

@@ -5,8 +5,8 @@ import type { TreeEntry } from '../../../adapters/git/repository/git-repository.
 import { InputError } from '../../../core/errors.ts';
 import type { Problem } from '../../../core/model/problem.ts';
 
-/** Placement tests (`*.placement-test.yaml`) are beside manifests, but are run and not applied. */
-const EXTENSIONS = /(?<!\.placement-test)\.(?:ya?ml|json)$/i;
+/** Tests (`*.placement-test.yaml`, `*.rule-test.yaml`) are beside manifests, but are run and not applied. */
+const EXTENSIONS = /(?<!\.(?:placement|rule)-test)\.(?:ya?ml|json)$/i;
 
 /**
  * Which paths hold manifests: YAML and JSON files that match one of the globs (all when there are none) and none of the

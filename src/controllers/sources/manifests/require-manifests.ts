@@ -17,6 +17,6 @@ export function requireManifests(
   throw new InputError(`holds no manifest: got no file, expected *.yaml, *.yml or *.json${among}`, {
     code: 'source.no-manifests',
     subject: where,
-    hint: 'folders below it are looked through as well; *.placement-test.yaml and what begins with a dot are no manifests',
+    hint: 'folders below it are looked through as well; *.placement-test.yaml, *.rule-test.yaml and what begins with a dot are no manifests',
   });
 }

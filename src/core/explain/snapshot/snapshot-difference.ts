@@ -40,6 +40,7 @@ function listDifferences(
   list: ListName,
   kind: string,
 ): readonly SnapshotDifference[] {
+  if (snapshots.before === snapshots.after) return [];
   const old = byKey(snapshots.before);
   const present = byKey(snapshots.after);
   const differences: SnapshotDifference[] = [];

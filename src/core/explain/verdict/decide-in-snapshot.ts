@@ -1,3 +1,4 @@
+import type { PlacementDecision } from '../../model/kind/placement-decision.ts';
 import type { Placement } from '../../model/kind/placement.ts';
 import { decisionOwner } from '../../placement/prior/decision-owner.ts';
 import { PlacementEngine } from '../../placement/engine.ts';
@@ -41,26 +42,55 @@ function decidedOf(
 
 /** Decides the placements in their order up to the wanted one; undefined when there is none of that name. */
 export function decideInSnapshot(snapshot: Snapshot, ref: PlacementRef): SnapshotDecision | undefined {
-  const key = `${ref.namespace}/${ref.name}`;
-  const engine = new PlacementEngine(snapshot);
-  engine.scheduleUntil(key);
-  const decided = decisionOfEngine(engine, ref, snapshot.now);
-  if (decided === undefined) return undefined;
-  const earlier = engine
-    .results()
-    .filter(({ placement, outcome }) => outcome !== 'skipped' && placementKey(placement) !== key)
-    .map((result) => withHeld(result, snapshot.held?.[placementKey(result.placement)]));
-  const replaced = new Set(earlier.map(({ placement }) => placementKey(placement)));
-  const decisions = [
-    ...snapshot.decisions.filter((decision) => !replaced.has(decisionOwner(decision) ?? '')),
-    ...earlier.flatMap(decisionObjects),
-  ];
-  const standing = new Set(snapshot.placements.map(placementKey));
-  return {
-    snapshot: { ...snapshot, placements: [decided.result.placement], decisions },
-    decided,
-    existingPlacements: standing,
-  };
+  return new SnapshotDecider(snapshot).decide(ref);
+}
+
+/** Decides wanted placements of one snapshot: asked for in their order, each goes on from the one before. */
+export class SnapshotDecider {
+  readonly #snapshot: Snapshot;
+  readonly #standing: ReadonlySet<string>;
+  /** The pages of results that others count. */
+  readonly #pages = new Map<ScheduleResult, readonly PlacementDecision[]>();
+  #engine: PlacementEngine;
+
+  constructor(snapshot: Snapshot) {
+    this.#snapshot = snapshot;
+    this.#standing = new Set(snapshot.placements.map(placementKey));
+    this.#engine = new PlacementEngine(snapshot);
+  }
+
+  /** A decision explains itself until the next one is asked for. Undefined when there is no placement of that name. */
+  decide(ref: PlacementRef): SnapshotDecision | undefined {
+    const key = `${ref.namespace}/${ref.name}`;
+    const snapshot = this.#snapshot;
+    if (this.#engine.result(key) !== undefined) this.#engine = new PlacementEngine(snapshot);
+    const engine = this.#engine;
+    engine.scheduleUntil(key);
+    const decided = decisionOfEngine(engine, ref, snapshot.now);
+    if (decided === undefined) return undefined;
+    const earlier = engine
+      .results()
+      .filter(({ placement, outcome }) => outcome !== 'skipped' && placementKey(placement) !== key);
+    const replaced = new Set(earlier.map(({ placement }) => placementKey(placement)));
+    const decisions = [
+      ...snapshot.decisions.filter((decision) => !replaced.has(decisionOwner(decision) ?? '')),
+      ...earlier.flatMap((result) => this.#pagesOf(result)),
+    ];
+    return {
+      snapshot: { ...snapshot, placements: [decided.result.placement], decisions },
+      decided,
+      existingPlacements: this.#standing,
+    };
+  }
+
+  #pagesOf(result: ScheduleResult): readonly PlacementDecision[] {
+    const known = this.#pages.get(result);
+    if (known !== undefined) return known;
+    const held = this.#snapshot.held?.[placementKey(result.placement)];
+    const pages = decisionObjects(withHeld(result, held));
+    this.#pages.set(result, pages);
+    return pages;
+  }
 }
 
 /** Decides the only (or first) placement of a snapshot. */

@@ -5,14 +5,16 @@ import { recentRemovals, type Removal } from './removal-window.ts';
 
 /**
  * The removals that count toward the budget, including those of an interrupted change that the hub no longer lists.
- * Removals that were announced and never made do not count, so it need not be known how far the change got.
+ * Removals that were announced and never made do not count, so it need not be known how far the change got. A released change that is done
+ * resets them, also where the process was killed before it noted that.
  */
 export function countedRemovals(
   state: PublishState | undefined,
   published: readonly string[],
 ): readonly Removal[] {
   const { change, removals = [] } = state ?? {};
-  if (change === undefined || change.released !== undefined) return removals;
+  if (change === undefined) return removals;
+  if (change.released !== undefined) return isUnfinished(change, published) ? removals : [];
   const listed = new Set(published);
   const count = change.removed.filter((cluster) => !listed.has(cluster)).length;
   return count === 0 ? removals : [...removals, { atMs: change.atMs, count }];
@@ -27,8 +29,7 @@ export function endFinishedChange(state: PublishState, published: readonly strin
     ...state,
     publishedAtMs: atMs,
     released,
-    // A release resets the removals.
-    removals: released === undefined ? countedRemovals(state, published) : [],
+    removals: countedRemovals(state, published),
     spent: addSpentToken(state.spent, released?.token),
     change: undefined,
   };

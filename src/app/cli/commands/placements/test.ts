@@ -3,21 +3,28 @@ import { errorText, InputError } from '../../../../core/errors.ts';
 import type { TestReport } from '../../../../core/placement-test/junit.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
+import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
 import { messageLines, writePainted } from '../../../terminal/terminal-output.ts';
 
 interface TestOptions {
+  readonly output: OutputFormat | 'junit';
   readonly junit?: string;
   readonly now?: string;
+  readonly argocdNamespace: string;
 }
 
 export const testCommand: CliCommand = {
   register(program, run) {
     program
       .command('test')
-      .description('run the placement tests (*.placement-test.yaml) of a repository')
+      .description(
+        'run the tests of a repository: of placements (*.placement-test.yaml) and of guard rules (*.rule-test.yaml)',
+      )
       .argument('[paths...]', 'folders to look into, or test files', ['.'])
       .option('--junit <file>', 'also write the results as JUnit XML')
       .option('--now <time>', 'time for tests that set none (RFC 3339)')
+      .option('--argocd-namespace <name>', 'namespace of Argo CD', 'argocd')
+      .addOption(outputOption('junit'))
       .addHelpText('after', HELP)
       .action(run((io, paths: readonly string[], options: TestOptions) => test(io, paths, options)));
   },
@@ -30,37 +37,61 @@ Examples:
   berth test
   berth test teams/web --junit results.xml
   berth test fleet/lose-eu.placement-test.yaml
+  berth test .berth/tests -o json
+  berth test examples/guard-rules
 `;
 
 async function test(io: CliIo, paths: readonly string[], options: TestOptions): Promise<ExitCode> {
   const { findTestFiles } = await import('../../../../controllers/placement-tests/find-test-files.ts');
   const { runTestFile } = await import('../../../../controllers/placement-tests/run-test-file.ts');
   const { TEST_ENGINE } = await import('../../../../core/placement-test/test-engine.ts');
-  const { countCases, renderCounts, renderReport } = await import(
-    '../../../../core/placement-test/render-report.ts'
-  );
+  const { countCases } = await import('../../../../core/placement-test/render-report.ts');
+  const { applicationContext } = await import('../../../worlds/argo-part.ts');
   const files = await findTestFiles(paths, io.cwd);
   if (files.length === 0) {
-    io.stderr.write(messageLines('error', `no *.placement-test.yaml below ${paths.join(', ')}`));
+    io.stderr.write(
+      messageLines('error', `no *.placement-test.yaml or *.rule-test.yaml below ${paths.join(', ')}`),
+    );
     return 1;
   }
   const run = {
     cwd: io.cwd,
     now: options.now ?? new Date().toISOString(),
     engine: TEST_ENGINE,
+    applications: applicationContext(options.argocdNamespace, []),
     signal: io.signal,
     clockMs: () => performance.now(),
   };
-  const reports = [];
-  for (const file of files) {
-    const found = await runTestFile(file, run);
-    for (const report of found) writePainted(io.stdout, renderReport(report, io.colour));
-    reports.push(...found);
-  }
-  const counts = countCases(reports);
-  io.stdout.write(renderCounts(counts));
+  const reports: TestReport[] = [];
+  for (const file of files) reports.push(...(await runTestFile(file, run)));
+  await writeReports(io, reports, options.output);
   if (options.junit !== undefined) await writeJunit(io, options.junit, reports);
-  return counts.failed + counts.broken === 0 ? 0 : 1;
+  const { failed, broken } = countCases(reports);
+  return failed + broken === 0 ? 0 : 1;
+}
+
+async function writeReports(
+  io: CliIo,
+  reports: readonly TestReport[],
+  format: TestOptions['output'],
+): Promise<void> {
+  const { countCases, describeReports, renderCounts, renderReport } = await import(
+    '../../../../core/placement-test/render-report.ts'
+  );
+  switch (format) {
+    case 'table':
+      for (const report of reports) writePainted(io.stdout, renderReport(report, io.colour));
+      io.stdout.write(renderCounts(countCases(reports)));
+      return;
+    case 'junit': {
+      const { renderJunit } = await import('../../../../core/placement-test/junit.ts');
+      io.stdout.write(renderJunit(reports));
+      return;
+    }
+    case 'json':
+    case 'yaml':
+      io.stdout.write(await renderDocument(describeReports(reports), format));
+  }
 }
 
 async function writeJunit(io: CliIo, file: string, reports: readonly TestReport[]): Promise<void> {

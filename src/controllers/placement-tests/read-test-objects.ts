@@ -1,0 +1,41 @@
+import { parseManifests } from '../../adapters/yaml/parse-manifests.ts';
+import type { Problem } from '../../core/model/problem.ts';
+import { objectIdentity, refOf } from '../../core/model/object-ref.ts';
+import { formatLocation } from '../../core/model/source-location.ts';
+import type { SourceObject } from '../../core/model/source-object.ts';
+
+/** Objects that a test has, and what is wrong with them. */
+export interface TestObjects {
+  readonly objects: readonly SourceObject[];
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * Checks objects of a test file like a file of their own, so that a mistake in them is found.
+ * @param shown how messages name the place, such as `a.placement-test.yaml (spec.objects)`
+ */
+export function readInlineObjects(shown: string, objects: readonly unknown[]): TestObjects {
+  const text = objects.map((one) => JSON.stringify(one)).join('\n---\n');
+  const { manifests, problems } = parseManifests({ file: shown, text });
+  return { objects: manifests, problems };
+}
+
+/** Objects of the fleet, with those of the same kind and name replaced. */
+export function overlayObjects(
+  fleet: readonly SourceObject[],
+  own: readonly SourceObject[],
+): readonly SourceObject[] {
+  const key = ({ object }: SourceObject): string => objectIdentity(refOf(object));
+  const replaced = new Set(own.map(key));
+  return [...fleet.filter((one) => !replaced.has(key(one))), ...own];
+}
+
+export function errorsAmong(problems: readonly Problem[]): readonly Problem[] {
+  return problems.filter(({ severity }) => severity === 'error');
+}
+
+/** `file:line:column: Placement a/b: what is wrong` */
+export function testProblemText({ message, location, object }: Problem): string {
+  const where = location === undefined ? '' : `${formatLocation(location)}: `;
+  return `${where}${object === undefined ? '' : `${object}: `}${message}`;
+}

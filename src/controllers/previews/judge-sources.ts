@@ -1,0 +1,47 @@
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import type { JudgedDeletions } from '../../core/preview/judged-deletions.ts';
+import type { OwnerOf, SourceDeclaration } from '../../core/preview/sides/merge-sources.ts';
+import type { KubeApi } from '../../core/ports.ts';
+import type { SourceContent } from '../sources/manifests/source-content.ts';
+import { judgeDeletions } from './judge-deletions.ts';
+import type { RecordedHubState } from './recorded-hub-state.ts';
+
+export type ReadFleets = readonly (SourceContent & SourceDeclaration)[];
+
+interface JudgedInput {
+  readonly others?: readonly SourceDeclaration[] | undefined;
+  readonly hubMemory?: RecordedHubState | undefined;
+  readonly hubApi?: KubeApi | undefined;
+}
+
+/**
+ * Judges the deletions of every source of a merge. What one source deletes, another one takes nothing away from: the sources look again
+ * until nothing is left to do, so it does not count which of them is first.
+ */
+export async function judgeSources(
+  { others = [], hubMemory, hubApi: hub }: JudgedInput,
+  [bases, heads]: readonly [ReadFleets, ReadFleets],
+  known: { readonly ownerOf: OwnerOf; readonly now: string },
+): Promise<readonly JudgedDeletions[]> {
+  const judge = (deletedBy: readonly (readonly KubeObject[])[]): Promise<readonly JudgedDeletions[]> =>
+    Promise.all(
+      heads.map((fleet, at) =>
+        judgeDeletions(bases[at] ?? fleet, fleet, {
+          ...{ before: [...bases, ...others], all: [...heads, ...others], hub, ...known },
+          memory: hubMemory?.deletions.get(fleet.name),
+          deletedByOthers: deletedBy.flatMap((gone, other) => (other === at ? [] : gone)),
+        }),
+      ),
+    );
+  let judged = await judge([]);
+  let deleted = 0;
+  // Each round deletes more than the one before, or is the last.
+  while (heads.length > 1 && judged.some(({ held }) => held !== undefined)) {
+    const deletedBy = judged.map((one) => one.deleted);
+    const count = deletedBy.flat().length;
+    if (count <= deleted) break;
+    deleted = count;
+    judged = await judge(deletedBy);
+  }
+  return judged;
+}
