@@ -365,6 +365,20 @@ describe('a change of a process that was killed', () => {
   });
 });
 
+describe('a result that was decided for an earlier spec', () => {
+  const result = resultOf(webPlacement(), ['c2', 'c3']);
+  const passAt = (generation: number) =>
+    wholePass(next({ placement: webPlacement({ generation }), result }), published).lines;
+
+  it('moves nothing: the placement is decided again first', () => {
+    expect(passAt(2)).toEqual(['decide again inputs', 'settled c1,c2', 'end, again after 2000']);
+  });
+
+  it('is published where the spec is still the same', () => {
+    expect(passAt(1)).toContain('write web-decision-1 c2,c3');
+  });
+});
+
 describe('a change whose last answer was lost', () => {
   /** c1 was to go; the write was carried out. */
   const lost = run([next({ clusters: ['c2'] }), PERSISTED, failed('pages', true)], published);

@@ -254,7 +254,8 @@ function tooEarly(state: PassingState, { published }: PassPages, wanted: Publica
     const age = facts.snapshotAge();
     const waitMs = HALF_COMMIT_RETRY_MS;
     if (age === 'half') return { state: { ...state, waitsForCommit: true }, actions: [], waitMs };
-    if (age === 'overtaken') return { state, actions: [{ kind: 'decide-again', cause: 'inputs' }], waitMs };
+    if (age === 'overtaken' || isOfEarlierSpec(state))
+      return { state, actions: [{ kind: 'decide-again', cause: 'inputs' }], waitMs };
   }
   let rested = state;
   if (moves && isDisturbed(state.disturbance, nowMs)) {
@@ -265,6 +266,12 @@ function tooEarly(state: PassingState, { published }: PassPages, wanted: Publica
   // Half of a commit on the hub makes something else of it.
   const isWaiting = wanted.approval === 'differs' && isPlanWaiting(facts.plans, nowMs);
   return { state: rested, actions: [], waitMs: isWaiting ? PLAN_RETRY_MS : 0 };
+}
+
+/** A release that comes with another spec approves nothing of what was decided for the spec before. */
+function isOfEarlierSpec({ pass: { placement, result } }: PassingState): boolean {
+  const { generation } = placement.metadata;
+  return generation !== undefined && generation !== result.placement.metadata.generation;
 }
 
 function movesClusters(wanted: Publication): boolean {
