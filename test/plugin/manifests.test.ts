@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { argoConnectionObjects } from '../../plugin/install/argo-connection.ts';
 import { parseTokenFile } from '../../plugin/tokens/token-file.ts';
+import { ocmCrds } from '../../src/core/ocm/ocm-crds.ts';
 import { runCli } from '../../src/app/cli/program.ts';
 import { parseManifests } from '../../src/adapters/yaml/parse-manifests.ts';
 import { makeCliIo } from '../app/cli-harness.ts';
@@ -62,6 +63,12 @@ describe('plugin manifests', () => {
       token: 'REPLACE-WITH-openssl-rand-hex-32',
     });
     expect(read('argocd.yaml').manifests.map(({ object }) => object)).toEqual(objects);
+  });
+
+  it('basic-pull has the definition of the report that berth argocd install --report-crd writes', () => {
+    const [, report] = ocmCrds(['apps.open-cluster-management.io']);
+    const file = join(ALL, 'overlays/basic-pull/report-crd.yaml');
+    expect(readAt(file).manifests.map(({ object }) => object)).toEqual([report]);
   });
 
   it.each(files.filter((file) => file.endsWith('kustomization.yaml')))(

@@ -55,8 +55,35 @@ const fields: OcmVersion['fields'] = {
   }),
 };
 
+/** Of multicloud-integrations `pkg/apis/appsetreport/v1alpha1`. It has no spec and no status. */
+const reportFields: OcmVersion['fields'] = {
+  statuses: object({
+    clusterConditions: listOf(
+      object({
+        app: string(),
+        cluster: string(),
+        conditions: listOf(object({ message: string(), type: string() })),
+        healthStatus: string(),
+        operationStatePhase: string(),
+        operationStateStartedAt: string(),
+        syncRevision: string(),
+        syncStatus: string(),
+      }),
+    ),
+    resources: listOf(object({ apiVersion: string(), kind: string(), name: string(), namespace: string() })),
+    summary: object({
+      clusters: string(),
+      healthy: string(),
+      inProgress: string(),
+      notHealthy: string(),
+      notSynced: string(),
+      synced: string(),
+    }),
+  }),
+};
+
 /**
- * The kinds of `apps.open-cluster-management.io` that Berth serves. Two projects publish a definition of this one name, each with one
+ * The kinds of `apps.open-cluster-management.io` that Berth serves. Two projects publish a definition of GitOpsCluster, each with one
  * version, and a cluster can hold only one of them. Here both versions have the fields of both, so that reading an object in the other
  * version loses nothing of it; its fields say which of the two it is.
  * Sources: multicloud-integrations `deploy/crds/apps.open-cluster-management.io_gitopsclusters.yaml` (v1beta1),
@@ -70,5 +97,10 @@ export const GITOPS_KINDS: readonly OcmKind[] = [
       { name: 'v1beta1', storage: true, status: true, fields },
       { name: 'v1alpha1', status: true, fields },
     ],
+  },
+  {
+    kind: 'MulticlusterApplicationSetReport',
+    short: ['appsetreport', 'appsetreports'],
+    versions: [{ name: 'v1alpha1', storage: true, fields: reportFields }],
   },
 ];

@@ -86,6 +86,17 @@ describe('berth argocd', () => {
     expect(await hub.api.get(CRD, { namespace: '', name })).toBeUndefined();
   });
 
+  it('install prints the definition of the report of the pull model, and leaves the one of a hub', async () => {
+    const { stdout } = await berth('install', '--url', URL, '--dry-run', '--report-crd');
+    const [crd, ...rest] = parseAllDocuments(stdout).map((document) => document.toJS() as KubeObject);
+    expect(crd?.metadata.name).toBe('multiclusterapplicationsetreports.apps.open-cluster-management.io');
+    expect(rest).toHaveLength(5);
+    const again = await onHub('install', '--url', URL, '--report-crd');
+    expect(again.stdout).toContain(
+      'MulticlusterApplicationSetReport is served already (apps.open-cluster-management.io/v1alpha1)',
+    );
+  });
+
   it('install writes the entry of a token that it makes into a new file, and spoils none that is there', async () => {
     const [file, name] = [join(dir, 'tokens.yaml'), 'entry'];
     const args = ['install', '--url', URL, '--name', name, '--token-entry', file];

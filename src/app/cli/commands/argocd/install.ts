@@ -1,5 +1,5 @@
 import { argoConnectionObjects, secretName } from '../../../../../plugin/install/argo-connection.ts';
-import { GITOPS_CLUSTERS } from '../../../../core/argocd/argocd-kinds.ts';
+import { APPLICATION_SET_REPORT, GITOPS_CLUSTERS } from '../../../../core/argocd/argocd-kinds.ts';
 import {
   apiVersionOf,
   CONFIG_MAP,
@@ -25,6 +25,7 @@ interface InstallFlags extends ArgocdFlags {
   readonly tokenEntry?: string;
   readonly placementNamespace: readonly string[];
   readonly gitopsClusterCrd: boolean;
+  readonly reportCrd: boolean;
   readonly dryRun: boolean;
 }
 
@@ -37,7 +38,8 @@ Writes, in the namespace of Argo CD: the ConfigMap and the token of the plugin g
 the generator of decision resources, and the right of Argo CD to list PlacementDecisions. A token that is
 there already stays. Otherwise one is made, and what is printed belongs into the token file of berth serve.
 With --gitops-cluster-crd also the definition of GitOpsCluster, v1beta1 and v1alpha1, for
-berth serve --argocd-cluster-secrets. A hub that serves the kind already, as an embedded hub does, keeps its own.
+berth serve --argocd-cluster-secrets. With --report-crd also that of MulticlusterApplicationSetReport, which
+berth serve --argocd-pull writes. A hub that serves the kind already, as an embedded hub does, keeps its own.
 
 Exit codes: 0 written or printed, 1 error.
 
@@ -46,7 +48,7 @@ Examples:
   berth argocd install --url https://berth.berth-system.svc:8443/namespaces/team-a --name berth-team-a
   berth argocd install --url https://berth.example.org --token-file token --dry-run | kubectl apply -f -
   berth argocd install --url http://192.0.2.10:8080 --token-entry tokens.yaml   # then berth serve --token-file tokens.yaml
-  berth argocd install --url https://berth.berth-system.svc:8443 --gitops-cluster-crd
+  berth argocd install --url https://berth.berth-system.svc:8443 --gitops-cluster-crd --report-crd
 `;
 
 export const argocdInstallCommand: CliCommand = {
@@ -69,6 +71,11 @@ export const argocdInstallCommand: CliCommand = {
         [],
       )
       .option('--gitops-cluster-crd', 'also the definition of GitOpsCluster, where the hub lacks it', false)
+      .option(
+        '--report-crd',
+        'also the definition of MulticlusterApplicationSetReport, where the hub lacks it',
+        false,
+      )
       .option('--dry-run', 'print the manifests and write nothing', false);
     addArgocdFlags(command)
       .addHelpText('after', HELP)
@@ -82,13 +89,13 @@ async function install(io: CliIo, flags: InstallFlags): Promise<ExitCode> {
   const given = flags.tokenFile === undefined ? undefined : await readToken(flags.tokenFile);
   if (flags.dryRun) {
     const connection = argoConnectionObjects({ namespace, name, baseUrl, token: given ?? PLACEHOLDER });
-    const objects = flags.gitopsClusterCrd ? [await gitOpsClusterCrd(), ...connection] : connection;
+    const objects = [...(await wantedCrds(flags)).map(({ crd }) => crd), ...connection];
     const texts = await Promise.all(objects.map((object) => renderDocument(object, 'yaml')));
     io.stdout.write(texts.join('---\n'));
     return 0;
   }
   await withHub(io, flags, async (hub) => {
-    if (flags.gitopsClusterCrd) await writeGitOpsClusterCrd(hub, io);
+    for (const wanted of await wantedCrds(flags)) await writeCrd(hub, io, wanted);
     const isThere = (await hub.get(SECRET, { namespace, name: secretName(name) })) !== undefined;
     const made = given === undefined && !isThere ? await makeToken() : undefined;
     if (made !== undefined && flags.tokenEntry !== undefined)
@@ -106,10 +113,28 @@ async function write(hub: KubeApi, object: KubeObject, io: CliIo): Promise<void>
   io.stdout.write(`${object.kind} ${object.metadata.namespace ?? ''}/${object.metadata.name} written\n`);
 }
 
+interface WantedCrd {
+  readonly crd: KubeObject;
+  /** A hub with one of these has a definition already. */
+  readonly kinds: readonly KindInfo[];
+}
+
+async function wantedCrds({ gitopsClusterCrd, reportCrd }: InstallFlags): Promise<readonly WantedCrd[]> {
+  const kinds = [
+    ...(gitopsClusterCrd ? [GITOPS_CLUSTERS] : []),
+    ...(reportCrd ? [[APPLICATION_SET_REPORT]] : []),
+  ];
+  const { ocmCrds } = await import('../../../../core/ocm/ocm-crds.ts');
+  const crds = ocmCrds(['apps.open-cluster-management.io']) as readonly unknown[] as readonly KubeObject[];
+  return crds.flatMap((crd) => {
+    const own = kinds.find(([kind]) => crd.metadata.name === `${kind?.plural}.${kind?.group}`);
+    return own === undefined ? [] : [{ crd, kinds: own }];
+  });
+}
+
 /** A definition of somebody else stays as it is: its objects may need fields that ours does not have. */
-async function writeGitOpsClusterCrd(hub: KubeApi, io: CliIo): Promise<void> {
-  const crd = await gitOpsClusterCrd();
-  for (const kind of GITOPS_CLUSTERS) {
+async function writeCrd(hub: KubeApi, io: CliIo, { crd, kinds }: WantedCrd): Promise<void> {
+  for (const kind of kinds) {
     const apiVersion = apiVersionOf(kind);
     if ((await hub.resolve(apiVersion, kind.kind)) === undefined) continue;
     io.stdout.write(`${kind.kind} is served already (${apiVersion}): its definition stays\n`);
@@ -117,12 +142,6 @@ async function writeGitOpsClusterCrd(hub: KubeApi, io: CliIo): Promise<void> {
   }
   await hub.apply(CUSTOM_RESOURCE_DEFINITION, crd, { fieldManager: FIELD_MANAGER });
   io.stdout.write(`${crd.kind} ${crd.metadata.name} written\n`);
-}
-
-async function gitOpsClusterCrd(): Promise<KubeObject> {
-  const { ocmCrds } = await import('../../../../core/ocm/ocm-crds.ts');
-  const [crd] = ocmCrds(['apps.open-cluster-management.io']);
-  return crd as unknown as KubeObject;
 }
 
 async function whereTheEntryIs(token: string, flags: InstallFlags): Promise<string> {
