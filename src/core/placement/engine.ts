@@ -269,20 +269,25 @@ export class PlacementEngine {
 
   #schedule(position: number, keepRanking = false): DecidedState {
     const compiled = this.#listed.compiled[position] as CompiledPlacement;
-    const basis = { ...this.#basisOf(compiled.key), keepRanking, old: this.#listed.states[position] };
+    const old = this.#listed.states[position];
+    const basis = this.#basisOf(compiled.key, { keepRanking, old });
     return this.#keep(position, decidePlacement(this.#index, compiled, basis));
   }
 
-  #basisOf(key: string): DecisionBasis {
+  #basisOf(
+    key: string,
+    { keepRanking, old }: Pick<DecisionBasis, 'keepRanking' | 'old'> = {},
+  ): DecisionBasis {
     const prior = this.#decisions.own(key);
     const { counts, journal, countScores } = this.#decisions;
     const journalLength = journal.length;
     if (prior.repeats.length === 0) {
       const most = this.#decisions.maxCountWithout(prior);
-      return { prior, counts, counted: prior.bits, most, countScores, journalLength };
+      return { prior, counts, counted: prior.bits, most, countScores, journalLength, keepRanking, old };
     }
     const others = this.#decisions.withoutOwn(key);
-    return { prior, ...others, counted: makeBitset(this.#index.clusterIndex.size), journalLength };
+    const counted = makeBitset(this.#index.clusterIndex.size);
+    return { prior, ...others, counted, journalLength, keepRanking, old };
   }
 
   /** From the earlier ranking if that is possible: `touched` are the clusters that changed since. */
@@ -306,10 +311,8 @@ export class PlacementEngine {
     const { compiled, result, ranking, stage } = state;
     const isReady = ranking !== undefined || stage !== 'done' || this.#unranked.has(compiled);
     if (isReady || !isIdle || this.#rankedAhead >= MAX_RANKED_AHEAD) return this.#keep(position, state);
-    const ranked = decidePlacement(this.#index, compiled, {
-      ...this.#basisOf(compiled.key),
-      keepRanking: true,
-    });
+    const basis = this.#basisOf(compiled.key, { keepRanking: true });
+    const ranked = decidePlacement(this.#index, compiled, basis);
     this.#rankedAhead += ranked.ranking?.count ?? 0;
     if (ranked.ranking === undefined) this.#unranked.add(compiled);
     return this.#keep(position, { ...ranked, result });
