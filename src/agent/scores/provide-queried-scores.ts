@@ -6,7 +6,7 @@ import { Backoff } from '../../runtime/backoff.ts';
 import { sleep } from '../../runtime/sleep.ts';
 import { type NamedScore, type ScoreWrite, writeScore } from './write-score.ts';
 
-export interface QueriedScoreDuty extends Omit<ScoreWrite, 'clusterName'> {
+export interface QueriedScoresOptions extends Omit<ScoreWrite, 'clusterName'> {
   /** Asks the monitoring system. @returns its answer, @throws when there is none */
   readonly ask: (query: string, signal: AbortSignal) => Promise<unknown>;
   /** By the name of the score. */
@@ -21,7 +21,7 @@ export interface QueriedScoreDuty extends Omit<ScoreWrite, 'clusterName'> {
  * Keeps scores of clusters current that a monitoring system computes: of one cluster, or of all that a label names. A cluster
  * gets its scores only when every query says something of it; else those on the hub stay, and run out.
  */
-export async function provideQueriedScores(duty: QueriedScoreDuty, signal: AbortSignal): Promise<void> {
+export async function provideQueriedScores(duty: QueriedScoresOptions, signal: AbortSignal): Promise<void> {
   const { clock, random, log, refreshMs } = duty;
   const backoff = new Backoff({ initialMs: 1_000, maxMs: 60_000 }, random);
   while (!signal.aborted) {
@@ -37,7 +37,7 @@ export async function provideQueriedScores(duty: QueriedScoreDuty, signal: Abort
   }
 }
 
-async function onePass(duty: QueriedScoreDuty, signal: AbortSignal): Promise<void> {
+async function onePass(duty: QueriedScoresOptions, signal: AbortSignal): Promise<void> {
   const { owner, queries, log } = duty;
   const scores = new Map<string, NamedScore[]>();
   for (const [name, { query, scoreOf }] of queries) {
@@ -68,7 +68,7 @@ async function onePass(duty: QueriedScoreDuty, signal: AbortSignal): Promise<voi
     });
 }
 
-async function clustersOf({ hub }: QueriedScoreDuty): Promise<ReadonlySet<string>> {
+async function clustersOf({ hub }: QueriedScoresOptions): Promise<ReadonlySet<string>> {
   const { items } = await hub.list(MANAGED_CLUSTER);
   return new Set(items.map(({ metadata }) => metadata.name));
 }

@@ -24,7 +24,7 @@ export type Measure = 'requests' | 'metrics' | 'auto';
 /** A change of nodes or pods is looked at after this time, with all that come meanwhile. */
 const SETTLE_MS = 5_000;
 
-export interface ScoreDuty extends ScoreWrite {
+export interface ProvideScoresOptions extends ScoreWrite {
   readonly cluster: KubeApi;
   readonly measure: Measure;
   /** How often the scores are computed, up to 10 % more by chance. */
@@ -36,7 +36,7 @@ export interface ScoreDuty extends ScoreWrite {
  * Keeps the scores `cpuAvailable` and `memAvailable` of a cluster current on its hub. While the cluster cannot be read nothing is written,
  * and the scores run out.
  */
-export async function provideScores(duty: ScoreDuty, signal: AbortSignal): Promise<void> {
+export async function provideScores(duty: ProvideScoresOptions, signal: AbortSignal): Promise<void> {
   const { clock, random, log, refreshMs, measure } = duty;
   const nodes = follow(duty, NODE, slimNode, signal);
   const pods = measure === 'metrics' ? undefined : follow(duty, POD, slimPod, signal);
@@ -65,7 +65,7 @@ export async function provideScores(duty: ScoreDuty, signal: AbortSignal): Promi
 }
 
 async function availableNow(
-  { cluster, measure, clock, validMs }: ScoreDuty,
+  { cluster, measure, clock, validMs }: ProvideScoresOptions,
   nodes: readonly NamedNode[],
   pods: readonly PodRequests[],
 ): Promise<AvailableResources> {
@@ -100,7 +100,7 @@ class News {
   }
 
   /** Until some time after there is news, or for this time. */
-  async wait(clock: ScoreDuty['clock'], atMostMs: number, signal: AbortSignal): Promise<void> {
+  async wait(clock: ProvideScoresOptions['clock'], atMostMs: number, signal: AbortSignal): Promise<void> {
     const over = new AbortController();
     const end = (): void => over.abort();
     this.#tell = end;
@@ -120,7 +120,7 @@ function listed<T>(followed: { readonly reflector: Reflector } | undefined): rea
 }
 
 function follow(
-  { cluster: api, clock, random, log }: ScoreDuty,
+  { cluster: api, clock, random, log }: ProvideScoresOptions,
   kind: KindInfo,
   transform: (object: KubeObject) => KubeObject,
   signal: AbortSignal,

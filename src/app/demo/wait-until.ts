@@ -4,7 +4,7 @@ import type { Clock } from '../../core/ports.ts';
 /** What a check found: done, or what is still missing. */
 export type CheckResult = { readonly done: true } | { readonly done: false; readonly missing: string };
 
-const LOOK_EVERY_MS = 100;
+const PRESENCE_CHECK_INTERVAL_MS = 100;
 
 /**
  * Looks until the thing is so.
@@ -27,7 +27,7 @@ export async function waitUntil(
         subject: what,
       });
     await new Promise<void>((resolve) => {
-      clock.schedule(LOOK_EVERY_MS, resolve);
+      clock.schedule(PRESENCE_CHECK_INTERVAL_MS, resolve);
     });
   }
 }

@@ -1,4 +1,4 @@
-import { AskingKubeApi } from '../../controllers/previews/bounded/asking-kube-api.ts';
+import { ParentKubeApi } from '../../controllers/previews/bounded/parent-kube-api.ts';
 import { FrameReader, frameOf } from '../../controllers/previews/bounded/frames.ts';
 import {
   type HubAnswer,
@@ -45,7 +45,7 @@ async function plan({ input, applications, budgets, server }: PlanJob): Promise<
       ...input,
       applications: applications && applicationContext(applications.argocdNamespace, applications.onHub),
       budgetOf: ({ metadata }) => budgets.get(namespacedName(metadata)),
-      hubApi: server === undefined ? undefined : new AskingKubeApi(server, ask),
+      hubApi: server === undefined ? undefined : new ParentKubeApi(server, ask),
       tell: () => undefined,
     });
     send({ type: 'planned', planned });

@@ -1,6 +1,6 @@
 import { InputError } from '../../core/errors.ts';
 import { decideInSnapshot } from '../../core/explain/verdict/decide-in-snapshot.ts';
-import { eventAbout, type EventNews, type EventSubject } from '../../core/model/kind/event.ts';
+import { eventAbout, type EventContent, type EventSubject } from '../../core/model/kind/event.ts';
 import { EVENT, PLACEMENT, PLACEMENT_DECISION } from '../../core/model/kinds.ts';
 import type { Placement } from '../../core/model/kind/placement.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
@@ -10,9 +10,9 @@ import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
 import {
   MAX_NOTE_LENGTH,
   type PageChange,
-  pageNews,
-  scoreNews,
-} from '../../core/publish/pages/placement-news.ts';
+  pageEvent,
+  scoreEvent,
+} from '../../core/publish/pages/placement-event-content.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import { WakeUp } from '../../runtime/wake-up.ts';
 import { type Pace, WritePace } from '../../runtime/write-pace.ts';
@@ -48,7 +48,7 @@ const MAX_SCORED_CLUSTERS = 1_000;
 interface Waiting {
   readonly placement: Placement;
   /** Made when it is written: what is left out costs nothing. */
-  readonly news: () => EventNews & { readonly related?: EventSubject };
+  readonly news: () => EventContent & { readonly related?: EventSubject };
 }
 
 /**
@@ -73,7 +73,7 @@ export class PlacementEvents {
     const { namespace = '', name } = placement.metadata;
     const related = { kind: PLACEMENT_DECISION, namespace, name: page, uid };
     this.#tell(placement, () => ({
-      ...pageNews(change, { page, placement: name, namespace }, result?.status),
+      ...pageEvent(change, { page, placement: name, namespace }, result?.status),
       related,
     }));
   }
@@ -81,7 +81,7 @@ export class PlacementEvents {
   /** All pages of a decision are written. @param snapshot what it was made from */
   published(result: ScheduleResult, snapshot: Snapshot | undefined): void {
     if (result.outcome === 'skipped') return;
-    this.#tell(result.placement, () => scoreNews(scoresOf(result, snapshot)));
+    this.#tell(result.placement, () => scoreEvent(scoresOf(result, snapshot)));
   }
 
   async run(signal: AbortSignal): Promise<void> {

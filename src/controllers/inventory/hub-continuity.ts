@@ -33,7 +33,7 @@ const SYSTEM_NAMESPACE = 'kube-system';
 const GLOBAL_SET = 'global';
 
 /** One small list; a restore under open watches is found after at most this time. */
-const LOOK_EVERY_MS = 10_000;
+const PRESENCE_CHECK_INTERVAL_MS = 10_000;
 /** While the hub does not answer. */
 const TRY_EVERY_MS = 2_000;
 
@@ -73,7 +73,7 @@ export class HubContinuity {
   async run(signal: AbortSignal): Promise<void> {
     let isAway = false;
     while (!signal.aborted) {
-      await sleep(this.#options.clock, isAway ? TRY_EVERY_MS : LOOK_EVERY_MS, signal);
+      await sleep(this.#options.clock, isAway ? TRY_EVERY_MS : PRESENCE_CHECK_INTERVAL_MS, signal);
       if (signal.aborted) return;
       const wasAway = isAway;
       // A hub that does not answer ends the watches, too, and is looked at before they are opened again.

@@ -10,7 +10,7 @@ import { stateFromRecords } from '../../core/publish/record/state-from-records.t
 import { dataOf } from './hub-records.ts';
 import type { PublicationJournal } from './publication-journal.ts';
 
-export interface RecordedPastOptions {
+export interface RecordedPublicationsOptions {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly log: Logger;
@@ -24,12 +24,12 @@ export interface RecordedPastOptions {
  * published.
  */
 export class RecordedPublications {
-  readonly #options: RecordedPastOptions;
+  readonly #options: RecordedPublicationsOptions;
   readonly #records = new Map<string, Promise<ReadonlyMap<string, readonly CompactRecord[]>>>();
   readonly #recalled = new Set<string>();
   #isAsked = false;
 
-  constructor(options: RecordedPastOptions) {
+  constructor(options: RecordedPublicationsOptions) {
     this.#options = options;
   }
 

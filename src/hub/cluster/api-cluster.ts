@@ -6,7 +6,7 @@ import type { Credentials } from '../auth/authenticate.ts';
 import { Authorizer, RBAC_GROUP } from '../auth/rbac/authorizer.ts';
 import { escalationCheck } from '../admission/escalation.ts';
 import { ClientCertificates } from '../auth/certificates/client-certificates.ts';
-import type { ForeignCertificates } from '../auth/certificates/foreign-certificates.ts';
+import type { ExternalCertificates } from '../auth/certificates/external-certificates.ts';
 import type { ClusterAuthorities } from '../auth/certificates/key-store.ts';
 import { legacyTokenNotice } from '../admission/legacy-tokens.ts';
 import { ownerReferencesCheck } from '../admission/owner-references.ts';
@@ -52,7 +52,7 @@ export interface ApiClusterOptions {
 
 /** Credentials that the cluster did not issue. */
 export interface GivenCredentials {
-  readonly certificates?: ForeignCertificates | undefined;
+  readonly certificates?: ExternalCertificates | undefined;
   readonly tokens?: TokenAuthFile | undefined;
 }
 

@@ -4,11 +4,11 @@ import type { ClusterAuthorities } from '../auth/certificates/key-store.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { deepEqual, objectAt } from '../json/json-value.ts';
 import { LocalClient } from '../rest/local-client.ts';
-import type { ResourceWords } from '../rest/local-client.ts';
+import type { ResourceIdentity } from '../rest/local-client.ts';
 import type { Cluster } from '../request/cluster.ts';
 
 interface BootstrapObject {
-  readonly resource: ResourceWords;
+  readonly resource: ResourceIdentity;
   readonly namespace: string;
   readonly object: JsonObject;
 }

@@ -1,6 +1,6 @@
 import type { Logger } from '../../core/ports.ts';
 import { ClientCaFile } from '../auth/certificates/client-ca-file.ts';
-import { ForeignCertificates } from '../auth/certificates/foreign-certificates.ts';
+import { ExternalCertificates } from '../auth/certificates/external-certificates.ts';
 import { readTokenKeys } from '../auth/tokens/given-token-keys.ts';
 import type { TokenOptions } from '../auth/tokens/service-account-tokens.ts';
 import { TokenAuthFile } from '../auth/tokens/token-auth-file.ts';
@@ -25,7 +25,7 @@ export function readGivenFiles(
 ): GivenCredentials & { readonly signers: Pick<TokenOptions, 'keys' | 'issuers'> } {
   return {
     certificates:
-      clientCa === undefined ? undefined : new ForeignCertificates(new ClientCaFile(clientCa, log)),
+      clientCa === undefined ? undefined : new ExternalCertificates(new ClientCaFile(clientCa, log)),
     tokens: tokens === undefined ? undefined : new TokenAuthFile(tokens),
     signers: { keys: readTokenKeys(tokenKeys), issuers: tokenIssuers },
   };

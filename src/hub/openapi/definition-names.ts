@@ -8,7 +8,7 @@ export function schemaNameOf({ definition, version }: ResourceRef): string {
 }
 
 /** The words by which clients find the definition of a kind. */
-export function kindWords({ definition, version }: ResourceRef): JsonObject {
+export function kindExtensions({ definition, version }: ResourceRef): JsonObject {
   const kind = { group: definition.group, kind: definition.kind, version: version.name };
   return { 'x-kubernetes-group-version-kind': [kind] };
 }

@@ -4,7 +4,7 @@ import { subresourceKindSchema } from '../scheme/builtin/builtin-definitions.ts'
 import { builtinSchema } from '../scheme/builtin/builtin-schemas.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import type { Scheme } from '../scheme/scheme.ts';
-import { kindWords, schemaNameOf } from './definition-names.ts';
+import { kindExtensions, schemaNameOf } from './definition-names.ts';
 import { renderPaths } from './render-paths.ts';
 import type { Definitions } from './render-schema.ts';
 import { define } from './render-schema.ts';
@@ -75,7 +75,7 @@ function documentOf(path: string, resources: readonly ResourceRef[]): JsonObject
   const paths: JsonObject = {};
   for (const ref of resources) {
     const name = schemaNameOf(ref);
-    define(ref.version.schema, name, definitions, kindWords(ref));
+    define(ref.version.schema, name, definitions, kindExtensions(ref));
     Object.assign(paths, renderPaths(`/${path}`, ref, name));
     for (const other of ref.version.subresources.others) defineOther(other.kind, definitions);
     if (ref.version.subresources.scale !== undefined) defineOther(SCALE, definitions);

@@ -7,7 +7,7 @@ import { forbidden } from '../wire/status-errors.ts';
 import type { AdmissionAttributes } from '../webhooks/admission/admission-attributes.ts';
 import { AdmissionAuthority, authorizerVariables } from '../webhooks/admission/admission-authority.ts';
 import { admissionRequest } from '../webhooks/admission/admission-review.ts';
-import { matchedRef, requireNamespace, seenAs } from '../webhooks/admission/match-constraints.ts';
+import { matchedRef, requireNamespace, inMatchedVersion } from '../webhooks/admission/match-constraints.ts';
 import type { SelectionSources } from '../webhooks/admission/select-webhook.ts';
 import type { AdmissionNotes } from '../webhooks/admission/webhook-admission.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
@@ -119,7 +119,7 @@ class PolicyCheck {
 
   #evaluate(policy: AdmissionPolicy, ref: ResourceRef, params: JsonObject | null): PolicyVerdict {
     const attributes = this.#attributes;
-    const seen = seenAs(attributes, ref, this.#sources);
+    const seen = inMatchedVersion(attributes, ref, this.#sources);
     const { object, oldObject } = seen;
     const request = withoutKey(withoutKey(admissionRequest(attributes, seen), 'object'), 'oldObject');
     const before = this.#authority.checks;

@@ -13,7 +13,7 @@ import { ObjectWriter } from './object-writer.ts';
 import { OperationAnswers } from './operation-answers.ts';
 
 /** One resource by its names, as controllers write it down. */
-export interface ResourceWords {
+export interface ResourceIdentity {
   readonly group: string;
   readonly version: string;
   readonly plural: string;
@@ -40,7 +40,7 @@ export class LocalClient {
     };
   }
 
-  ref(words: ResourceWords): ResourceRef | undefined {
+  ref(words: ResourceIdentity): ResourceRef | undefined {
     return this.#cluster.scheme.resource(words.group, words.version, words.plural);
   }
 

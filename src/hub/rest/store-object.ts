@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json/json-value.ts';
 import { textAt } from '../json/json-value.ts';
 import { noteConverted } from '../scheme/converted-objects.ts';
-import { noteCurrent } from '../scheme/current-shape.ts';
+import { markCurrent } from '../scheme/current-shape.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import { storageRef, toVersion } from '../scheme/to-version.ts';
 import type { StoredObject } from '../store/stored-object.ts';
@@ -36,7 +36,7 @@ export function storeObject(cluster: Cluster, prepared: PreparedObject): StoredO
   const entry = removed ? cluster.store.delete(key, shown) : cluster.store.put(key, shown, prepared.bounded);
   // What was converted gets the defaults of its version when it is read.
   const written = ref.definition.conversion === undefined || stored.version === ref.version;
-  if (!ref.definition.builtIn && written) noteCurrent(entry.object, stored.version);
+  if (!ref.definition.builtIn && written) markCurrent(entry.object, stored.version);
   if (back !== undefined) noteConverted(entry.object, ref.version, withResourceVersionOf(entry.object, back));
   cluster.afterWrite(ref, { entry, removed });
   return entry;

@@ -25,14 +25,14 @@ interface FieldPlan {
  * Empty lists and maps are there while an object is validated, and gone when it is stored. What is written of them is
  * decided once.
  */
-export interface Hollows {
+export interface EmptyContainers {
   /** `written`: only in fields that are always written. */
   readonly keep: 'all' | 'written' | 'none';
   /** Set when one was kept. */
   found: boolean;
 }
 
-const DROP: Hollows = { keep: 'none', found: false };
+const DROP: EmptyContainers = { keep: 'none', found: false };
 
 interface Plan {
   readonly fields: ReadonlyMap<string, FieldPlan>;
@@ -54,7 +54,7 @@ const settled = new WeakSet<JsonObject>();
  * @param object readable as its Go type (`decodeProblem`) and without unknown fields (`prune`)
  */
 export function typedForm(schema: Schema, object: JsonObject, hollows = DROP): JsonObject {
-  return filledIn(schema, typedFields(schema, object, hollows));
+  return withRequiredFields(schema, typedFields(schema, object, hollows));
 }
 
 /** The same for the fields that are there; none is added at the top. */
@@ -63,7 +63,7 @@ export function typedFields(schema: Schema, object: JsonObject, hollows = DROP):
 }
 
 /** The object with the top-level fields that are always written. */
-export function filledIn(schema: Schema, object: JsonObject): JsonObject {
+export function withRequiredFields(schema: Schema, object: JsonObject): JsonObject {
   return withMissing(planOf(schema).filled, object);
 }
 
@@ -97,7 +97,7 @@ function zeroValue(schema: Schema, bare = false): JsonValue {
 }
 
 /** Notes that the parts of an object are in this form, so that the next write does not look at them again. */
-export function noteSettled(object: JsonObject): void {
+export function markTypedForm(object: JsonObject): void {
   for (const key of Object.keys(object)) {
     const part = object[key] as JsonValue;
     if (key !== 'metadata' && isObject(part)) settled.add(part);
@@ -145,7 +145,7 @@ function isStruct(schema: Schema): boolean {
   return (schema.type === 'object' && schema.additional === undefined) || schema.type === '';
 }
 
-function fieldForm(field: FieldPlan, value: JsonValue, hollows: Hollows): JsonValue | undefined {
+function fieldForm(field: FieldPlan, value: JsonValue, hollows: EmptyContainers): JsonValue | undefined {
   const { schema, missing, dropsEmpty } = field;
   if (value === null || (dropsEmpty && isZero(value))) return missing;
   if (dropsEmpty && isHollow(value)) {
@@ -165,7 +165,7 @@ function isHollow(value: JsonValue): boolean {
 }
 
 /** @param value not null */
-function valueForm(schema: Schema, value: JsonValue, hollows: Hollows): JsonValue {
+function valueForm(schema: Schema, value: JsonValue, hollows: EmptyContainers): JsonValue {
   if (Array.isArray(value))
     return schema.items === undefined ? value : listForm(schema.items, value, hollows);
   if (isObject(value)) {
@@ -180,7 +180,7 @@ function valueForm(schema: Schema, value: JsonValue, hollows: Hollows): JsonValu
   return schema.format === 'date-time' && typeof value === 'string' ? timeForm(schema, value) : value;
 }
 
-function listForm(items: Schema, list: JsonValue[], hollows: Hollows): JsonValue[] {
+function listForm(items: Schema, list: JsonValue[], hollows: EmptyContainers): JsonValue[] {
   let changed = false;
   chargeWork(list.length + 1);
   const result = list.map((item) => {
@@ -191,7 +191,7 @@ function listForm(items: Schema, list: JsonValue[], hollows: Hollows): JsonValue
   return changed ? result : list;
 }
 
-function mapForm(values: Schema, map: JsonObject, hollows: Hollows): JsonObject {
+function mapForm(values: Schema, map: JsonObject, hollows: EmptyContainers): JsonObject {
   let copy: JsonObject | undefined;
   const keys = Object.keys(map);
   chargeKeys(keys.length);
@@ -211,7 +211,7 @@ function zeroEntry(values: Schema): JsonValue {
   return values.format === 'byte' ? '' : zeroValue(values);
 }
 
-function eachField(plan: Plan, object: JsonObject, hollows: Hollows, isTop = false): JsonObject {
+function eachField(plan: Plan, object: JsonObject, hollows: EmptyContainers, isTop = false): JsonObject {
   let copy: JsonObject | undefined;
   const keys = Object.keys(object);
   chargeKeys(keys.length);

@@ -25,7 +25,7 @@ export function currentShape(object: JsonObject, definition: ResourceDefinition)
 }
 
 /** Notes that an object was just written under this schema: reading it costs nothing. */
-export function noteCurrent(object: JsonObject, version: ResourceVersion): void {
+export function markCurrent(object: JsonObject, version: ResourceVersion): void {
   known.set(object, version.schema);
 }
 

@@ -16,9 +16,11 @@ const partial = new WeakMap<Schema, Schema | 'whole'>();
 function partialSchema(schema: Schema): Schema | 'whole' {
   const known = partial.get(schema);
   if (known !== undefined) return known;
-  const filledIn = [...(schema.properties?.values() ?? [])].some((one) => one.default !== undefined);
+  const withRequiredFields = [...(schema.properties?.values() ?? [])].some(
+    (one) => one.default !== undefined,
+  );
   const { required: _required, ...rest } = schema;
-  const made = filledIn || schema.limits !== undefined ? 'whole' : rest;
+  const made = withRequiredFields || schema.limits !== undefined ? 'whole' : rest;
   partial.set(schema, made);
   return made;
 }

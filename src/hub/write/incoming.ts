@@ -3,8 +3,8 @@ import { coerceObjects } from '../scheme/coerce-objects.ts';
 import { decodeProblem } from '../schema/decode-problem.ts';
 import { prune } from '../schema/prune.ts';
 import { applyDefaults } from '../schema/default-values.ts';
-import type { Hollows } from '../schema/typed-form.ts';
-import { filledIn, typedFields } from '../schema/typed-form.ts';
+import type { EmptyContainers } from '../schema/typed-form.ts';
+import { withRequiredFields, typedFields } from '../schema/typed-form.ts';
 import { invalidValue } from '../schema/field-problems.ts';
 import { quotedValue } from '../schema/text/quoted-value.ts';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
@@ -41,7 +41,7 @@ export function prepareIncoming(request: WriteRequest, value: JsonValue, kind: I
   const known = prune(schema, readable(request, schema, part, kind), unknown);
   const reported = request.fieldValidation === 'Ignore' ? [] : kind.strictErrors;
   report(request, [...reported, ...unknown.map((field) => `unknown field "${field}"`)], kind);
-  const { object, hollow } = settle(request, { schema, part: known as JsonObject, whole });
+  const { object, hollow } = toTypedIncoming(request, { schema, part: known as JsonObject, whole });
   return { object: withPlace(request, object), hollow };
 }
 
@@ -53,11 +53,11 @@ export interface Incoming {
 }
 
 /** What was worked on as it is kept: built-in kinds as their Go types write them, custom resources with the defaults of their schema. */
-export function settle({ ref }: WriteRequest, { schema, part, whole }: ChangedPart): Incoming {
+export function toTypedIncoming({ ref }: WriteRequest, { schema, part, whole }: ChangedPart): Incoming {
   if (!ref.definition.builtIn)
     return { object: whole(applyDefaults(schema, part) as JsonObject), hollow: false };
-  const hollows: Hollows = { keep: 'all', found: false };
-  const object = filledIn(ref.version.schema, whole(typedFields(schema, part, hollows)));
+  const hollows: EmptyContainers = { keep: 'all', found: false };
+  const object = withRequiredFields(ref.version.schema, whole(typedFields(schema, part, hollows)));
   return { object, hollow: hollows.found };
 }
 

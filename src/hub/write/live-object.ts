@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, objectAt, withoutKey } from '../json/json-value.ts';
-import { noteSettled, typedForm } from '../schema/typed-form.ts';
+import { markTypedForm, typedForm } from '../schema/typed-form.ts';
 import type { Incoming } from './incoming.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 
@@ -10,12 +10,12 @@ export function liveObject({ definition, version }: ResourceRef, stored: JsonObj
 }
 
 /** An object without the empty lists and maps that it was sent with: storage does not keep them. */
-export function solid({ version }: ResourceRef, { object, hollow }: Incoming): JsonObject {
+export function toStoredForm({ version }: ResourceRef, { object, hollow }: Incoming): JsonObject {
   return hollow ? typedForm(version.schema, object) : object;
 }
 
 /** Notes ownership, which sees an object as it is stored, on one that may still hold empty lists and maps. */
-export function tracked(
+export function withTrackedFields(
   ref: ResourceRef,
   incoming: Incoming,
   track: (object: JsonObject) => JsonObject,
@@ -31,6 +31,6 @@ export function tracked(
 }
 
 /** Notes that an object which is about to be stored has the form of its kind. */
-export function noteWritten({ definition }: ResourceRef, object: JsonObject): void {
-  if (definition.builtIn) noteSettled(object);
+export function markWritten({ definition }: ResourceRef, object: JsonObject): void {
+  if (definition.builtIn) markTypedForm(object);
 }

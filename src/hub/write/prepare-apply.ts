@@ -10,7 +10,7 @@ import { badRequest, invalid } from '../wire/status-errors.ts';
 import { changedPart } from './changed-part.ts';
 import { liveObject } from './live-object.ts';
 import type { Incoming } from './incoming.ts';
-import { settle } from './incoming.ts';
+import { toTypedIncoming } from './incoming.ts';
 import { finishCreate, ownershipRequest } from './prepare-create.ts';
 import { finishUpdate } from './prepare-update.ts';
 import { checkPreconditions } from './server-metadata.ts';
@@ -50,7 +50,7 @@ function withDefaults(request: WriteRequest, applied: JsonObject, live: JsonObje
   const converted = definition.conversion !== undefined && live !== undefined;
   if (converted && deepEqual(withoutManagedFields(applied), withoutManagedFields(live)))
     return { object: applied, hollow: false };
-  return settle(request, changedPart(version.schema, applied, live));
+  return toTypedIncoming(request, changedPart(version.schema, applied, live));
 }
 
 /** Metadata in a configuration, and embedded objects, as they are stored. */

@@ -5,11 +5,11 @@ import { prune } from '../schema/prune.ts';
 import { badRequest } from '../wire/status-errors.ts';
 import type { OwnershipRequest } from '../apply/ownership.ts';
 import { trackUpdate } from '../apply/track-update.ts';
-import { filledIn } from '../schema/typed-form.ts';
+import { withRequiredFields } from '../schema/typed-form.ts';
 import type { Incoming } from './incoming.ts';
 import { changedPart } from './changed-part.ts';
-import { prepareIncoming, settle, withoutEmptyFields } from './incoming.ts';
-import { noteWritten, solid, tracked } from './live-object.ts';
+import { prepareIncoming, toTypedIncoming, withoutEmptyFields } from './incoming.ts';
+import { markWritten, toStoredForm, withTrackedFields } from './live-object.ts';
 import { setServerMetadata } from './server-metadata.ts';
 import { strategyOf } from './strategy/all-strategies.ts';
 import { validateObject } from './validate-object.ts';
@@ -43,21 +43,21 @@ export function finishCreate(
   const born = setServerMetadata(request, incoming.object);
   const mutated = mutateAdmission(request, 'CREATE', born, undefined);
   const filled = strategy.fillIn?.(mutated, undefined, now) ?? mutated;
-  const owned = admittedBirth(request, tracked(ref, { object: filled, hollow }, track));
+  const owned = admittedBirth(request, withTrackedFields(ref, { object: filled, hollow }, track));
   const stripped =
     ref.version.subresources.status && strategy.keepsStatus !== true ? withoutKey(owned, 'status') : owned;
-  const complete = ref.definition.builtIn ? filledIn(ref.version.schema, stripped) : stripped;
+  const complete = ref.definition.builtIn ? withRequiredFields(ref.version.schema, stripped) : stripped;
   const made = strategy.onCreate?.(complete, now) ?? complete;
   const metadata = withoutEmptyFields(objectAt(made, 'metadata') ?? {});
   if (strategy.generation === true) metadata['generation'] = 1;
   const full = { ...made, metadata };
   validateObject(request, full, undefined);
-  const stored = solid(ref, { object: full, hollow });
+  const stored = toStoredForm(ref, { object: full, hollow });
   const object = strategy.onReadBack?.(stored) ?? stored;
   appendAll(warnings, writeWarnings(request, object));
   appendAll(warnings, validateAdmission(request, 'CREATE', object, undefined));
   appendAll(warnings, request.dynamic?.validate({ operation: 'CREATE', object, old: undefined }) ?? []);
-  noteWritten(ref, object);
+  markWritten(ref, object);
   return { object, changed: true, warnings };
 }
 
@@ -87,7 +87,10 @@ export function mutatedByWebhooks(request: WriteRequest, step: DynamicStep): Jso
     complete: (object) => {
       const pruned = prune(ref.version.schema, object, []) as JsonObject;
       return filled(
-        withOwners(settle(request, changedPart(ref.version.schema, pruned, undefined)).object, owned),
+        withOwners(
+          toTypedIncoming(request, changedPart(ref.version.schema, pruned, undefined)).object,
+          owned,
+        ),
       );
     },
     again: (object) => filled(mutateAdmission(request, operation, object, old)),

@@ -12,7 +12,7 @@ import {
   writeWarnings,
   ownershipRequest,
 } from './prepare-create.ts';
-import { liveObject, noteWritten, solid, tracked } from './live-object.ts';
+import { liveObject, markWritten, toStoredForm, withTrackedFields } from './live-object.ts';
 import { replaceScale } from './scale.ts';
 import {
   checkPreconditions,
@@ -76,11 +76,11 @@ export function finishUpdate(request: WriteRequest, live: JsonObject, steps: Upd
   const kept = keepServerMetadata(incoming, live);
   const mutated = mutateAdmission(request, 'UPDATE', kept, live);
   const filled = strategy.fillIn?.(mutated, live, now) ?? mutated;
-  const owned = tracked(ref, { object: filled, hollow }, (one) => steps.track(one));
+  const owned = withTrackedFields(ref, { object: filled, hollow }, (one) => steps.track(one));
   const limited = limitToEndpoint(request, admittedUpdate(request, live, [owned, incoming]), live);
   const settled = strategy.onUpdate?.(limited, live, subresource, now) ?? limited;
   const full: JsonObject = { ...settled, metadata: withoutEmptyFields(objectAt(settled, 'metadata') ?? {}) };
-  let object = solid(ref, { object: full, hollow });
+  let object = toStoredForm(ref, { object: full, hollow });
   if (strategy.generation === true && specChanged(ref, live, object)) object = raiseGeneration(object);
   if (sameObject(live, object)) {
     appendAll(warnings, request.dynamic?.validate({ operation: 'UPDATE', object, old: live }) ?? []);
@@ -90,7 +90,7 @@ export function finishUpdate(request: WriteRequest, live: JsonObject, steps: Upd
   appendAll(warnings, writeWarnings(request, object));
   appendAll(warnings, validateAdmission(request, 'UPDATE', object, live));
   appendAll(warnings, request.dynamic?.validate({ operation: 'UPDATE', object, old: live }) ?? []);
-  noteWritten(ref, object);
+  markWritten(ref, object);
   return { object, changed: true, warnings };
 }
 

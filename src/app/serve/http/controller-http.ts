@@ -38,7 +38,8 @@ export async function serveHttp(parts: ControllerHttpOptions): Promise<Controlle
   });
   // Secrets that cannot be read are reported now, not at the first delivery.
   const webhooks = webhookRoute(parts);
-  const loadRoutes = async () => (await import('./people-routes.ts')).peopleRoutes(parts, tokens, webhooks);
+  const loadRoutes = async () =>
+    (await import('./controller-routes.ts')).controllerRoutes(parts, tokens, webhooks);
   let routes: ReturnType<typeof loadRoutes> | undefined;
   const pair = http.tls === undefined ? undefined : new TlsPair(http.tls, log);
   const listener = await listenHttp({ ...http, tls: pair?.identity }, async (request, response) => {

@@ -28,12 +28,17 @@ import { pruneHub } from '../pruning/hub-prune.ts';
 import { MemberOwners } from '../members/member-owners.ts';
 import { applyDesired, FIELD_MANAGER } from './apply-desired.ts';
 import type { HubSyncOptions } from './hub-sync-options.ts';
-import { namespaceArrival } from './namespace-arrival.ts';
+import { waitForNamespace } from './wait-for-namespace.ts';
 import { NeededNamespaces } from './needed-namespaces.ts';
 import { recordMemberCount } from '../pruning/record-member-count.ts';
 import { requiredKind, unservedAmong } from '../members/required-kind.ts';
 import type { SyncInput, SyncOptions, SyncOutcome } from '../members/sync-outcome.ts';
-import { leftProblem, notServedAmong, type SyncProblem, syncProblemOf } from '../members/sync-problem.ts';
+import {
+  leftFieldsProblem,
+  notServedAmong,
+  type SyncProblem,
+  syncProblemOf,
+} from '../members/sync-problem.ts';
 import { isOfKind, unlistedProblem } from '../members/unlisted-kind.ts';
 
 interface Tally {
@@ -96,7 +101,7 @@ export class HubSync {
 
   /** Resolves when a namespace is there that objects of the last call were missing, or when the signal aborts. */
   namespaceArrives(names: readonly string[], signal: AbortSignal): Promise<void> {
-    return namespaceArrival(this.#options, names, signal);
+    return waitForNamespace(this.#options, names, signal);
   }
 
   /**
@@ -221,7 +226,7 @@ export class HubSync {
       const { changed, left } = await this.#applyObject(entry.object, members);
       if (changed) tally.applied += 1;
       else tally.unchanged += 1;
-      if (left.length > 0) tally.problems.push(leftProblem(entry, left));
+      if (left.length > 0) tally.problems.push(leftFieldsProblem(entry, left));
     } catch (error) {
       if (!(error instanceof BerthError) || error instanceof LeaseNotHeldError) throw error;
       tally.problems.push(syncProblemOf(entry, error));

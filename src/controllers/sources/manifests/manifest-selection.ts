@@ -51,7 +51,7 @@ export function selectManifests(
  * Turns warnings about places below which there were manifests into errors; returns the same list when there are
  * none.
  */
-export function escalateHidingPlaces(
+export function escalateUnreadablePlaces(
   problems: readonly Problem[],
   files: readonly string[],
 ): readonly Problem[] {

@@ -67,7 +67,7 @@ export function syncProblemOf(
 }
 
 /** An object that was applied except for fields of others. */
-export function leftProblem(
+export function leftFieldsProblem(
   entry: Pick<SourceObject, 'object' | 'location'>,
   left: readonly LeftField[],
 ): SyncProblem {

@@ -30,9 +30,9 @@ import {
 import { KustomizeRenderer } from '../kustomize/kustomizations.ts';
 import { findSpecialFolders } from '../manifests/special-folders.ts';
 import { lastDeclaredObjects, lastGoodReadings, locatedAtCommit } from './last-good.ts';
-import { escalateHidingDocuments } from '../manifests/hiding-documents.ts';
+import { escalateDocumentWarnings } from '../manifests/escalate-document-warnings.ts';
 import {
-  escalateHidingPlaces,
+  escalateUnreadablePlaces,
   manifestSelector,
   type ManifestSelector,
 } from '../manifests/manifest-selection.ts';
@@ -242,7 +242,7 @@ export class SourceReader {
     if (!this.#keepLastGood || !problems.some(({ severity }) => severity === 'warning')) return problems;
     this.#lastComplete ??= await this.#readLastComplete(commitId);
     const files = (this.#lastComplete?.objects ?? []).map(({ location }) => location.file);
-    return escalateHidingPlaces(problems, files);
+    return escalateUnreadablePlaces(problems, files);
   }
 
   /** A document without kind and apiVersion may be an object that its file declared before: then it is an error like a broken file. */
@@ -253,7 +253,7 @@ export class SourceReader {
   ): Promise<readonly Problem[]> {
     if (!this.#keepLastGood || !problems.some(({ code }) => code === NOT_AN_OBJECT)) return problems;
     this.#lastComplete ??= await this.#readLastComplete(commitId);
-    return escalateHidingDocuments(problems, objects, this.#lastComplete?.objects ?? []);
+    return escalateDocumentWarnings(problems, objects, this.#lastComplete?.objects ?? []);
   }
 
   /** After a restart the previous fleet is read again, from the commit that was remembered. */

@@ -4,7 +4,7 @@ import { withLatestStatus } from './pass/decide-from-facts.ts';
 import { endPass } from './pass/end-pass.ts';
 import { judgePages } from './pass/judge-pages.ts';
 import { leaveToOtherScheduler } from './other-scheduler.ts';
-import { markPlacement, meetSecondWriter, withMark } from './second-writer.ts';
+import { markPlacement, handleSecondWriter, withMark } from './second-writer.ts';
 import type { PlacementEvent } from './state/placement-event.ts';
 import type { PassFacts } from './state/placement-facts.ts';
 import { INITIAL_STATE, type OwnWrite, type PlacementState } from './state/placement-state.ts';
@@ -29,7 +29,7 @@ export function beginPass(before: PlacementState, facts: PassFacts, nowMs: numbe
     return leaveToOtherScheduler(left, nowMs);
   }
   const state = { ...known, otherSchedulerPages: undefined, pass };
-  return meetSecondWriter(state, nowMs) ?? lookAtPages(state, nowMs);
+  return handleSecondWriter(state, nowMs) ?? lookAtPages(state, nowMs);
 }
 
 /** The placement is marked as Berth's. Where Berth did not decide it before, the watch asks for the decision. */

@@ -21,7 +21,7 @@ const PACE_MS = 1_000;
 const REASON = 'SecondWriter';
 
 /** What to do before the result is judged; undefined: nobody else writes the pages. */
-export function meetSecondWriter(state: PassingState, nowMs: number): StepResult | undefined {
+export function handleSecondWriter(state: PassingState, nowMs: number): StepResult | undefined {
   const rounds = recentRivalRounds(state, nowMs);
   const newest = rounds.at(-1);
   if (newest === undefined) return undefined;

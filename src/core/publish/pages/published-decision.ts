@@ -11,11 +11,11 @@ export interface PublishedDecision {
   /** The release that approved this change; `by`: who released by hand. */
   readonly released: { readonly token: string; readonly by?: string | undefined } | undefined;
   /** Found at a restart. */
-  readonly found?: FoundPublication | undefined;
+  readonly found?: PublicationBeforeRestart | undefined;
 }
 
 /** A publication of the previous process that it did not record. */
-export interface FoundPublication {
+export interface PublicationBeforeRestart {
   /** When it was made (ms), if that is known. */
   readonly atMs: number | undefined;
   /** The change was announced before it was made, and is complete: its removals count toward the budget. */

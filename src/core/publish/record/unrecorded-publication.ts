@@ -13,10 +13,10 @@ export interface UnrecordedPublication {
   readonly added: readonly string[];
   readonly removed: readonly string[];
   /** What the process that made it noted of it; undefined: nothing. */
-  readonly made: MadePublication | undefined;
+  readonly made: KnownPublication | undefined;
 }
 
-export interface MadePublication {
+export interface KnownPublication {
   readonly atMs: number;
   readonly released: PublishState['released'];
   /** What it removed counts toward the budget. */
@@ -54,7 +54,7 @@ function madePublication(
   pages: readonly ListedPage[],
   groups: readonly DesiredGroup[],
   { state, digest }: Past,
-): MadePublication | undefined {
+): KnownPublication | undefined {
   if (state?.change !== undefined) {
     const { atMs, released } = state.change;
     const counts = released === undefined && !isUnfinished(state.change, publishedClusters(pages));

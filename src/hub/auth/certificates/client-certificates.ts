@@ -3,7 +3,7 @@ import type { TLSSocket } from 'node:tls';
 import { readCertificate } from './certificate-fields.ts';
 import { readSubject } from './certificate-subject.ts';
 import { BACKDATE_MS } from './certificate-validity.ts';
-import type { CertifiedUser, ForeignCertificates, Holder } from './foreign-certificates.ts';
+import type { CertifiedUser, ExternalCertificates, Holder } from './external-certificates.ts';
 
 /** id-kp-clientAuth, RFC 5280 section 4.2.1.12. */
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
@@ -18,7 +18,7 @@ const shownCertificates = new WeakMap<object, X509Certificate | null>();
  */
 export class ClientCertificates {
   readonly #authorityPem: string;
-  readonly #foreign: ForeignCertificates | undefined;
+  readonly #foreign: ExternalCertificates | undefined;
   #authority: X509Certificate | undefined;
   readonly #holders = new WeakMap<X509Certificate, Holder | undefined>();
 
@@ -26,7 +26,7 @@ export class ClientCertificates {
    * @param authorityPem the certificate of the cluster's authority
    * @param foreign certificates of other authorities that count here
    */
-  constructor(authorityPem: string, foreign?: ForeignCertificates) {
+  constructor(authorityPem: string, foreign?: ExternalCertificates) {
     this.#authorityPem = authorityPem;
     this.#foreign = foreign;
   }

@@ -4,7 +4,7 @@ import type { GivenTokenKey } from './given-token-keys.ts';
 
 const ALGORITHM = 'ES256';
 /** No token that is asked for lives longer; those of legacy Secrets do. */
-export const LONGEST_LIFETIME_SECONDS = 365 * 86_400;
+export const MAX_TOKEN_LIFETIME_SECONDS = 365 * 86_400;
 
 /** The ServiceAccount of a token. */
 export interface TokenSubject {
@@ -112,7 +112,7 @@ export class ServiceAccountTokens {
 
   #verified(payload: Jose.JWTPayload): VerifiedToken | undefined {
     const lifetimeSeconds = (payload.exp ?? Number.POSITIVE_INFINITY) - (payload.iat ?? 0);
-    if (lifetimeSeconds > LONGEST_LIFETIME_SECONDS && this.#options.longLived !== true) return undefined;
+    if (lifetimeSeconds > MAX_TOKEN_LIFETIME_SECONDS && this.#options.longLived !== true) return undefined;
     const claim = payload['kubernetes.io'] as Claim | undefined;
     if (claim?.namespace === undefined || claim.serviceaccount?.name === undefined) return undefined;
     return {

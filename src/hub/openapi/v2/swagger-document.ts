@@ -4,7 +4,7 @@ import { subresourceKindSchema } from '../../scheme/builtin/builtin-definitions.
 import { builtinSchema } from '../../scheme/builtin/builtin-schemas.ts';
 import type { ResourceRef } from '../../schema/resource-definition.ts';
 import type { Scheme } from '../../scheme/scheme.ts';
-import { kindWords, schemaNameOf } from '../definition-names.ts';
+import { kindExtensions, schemaNameOf } from '../definition-names.ts';
 import { encodeGnostic } from './gnostic.ts';
 import { listDefinition, metaDefinitions } from './meta-definitions.ts';
 import type { GroupVersionKind } from './swagger-paths.ts';
@@ -85,7 +85,7 @@ function renderResource(prefix: string, ref: ResourceRef, definitions: SwaggerDe
   const object = schemaNameOf(ref);
   const fields = definition.builtIn ? [] : version.selectableFields.map((fieldPath) => ({ fieldPath }));
   const selectable = fields.length === 0 ? {} : { 'x-kubernetes-selectable-fields': fields };
-  defineSwagger(version.schema, object, definitions, { ...kindWords(ref), ...selectable });
+  defineSwagger(version.schema, object, definitions, { ...kindExtensions(ref), ...selectable });
   const list = object.replace(/[^.]*$/, definition.listKind);
   if (definition.verbs.includes('list')) {
     const kind = { group: definition.group, kind: definition.listKind, version: version.name };

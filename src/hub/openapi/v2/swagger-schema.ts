@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../../json/json-value.ts';
 import { setOwn } from '../../json/json-value.ts';
 import { builtinSchemaNamed } from '../../scheme/builtin/builtin-schemas.ts';
 import type { Schema } from '../../schema/schema.ts';
-import { listWords, patchWords } from '../render-schema.ts';
+import { listExtensions, patchExtensions } from '../render-schema.ts';
 
 /** Definitions of a document by name, filled as references to them are rendered. */
 export type SwaggerDefinitions = Map<string, JsonObject>;
@@ -21,7 +21,7 @@ export function swaggerSchema(schema: Schema, definitions: SwaggerDefinitions): 
   // Clients read words beside a reference: what the field adds to the definition.
   const { mapType } = ownDefinition(schema);
   const { mapType: own, ...field } = schema;
-  return { ...reference, ...patchWords(schema), ...listWords(own === mapType ? field : schema) };
+  return { ...reference, ...patchExtensions(schema), ...listExtensions(own === mapType ? field : schema) };
 }
 
 /** Renders the body of a named schema once; a field that refers to a built-in definition adds nothing to it. */
@@ -44,8 +44,8 @@ function swaggerBody(schema: Schema, definitions: SwaggerDefinitions): JsonObjec
   const json: JsonObject = {
     ...typeWords(schema),
     ...(schema.description === undefined ? {} : { description: schema.description }),
-    ...patchWords(schema),
-    ...listWords(schema),
+    ...patchExtensions(schema),
+    ...listExtensions(schema),
     ...limitWords(schema),
   };
   const isOpen = schema.nullable === true || keepsUnknown(schema);

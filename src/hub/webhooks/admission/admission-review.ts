@@ -68,11 +68,11 @@ export function admissionReview(version: string, uid: string, request: JsonObjec
 
 /** What a webhook said. `failed`: it could not be asked, or its answer is none. */
 export type ReviewOutcome =
-  | { readonly kind: 'allowed'; readonly patch: JsonValue | undefined; readonly words: ReviewWords }
-  | { readonly kind: 'denied'; readonly error: StatusError; readonly words: ReviewWords }
+  | { readonly kind: 'allowed'; readonly patch: JsonValue | undefined; readonly words: ReviewOutput }
+  | { readonly kind: 'denied'; readonly error: StatusError; readonly words: ReviewOutput }
   | { readonly kind: 'failed'; readonly message: string };
 
-export interface ReviewWords {
+export interface ReviewOutput {
   readonly warnings: readonly string[];
   readonly audit: Readonly<Record<string, string>>;
 }
@@ -110,7 +110,7 @@ function failed(message: string): ReviewOutcome {
   return { kind: 'failed', message };
 }
 
-function patchOutcome(patch: string, patchType: string, words: ReviewWords): ReviewOutcome {
+function patchOutcome(patch: string, patchType: string, words: ReviewOutput): ReviewOutcome {
   let operations: JsonValue;
   try {
     operations = JSON.parse(Buffer.from(patch, 'base64').toString('utf8')) as JsonValue;
@@ -145,7 +145,7 @@ function answerProblem(
   return patchType === '' ? 'webhook returned invalid response.patchType of ""' : undefined;
 }
 
-function wordsOf(response: JsonObject): ReviewWords {
+function wordsOf(response: JsonObject): ReviewOutput {
   const audit = Object.entries(objectAt(response, 'auditAnnotations') ?? {}).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   );

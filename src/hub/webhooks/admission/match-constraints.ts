@@ -82,7 +82,7 @@ export function matchedRef(
 const none = (): readonly ResourceRef[] => [];
 
 /** Old and new object as they are in the version of `ref`. @throws ConversionNeeded */
-export function seenAs(
+export function inMatchedVersion(
   { ref: own, subresource, object, old }: AdmissionAttributes,
   ref: ResourceRef,
   { toVersion }: { readonly toVersion: (object: JsonObject, ref: ResourceRef) => JsonObject },

@@ -9,7 +9,7 @@ import type { AdmissionAttributes } from './admission-attributes.ts';
 import { AdmissionAuthority, authorizerVariables } from './admission-authority.ts';
 import { admissionRequest } from './admission-review.ts';
 import { evaluateConditions } from './match-conditions.ts';
-import { matchedRef, seenAs } from './match-constraints.ts';
+import { matchedRef, inMatchedVersion } from './match-constraints.ts';
 import type { AdmissionWebhook } from './webhook-configurations.ts';
 
 /** What selecting needs to know of the hub. */
@@ -39,7 +39,7 @@ export function selectWebhook(
 ): Invocation | undefined {
   const ref = matchedRef(webhook, attributes, sources);
   if (ref === undefined) return undefined;
-  const request = admissionRequest(attributes, seenAs(attributes, ref, sources));
+  const request = admissionRequest(attributes, inMatchedVersion(attributes, ref, sources));
   return meetsConditions(webhook, [attributes, request], sources) ? { webhook, ref, request } : undefined;
 }
 

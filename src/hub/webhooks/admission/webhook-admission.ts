@@ -5,7 +5,7 @@ import { StatusError } from '../../wire/status-error.ts';
 import { badRequest, internalError } from '../../wire/status-errors.ts';
 import type { ObjectSteps } from '../../write/write-request.ts';
 import type { AdmissionAttributes } from './admission-attributes.ts';
-import type { ReviewOutcome, ReviewWords } from './admission-review.ts';
+import type { ReviewOutcome, ReviewOutput } from './admission-review.ts';
 import type { Invocation, SelectionSources } from './select-webhook.ts';
 import { selectWebhook } from './select-webhook.ts';
 import type { WebhookKind } from './webhook-configurations.ts';
@@ -175,7 +175,7 @@ function settle(
   }
 }
 
-function noteWords(notes: AdmissionNotes, name: string, { warnings, audit }: ReviewWords): void {
+function noteWords(notes: AdmissionNotes, name: string, { warnings, audit }: ReviewOutput): void {
   notes.warnings.push(...warnings);
   for (const [key, value] of Object.entries(audit)) notes.annotations.set(`${name}/${key}`, value);
 }

@@ -64,7 +64,7 @@ async function join(io: CliIo, flags: JoinFlags): Promise<ExitCode> {
 /** How the hub is reached. @throws InputError when it does not know the token */
 async function findHub(io: CliIo, { server, token, ...request }: JoinRequest): Promise<ServerEntry> {
   const { findHubEntry } = await import('../../../../controllers/installation/find-hub-entry.ts');
-  const { askStranger } = await import('../../../../adapters/kube/transport/ask-stranger.ts');
+  const { fetchUnverified } = await import('../../../../adapters/kube/transport/fetch-unverified.ts');
   const { chooseProxy } = await import('../../../../adapters/kube/proxy/choose-proxy.ts');
   const url = new URL(server);
   const { proxyUrl, proxyCaPem } = request;
@@ -73,9 +73,9 @@ async function findHub(io: CliIo, { server, token, ...request }: JoinRequest): P
     server,
     ...request,
     ask: (entry, use) => askHub(io, entry, token, use),
-    askStranger: (path) => {
+    fetchUnverified: (path) => {
       const signal = AbortSignal.any([io.cutOff, AbortSignal.timeout(STRANGER_MS)]);
-      return askStranger({ server: url, path, proxy, proxyCaPem, signal });
+      return fetchUnverified({ server: url, path, proxy, proxyCaPem, signal });
     },
     tellTrusted: (hashes) => io.stderr.write(unconfirmed(hashes)),
   });

@@ -10,7 +10,7 @@ import type { ChangeUnderWay, PublishState } from '../../judge/publish-state.ts'
 import type { PublishedDecision } from '../../pages/published-decision.ts';
 import { groupsOfPages, pagesDigest } from '../../record/recorded-groups.ts';
 import type {
-  DonePublication,
+  CompletedPublication,
   Pass,
   PlacementState,
   PassPurpose,
@@ -64,7 +64,7 @@ export type PublicationSettlement =
   | { readonly kind: 'same' }
   | { readonly kind: 'remember'; readonly next: PublishState }
   /** To be remembered with the hash of its record. */
-  | { readonly kind: 'record'; readonly done: DonePublication };
+  | { readonly kind: 'record'; readonly done: CompletedPublication };
 
 export function computeSettlement(publication: PublicationInProgress): PublicationSettlement {
   const { pass, purpose, remembered: state, nowMs } = publication;

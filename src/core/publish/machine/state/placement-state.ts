@@ -36,7 +36,7 @@ export interface BeforeRestore {
 }
 
 /** A change that the watch showed during a pass. Whether it is our own is known when the writes are answered. */
-export interface EarlyChange {
+export interface UnattributedChange {
   /** See `changeKey`. */
   readonly change: string;
   /** When it was shown, where it counts as the write of a rival if it is not the controller's own. */
@@ -88,13 +88,13 @@ export interface FinishingStage {
         readonly passPages: PassPages;
         readonly purpose: Extract<PassPurpose, { kind: 'publish' }>;
       }
-    | { readonly kind: 'under-way'; readonly done: DonePublication };
+    | { readonly kind: 'under-way'; readonly done: CompletedPublication };
   /** The status patch or the record failed. */
   readonly failure?: { readonly error: unknown } | undefined;
 }
 
 /** A publication whose writes are all answered. */
-export interface DonePublication {
+export interface CompletedPublication {
   readonly entry: PublishedDecision;
   readonly writes: number;
   readonly clusters: readonly string[];
@@ -135,7 +135,7 @@ export interface Pass {
   readonly stage: PassStage;
   /** Its pages were read from the hub, and not taken from the watch. */
   readonly isRead: boolean;
-  readonly early: readonly EarlyChange[];
+  readonly early: readonly UnattributedChange[];
   /** What the writes of this pass made of their objects, see `changeKey`. */
   readonly made: readonly string[];
 }

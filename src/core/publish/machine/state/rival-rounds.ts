@@ -1,4 +1,4 @@
-import type { EarlyChange, PlacementState } from './placement-state.ts';
+import type { UnattributedChange, PlacementState } from './placement-state.ts';
 
 /** Berth restores its pages so many times; then it leaves them to the other writer. */
 export const RIVAL_ROUNDS = 3;
@@ -26,7 +26,7 @@ export function untilForgotten(roundAtMs: number, nowMs: number): number {
  * Berth writes a page again is the same round: a person who deletes five pages is no rival. While the answer to a write
  * is missing, a change may be that write.
  */
-export function noteRivalWrite(state: PlacementState, { rivalAtMs }: EarlyChange): PlacementState {
+export function noteRivalWrite(state: PlacementState, { rivalAtMs }: UnattributedChange): PlacementState {
   if (rivalAtMs === undefined || !state.wroteSinceRival || state.isUncertain) return state;
   const recent = recentRivalRounds(state, rivalAtMs);
   const rivalRoundsAtMs = [...recent, rivalAtMs].slice(-RIVAL_ROUNDS - 1);

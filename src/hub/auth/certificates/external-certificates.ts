@@ -25,7 +25,7 @@ export interface Holder extends CertifiedUser {
  * certificate is good for every one, and key usages (`digitalSignature`) are not looked at. The authority issued them itself.
  * Source: Go's crypto/x509 `Certificate.Verify`; apiserver pkg/authentication/request/x509/x509.go.
  */
-export class ForeignCertificates {
+export class ExternalCertificates {
   readonly #file: ClientCaFile;
   #authorities: readonly X509Certificate[] = [];
   #holders = new WeakMap<X509Certificate, Holder | 'nobody'>();

@@ -14,7 +14,7 @@ const HANDED_ON = 'x-berth-handed-on';
  * Nothing of it is remembered here.
  * @param peers base URLs of the other controllers
  */
-export function handToLeader(peers: readonly string[]): RequestHandler {
+export function forwardToLeader(peers: readonly string[]): RequestHandler {
   const readBody = raw({ type: () => true, limit: MAX_BODY_BYTES, inflate: false });
   return (request, response, next) => {
     const hand = async (): Promise<void> => {

@@ -7,7 +7,7 @@ const STEPS = 10;
  * @param holdsProcess false: the process may end before
  * @returns to be called when it is done
  */
-export function afterAwakeTime(ms: number, onOver: () => void, holdsProcess = true): () => void {
+export function startAwakeTimeout(ms: number, onOver: () => void, holdsProcess = true): () => void {
   let left = STEPS;
   const step = (): void => {
     if (left === 0) return onOver();

@@ -7,7 +7,7 @@ import { openTunnel } from '../proxy/open-tunnel.ts';
 import { portOf, type ProxyAddress, withoutBrackets } from '../proxy/proxy-address.ts';
 import { tlsOptions } from '../proxy/tls-material.ts';
 
-export interface StrangerQuestion {
+export interface UnverifiedRequest {
   readonly server: URL;
   /** Begins with `/`, and comes after the path of the server's URL. */
   readonly path: string;
@@ -18,7 +18,7 @@ export interface StrangerQuestion {
   readonly signal: AbortSignal;
 }
 
-export interface StrangerAnswer {
+export interface UnverifiedResponse {
   /** What the server sent in its handshake, DER, its own certificate first. Nobody checked it. */
   readonly certificates: readonly Uint8Array[];
   /** The body; undefined when the server answers strangers nothing, or another thing than 200. */
@@ -31,7 +31,7 @@ const MOST_BYTES = 1024 * 1024;
  * Asks a server that is not checked, as somebody whom it does not know: nothing secret is sent, and nothing of the answer is proven.
  * @throws TransientError when there is no TLS connection
  */
-export async function askStranger(question: StrangerQuestion): Promise<StrangerAnswer> {
+export async function fetchUnverified(question: UnverifiedRequest): Promise<UnverifiedResponse> {
   const { server, path, signal } = question;
   let socket: TLSSocket | undefined;
   try {
@@ -55,7 +55,12 @@ export async function askStranger(question: StrangerQuestion): Promise<StrangerA
   }
 }
 
-async function connectUnchecked({ server, proxy, proxyCaPem, signal }: StrangerQuestion): Promise<TLSSocket> {
+async function connectUnchecked({
+  server,
+  proxy,
+  proxyCaPem,
+  signal,
+}: UnverifiedRequest): Promise<TLSSocket> {
   const [host, port] = [withoutBrackets(server.hostname), portOf(server)];
   const tls = proxyCaPem === undefined ? {} : { ca: Buffer.from(proxyCaPem) };
   const tunnel = proxy && (await openTunnel({ proxy, host, port, tls, signal }));

@@ -10,7 +10,7 @@ const HINT =
  * Turns warnings about documents that are no objects into errors, in files of which an earlier object is missing now:
  * the document may be that object. Returns the same list when there are none.
  */
-export function escalateHidingDocuments(
+export function escalateDocumentWarnings(
   problems: readonly Problem[],
   objects: readonly ParsedManifest[],
   before: readonly ParsedManifest[],

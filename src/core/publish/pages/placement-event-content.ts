@@ -1,4 +1,4 @@
-import type { EventNews } from '../../model/kind/event.ts';
+import type { EventContent } from '../../model/kind/event.ts';
 import type { ScheduleStatus } from '../../placement/result/schedule-result.ts';
 
 /** What was done to a page. */
@@ -10,11 +10,11 @@ export type PageChange = 'create' | 'write' | 'delete';
  * createOrUpdatePlacementDecision.
  * @param status how the placement was decided; an update says its warning
  */
-export function pageNews(
+export function pageEvent(
   change: PageChange,
   { page, placement, namespace }: Record<'page' | 'placement' | 'namespace', string>,
   status: ScheduleStatus | undefined,
-): EventNews {
+): EventContent {
   const { reason, action, verb } = WORDS[change];
   const note = `Decision ${page} is ${verb} with placement ${placement} in namespace ${namespace}`;
   if (change !== 'write' || status?.code !== 'Warning') return { type: 'Normal', reason, action, note };
@@ -39,7 +39,7 @@ export const MAX_NOTE_LENGTH = 1_000;
  * The scores that clusters have for a placement: `cluster1:12 cluster2:12`, cut where OCM cuts it.
  * @param scores in the order of the text; OCM has them in no order
  */
-export function scoreNews(scores: Iterable<readonly [cluster: string, total: number]>): EventNews {
+export function scoreEvent(scores: Iterable<readonly [cluster: string, total: number]>): EventContent {
   let note = '';
   for (const [cluster, total] of scores) {
     const next = `${cluster}:${total} `;

@@ -13,7 +13,7 @@ import { previewRoute } from './preview-route.ts';
  * /healthz and /readyz for everybody, and /metrics unless it is protected; /webhooks for forges that sign; /api/v1, /v1/gates and /previews
  * for those who have a token with that scope; one of /previews also for those who have its signed link.
  */
-export function peopleRoutes(
+export function controllerRoutes(
   parts: ControllerHttpOptions,
   tokens: Pick<BearerTokens, 'identify'>,
   webhooks: RequestHandler,

@@ -8,7 +8,7 @@ const MAX_WATCHES = 10;
 const PAUSE_MS = 1_000;
 
 /** Resolves when one of the namespaces is on the hub. While the hub does not say so, because it may not or cannot, when the signal aborts. */
-export async function namespaceArrival(
+export async function waitForNamespace(
   { api, clock }: { readonly api: KubeApi; readonly clock: Clock },
   names: readonly string[],
   signal: AbortSignal,
