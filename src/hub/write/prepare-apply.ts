@@ -44,7 +44,10 @@ export function prepareApply(
   return finishUpdate(request, live, { incoming, warnings, track });
 }
 
-/** A configuration that changes nothing adds no defaults either: they may be missing where a webhook converted the object. */
+/**
+ * A configuration that changes nothing adds no defaults either, which may be missing in an object
+ * that a webhook converted.
+ */
 function withDefaults(request: WriteRequest, applied: JsonObject, live: JsonObject | undefined): Incoming {
   const { definition, version } = request.ref;
   const converted = definition.conversion !== undefined && live !== undefined;
@@ -53,7 +56,7 @@ function withDefaults(request: WriteRequest, applied: JsonObject, live: JsonObje
   return toTypedIncoming(request, changedPart(version.schema, applied, live));
 }
 
-/** Metadata in a configuration, and embedded objects, as they are stored. */
+/** Brings metadata and embedded objects of a configuration into stored form. */
 function readConfig({ ref }: WriteRequest, config: JsonObject): JsonObject {
   const refuse = (problem: string): never => {
     throw badRequest(`failed to create typed patch object: ${problem}`);

@@ -30,7 +30,10 @@ export function prepareCreate(request: WriteRequest, body: DecodedBody): Prepare
   );
 }
 
-/** What creation does, however the object came about. @param track notes the ownership of what was sent and defaulted */
+/**
+ * The steps of every create, by POST, PUT or apply. @param track sets the ownership of sent and
+ * defaulted fields
+ */
 export function finishCreate(
   request: WriteRequest,
   incoming: Incoming,
@@ -61,7 +64,7 @@ export function finishCreate(
   return { object, changed: true, warnings };
 }
 
-/** Mutating webhooks see an object before it has an identity, and so before its name is made up. */
+/** Mutating webhooks get the object before its uid is set and its name is generated. */
 function admittedBirth(request: WriteRequest, object: JsonObject): JsonObject {
   if (request.dynamic === undefined) return object;
   const metadata = { ...objectAt(object, 'metadata') };
@@ -76,7 +79,7 @@ function admittedBirth(request: WriteRequest, object: JsonObject): JsonObject {
     : setServerMetadata(request, requirePlace(request, admittedObject));
 }
 
-/** What mutating webhooks make of an object, read as if a client had sent it. */
+/** The result of mutating webhooks, decoded as if a client had sent it. */
 export function mutatedByWebhooks(request: WriteRequest, step: DynamicStep): JsonObject {
   const { ref, now, dynamic } = request;
   const { operation, old } = step;
@@ -97,7 +100,7 @@ export function mutatedByWebhooks(request: WriteRequest, step: DynamicStep): Jso
   });
 }
 
-/** Ownership is noted before webhooks are asked, and is not theirs to change. */
+/** Restores the managed fields from before the webhooks ran, which may not change them. */
 function withOwners(object: JsonObject, managedFields: JsonValue | undefined): JsonObject {
   const metadata = withoutKey(objectAt(object, 'metadata') ?? {}, 'managedFields');
   return { ...object, metadata: managedFields === undefined ? metadata : { ...metadata, managedFields } };
@@ -109,7 +112,7 @@ function requirePlace(request: WriteRequest, object: JsonObject): JsonObject {
   throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
 }
 
-/** Texts that come with every write of the kind: what is deprecated, what is not done here. */
+/** Warnings for every write of the kind: deprecations, and features that the hub does not have. */
 export function writeWarnings({ ref }: WriteRequest, object: JsonObject): readonly string[] {
   const deprecated = ref.version.deprecationWarning;
   return [...(deprecated === undefined ? [] : [deprecated]), ...(strategyOf(ref).warnings?.(object) ?? [])];
@@ -125,7 +128,7 @@ export function ownershipRequest(request: WriteRequest): OwnershipRequest {
   };
 }
 
-/** Asks every in-process validator; they refuse by throwing. */
+/** Runs all in-process validators, which throw to reject. */
 export function validateAdmission(
   request: WriteRequest,
   operation: 'CREATE' | 'UPDATE',
