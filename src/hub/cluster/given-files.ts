@@ -6,11 +6,11 @@ import type { TokenOptions } from '../auth/tokens/service-account-tokens.ts';
 import { TokenAuthFile } from '../auth/tokens/token-auth-file.ts';
 import type { GivenCredentials } from './api-cluster.ts';
 
-/** The files among those that an installer gives by which clients are recognised. */
+/** Files with credentials that the hub accepts in addition to its own. */
 export interface CredentialFiles {
-  /** PEM; client certificates that one of these authorities issued are good. Read again when it changes. */
+  /** PEM; client certificates of these authorities are accepted. Read again when it changes. */
   readonly clientCa?: string | undefined;
-  /** PEM; keys by which others sign ServiceAccount tokens. */
+  /** PEM; keys with which others sign ServiceAccount tokens. */
   readonly tokenKeys?: readonly string[] | undefined;
   /** Issuers that such tokens may name besides the hub's own. */
   readonly tokenIssuers?: readonly string[] | undefined;

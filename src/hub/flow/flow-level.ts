@@ -6,11 +6,11 @@ import type { ReleaseFunction } from './fair-share.ts';
 import { FairShare, NoRoomError } from './fair-share.ts';
 import type { PriorityLevel } from './priority-levels.ts';
 
-/** Bytes of bodies that one user may have on the way: five of the largest. */
+/** Maximum bytes of request bodies of one user at a time: five of the largest. */
 const USER_BODY_BYTES = 16 * 1024 * 1024;
 const USER_OPEN_REQUESTS = 200;
 const USER_WATCHES = 500;
-/** As long as kube-apiserver lets a request wait: a quarter of its time limit of 60 s. */
+/** How long a request may wait, as in kube-apiserver: a quarter of its time limit of 60 s. */
 const WAIT_MS = 15_000;
 /** The time limit of the answer that the part belongs to. */
 const PART_WAIT_MS = 60_000;

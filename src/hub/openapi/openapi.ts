@@ -11,7 +11,7 @@ import { define } from './render-schema.ts';
 
 export interface OpenApiDocument {
   readonly text: string;
-  /** Of the content alone: the same after a restart and on every server. */
+  /** Depends on the content only: the same after a restart and on every server. */
   readonly hash: string;
 }
 
@@ -23,8 +23,9 @@ interface Cache {
 const caches = new WeakMap<Scheme, Cache>();
 
 /**
- * `GET /openapi/v3`: every document with its hash in the address, so that clients can keep it for good.
- * @param others addresses of the documents of other servers, by path
+ * `GET /openapi/v3`: the URLs of all documents, which contain a hash, so that clients can cache
+ * them permanently.
+ * @param others URLs of the documents of other servers, by path
  */
 export function openApiIndex(
   scheme: Scheme,

@@ -81,7 +81,7 @@ export function listExtensions(schema: Schema): JsonObject {
   const json: JsonObject = {};
   if (schema.listType !== undefined) json['x-kubernetes-list-type'] = schema.listType;
   if (schema.listMapKeys !== undefined) json['x-kubernetes-list-map-keys'] = [...schema.listMapKeys];
-  // A RawExtension is atomic in Go; its published definition does not say so.
+  // A RawExtension is atomic in Go, which its published definition does not declare.
   const isRaw = schema.preserveUnknown === true && schema.name !== undefined;
   if (schema.mapType !== undefined && !isRaw) json['x-kubernetes-map-type'] = schema.mapType;
   return json;

@@ -18,7 +18,7 @@ export function swaggerSchema(schema: Schema, definitions: SwaggerDefinitions): 
   if (schema.name === undefined) return swaggerBody(schema, definitions);
   defineSwagger(schema, schema.name, definitions);
   const reference = { $ref: `#/definitions/${schema.name}` };
-  // Clients read words beside a reference: what the field adds to the definition.
+  // Clients read keywords beside a reference, which the field adds to the definition.
   const { mapType } = ownDefinition(schema);
   const { mapType: own, ...field } = schema;
   return { ...reference, ...patchExtensions(schema), ...listExtensions(own === mapType ? field : schema) };
@@ -68,7 +68,9 @@ function propertiesOf(declared: ReadonlyMap<string, Schema>, definitions: Swagge
   return properties;
 }
 
-/** Free-form built-in types are named, and say nothing about unknown fields. */
+/**
+ * Free-form built-in types are named, and do not declare `x-kubernetes-preserve-unknown-fields`.
+ */
 const keepsUnknown = (schema: Schema): boolean =>
   schema.preserveUnknown === true && schema.name === undefined;
 
