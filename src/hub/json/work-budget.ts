@@ -34,8 +34,9 @@ let remaining = UNLIMITED;
 let nextLook = 0;
 
 /**
- * Runs one synchronous part of a request with a budget of its own. A part inside a part pays from the outer budget.
- * @throws WorkExceededError when the work is more than one request may cause
+ * Runs one synchronous part of a request with a budget of its own. Nested calls use the outer
+ * budget.
+ * @throws WorkExceededError when the work exceeds the limit of one request
  */
 export function withinWorkBudget<T>(run: () => T, steps = STEP_LIMIT): T {
   if (clocks !== undefined) return run();

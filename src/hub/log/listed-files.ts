@@ -38,8 +38,9 @@ export async function filesWithoutManifest(directory: string): Promise<LogFiles>
 }
 
 /**
- * The files that the manifest names. Each must be there and have its size; what is inside is checked when it is read.
- * @throws InputError `hub.data-damaged`, which names the file and the place
+ * The files that the manifest names. Each must exist and have its size; the content is checked when
+ * it is read.
+ * @throws InputError `hub.data-damaged`, with file and offset
  */
 export async function filesOfManifest(directory: string, manifest: Manifest): Promise<LogFiles> {
   const found = await findDataFiles(directory);

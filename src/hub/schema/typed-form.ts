@@ -5,25 +5,25 @@ import { deepClone, isObject, setOwn } from '../json/json-value.ts';
 import { chargeKeys, chargeWork } from '../json/work-budget.ts';
 import type { HeldField, Schema } from './schema.ts';
 
-/*
- * An API server reads objects of its own kinds into Go structs, stores them as protobuf, and writes them from structs
- * again. So zero values appear that nobody sent (`lastTransitionTime: null`, `rules: null`, `strategy: {}`), and what
- * says nothing goes (empty lists and texts, nulls). `Schema.held` says which field is held how.
- * Source: encoding/json (omitempty, omitzero), k8s.io/api (types.go), gogo protobuf (empty lists are not written).
+/**
+ * The API server decodes objects of built-in kinds into Go structs, stores them as protobuf, and
+ * encodes the structs again. So zero values appear that no client sent (`lastTransitionTime: null`,
+ * `rules: null`, `strategy: {}`), and empty lists, empty strings and nulls are dropped.
+ * `Schema.held` describes the fields. Source: encoding/json (omitempty, omitzero), k8s.io/api
+ * (types.go), gogo protobuf (empty lists are not written).
  */
 
-/** A field as it is read and written. */
+/** How a field is decoded and encoded. */
 interface FieldPlan {
   readonly schema: Schema;
-  /** What is written when nothing was said; undefined: the field is left out. */
+  /** The encoded value of an absent field; undefined: the field is omitted. */
   readonly missing: JsonValue | undefined;
-  /** An empty list, map or text, 0 and false say nothing. */
+  /** Drops an empty list, map or string, 0 and false. */
   readonly dropsEmpty: boolean;
 }
 
 /**
- * Empty lists and maps are there while an object is validated, and gone when it is stored. What is written of them is
- * decided once.
+ * Which empty lists and maps are kept: all while an object is validated, none when it is stored.
  */
 export interface EmptyContainers {
   /** `written`: only in fields that are always written. */
@@ -45,19 +45,19 @@ interface Plan {
 type Filling = readonly (readonly [key: string, value: JsonValue])[];
 
 const plans = new WeakMap<Schema, Plan>();
-/** Parts of objects that are as they are written: the specs of most live objects. */
+/** Objects that have this form already, such as the specs of most live objects. */
 const settled = new WeakSet<JsonObject>();
 
 /**
- * An object of a built-in kind as an API server writes it, its schema's defaults included. Returns the object itself
- * when nothing changes.
+ * An object of a built-in kind as the API server encodes it, with the defaults of its schema.
+ * Returns the same object if nothing changes.
  * @param object readable as its Go type (`decodeProblem`) and without unknown fields (`prune`)
  */
 export function typedForm(schema: Schema, object: JsonObject, hollows = DROP): JsonObject {
   return withRequiredFields(schema, typedFields(schema, object, hollows));
 }
 
-/** The same for the fields that are there; none is added at the top. */
+/** The same for the present top-level fields; none is added. */
 export function typedFields(schema: Schema, object: JsonObject, hollows = DROP): JsonObject {
   return eachField(planOf(schema), object, hollows, true);
 }
@@ -67,13 +67,13 @@ export function withRequiredFields(schema: Schema, object: JsonObject): JsonObje
   return withMissing(planOf(schema).filled, object);
 }
 
-/** An object about which nothing was said, and before anything is defaulted: what ownership starts from. */
+/** The zero value of a kind before defaulting, which field ownership starts from. */
 export function zeroObject(schema: Schema): JsonObject {
   return withMissing(planOf(schema).bare, {});
 }
 
 /**
- * What a server writes of a value that nobody said anything about: `{}`, `{ replicas: 0 }`, null.
+ * The encoding of the zero value of a schema: `{}`, `{ replicas: 0 }`, null.
  * @param bare without the defaults of the schema
  */
 function zeroValue(schema: Schema, bare = false): JsonValue {
@@ -96,7 +96,7 @@ function zeroValue(schema: Schema, bare = false): JsonValue {
   }
 }
 
-/** Notes that the parts of an object are in this form, so that the next write does not look at them again. */
+/** Marks the parts of an object as having this form, so that the next write skips them. */
 export function markTypedForm(object: JsonObject): void {
   for (const key of Object.keys(object)) {
     const part = object[key] as JsonValue;
@@ -123,12 +123,14 @@ function planOf(schema: Schema): Plan {
   return plan;
 }
 
-/** An empty text that is left out again is no default; it only counts as the key of a list item. */
+/**
+ * An empty string that would be omitted again is not a default, except for the key of a list item.
+ */
 function defaultOf(field: Schema, { pointer }: HeldField): JsonValue | undefined {
   return field.default === '' && pointer !== true ? undefined : field.default;
 }
 
-/** What a field holds that nobody set; undefined: it is left out. */
+/** The value of an unset field; undefined: it is omitted. */
 function zeroField(
   schema: Schema,
   { pointer, always, omitZero }: HeldField,
@@ -139,7 +141,7 @@ function zeroField(
   return always === true ? zeroValue(schema, bare) : undefined;
 }
 
-/** What Go holds as a struct is never empty for `omitempty`. */
+/** Whether Go declares it as a struct, which `omitempty` never omits. */
 function isStruct(schema: Schema): boolean {
   if (schema.intOrString === true || schema.format === 'date-time') return true;
   return (schema.type === 'object' && schema.additional === undefined) || schema.type === '';
@@ -206,7 +208,7 @@ function mapForm(values: Schema, map: JsonObject, hollows: EmptyContainers): Jso
   return copy ?? map;
 }
 
-/** Storage keeps bytes that are not there as no bytes. */
+/** Storage turns nil bytes into empty bytes. */
 function zeroEntry(values: Schema): JsonValue {
   return values.format === 'byte' ? '' : zeroValue(values);
 }

@@ -8,11 +8,11 @@ import { listExtensions, patchExtensions } from '../render-schema.ts';
 export type SwaggerDefinitions = Map<string, JsonObject>;
 
 /**
- * A schema in the words of OpenAPI v2, which are fewer than those of v3: no junctors, no `nullable`, no defaults. Where
- * kubectl would misread what is left, less is said.
+ * A schema in OpenAPI v2, which has fewer keywords than v3: no junctors, no `nullable`, no
+ * defaults. Parts that kubectl would misread without them are left out.
  *
- * Source: apiextensions-apiserver pkg/controller/openapi/v2/conversion.go and builder/builder.go; defaults are pruned
- * by kube-openapi pkg/handler/default_pruning.go.
+ * Source: apiextensions-apiserver pkg/controller/openapi/v2/conversion.go and builder/builder.go;
+ * defaults are pruned by kube-openapi pkg/handler/default_pruning.go.
  */
 export function swaggerSchema(schema: Schema, definitions: SwaggerDefinitions): JsonObject {
   if (schema.name === undefined) return swaggerBody(schema, definitions);

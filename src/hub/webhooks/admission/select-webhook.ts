@@ -12,7 +12,7 @@ import { evaluateConditions } from './match-conditions.ts';
 import { matchedRef, inMatchedVersion } from './match-constraints.ts';
 import type { AdmissionWebhook } from './webhook-configurations.ts';
 
-/** What selecting needs to know of the hub. */
+/** The state of the hub that selection depends on. */
 export interface SelectionSources {
   readonly store: ObjectStore;
   readonly scheme: Scheme;
@@ -21,7 +21,7 @@ export interface SelectionSources {
   readonly toVersion: (object: JsonObject, ref: ResourceRef) => JsonObject;
 }
 
-/** A webhook that is to be asked, with the question in the version that it wants. */
+/** A webhook to call, with the request in the version of its rule. */
 export interface Invocation {
   readonly webhook: AdmissionWebhook;
   readonly ref: ResourceRef;
@@ -29,8 +29,10 @@ export interface Invocation {
 }
 
 /**
- * Whether and how a webhook is asked about a write. Source: apiserver `pkg/admission/plugin/webhook/generic/webhook.go`.
- * @throws StatusError 404 when its namespace is not there, 403 when a condition fails and the webhook fails closed
+ * Whether and with which request a webhook is called for a write. Source: apiserver
+ * `pkg/admission/plugin/webhook/generic/webhook.go`.
+ * @throws StatusError 404 when its namespace does not exist, 403 when a condition fails and the
+ * failure policy is Fail
  */
 export function selectWebhook(
   webhook: AdmissionWebhook,
