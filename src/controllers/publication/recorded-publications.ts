@@ -19,9 +19,9 @@ export interface RecordedPublicationsOptions {
 }
 
 /**
- * Reads from the records on the hub what another process published before this one took over: its removals count
- * toward the budgets, and its used releases stay used. Read once for each namespace, before its first placement is
- * published.
+ * Reads the publications of the previous process from the records on the hub: its removals count
+ * toward the budgets, and releases that it used stay used. Read once per namespace, before its
+ * first placement is published.
  */
 export class RecordedPublications {
   readonly #options: RecordedPublicationsOptions;

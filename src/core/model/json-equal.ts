@@ -2,8 +2,9 @@
 export type ChargeEntries = (count: number, isList: boolean) => void;
 
 /**
- * Deep equality of JSON values; a key that is undefined counts as absent, the order of keys does not count.
- * @param spend accounts for the work; absent: nobody does
+ * Deep equality of JSON values; a key that is undefined counts as absent, the order of keys does
+ * not count.
+ * @param spend charges the work; absent: no accounting
  */
 export function jsonEqual(a: unknown, b: unknown, spend?: ChargeEntries): boolean {
   if (a === b) return true;
@@ -36,7 +37,7 @@ function countPresent(fields: Fields): number {
 }
 
 interface CanonicalForm {
-  /** Puts the keys of an object in order. */
+  /** Sorts the keys of an object. */
   readonly sort: (keys: string[]) => readonly string[];
   readonly spend?: ChargeEntries;
 }

@@ -49,7 +49,8 @@ interface Tally {
 }
 
 /**
- * Makes the hub equal to Git: server-side apply of what differs, in dependency order, then deletion of what left Git.
+ * Makes the hub equal to Git: server-side apply of objects that differ, in dependency order, then
+ * deletion of objects that were removed from Git.
  */
 export class HubSync {
   readonly #options: HubSyncOptions;
@@ -59,7 +60,7 @@ export class HubSync {
   readonly #registry: ApplySetRegistry;
   readonly #owners: MemberOwners;
   readonly #deletedBefore: DeletedBeforeRestore;
-  /** Objects that the server stores in other words than they were sent in (quantities, stringData): what it made of them. */
+  /** Objects that the server normalizes (quantities, stringData): their stored form. */
   readonly #stored = new Map<string, string>();
   /** The content of the source after the last pass without open problems; undefined until then. */
   #settled: readonly SourceObject[] | undefined;
@@ -105,8 +106,9 @@ export class HubSync {
   }
 
   /**
-   * Compares the hub with the source and corrects what differs. `compare: false`: the hub is assumed to be unchanged
-   * since the last call, so that what changed in the source is enough to look at, where that is known.
+   * Compares the hub with the source and corrects what differs. `compare: false`: assumes that the
+   * hub is unchanged since the last call, so that only changed objects of the source are compared,
+   * if these are known.
    */
   async sync(input: SyncInput, options: SyncOptions = {}): Promise<SyncOutcome> {
     const { compare = true, signal } = options;
@@ -255,7 +257,7 @@ export class HubSync {
     ) {
       if (members === undefined) await this.#owners.recheck(kind, desired);
       await this.#owners.requireFree(id, object);
-      // Before the request: a caller that asks meanwhile must know.
+      // Set before the request, because a concurrent caller must know it.
       this.#owners.take(id);
       await this.#makeNamespaces(kind, desired);
       const mayBeThere = members === undefined;
@@ -279,7 +281,7 @@ export class HubSync {
     if (!this.#options.createNamespaces) return;
     if (kind.namespaced) await this.#namespaces.need(object.metadata.namespace ?? 'default');
     if (object.kind !== MANAGED_CLUSTER.kind) return;
-    // As registration marks it: a namespace without the label may be somebody else's.
+    // With the label of registration; a namespace without it may belong to someone else.
     const { name } = object.metadata;
     await this.#namespaces.need(name, { [CLUSTER_NAME_LABEL]: name });
   }
@@ -309,6 +311,9 @@ export class HubSync {
   }
 }
 
-/** Each changed object is looked at by itself before it is written; for more of them the hub is listed. */
+/**
+ * Up to this many changed objects are read one by one before they are written; for more, the hub is
+ * listed.
+ */
 const MAX_LOOKED_AT = 200;
 const RECORDED_STATUS_KINDS = new Set(['ManagedCluster', 'AddOnPlacementScore']);

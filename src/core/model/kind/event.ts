@@ -12,11 +12,11 @@ export interface EventContent {
 }
 
 export interface EventWriter {
-  /** Who writes it, and which process of those. */
+  /** The reporting controller, and its instance. */
   readonly controller: string;
   readonly instance: string;
   readonly nowMs: number;
-  /** Makes the name of the Event another one than those before. */
+  /** Makes the name of the Event unique. */
   readonly suffix: string;
 }
 

@@ -25,7 +25,7 @@ export function onPageChanged(
   const isSame = pages === before.pages && beforeRestore === before.beforeRestore;
   const state = isSame ? before : { ...before, pages, beforeRestore };
   if (isOwnWrite(write, change.after)) return { state, actions: [] };
-  // The pages of a placement that is gone go after it.
+  // Pages of a deleted placement are deleted after it.
   const isRival = isLeader && isPlacementThere;
   return news(state, { change: changeKey(name, change), rivalAtMs: isRival ? nowMs : undefined });
 }

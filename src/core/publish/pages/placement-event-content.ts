@@ -1,14 +1,15 @@
 import type { EventContent } from '../../model/kind/event.ts';
 import type { ScheduleStatus } from '../../placement/result/schedule-result.ts';
 
-/** What was done to a page. */
+/** The change of a page. */
 export type PageChange = 'create' | 'write' | 'delete';
 
 /**
- * What OCM's scheduler says on a placement when it writes a PlacementDecision, word by word.
- * Source: open-cluster-management-io/ocm `pkg/placement/controllers/scheduling/scheduling_controller.go`, bind and
+ * The Event that OCM's scheduler writes for a placement when it writes a PlacementDecision, with
+ * the same texts. Source: open-cluster-management-io/ocm
+ * `pkg/placement/controllers/scheduling/scheduling_controller.go`, bind and
  * createOrUpdatePlacementDecision.
- * @param status how the placement was decided; an update says its warning
+ * @param status of the decision; an update contains its warning
  */
 export function pageEvent(
   change: PageChange,

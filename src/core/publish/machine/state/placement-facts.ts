@@ -48,7 +48,7 @@ export interface PassFacts {
   readonly plans: readonly PendingPlan[];
   /** A source that another tool applies (`sync: observe`) declares the placement. */
   readonly isOfSource: boolean;
-  /** The hub was restored from a backup: it may show an older state than what was published last. */
+  /** The hub was restored from a backup, so it may be older than the last publication. */
   readonly isHubRestored: boolean;
   readonly digest: Digest;
   /** The PlacementDecision of this name in the namespace, with any owner, as the watch shows it. */
