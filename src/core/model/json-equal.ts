@@ -43,11 +43,12 @@ interface CanonicalForm {
 }
 
 /**
- * JSON text with keys in one order: equal values give equal texts, whatever the order they were written in. A bigint is the whole
- * number that it is. Written out by hand: a replacer of JSON.stringify costs several times as much.
+ * JSON text with sorted keys, so that equal values give equal texts. A bigint is written as a whole
+ * number. Written out by hand: a replacer of JSON.stringify costs several times as much.
  *
- * Keys that count as array indexes come first, as JavaScript keeps them: digests of such texts are on disks and in annotations. The
- * hub sorts all keys as Go does, because its texts are keys of managedFields (hub/json/canonical-json.ts).
+ * Keys that count as array indexes come first, as JavaScript keeps them: digests of such texts are
+ * on disks and in annotations. The hub sorts all keys as Go does, because its texts are keys of
+ * managedFields (hub/json/canonical-json.ts).
  */
 export function canonicalJson(value: unknown, form: CanonicalForm = INDEXES_FIRST): string {
   return canonicalText(value, form) ?? 'null';

@@ -1,6 +1,6 @@
 import { getOwn, isObject, listAt, objectAt, textAt } from '../model/json-value.ts';
 
-/** What a query says of each cluster. */
+/** The result of a query per cluster. */
 export type QueriedScores =
   | { readonly kind: 'scores'; readonly byCluster: ReadonlyMap<string, number> }
   | { readonly kind: 'problem'; readonly message: string };
