@@ -44,9 +44,9 @@ interface CanonicalForm {
 
 /**
  * JSON text with sorted keys, so that equal values give equal texts. A bigint is written as a whole
- * number. Written out by hand: a replacer of JSON.stringify costs several times as much.
+ * number. Implemented without a replacer of JSON.stringify, which takes several times as long.
  *
- * Keys that count as array indexes come first, as JavaScript keeps them: digests of such texts are
+ * Keys that are array indexes are first, as in JavaScript, because digests of such texts are stored
  * on disks and in annotations. The hub sorts all keys as Go does, because its texts are keys of
  * managedFields (hub/json/canonical-json.ts).
  */

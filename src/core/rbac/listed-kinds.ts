@@ -11,8 +11,8 @@ export interface ListedPermissions {
 }
 
 /**
- * The verbs on the kinds that are listed as `GROUP/KIND` or `GROUP/*`, one rule for each group. The resource of a kind that is not known is
- * named as Kubernetes guesses it, and the comment says so.
+ * The verbs on the kinds that are listed as `GROUP/KIND` or `GROUP/*`, one rule for each group. The
+ * resource of an unknown kind is guessed as Kubernetes does, and marked by a comment.
  * @param known the resources of the kinds that Berth has tables of
  */
 export function listedPermissions(

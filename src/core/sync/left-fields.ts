@@ -28,8 +28,9 @@ export interface JudgedConflicts {
 }
 
 /**
- * Decides about fields that belong to others and that Git sets otherwise. Berth's own fields are taken back from people: those of an object
- * that Berth applied before, unless it found the field with somebody else and left it. What a controller or another apply owns is left.
+ * Decides about fields that other managers own with other values than Git's. Fields that a person
+ * changed are written again, if Berth applied the object before and did not leave the field to
+ * another manager. Fields of controllers and of other applies are left.
  * @param names of the fields, as the conflict names them
  * @param live with its managedFields
  */
