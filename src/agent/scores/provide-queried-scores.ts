@@ -7,19 +7,20 @@ import { sleep } from '../../runtime/sleep.ts';
 import { type NamedScore, type ScoreWrite, writeScore } from './write-score.ts';
 
 export interface QueriedScoresOptions extends Omit<ScoreWrite, 'clusterName'> {
-  /** Asks the monitoring system. @returns its answer, @throws when there is none */
+  /** Queries the monitoring system. @returns its response @throws when it fails */
   readonly ask: (query: string, signal: AbortSignal) => Promise<unknown>;
   /** By the name of the score. */
   readonly queries: ReadonlyMap<string, ScoreQuery>;
   readonly owner: SeriesOwner;
-  /** How often it is asked, up to 10 % more by chance. */
+  /** Interval of queries, plus up to 10 % jitter. */
   readonly refreshMs: number;
   readonly random: () => number;
 }
 
 /**
- * Keeps scores of clusters current that a monitoring system computes: of one cluster, or of all that a label names. A cluster
- * gets its scores only when every query says something of it; else those on the hub stay, and run out.
+ * Updates the scores of clusters from a monitoring system: of one cluster, or of all that a label
+ * names. The scores of a cluster are written only if every query returns a value for it; otherwise
+ * those on the hub stay until they expire.
  */
 export async function provideQueriedScores(duty: QueriedScoresOptions, signal: AbortSignal): Promise<void> {
   const { clock, random, log, refreshMs } = duty;
@@ -57,7 +58,7 @@ async function onePass(duty: QueriedScoresOptions, signal: AbortSignal): Promise
     try {
       await writeScore({ ...duty, clusterName }, found);
     } catch (error) {
-      // One cluster, whose namespace may be missing, holds up no other.
+      // A failure for one cluster, e.g. a missing namespace, does not affect others.
       failures.push(`${clusterName}: ${errorText(error)}`);
     }
   }

@@ -16,12 +16,15 @@ import { sleep } from '../../runtime/sleep.ts';
 import { type ScoreWrite, writeScore } from './write-score.ts';
 
 /**
- * What counts as used: what pods request, or what nodes use as metrics-server says. `auto`: the latter where the cluster has it. Where it
- * is there and does not answer, nothing is written: a score does not change its meaning for an outage.
+ * The measure of usage: requests of pods, or usage of nodes from metrics-server. `auto`: the latter
+ * if the cluster has it. During an outage of metrics-server nothing is written, so that a score
+ * does not change its meaning.
  */
 export type Measure = 'requests' | 'metrics' | 'auto';
 
-/** A change of nodes or pods is looked at after this time, with all that come meanwhile. */
+/**
+ * Changes of nodes or pods are processed after this delay, together with those that follow in it.
+ */
 const SETTLE_MS = 5_000;
 
 export interface ProvideScoresOptions extends ScoreWrite {
@@ -48,7 +51,7 @@ export async function provideScores(duty: ProvideScoresOptions, signal: AbortSig
     let waitMs = refreshMs * (1 + 0.1 * random());
     try {
       news.clear();
-      // What a watch does not confirm for so long is no news.
+      // State that a watch did not confirm for this time counts as stale.
       const staleMs = Math.max(...followed.map(({ reflector }) => reflector.stalenessMs()));
       if (staleMs < duty.validMs) {
         const available = await availableNow(duty, listed<NamedNode>(nodes), listed<PodRequests>(pods));
@@ -81,7 +84,7 @@ async function availableNow(
   throw new TransientError(available, { code: 'scores.metrics', subject: 'metrics.k8s.io' });
 }
 
-/** Whether there is news of the cluster. */
+/** Detects changes of the cluster. */
 class News {
   #isThere = false;
   #tell: () => void = () => undefined;
@@ -99,7 +102,7 @@ class News {
     this.#isThere = false;
   }
 
-  /** Until some time after there is news, or for this time. */
+  /** Waits until a short time after a change, or for this time. */
   async wait(clock: ProvideScoresOptions['clock'], atMostMs: number, signal: AbortSignal): Promise<void> {
     const over = new AbortController();
     const end = (): void => over.abort();
@@ -114,7 +117,7 @@ class News {
 
 type NamedNode = NodeResources & { readonly metadata: { readonly name: string } };
 
-/** Objects of a kind as far as they are read. */
+/** The objects of a kind that were read so far. */
 function listed<T>(followed: { readonly reflector: Reflector } | undefined): readonly T[] {
   return (followed?.reflector.store.list() ?? []) as readonly T[];
 }

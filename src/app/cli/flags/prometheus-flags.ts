@@ -7,7 +7,7 @@ import type { CliIo } from '../../terminal/cli-io.ts';
 import { type ScoreFlags, withScoreDuty } from './score-flags.ts';
 import { wrongOption, wrongValue } from './wrong-option.ts';
 
-/** Where scores are asked for, and of which clusters. */
+/** The Prometheus server, and the clusters to query. */
 export interface PrometheusFlags extends ScoreFlags {
   readonly prometheusUrl?: string;
   readonly prometheusTokenFile?: string;
@@ -52,7 +52,10 @@ function serverOf({ prometheusUrl: url }: PrometheusFlags): string {
   return url;
 }
 
-/** A label goes into queries as it is. Source: Prometheus, "Data model", label names. */
+/**
+ * Valid label names, which are used in queries unescaped. Source: Prometheus, "Data model", label
+ * names.
+ */
 const LABEL = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
 
 function ownerOf({ clusterLabel: label, clusterName: name }: PrometheusFlags): SeriesOwner {

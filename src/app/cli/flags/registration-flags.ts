@@ -22,7 +22,7 @@ export interface RegistrationFlags {
   readonly agentId?: string;
 }
 
-/** The shortest life that the certificates API takes is ten minutes; OCM's agent asks for an hour at least. */
+/** The certificates API accepts ten minutes or more; OCM's agent requires at least an hour. */
 const SHORTEST_CERTIFICATE_SECONDS = 3_600;
 
 export function addRegistrationFlags(command: Command): Command {
@@ -64,8 +64,7 @@ export function addRegistrationFlags(command: Command): Command {
 }
 
 /**
- * What the flags say of registering; undefined: nothing.
- * @throws InputError for flags that do not go together
+ * The registration settings of the flags; undefined: none. @throws InputError for conflicting flags
  */
 export function registeringPair(flags: RegistrationFlags): RegisteringPair | undefined {
   const { bootstrapKubeconfig, hubKubeconfigDir, hubKubeconfigSecret, hostingKubeconfig } = flags;

@@ -31,7 +31,7 @@ export function addAdmissionFlags(command: Command): Command {
 }
 
 /**
- * Undefined: the hub has its checks from somebody else, or none.
+ * Undefined: Berth serves no admission webhooks.
  *
  * @throws InputError for flags that cannot be used
  */

@@ -42,10 +42,11 @@ export const demoCommand: CliCommand = {
             version: await packageVersion(),
             runBerth: (args, into) => runCommands([planCommand], args, into),
           });
-          // A failed story keeps its logs; a good one leaves nothing behind unless it was asked to.
+          // A failed demo keeps its logs; a successful one removes everything unless told
+          // otherwise.
           if (flags.data === undefined && code === 0) {
             await rm(dataDir, { recursive: true, force: true });
-            // `.berth` too, unless somebody keeps something else in it.
+            // Also removes `.berth`, if it is empty.
             await rmdir(dirname(dataDir)).catch(() => undefined);
           }
           return code;

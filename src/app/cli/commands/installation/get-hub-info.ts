@@ -71,7 +71,7 @@ interface HubInfo {
   readonly nodes: number;
   /** For people. */
   readonly controllers: string;
-  /** The account that clusters ask with is there. */
+  /** Whether the bootstrap service account exists. */
   readonly canJoin: boolean;
   readonly missingKinds: readonly string[];
   readonly clusters: {

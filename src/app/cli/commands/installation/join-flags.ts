@@ -27,7 +27,7 @@ export interface JoinFlags extends HubFlags, InstallFlags {
   readonly clientCertExpirationSeconds?: string;
 }
 
-/** What the flags say, checked. */
+/** The validated flags. */
 export interface JoinRequest {
   readonly clusterName: string;
   readonly server: string;
@@ -104,7 +104,10 @@ export function addJoinFlags(command: Command): Command {
 
 const CLUSTER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
-/** As OCM wants it, whose hub serves accounts of such namespaces first. */
+/**
+ * The name pattern that OCM requires; its hub gives service accounts of such namespaces a higher
+ * priority.
+ */
 const AGENTS = /^(?=.{1,63}$)open-cluster-management-[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 /** @throws InputError for flags that mean nothing, or not together */

@@ -37,7 +37,7 @@ Examples:
   berth join … --dry-run                            # only look
 `;
 
-/** `berth join`: installs an agent that asks a hub to take the cluster. */
+/** `berth join`: installs an agent that registers the cluster at a hub. */
 export const joinCommand: CliCommand = {
   register(program, run) {
     const command = program
@@ -168,7 +168,7 @@ async function install(io: CliIo, api: KubeApi, given: Given): Promise<void> {
   );
 }
 
-/** How others reach the managed cluster, as far as its kubeconfig says it. */
+/** The external URL of the managed cluster, from its kubeconfig. */
 async function externalUrls(
   io: CliIo,
   api: KubeApi,
@@ -221,7 +221,7 @@ async function readCluster(hub: KubeApi, name: string): Promise<ManagedCluster |
   return (await hub.get(MANAGED_CLUSTER, { namespace: '', name })) as ManagedCluster | undefined;
 }
 
-/** Requests of an agent that was here before may be left. */
+/** Whether the cluster has a certificate request, possibly of an earlier agent. */
 function hasAsked(cluster: ManagedCluster | undefined, requests: readonly KubeObject[]): boolean {
   if (cluster === undefined) return false;
   if (cluster.spec?.hubAcceptsClient === true) return true;

@@ -35,7 +35,7 @@ Examples:
   berth unjoin --cluster-name cluster1 --context cluster1
 `;
 
-/** `berth unjoin`: takes the agent of a cluster away. */
+/** `berth unjoin`: removes the agent of a cluster. */
 export const unjoinCommand: CliCommand = {
   register(program, run) {
     const command = program

@@ -27,8 +27,8 @@ export interface OpenedInventory {
 }
 
 /**
- * Reads the inventory that the flags name; undefined: they name none.
- * @throws InputError for flags that do not go together, and an inventory that is broken, not signed as asked, or too old
+ * Reads the inventory that the flags name; undefined: none. @throws InputError for conflicting
+ * flags, and for an inventory that is broken, not signed with the key, or too old
  */
 export async function openInventory(
   io: CliIo,

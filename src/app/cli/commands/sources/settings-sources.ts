@@ -9,7 +9,7 @@ import type { CliIo } from '../../../terminal/cli-io.ts';
 import { type HubFlags, withHub } from '../../flags/hub-flags.ts';
 import { wrongOption } from '../../flags/wrong-option.ts';
 
-/** Flags of commands that look at the sources of a settings file without serving them. */
+/** Flags of commands that read the sources of a settings file without serving them. */
 export interface SettingsFlags extends HubFlags {
   readonly config?: string;
   readonly source: readonly string[];
@@ -17,7 +17,7 @@ export interface SettingsFlags extends HubFlags {
   readonly data?: string;
 }
 
-/** InputError for flags that do not go together. */
+/** InputError for conflicting flags. */
 export function checkSettingsFlags({ config, source, path }: SettingsFlags): void {
   if (config !== undefined && path.length > 0)
     throw wrongOption(
@@ -43,7 +43,10 @@ export function collectValues(value: string, before: readonly string[]): readonl
   return [...before, value];
 }
 
-/** What fetching these sources takes: a folder for the time of `use`, and the hub when credentials are in Secrets. */
+/**
+ * Provides what fetching needs during `use`: a folder, and a hub client if credentials are in
+ * Secrets.
+ */
 export async function withFetchContext<T>(
   io: CliIo,
   flags: SettingsFlags,

@@ -105,7 +105,7 @@ async function validateFolder(io: CliIo, folder: string, options: ValidateOption
   return failed ? 1 : 0;
 }
 
-/** What is read of the folder, and the kinds that its source lists, where that is known. */
+/** The content of the folder, and the kinds that its source lists, if known. */
 async function sourceOf(
   io: CliIo,
   { config, source, path: globs }: ValidateOptions,
