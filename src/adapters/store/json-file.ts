@@ -174,7 +174,7 @@ export class JsonFileMap<T> {
       this.#generation = Number(generation ?? 0);
       return values;
     } catch (error) {
-      this.#log.error('state file is damaged, put aside, starting without it', { file: this.#file, error });
+      this.#log.error('state file is damaged: renamed, starting without it', { file: this.#file, error });
       renameSync(this.#file, `${this.#file}.damaged`);
       return new Map();
     }

@@ -51,7 +51,7 @@ async function onePass(duty: QueriedScoresOptions, signal: AbortSignal): Promise
   const known = owner.kind === 'cluster' ? new Set([owner.name]) : await clustersOf(duty);
   const silent = [...known].filter((cluster) => scores.get(cluster)?.length !== queries.size);
   if (silent.length > 0)
-    log.warn('a query says nothing of clusters: their scores run out', { clusters: silent.sort() });
+    log.warn('a query returned no value for clusters: their scores will expire', { clusters: silent.sort() });
   const failures: string[] = [];
   for (const [clusterName, found] of scores) {
     if (!known.has(clusterName) || found.length !== queries.size || signal.aborted) continue;

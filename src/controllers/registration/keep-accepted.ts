@@ -111,7 +111,7 @@ export class KeepAccepted implements RegistrationController {
       try {
         await this.#write(write);
       } catch (error) {
-        // The others are tried as well; what is not refused is tried again as a whole.
+        // The others are tried, too; an error other than a refusal repeats the complete pass.
         if (!(error instanceof InputError)) throw error;
         failures.push(error);
       }

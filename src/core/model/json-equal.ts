@@ -43,8 +43,8 @@ interface CanonicalForm {
 }
 
 /**
- * JSON text with sorted keys, so that equal values give equal texts. A bigint is written as a whole
- * number. Implemented without a replacer of JSON.stringify, which takes several times as long.
+ * JSON text with sorted keys, so that equal values give equal texts. A bigint is written as an
+ * integer. Implemented without a replacer of JSON.stringify, which takes several times as long.
  *
  * Keys that are array indexes are first, as in JavaScript, because digests of such texts are stored
  * on disks and in annotations. The hub sorts all keys as Go does, because its texts are keys of

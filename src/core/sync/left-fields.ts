@@ -118,10 +118,10 @@ function leftNames(live: KubeObject): readonly string[] {
 }
 
 /**
- * Field managers of interactive tools. `before-first-apply` stands for all writers before ownership
- * was recorded, or before it was reset. Source: k8s.io/kubectl (field managers of its commands),
- * apiserver `managedfields` (before-first-apply); the default manager is the first word of the user
- * agent, which is Mozilla for browsers.
+ * Field managers of interactive tools. `before-first-apply` is the manager of all writes before
+ * ownership was recorded, or before it was reset. Source: k8s.io/kubectl (field managers of its
+ * commands), apiserver `managedfields` (before-first-apply); the default manager is the first word
+ * of the user agent, which is Mozilla for browsers.
  */
 const TOOLS_OF_PEOPLE = /^(?:(?:kubectl|oc)(?:-.*)?|k9s|Mozilla|before-first-apply)$/;
 

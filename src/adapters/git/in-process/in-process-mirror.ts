@@ -64,8 +64,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
 
   async fetch(ref: GitRef, options: FetchOptions = {}): Promise<string> {
     checkGitRef(ref);
-    // A repository that is read in place may have new packs, so the cache of pack indexes is
-    // dropped.
+    // A repository that is read in place may have new packs.
     this.cache = {};
     if (!(await mirrorExists(this.#options.mirrorDir, this.#remote ? 'HEAD' : ''))) await this.#makeAgain();
     if (!this.#remote) {
@@ -120,9 +119,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     return commit;
   }
 
-  /**
-   * A repository of another owner, which may disappear and reappear as another kind, for example with a work tree.
-   */
+  /** A repository of another owner, which may be replaced, e.g. by one with a work tree. */
   async #findInPlace(): Promise<void> {
     this.gitDir = await localGitDir(parseGitUrl(this.#options.url).text);
     const isThere = await stat(path.join(this.gitDir, 'HEAD')).catch(() => undefined);
@@ -233,10 +230,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     }
   }
 
-  /**
-   * Checks that the response contained a pack, because isomorphic-git accepts a response without
-   * one.
-   */
+  /** Checks that a pack was received; isomorphic-git accepts a response without one. */
   async #requireSent(oid: string): Promise<void> {
     await git.readObject({ ...this.store, oid, format: 'deflated' }).catch((cause: unknown) => {
       // If it is there and cannot be read, its reader reports it as damaged.
@@ -291,10 +285,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
   }
 }
 
-/**
- * A file system that checks each pack before it is written, and so before anything in it is
- * inflated.
- */
+/** A file system that checks each pack before it is written. */
 function checkingPacks(subject: string): typeof privateFs {
   const { promises } = privateFs;
   const writeChecked: typeof promises.writeFile = async (...args) => {
@@ -313,10 +304,7 @@ async function prepare(options: MirrorOptions): Promise<void> {
   if (recorded !== url) await make(options);
 }
 
-/**
- * Initializes the directory as an empty repository for this URL, and removes the cache of another
- * URL or of the git program.
- */
+/** Initializes an empty repository for this URL, and removes any other cache. */
 async function make({ mirrorDir: gitdir, url }: MirrorOptions): Promise<void> {
   await clearMirror(gitdir);
   await git.init({ fs: privateFs, gitdir, dir: gitdir, bare: true, defaultBranch: 'main' });

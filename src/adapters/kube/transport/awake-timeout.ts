@@ -1,11 +1,12 @@
 const STEPS = 10;
 
 /**
- * Calls back after so long, of which a time in which this process did not get on counts as one step in ten: what came in meanwhile
- * is to be read before anybody is blamed for having said nothing. Node runs timers that are due before it reads.
+ * A timeout that counts a pause of this process (suspend, a blocked event loop) as at most a tenth
+ * of its time, so that data which arrived meanwhile is read before the peer counts as silent. Node
+ * runs due timers before it reads sockets.
  *
- * @param holdsProcess false: the process may end before
- * @returns to be called when it is done
+ * @param holdsProcess false: the timer does not keep the process alive
+ * @returns cancels the timeout
  */
 export function startAwakeTimeout(ms: number, onOver: () => void, holdsProcess = true): () => void {
   let left = STEPS;

@@ -6,14 +6,14 @@ import { openTunnel, proxyAuthorization } from '../proxy/open-tunnel.ts';
 import { hostAndPort, portOf, type ProxyAddress, withoutBrackets } from '../proxy/proxy-address.ts';
 import { type TlsMaterial, tlsOptions } from '../proxy/tls-material.ts';
 
-/** How requests of HTTP/1.1 get to a server. */
+/** How HTTP/1.1 requests reach a server: directly, through a tunnel, or through an HTTP proxy. */
 export interface Http1Route {
   readonly agent: http.Agent;
-  /** Whom they are sent to first: the server, or a proxy that reads them. */
+  /** The first hop: the server, or a proxy that reads the requests. */
   readonly first: URL;
-  /** Before the path of each request: such a proxy must know the server. */
+  /** Prefix of the path of each request, from which such a proxy knows the server. */
   readonly pathPrefix: string;
-  /** For the proxy, with each request. */
+  /** Headers for the proxy, sent with each request. */
   readonly headers: OutgoingHttpHeaders;
 }
 

@@ -189,8 +189,8 @@ async function openSocket(
   const [host, port] = [withoutBrackets(base.hostname), portOf(base)];
   try {
     const tunnel = proxy && (await openTunnel({ proxy, host, port, tls, signal }));
-    const whither = tunnel === undefined ? { host, port } : { host, socket: tunnel };
-    return await secured(connectTls({ ...tlsOptions(host, tls), ...whither, ALPNProtocols }), signal);
+    const target = tunnel === undefined ? { host, port } : { host, socket: tunnel };
+    return await secured(connectTls({ ...tlsOptions(host, tls), ...target, ALPNProtocols }), signal);
   } finally {
     endTime();
   }

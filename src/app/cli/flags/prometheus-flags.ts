@@ -17,7 +17,7 @@ export interface PrometheusFlags extends ScoreFlags {
 
 export function addPrometheusFlags(command: Command): Command {
   return command
-    .option('--prometheus-url <url>', 'Prometheus, or what answers as it does; without /api/v1')
+    .option('--prometheus-url <url>', 'URL of Prometheus, or of a compatible server; without /api/v1')
     .option('--prometheus-token-file <file>', 'bearer token; read for each question')
     .option('--cluster-label <label>', 'label of the series that names the cluster, for many clusters');
 }
@@ -62,7 +62,7 @@ function ownerOf({ clusterLabel: label, clusterName: name }: PrometheusFlags): S
   if ((label === undefined) === (name === undefined))
     throw wrongOption(
       '--cluster-label',
-      `got ${label === undefined ? 'nothing' : 'it beside --cluster-name'}, expected either --cluster-label or --cluster-name`,
+      `got ${label === undefined ? 'neither' : 'both'}, expected either --cluster-label or --cluster-name`,
     );
   if (label === undefined) return { kind: 'cluster', name: name ?? '' };
   if (!LABEL.test(label)) throw wrongValue('--cluster-label', label, 'the name of a label of Prometheus');

@@ -42,7 +42,7 @@ export function addRegistrationFlags(command: Command): Command {
     )
     .option(
       '--client-cert-expiration-seconds <n>',
-      'life of the certificate to ask for; 0: the hub decides',
+      'requested lifetime of the certificate; 0: the hub decides',
       '0',
     )
     .option('--spoke-external-server-urls <url...>', 'how others reach the API server of the cluster')
@@ -58,7 +58,7 @@ export function addRegistrationFlags(command: Command): Command {
     .option('--reserved-cluster-claim-suffixes <suffix...>', 'names that end so are reserved')
     .option(
       '--hub-connection-timeout <duration>',
-      'with several hubs: leave one that does not answer for so long',
+      'with several hubs: leave one that does not respond for this long',
       '10m',
     );
 }

@@ -10,7 +10,7 @@ import { unnamedError } from '../../wire/status-errors.ts';
 
 const V1ALPHA1 = 'addon.open-cluster-management.io/v1alpha1';
 const INSTALL_NAMESPACE = 'addon.open-cluster-management.io/v1alpha1-install-namespace';
-/** Name that stands for a missing default of a configuration. */
+/** Reserved name for a missing default of a configuration. */
 const NO_DEFAULT = '__reserved_no_default__';
 const KUBE_CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
 

@@ -43,7 +43,7 @@ export const acceptCommand: CliCommand = {
       .option('--skip-approve-check', 'approve requests of users that are no bootstrap users, too', false)
       .option('--wait', 'wait for the clusters and their requests', false)
       .option('--timeout <duration>', 'how long --wait waits: a duration, or seconds', '5m')
-      .option('--dry-run', 'say what would be done, and do nothing', false);
+      .option('--dry-run', 'print what would be done, and change nothing', false);
     addHubFlags(command)
       .addHelpText('after', HELP)
       .action(run((io, flags: AcceptFlags) => accept(io, flags)));

@@ -21,7 +21,7 @@ export function addServeArgocdFlags(command: Command): Command {
     .option('--argocd-namespace <namespace>', 'where Argo CD runs on the hub', 'argocd')
     .option(
       '--argocd-refresh',
-      'when a decision is published, make the ApplicationSets that use it generate at once',
+      'when a decision is published, refresh the ApplicationSets that use it',
       false,
     )
     .option(

@@ -51,7 +51,7 @@ export const releaseCommand: CliCommand = {
         'release those of the pulled Applications in this namespace that no ApplicationSet made',
       )
       .option('--namespace <name>', 'with --source: namespace of the controller’s objects', DEFAULT_NAMESPACE)
-      .option('--as <name>', 'a name for the record, beside the Kubernetes user that the hub knows')
+      .option('--as <name>', 'a name for the record, in addition to the Kubernetes user')
       .addHelpText('after', EXAMPLES)
       .action(
         run((io, placement: string | undefined, flags: ReleaseFlags) => runRelease(io, placement, flags)),

@@ -110,7 +110,7 @@ export const serveCommand: CliCommand = {
         'hold all changes when the hub was not confirmed for this long',
         '5m',
       )
-      .option('--poll <duration>', 'how often Git is asked', '60s');
+      .option('--poll <duration>', 'how often Git is polled', '60s');
     addListenFlags(command);
     addAdmissionFlags(addRegistrationFlags(addServeArgocdFlags(command)));
     addElectionFlags(command)
@@ -135,7 +135,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   if (isWithoutSources ? !isForClusters : flags.repo !== undefined && flags.config !== undefined)
     throw wrongOption(
       '--repo',
-      `got ${isWithoutSources ? 'nothing' : 'it beside --config'}, expected either --repo or --config; both may be left out with --registration`,
+      `got ${isWithoutSources ? 'neither' : 'both'}, expected either --repo or --config; both may be left out with --registration`,
     );
   checkListening(flags);
   const budget = parseRemovalBudget(flags.removalBudget);

@@ -23,9 +23,7 @@ export const demoCommand: CliCommand = {
   register(program, run) {
     program
       .command('demo')
-      .description(
-        'run the whole of Berth on this machine: hub, clusters, agents, Git repository, controller',
-      )
+      .description('run all of Berth on this machine: hub, clusters, agents, Git repository, controller')
       .option('--once', 'exit after the last step', false)
       .option('--data <dir>', 'keep the data there (default: .berth/demo, removed at the end)')
       .addHelpText('after', EXAMPLES)

@@ -39,7 +39,7 @@ export const replayCommand: CliCommand = {
         '--repo <folder>',
         'a clone to rebuild the inputs from, with the current hub, where they are not stored',
       )
-      .option('--hub', 'take the record from a hub; only the inputs come from the data directory', false);
+      .option('--hub', 'read the record from a hub; only the inputs come from the data directory', false);
     addHubFlags(command)
       .addHelpText('after', EXAMPLES)
       .action(run((io, hash: string, flags: ReplayFlags) => runReplay(io, hash, flags)));

@@ -30,7 +30,7 @@ export const getHubInfoCommand: CliCommand = {
   register(program, run) {
     const command = verbCommand(program, 'get', 'list objects of the hub')
       .command('hub-info')
-      .description('say what runs on a hub, and whether clusters can join it')
+      .description('show what runs on a hub, and whether clusters can join it')
       .addOption(outputOption());
     addHubFlags(command)
       .addHelpText('after', HELP)

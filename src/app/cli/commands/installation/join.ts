@@ -42,8 +42,11 @@ export const joinCommand: CliCommand = {
   register(program, run) {
     const command = program
       .command('join')
-      .description('let a cluster ask a hub to take it: install the agent, or start it');
-    addInstallFlags(addJoinFlags(addHubFlags(command, AGENT_CLUSTER)), 'the agent runs, or has asked the hub')
+      .description('register a cluster at a hub: install the agent, or start it');
+    addInstallFlags(
+      addJoinFlags(addHubFlags(command, AGENT_CLUSTER)),
+      'the agent runs, or has registered at the hub',
+    )
       .addHelpText('after', HELP)
       .action(run((io, flags: JoinFlags) => join(io, flags)));
   },

@@ -67,7 +67,7 @@ async function get<Flags extends GetFlags>(
   const { objects, list } = await withHub(io, flags, (hub) => read(hub, flags));
   const wanted = objects.filter(({ metadata }) => name === undefined || metadata.name === name);
   if (wanted.length === 0 && name !== undefined)
-    throw new InputError('the hub has none of this name', {
+    throw new InputError('not found on the hub', {
       code: 'kube.notfound',
       subject: `${kind} ${name}`,
     });

@@ -43,7 +43,7 @@ export async function openInventory(
       throw wrongOption('--max-age', 'got it alone, expected --inventory FILE with it');
     return undefined;
   }
-  if (asksHub) throw wrongOption('--inventory', 'got it beside a hub, expected one of them');
+  if (asksHub) throw wrongOption('--inventory', 'cannot be used with a hub, expected one of them');
   const { parseInventory } = await import('../../../../controllers/previews/inventory/sign-inventory.ts');
   const maxAgeMs = maxAge === undefined ? Infinity : positiveDuration('--max-age', maxAge);
   const publicKey = keyFile === undefined ? undefined : await readKeyFile(io, '--public-key', keyFile);

@@ -35,7 +35,7 @@ export async function planSources(
   if (flags.kind !== undefined)
     throw wrongOption(
       '--kind',
-      'got it beside --config, expected one of them: each source there lists its kinds',
+      'cannot be used with --config, expected one of them: each source there lists its kinds',
     );
   const { readSettings } = await import('../../../settings/read-settings.ts');
   const { selectSources } = await import('../../../settings/select-sources.ts');

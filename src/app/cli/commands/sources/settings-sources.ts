@@ -22,7 +22,7 @@ export function checkSettingsFlags({ config, source, path }: SettingsFlags): voi
   if (config !== undefined && path.length > 0)
     throw wrongOption(
       '--path',
-      'got it beside --config, expected one of them: in the settings file each source has its paths',
+      'cannot be used with --config, expected one of them: in the settings file each source has its paths',
     );
   if (config === undefined && source.length > 0)
     throw wrongOption('--source', 'got it alone, expected --config with it: the settings file of the source');
@@ -32,10 +32,7 @@ export function addSettingsFlags(command: Command): Command {
   return command
     .option('--config <file>', 'settings file of berth serve: paths, budgets and the other sources')
     .option('--source <name>', 'source of the settings file; may be repeated', collectValues, [])
-    .option(
-      '--data <dir>',
-      'keep what is fetched of sources here for the next time (default: nothing is kept)',
-    );
+    .option('--data <dir>', 'directory in which fetched sources are kept for the next time (default: none)');
 }
 
 /** A repeatable option. */

@@ -24,7 +24,7 @@ export const validateCommand: CliCommand = {
   register(program, run) {
     const command = program
       .command('validate')
-      .description('check manifests: syntax, fields, and what they mean together; and the settings file')
+      .description('check manifests (syntax, fields, references) and the settings file')
       .argument(
         '[folder]',
         'folder of manifests, or one file; without it the sources of --config are fetched',
