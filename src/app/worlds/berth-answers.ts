@@ -8,6 +8,7 @@ import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import { NotRendered } from '../../render/applicationset/failure/failures.ts';
 import type { PluginAnswer, PluginRequest } from '../../render/applicationset/world/world.ts';
 import { sha256 } from '../../runtime/sha256.ts';
+import { groupBy } from '../../core/model/group-by.ts';
 
 const GROUP_NAME_LABEL = 'cluster.open-cluster-management.io/decision-group-name';
 const GROUP_INDEX_LABEL = 'cluster.open-cluster-management.io/decision-group-index';
@@ -33,13 +34,7 @@ export function berthAnswers(snapshot: Snapshot): (request: PluginRequest) => Pl
 function sourceOf(snapshot: Snapshot): PluginSource {
   const clusters = new Map(snapshot.clusters.map((cluster) => [cluster.metadata.name, cluster]));
   const placements = new Map<string, PluginPlacement | undefined>();
-  const scores = new Map<string, AddOnPlacementScore[]>();
-  for (const score of snapshot.scores) {
-    const { namespace = '' } = score.metadata;
-    const known = scores.get(namespace);
-    if (known === undefined) scores.set(namespace, [score]);
-    else known.push(score);
-  }
+  const scores = groupBy(snapshot.scores, (score) => score.metadata.namespace ?? '');
   return {
     problem: () => undefined,
     placement: (name) => {
