@@ -1,7 +1,6 @@
 import { answerRequest } from '../../../plugin/answer/answer-request.ts';
 import { parsePluginRequest } from '../../../plugin/answer/plugin-request.ts';
 import type { PluginPlacement, PluginSource } from '../../../plugin/answer/plugin-source.ts';
-import type { AddOnPlacementScore } from '../../core/model/kind/addon-placement-score.ts';
 import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
 import { PLACEMENT_LABEL } from '../../core/model/kind/placement-decision.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';

@@ -1,4 +1,4 @@
-import type { OcmKind } from './ocm-kind.ts';
+import type { OcmKind, OcmVersion } from './ocm-kind.ts';
 import {
   CONTAINER_PATH,
   C_IDENTIFIER,

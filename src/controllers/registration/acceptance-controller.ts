@@ -37,7 +37,7 @@ const WAIT_MS = 5_000;
 const OWN_KINDS = [CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE_BINDING];
 
 /** Brings to the hub what an accepted cluster needs there, and takes away what a denied or deleted one had. */
-export class KeepAccepted implements RegistrationController {
+export class AcceptanceController implements RegistrationController {
   readonly name = 'acceptance';
   readonly reads: readonly Reflector[];
   readonly #options: RegistrationOptions;
