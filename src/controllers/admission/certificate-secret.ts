@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type {
   CertificateFacts,
-  CertificateStock,
+  StoredCertificates,
 } from '../../core/registration/webhooks/plan-certificates.ts';
 import type { PemPair } from '../../hub/auth/certificates/pem-pair.ts';
 
@@ -61,7 +61,7 @@ export function trustedAuthorities({ authority, next, last }: CertificateTexts):
 }
 
 /** What of it can be used. @param host that the serving certificate has to be for */
-export function takeStock(texts: CertificateTexts, host: string): CertificateStock {
+export function readUsableCertificates(texts: CertificateTexts, host: string): StoredCertificates {
   const authority = usable(texts.authority);
   const serving = usable(texts.serving);
   return {

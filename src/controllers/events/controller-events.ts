@@ -30,7 +30,7 @@ export type ControllerEventBody =
       /** The release that approved deletions beyond the budget, and who released. */
       readonly released?: { readonly token: string; readonly by: string } | undefined;
     }
-  /** An object left Git, and the hub. */
+  /** An object was removed from Git and deleted on the hub. */
   | { readonly kind: 'deleted'; readonly record: DeletionRecord }
   | {
       readonly kind: 'sync-problem';
@@ -44,7 +44,7 @@ export type ControllerEventBody =
       /** `namespace/name` */
       readonly placement: string;
       readonly result: ScheduleResult;
-      /** What the decision was made from, for readers of the reasons. */
+      /** The inputs of the decision, from which its reasons are explained. */
       readonly snapshot: Snapshot;
       readonly added: readonly string[];
       readonly removed: readonly string[];
@@ -101,7 +101,10 @@ export type ControllerEventBody =
   | ({ readonly kind: 'registration' } & RegistrationEvent)
   /** The hub was restored to an older state, or replaced: it is compared with Git before anything is decided. */
   | { readonly kind: 'hub-restored'; readonly how: HubBreak }
-  /** Logged where it was met: this event is for people who watch. */
+  /** The error is logged where it occurs; the event is for the console and the event stream. */
   | { readonly kind: 'error'; readonly where: string; readonly error: unknown }
-  /** Every source was read, or could not be, and every placement was looked at once, by this process or the one that leads. */
+  /**
+   * Every source was read or failed, and every placement was processed once, by this process or the
+   * leader.
+   */
   | { readonly kind: 'ready' };

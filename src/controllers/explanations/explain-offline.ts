@@ -66,9 +66,9 @@ export async function explainOffline(
 interface ExplanationAsked {
   readonly cluster?: string | undefined;
   readonly before?: Snapshot | undefined;
-  /** Whose placements Berth decides: those marked as its own, or all. Default: all. */
+  /** Which placements Berth decides: those with its mark, or all. Default: all. */
   readonly decides?: 'own' | 'all' | undefined;
-  /** In what waves ApplicationSets take the placement. */
+  /** The waves in which ApplicationSets use the placement. */
   readonly waves?: readonly WavesExplanation[] | undefined;
 }
 

@@ -4,8 +4,8 @@ import type { ParsedCase } from './simulation-case.ts';
 import { checkSimulationCase } from './simulation-case.ts';
 
 /**
- * A snapshot from JSON Lines of cases, bare or under `"case"` as in recorded answers: the one of that name, else the first.
- * InputError names the line.
+ * A snapshot from JSON Lines of cases, bare or under `"case"` as in recorded answers: the case with
+ * the name, or the first one. InputError names the line.
  */
 export function readCaseSnapshot(
   text: string,

@@ -20,7 +20,7 @@ export interface HubLookup {
   /** A client that sends the token of the cluster. It frees its connections after `use`. */
   readonly ask: <T>(entry: ServerEntry, use: (hub: KubeApi) => Promise<T>) => Promise<T>;
   /** Asks the hub, which is not checked, for a path. No token is sent. */
-  readonly askStranger: (path: string) => Promise<ToStrangers>;
+  readonly fetchUnverified: (path: string) => Promise<ToStrangers>;
   /** Told once when nothing confirms the authorities that the hub itself named. @param hashes of their keys */
   readonly tellTrusted: (hashes: readonly string[]) => void;
 }
@@ -80,7 +80,7 @@ async function authorityOf(lookup: HubLookup): Promise<string | undefined> {
     } catch (error) {
       if (!(error instanceof TransientError)) throw error;
     }
-  const { certificates, text } = await lookup.askStranger(
+  const { certificates, text } = await lookup.fetchUnverified(
     `/api/v1/namespaces/${NAMESPACE}/configmaps/${CLUSTER_INFO}`,
   );
   const named = authoritiesIn(text ?? '');

@@ -2,10 +2,10 @@ import type { Condition, KubeObject } from '../../core/model/object-meta.ts';
 import { DEPLOYMENT, LEASE, MANAGED_CLUSTER_SET, NODE } from '../../core/model/kinds.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import {
-  type ControllerAtWork,
-  controllersAtWork,
+  type ActiveController,
+  activeControllers,
   LEASE_NAMESPACES,
-} from '../../core/registration/install/controllers-at-work.ts';
+} from '../../core/registration/install/active-controllers.ts';
 
 /** Pods run where there are nodes: an API server alone, such as the embedded hub, has none. */
 export async function nodeCount(api: KubeApi): Promise<number> {
@@ -18,9 +18,12 @@ export async function hasOcmOperator(api: KubeApi, kind: 'ClusterManager' | 'Klu
 }
 
 /** Controllers of others that hold a Lease on the hub. */
-export async function othersAtWork(api: KubeApi, nowMs: number): Promise<readonly ControllerAtWork[]> {
+export async function findOtherControllers(
+  api: KubeApi,
+  nowMs: number,
+): Promise<readonly ActiveController[]> {
   const lists = await Promise.all(LEASE_NAMESPACES.map((namespace) => api.list(LEASE, { namespace })));
-  return controllersAtWork(
+  return activeControllers(
     lists.flatMap(({ items }) => items),
     nowMs,
   );

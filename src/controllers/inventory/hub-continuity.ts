@@ -20,11 +20,11 @@ export interface HubContinuityOptions {
     get(key: string): HubPosition | undefined;
     set(key: string, position: HubPosition): void;
   };
-  /** What the watches have reached. */
+  /** The positions of the watches. */
   readonly positions: () => readonly ReflectorPosition[];
   /** Called before any new state of the hub is read. */
   readonly onBreak: (how: HubBreak, now: HubPosition) => void;
-  /** Called when the hub answers after it did not. */
+  /** Called when the hub responds again after an outage. */
   readonly onAnswer: () => void;
 }
 
@@ -33,15 +33,16 @@ const SYSTEM_NAMESPACE = 'kube-system';
 const GLOBAL_SET = 'global';
 
 /** One small list; a restore under open watches is found after at most this time. */
-const LOOK_EVERY_MS = 10_000;
-/** While the hub does not answer. */
+const PRESENCE_CHECK_INTERVAL_MS = 10_000;
+/** Interval of attempts while the hub does not respond. */
 const TRY_EVERY_MS = 2_000;
 
 /**
- * Recognises a hub that was restored from a backup or replaced by another one: the uid of kube-system is another one, or the newest
- * resource version is older than one that was seen. It looks before each watch, and every ten seconds: the watches of a real hub
- * go on after a restore of its etcd, and show nothing. A backup that was written to until it had passed what was seen is found by the
- * watches, which call `doubt`.
+ * Detects that the hub was restored from a backup or replaced: the uid of kube-system differs, or
+ * the newest resource version is older than one that was seen. It checks before each watch and
+ * every ten seconds, because the watches of a real hub stay open after a restore of its etcd and
+ * report nothing. If writes after the restore have already passed the seen version, the watches
+ * detect it and call `doubt`.
  */
 export class HubContinuity {
   readonly #options: HubContinuityOptions;
@@ -59,8 +60,9 @@ export class HubContinuity {
   }
 
   /**
-   * To be awaited before a watch is opened: a watch breaks when its hub is restored.
-   * @returns the number of breaks that were found; after a change of it nothing that was read before counts
+   * Await it before a watch is opened.
+   * @returns the number of detected breaks; after it changes, everything that was read before is
+   * invalid
    * @throws TransientError when the hub does not answer
    */
   async look(): Promise<number> {
@@ -69,14 +71,15 @@ export class HubContinuity {
     return this.#history;
   }
 
-  /** Looks until the signal aborts. */
+  /** Checks until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     let isAway = false;
     while (!signal.aborted) {
-      await sleep(this.#options.clock, isAway ? TRY_EVERY_MS : LOOK_EVERY_MS, signal);
+      await sleep(this.#options.clock, isAway ? TRY_EVERY_MS : PRESENCE_CHECK_INTERVAL_MS, signal);
       if (signal.aborted) return;
       const wasAway = isAway;
-      // A hub that does not answer ends the watches, too, and is looked at before they are opened again.
+      // If the hub does not respond, the watches end, too, and the hub is checked before they are
+      // opened again.
       isAway = await this.look().then(
         () => false,
         () => true,
@@ -85,7 +88,10 @@ export class HubContinuity {
     }
   }
 
-  /** A watch found that the hub has another history. Resolves when everybody knows. */
+  /**
+   * Called by a watch that found another history of the hub. Resolves when all listeners are
+   * notified.
+   */
   async doubt(): Promise<void> {
     const known = this.#history;
     await this.look();
@@ -101,7 +107,7 @@ export class HubContinuity {
 
   async #look(): Promise<void> {
     const { memory } = this.#options;
-    // Before the request: the watches may get beyond its answer while it is under way.
+    // Read before the request, because the watches may pass its response meanwhile.
     const before = this.#known();
     const now = await this.#position();
     if (now === undefined) return;
@@ -139,7 +145,7 @@ export class HubContinuity {
     );
   }
 
-  /** Undefined: the hub does not say. */
+  /** Undefined if the hub does not report it. */
   async #position(): Promise<HubPosition | undefined> {
     const { api, mayListNamespaces } = this.#options;
     try {

@@ -33,7 +33,9 @@ export interface InventoryOptions {
   readonly clock: Pick<Clock, 'now'>;
   /** A kind that the hub did not confirm for this long holds every change. Default 5 min. */
   readonly staleAfterMs?: number | undefined;
-  /** Whose placements are decided: of Berth alone, or also those that nobody marked. Default `all`. */
+  /**
+   * Which placements are decided: those with Berth's mark, or also unmarked ones. Default `all`.
+   */
   readonly decides?: 'own' | 'all' | undefined;
 }
 
@@ -102,8 +104,8 @@ export class HubInventory {
   }
 
   /**
-   * Reads the published decisions again, because a watch may be behind what another process wrote last. Does nothing
-   * before the first read.
+   * Reads the published decisions again, because a watch may be behind the last writes of another
+   * process. Does nothing before the first read.
    */
   async readPublished(signal: AbortSignal): Promise<void> {
     const read = [this.placements, this.decisions].filter(({ synced }) => synced);

@@ -18,8 +18,8 @@ export interface ChangePlace {
 }
 
 /**
- * The objects of a fleet after a change: what leaves, what is patched, what is laid over it.
- * @throws InputError when the change names an object that is not there, or makes one that is not valid
+ * Applies a change to the objects of a fleet: deletions, patches, and added or replaced objects.
+ * @throws InputError when the change names an object that does not exist, or makes one invalid
  */
 export async function changeFleet(
   fleet: readonly SourceObject[],

@@ -4,7 +4,10 @@ import { InputError } from '../../core/errors.ts';
 
 const TEST_FILE = /\.(?:placement|rule)-test\.ya?ml$/;
 
-/** The test files below the given folders, and the given files themselves, sorted. InputError when a path is not there. */
+/**
+ * The test files below the given folders, and the given files themselves, sorted. InputError when a
+ * path does not exist.
+ */
 export async function findTestFiles(roots: readonly string[], cwd: string): Promise<readonly string[]> {
   const found = new Set<string>();
   for (const root of roots) {

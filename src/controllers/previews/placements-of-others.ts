@@ -44,7 +44,7 @@ export function withOthersPublished(
 }
 
 /** What a plan says of the placements that another controller decides. */
-export function othersNote(others: readonly string[]): readonly string[] {
+export function otherSchedulersNote(others: readonly string[]): readonly string[] {
   if (others.length === 0) return [];
   const subject = others.length === 1 ? '1 placement' : `${others.length} placements`;
   return [

@@ -83,8 +83,9 @@ export class DecisionRecorder {
   }
 
   /**
-   * Publications of several passes share one snapshot where possible: to digest and store a snapshot is expensive,
-   * especially when it holds every page that was written since the one before.
+   * Publications of several passes share one snapshot if possible, because computing the digest and
+   * storing a snapshot are expensive, especially with all pages that were written since the
+   * previous one.
    */
   #inputsOf({ placement, result }: PublishedDecision, decided: string): SnapshotDigest | undefined {
     const recorded = this.#recorded?.deref();

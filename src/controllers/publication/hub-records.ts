@@ -16,7 +16,10 @@ import { METADATA_ONLY } from './object-after-write.ts';
 
 /** Publications within this time are written together. */
 const GATHER_MS = 1_000;
-/** All records of a namespace are read for a write: that may take this part of the time, unless the wait for it becomes too long. */
+/**
+ * A write reads all records of a namespace. Writes may use this fraction of the time, unless the
+ * wait becomes too long.
+ */
 const WRITING_SHARE = 1 / 10;
 const MAX_GATHER_MS = 10_000;
 const RETRY_MS = 15_000;
@@ -28,7 +31,10 @@ export interface HubRecordsOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly digest: Digest;
-  /** Hash of the last record up to which the hub has them all, kept over restarts. Default: not kept. */
+  /**
+   * Hash of the last record that the hub has together with all earlier ones; kept over restarts.
+   * Default: not kept.
+   */
   readonly through?: {
     readonly get: () => string | undefined;
     readonly set: (hash: string) => void;
@@ -128,7 +134,8 @@ export class HubRecords {
         await api.create(CONFIG_MAP, made, METADATA_ONLY);
         return;
       } catch (error) {
-        // The leader before us, or a write whose answer was lost: add to what is there.
+        // Another leader wrote it, or the response of a write was lost: add to the existing
+        // records.
         if (!(error instanceof ConflictError) || !again) throw error;
         return this.#write(namespace, records, false);
       }

@@ -80,7 +80,7 @@ export class PassFactsReader {
     return placement && { ...this.pagesSeen(key), placement };
   }
 
-  /** The part of the facts that is about pages. */
+  /** The facts about pages. */
   pagesSeen(key: string): Pick<PassFacts, 'key' | 'pages' | 'seenPage'> {
     return { key, pages: this.pages(key), seenPage: (name) => this.page(key, name) };
   }

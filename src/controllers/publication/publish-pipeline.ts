@@ -58,7 +58,7 @@ export interface PipelineOptions {
   readonly journal: TransitionJournal;
   /** The records of a process that was killed. */
   readonly previousRecords: PreviousRecords;
-  /** The hub was found restored from a backup: what it shows may be older than what was published last. */
+  /** Called when the hub was restored from a backup and may be older than the last publication. */
   readonly isHubRestored: () => boolean;
   readonly publishedPlacements: PublishedPlacements;
   readonly budgetOf: (placement: Placement) => RemovalBudget;
@@ -66,13 +66,16 @@ export interface PipelineOptions {
   readonly barrier: CommitBarrier;
   /** Placements of sources that another tool applies. Default: none. */
   readonly observed?: DeclaredPlacements | undefined;
-  /** Placements of all sources. Those that are gone from the hub come back. */
+  /** Placements of all sources. One that is missing on the hub is applied again. */
   readonly declared: DeclaredPlacements;
-  /** Whether this process has the right: pages then stay when somebody deletes their placement. */
+  /**
+   * Whether this process may set the namespace as owner of pages, so that these survive the
+   * deletion of their placement.
+   */
   readonly mayListNamespaces: boolean;
   /** One result per placement, each computed when it is asked for. */
   readonly decide: (snapshot: Snapshot) => ResultGenerator;
-  /** A commit is on its way to the hub. Default: never. */
+  /** Whether a commit is being applied to the hub. Default: never. */
   readonly isFollowing?: () => boolean;
   /** Whether this process publishes; otherwise it only decides. Default: always. */
   readonly leadership?: Leadership | undefined;
@@ -126,7 +129,8 @@ export class PublishPipeline {
     barrier.onWhole(() => {
       for (const key of this.#states.waitingForCommit) this.#publisher.handle(key, { kind: 'commit-whole' });
     });
-    // Pages of a placement that is gone stay or go by what Git declares. One that is there waits until the hub shows the whole commit.
+    // Git decides whether the pages of a deleted placement stay. An existing one waits until the
+    // hub shows the complete commit.
     declared.onChange((key) => {
       if (inventory.placements.store.get(key) === undefined) this.queue.add(key);
     });

@@ -8,7 +8,7 @@ import {
   unionOfMoves,
 } from '../../core/transition/unfinished-transition.ts';
 
-/** Where the moves of the last transition are kept. */
+/** The store of the moves of the last transition. */
 export interface TransitionStore {
   get(key: string): readonly PlacementMove[] | undefined;
   /** Resolves when the state would survive the process. */
@@ -19,8 +19,9 @@ export interface TransitionStore {
 const LAST = 'last';
 
 /**
- * Lets a transition that was cut short start again where it started, and so end where it would have ended. What it is about to publish
- * is kept before the first write; the first transition of the next process that publishes starts from the pages as they were before.
+ * Makes an interrupted transition repeatable, with the same result. Its moves are stored before the
+ * first write; the first transition of the next process starts from the pages as they were before
+ * these writes.
  */
 export class TransitionJournal {
   readonly #memory: TransitionStore;
@@ -49,8 +50,9 @@ export class TransitionJournal {
   }
 
   /**
-   * A transition ended that started from the hub at one commit, and what it moved is about to be published. Resolves when that is kept.
-   * @param moved what earlier transitions moved and is not published yet as well
+   * Called when a transition from the hub at one commit has ended, before its moves are published.
+   * Resolves when the moves are stored. @param moved all moves that are not published yet,
+   * including those of earlier transitions
    */
   async begin(moved: Transition['moved']): Promise<void> {
     this.#unfinished = undefined;
@@ -58,8 +60,9 @@ export class TransitionJournal {
   }
 
   /**
-   * A transition ended that started from half of a commit, as far as it is known: perhaps nothing of it is published. What is
-   * unfinished stays so. Resolves when what may be published is kept.
+   * Called when a transition has ended that possibly started from a partly applied commit, so that
+   * perhaps none of its moves are published. Unfinished moves stay unfinished. Resolves when the
+   * moves are stored.
    */
   async beginOnHalf(moved: Transition['moved']): Promise<void> {
     await this.#keep(unionOfMoves(this.#unfinished ?? [], placementMovesOf(moved)));

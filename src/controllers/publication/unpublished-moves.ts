@@ -4,8 +4,9 @@ import type { MovedPlacement, Transition } from '../../core/transition/transitio
 import { withPublishedClusters } from '../../core/transition/with-published-clusters.ts';
 
 /**
- * What transitions moved and the hub does not show yet. A hub may take longer to write a thousand pages than the next commit takes to
- * arrive: the next transition starts from what will be published, not from the part of it that happens to be written.
+ * Moves of transitions that the hub does not show yet. Writing a thousand pages may take longer
+ * than the time until the next commit, so the next transition starts from the decisions that will
+ * be published, not from the part that is written.
  */
 export class UnpublishedMoves {
   /** By `namespace/name` of the placement. */
@@ -13,8 +14,9 @@ export class UnpublishedMoves {
   #waiting: { readonly start: Snapshot; readonly moved: Transition['moved'] } | undefined;
 
   /**
-   * A transition ended that started from half of a commit, as far as it is known: perhaps nothing of it is published.
-   * @returns all moves that would then be under way, each from what is published to what would be
+   * Called when a transition has ended that possibly started from a partly applied commit, so that
+   * perhaps none of its moves are published. @returns all moves that would then be unpublished,
+   * each from the published to the decided clusters
    */
   wait({ moved }: Pick<Transition, 'moved'>, start: Snapshot): ReadonlyMap<string, MovedPlacement> {
     this.#waiting = { start, moved };
@@ -30,8 +32,8 @@ export class UnpublishedMoves {
   }
 
   /**
-   * A transition ended, and what it moved is about to be published.
-   * @returns all moves under way, each from what is published to what will be
+   * Called when a transition has ended, before its moves are published. @returns all unpublished
+   * moves, each from the published to the decided clusters
    */
   begin({ moved }: Pick<Transition, 'moved'>): ReadonlyMap<string, MovedPlacement> {
     this.#waiting = undefined;

@@ -11,22 +11,25 @@ import { MomentTimer } from './moment-timer.ts';
 
 export interface SchedulingOptions {
   readonly clock: Clock;
-  /** Everything that decisions depend on, as it is now. */
+  /** The current snapshot of all inputs of decisions. */
   readonly snapshot: () => Snapshot;
-  /** From what is published in a snapshot to what will be published; yields after each decided placement. */
+  /** Computes a transition from a snapshot; yields after each decided placement. */
   readonly transition: (snapshot: Snapshot) => Generator<void, Transition>;
   /** Receives every result of a transition, before anything else happens to it. */
   readonly onEach: (decided: DecidedResult) => void;
   /** Waited for before any result of a transition, which began in `start`, is handed to the publisher. */
   readonly beforePublishing?: (transition: Transition, start: Snapshot) => Promise<void>;
-  /** Resolves when nothing is being published, and the snapshot shows what was. */
+  /** Resolves when no publication is pending and the snapshot shows all published decisions. */
   readonly whenPublished: () => Promise<void>;
   readonly onResult: (decision: ChangedDecision) => void;
-  /** A commit is on its way to the hub; what it changes is then decided first. Default: never. */
+  /**
+   * Whether a commit is being applied to the hub; its changes are then decided first. Default:
+   * never.
+   */
   readonly isFollowing?: () => boolean;
   /** Placements (`namespace/name`) to be looked at by the publisher. */
   readonly enqueue: (key: string) => void;
-  /** Called after each transition with how long it took. */
+  /** Called after each transition with its duration. */
   readonly onPass?: (tookMs: number) => void;
   /** Called when placements are found whose decisions keep changing each other. */
   readonly onUnstable?: (keys: readonly string[]) => void;
@@ -39,7 +42,7 @@ export interface DecidedResult {
   readonly start: Snapshot;
 }
 
-/** A result that differs from the one before, and what it was made from. */
+/** A result that differs from the previous one, and its inputs. */
 export interface ChangedDecision {
   readonly key: string;
   readonly result: ScheduleResult;
@@ -67,9 +70,10 @@ const MAX_BROKEN_OFF = 8;
 const MAX_BROKEN_OFF_MS = 5_000;
 
 /**
- * Makes a transition whenever something changed that a decision may depend on. Nothing is published of a transition before its end:
- * decisions depend on each other, and what is decided first may be decided otherwise in the end. A transition over many placements
- * takes turns with the rest of the process; when a placement changes meanwhile, it is interrupted and begins again.
+ * Computes a transition whenever an input of decisions changed. No decision is published before the
+ * transition ends, because decisions depend on each other, and an early result may change until the
+ * end. A transition over many placements yields to the rest of the process; when a placement
+ * changes meanwhile, it is interrupted and restarted.
  */
 export class SchedulingLoop {
   readonly #options: SchedulingOptions;
@@ -128,7 +132,8 @@ export class SchedulingLoop {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    // By hand: what AbortSignal.any makes stays with a signal for as long as that lives, and this one lives as long as the process.
+    // Not AbortSignal.any: its results are referenced by the source signal until that is collected,
+    // and this signal lives as long as the process.
     const stop = (): void => [this.#newer, this.#atOnce, this.#ended].forEach((waited) => waited.abort());
     signal.addEventListener('abort', stop, { once: true });
     await this.#loop(signal).finally(() => signal.removeEventListener('abort', stop));
@@ -146,7 +151,7 @@ export class SchedulingLoop {
       if (signal.aborted) break;
       const touched = new Set(this.#touched);
       if (this.#dirty === 'decisions' && touched.size === 0 && this.#unstable.length > 0) {
-        // They would go on changing each other.
+        // These placements would keep changing each other.
         this.#dirty = 'no';
         continue;
       }
@@ -163,7 +168,8 @@ export class SchedulingLoop {
     const nowMs = this.#options.clock.now();
     if (Math.abs(nowMs - this.#newerAtMs) >= COALESCE_MS) this.#atOnce.abort();
     this.#newerAtMs = nowMs;
-    // Each call makes an error with its stack, also where nothing is left to abort: that adds up over a list of thousands.
+    // Each call creates an error with a stack, even if nothing is left to abort, which is expensive
+    // for thousands of calls.
     if (!this.#newer.signal.aborted) this.#newer.abort();
   }
 
@@ -171,7 +177,7 @@ export class SchedulingLoop {
   async #pause(): Promise<void> {
     const { clock } = this.#options;
     const { passes, sinceMs } = this.#brokenOff;
-    // Passes that are interrupted one after the other are for nothing: the longer that goes on, the longer a wait.
+    // Repeatedly interrupted transitions are wasted work, so the wait grows with each one.
     const isStorm = passes > 1;
     const stormMs = isStorm ? Math.abs(clock.now() - sinceMs) : 0;
     const atMostMs = Math.min(MAX_COALESCE_MS, Math.max(COALESCE_MS, 2 * this.#tookMs, stormMs));
@@ -284,7 +290,8 @@ export class SchedulingLoop {
     let againAtMs = this.#nextScoreEnd.after(start) ?? Infinity;
     for (const { requeueAtMs = Infinity } of results.values()) againAtMs = Math.min(againAtMs, requeueAtMs);
     this.#expiry.arm(againAtMs);
-    // The first pass does what has to be done; in the second one, when that is published, the engine gets ready for changes.
+    // The first pass makes the decisions; the second one, after they are published, prepares the
+    // engine for incremental changes.
     if (this.#passes === 1) this.request('decisions');
   }
 

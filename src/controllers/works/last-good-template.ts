@@ -20,7 +20,10 @@ export async function readLastGood(
   return (revision?.['data'] as { spec?: ManifestWorkSpec } | undefined)?.spec;
 }
 
-/** First the new revision, then the pointer to it, then the old one goes: killed in between, there is always a last good one. */
+/**
+ * Creates the new revision, then sets the reference, then deletes the old one, so that a last good
+ * template exists at any time.
+ */
 export async function recordLastGood(
   hub: KubeApi,
   replicaSet: ManifestWorkReplicaSet,

@@ -77,7 +77,9 @@ export class ReplicaSetReconciler {
     return yieldMs === undefined ? this.#deploy(replicaSet) : this.#yield(replicaSet, yieldMs);
   }
 
-  /** Another controller writes the replica set, too: says so once, and leaves it. */
+  /**
+   * Another controller also writes the replica set: reports it once, and stops writing its status.
+   */
   async #yield(replicaSet: ManifestWorkReplicaSet, afterMs: number): Promise<ReconcileOutcome> {
     const key = namespacedName(replicaSet.metadata);
     if (!this.#told.has(key)) {
@@ -256,7 +258,7 @@ function atOnce(replicaSet: ManifestWorkReplicaSet): ManifestWorkReplicaSet {
   return { ...replicaSet, spec: { ...replicaSet.spec, placementRefs } };
 }
 
-/** Keys in one order, so that text comparison does not depend on who wrote them. */
+/** Sorts keys, so that objects can be compared as text. */
 function ordered(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(ordered);
   if (typeof value !== 'object' || value === null) return value;

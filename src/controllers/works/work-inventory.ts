@@ -39,7 +39,7 @@ const REPLICA_SETS_BY_PLACEMENT: IndexDefinition = {
   keysOf: placementKeys,
 };
 
-/** What the hub-side work controllers see of the hub: a view of the cache of the process, indexed the way they ask for it. */
+/** The hub as the work controllers see it: an indexed view of the cache of the process. */
 export class WorkInventory {
   readonly replicaSets: Reflector;
   readonly works: Reflector;
@@ -67,7 +67,10 @@ export class WorkInventory {
     return [this.replicaSets, this.works, this.placements, this.decisions, this.clusters];
   }
 
-  /** What the hub refuses. Until each kind has been listed once, the controllers do nothing. */
+  /**
+   * Kinds that the hub refuses to list. The controllers do nothing until each kind has been listed
+   * once.
+   */
   warnings(): readonly string[] {
     return this.reflectors.flatMap(({ kind, failure, synced }) => {
       if (failure === undefined) return [];

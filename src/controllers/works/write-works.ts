@@ -70,7 +70,10 @@ async function createWork(work: ManifestWork, options: WriteWorksOptions): Promi
   }
 }
 
-/** Names are derived: a work that is there already is the one we made a moment ago, unless somebody took the name. */
+/**
+ * Names are deterministic: an existing work is the one that was just created, unless another owner
+ * uses the name.
+ */
 async function expectOurs(work: ManifestWork, options: WriteWorksOptions, cause: BerthError): Promise<void> {
   const { name, namespace = '', labels } = work.metadata;
   const live = await options.hub.get(MANIFEST_WORK, { namespace, name });

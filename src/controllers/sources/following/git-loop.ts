@@ -20,7 +20,7 @@ export interface GitLoopOptions {
   /** Absent: the remote's default branch, whose name is not known. */
   readonly ref?: GitRef | undefined;
   readonly source: GitSource;
-  /** Undefined: the hub is filled by somebody else (`sync: observe`). */
+  /** Undefined: another tool applies the objects (`sync: observe`). */
   readonly sync: HubSync | undefined;
   /** A process that may not write only reads; the hub follows as soon as it may. Default: it always may. */
   readonly leadership?: Pick<Leadership, 'isHeld' | 'whenHeld'> | undefined;
@@ -29,19 +29,23 @@ export interface GitLoopOptions {
   readonly log: Logger;
   readonly emit: (happening: ControllerEventBody) => void;
   readonly pollIntervalMs: number;
-  /** The hub is compared with the last commit this often, to correct what was changed by hand. */
+  /** Interval of full comparisons of the hub with the last commit, which correct manual changes. */
   readonly resyncIntervalMs: number;
-  /** Receives what happens to the source. The hub does not follow a commit before the promise of its `read` resolves. */
+  /**
+   * Receives the events of the source. A commit is applied after the promise of its `read` event
+   * resolves.
+   */
   readonly tell: (event: SourceEvent) => Promise<void> | void;
   /**
-   * Work that no decision needs waits for this at the start: checking what was read, and comparing the hub with it.
+   * Awaited at the start by work that no decision needs: checks of the commit, and the full
+   * comparison.
    */
   readonly whenFirstPublished?: ((signal: AbortSignal) => Promise<void>) | undefined;
   /** Problems found when reading, and semantic ones (an unknown set, CEL that does not compile). */
   readonly check?: ((content: SourceContent) => Promise<readonly Problem[]>) | undefined;
 }
 
-/** What the loop knows of its source, for `berth status`. */
+/** State of the source, for `berth status`. */
 export interface SourceStatus {
   readonly name: string;
   readonly inProcess: boolean;
@@ -54,8 +58,8 @@ export interface SourceStatus {
 const RESTORE_PACE_MS = 2_000;
 
 /**
- * Fetch, read, sync; again when woken or after the interval. Every failure is reported and tried again; meanwhile the hub is kept as the last
- * commit says that could be followed.
+ * Fetches, reads and syncs, when woken or after the interval. Every failure is reported and
+ * retried; meanwhile the hub is kept at the last commit that could be applied.
  */
 export class GitLoop {
   readonly #options: GitLoopOptions;
@@ -97,7 +101,7 @@ export class GitLoop {
     };
   }
 
-  /** Whether a push to a ref (`refs/heads/main`) may move what is followed. */
+  /** Whether a push to a ref (`refs/heads/main`) may change the followed commit. */
   concerns(pushedRef: string): boolean {
     return this.#options.ref === undefined || mayAffectRef(this.#options.ref, pushedRef);
   }
@@ -108,7 +112,7 @@ export class GitLoop {
     this.#wake?.abort();
   }
 
-  /** A user asked: fetches now, and compares the whole hub with Git. */
+  /** Requested by a user: fetches now, and makes a full comparison of the hub with Git. */
   reconcile(): void {
     this.#comparesAsked += 1;
     this.fetch();
@@ -148,7 +152,7 @@ export class GitLoop {
           .finally(() => source.settle());
         this.#lastError = undefined;
         this.#lastSuccessAtMs = clock.now();
-        // What fails in another way than before may pass as soon as the first failure.
+        // A new kind of failure resets the back-off.
         if (!this.#passesSoon || this.#told !== told) backoff.reset();
         if (this.#passesSoon) waitMs = Math.min(waitMs, backoff.nextMs());
         told = this.#told;
@@ -165,7 +169,7 @@ export class GitLoop {
     }
   }
 
-  /** Where somebody deletes it again and again, it comes back at this pace. */
+  /** Restores deleted objects, rate-limited in case a user or tool deletes them repeatedly. */
   async #restoreLost(signal: AbortSignal): Promise<void> {
     const { clock, log, name } = this.#options;
     await sleep(clock, Math.max(0, this.#comparedAtMs + RESTORE_PACE_MS - clock.now()), signal);
@@ -197,7 +201,7 @@ export class GitLoop {
     } catch (error) {
       if (signal.aborted) throw error;
       const last = this.#content === undefined ? await source.last() : undefined;
-      // When that fails too, the first error says what is wrong.
+      // If that fails, too, the first error is reported.
       if (last !== undefined) await this.#read(last, signal).catch(() => undefined);
       return { error };
     }
@@ -225,7 +229,8 @@ export class GitLoop {
       this.#outcome?.pruneHeld !== undefined ||
       this.#outcome?.pruneWaits === true;
     if (sync === undefined || (this.#syncedCommit === commit && !due && !retry)) return;
-    // A new commit is followed at once; comparing everything is for the interval, and for explicit requests.
+    // A new commit is applied incrementally; full comparisons are made at the interval and on
+    // request.
     const isNew = this.#syncedCommit !== commit;
     const compare = due || retry;
     if (!compare || (isNew && sync.isSettled)) await this.#follow(sync, content, { compare: false, signal });
@@ -263,7 +268,7 @@ export class GitLoop {
     const hubChanges = this.#hubChanges;
     this.#outcome = await sync.sync(content, options);
     this.#tell(this.#outcome);
-    // What was found on the hub before it changed says nothing about what is there now.
+    // Results from before the hub was restored or replaced are invalid.
     if (hubChanges !== this.#hubChanges) return sync.compareAllNext();
     if (!this.#isHalf) this.#happened('whole');
   }
@@ -277,7 +282,10 @@ export class GitLoop {
     return pruneWaits || problems.some(({ isHalf }) => isHalf === true);
   }
 
-  /** The next try need not wait for the next look at the source: the hub failed to answer, or a namespace is still to come. */
+  /**
+   * Whether to retry before the next interval: the hub did not respond, or a namespace does not
+   * exist yet.
+   */
   get #passesSoon(): boolean {
     return this.#isHalf || this.#missingNamespaces.length > 0;
   }

@@ -17,14 +17,14 @@ export interface HubSyncOptions {
   readonly budget: RemovalBudget;
   /** Delete the last objects that the source has on the hub without a release. Default: a release is needed. */
   readonly allowEmpty?: boolean | undefined;
-  /** What was deleted this long ago, or later, counts toward the budget. */
+  /** Deletions within this time count toward the budget. */
   readonly deletionWindowMs: number;
   readonly clock: Clock;
   /** Take objects that belong to other sources. */
   readonly force: boolean;
   /** Take fields that other managers own. Default: as `force`. */
   readonly takeFields?: boolean | undefined;
-  /** Whether objects of the kind go to the hub. Those of other kinds are neither applied nor deleted. Default: all do. */
+  /** Whether objects of the kind are applied and deleted. Default: all kinds. */
   readonly isApplied?: ((object: Pick<KubeObject, 'apiVersion' | 'kind'>) => boolean) | undefined;
   readonly markPlacements: boolean;
   /** Write recorded status of clusters and scores: only for a hub that has no agents. */
@@ -38,6 +38,6 @@ export interface HubSyncOptions {
   readonly written?: Pick<CommitBarrier, 'applied' | 'deleted'> | undefined;
   /** Called for each object as soon as the hub has deleted it. */
   readonly onDeleted?: ((record: DeletionRecord) => void) | undefined;
-  /** The uids of what the source deleted, as `onDeleted` recorded them. Default: nothing is known. */
+  /** The uids of objects that the source deleted, as recorded by `onDeleted`. Default: unknown. */
   readonly readDeleted?: (() => Promise<readonly string[]>) | undefined;
 }

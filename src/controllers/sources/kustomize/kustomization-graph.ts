@@ -33,8 +33,9 @@ export class KustomizationGraphs {
       for (const [folder, { references: entries, words }] of read) {
         const built = entries.map((text) => ({ text, target: resolveEntry(folder, text) }));
         references.set(folder, built);
-        // What a text that cannot be read builds on is not known, only that it is named there. Rendered by itself it would bring objects
-        // that nobody asked for; without it nothing is lost, because nothing is pruned meanwhile.
+        // If a kustomization cannot be parsed, every folder that it mentions is treated as one of
+        // its bases. Rendering such a base by itself would add unwanted objects; leaving it out is
+        // safe, because nothing is pruned meanwhile.
         const named = words.map((word) => resolveEntry(folder, word));
         const targets = new Set([...built.map(({ target }) => target), ...named]);
         targets.delete(folder);
@@ -81,7 +82,10 @@ export class KustomizationGraphs {
   }
 }
 
-/** Those that no other one builds on; and of those that build on each other in a circle one, so that kustomize says so. */
+/**
+ * The kustomizations that are no base of another one, and one of each cycle, so that kustomize
+ * reports it.
+ */
 function rootsOf(wanted: readonly string[], edges: Edges): readonly string[] {
   const builtOn = new Set([...edges.values()].flat());
   const roots = wanted.filter((folder) => !builtOn.has(folder));

@@ -8,7 +8,7 @@ export interface KustomizationText {
   readonly references: readonly string[];
   /** Those of them that configure generators, transformers or validators. */
   readonly configurations: readonly string[];
-  /** Words of a text that cannot be read, or of the fields that kustomize will not take: what it was to build on is among them. */
+  /** Words of a text that cannot be parsed, or of unknown fields; its bases are among them. */
   readonly words: readonly string[];
   /** An address that kustomize would fetch; undefined when there is none. */
   readonly remote: string | undefined;
@@ -19,7 +19,7 @@ export interface KustomizationText {
 /** Fields of a kustomization that name files or folders to build from. */
 const CONFIGURATION_FIELDS = ['generators', 'transformers', 'validators'];
 const BUILDING_FIELDS = ['resources', 'bases', 'components', 'crds', 'configurations'];
-/** Fields that build on nothing. kustomize takes no others: those are misspelt, or newer than this. */
+/** Fields that name no bases. Other fields are misspelt, or newer than this list. */
 const OTHER_FIELDS: ReadonlySet<string> = new Set([
   'apiversion',
   'buildmetadata',
@@ -49,7 +49,10 @@ const OTHER_FIELDS: ReadonlySet<string> = new Set([
   'sortoptions',
   'vars',
 ]);
-/** Fields whose texts are never opened, and so may hold addresses. Charts are refused by kustomize whatever they say. */
+/**
+ * Fields whose values kustomize does not open, so that they may contain URLs. kustomize rejects
+ * charts anyway.
+ */
 const TEXT_FIELDS = new Set([
   'annotations',
   'commonannotations',
@@ -61,7 +64,7 @@ const TEXT_FIELDS = new Set([
   'metadata',
   'patch',
 ]);
-/** kustomize fetches whatever it is to open and what begins like this; `key=` in front gives the file another name. */
+/** kustomize fetches a resource that starts like this; a `key=` prefix renames the file. */
 const REMOTE = /^(?:[^=]*=)?\s*https?:/i;
 /** Line breaks to kustomize, which reads YAML 1.1, and to no other reader: behind one of them a comment ends, and a field begins. */
 const OLD_LINE_BREAK = /[\u0085\u2028\u2029]/;
@@ -106,12 +109,12 @@ export function scanConfiguration(
   return 'unreadable' in parsed ? { remote: undefined, ...parsed } : scan(parsed.documents);
 }
 
-/** As Go compares names of fields: case does not count, and the long s is an s. */
+/** Case folding as in Go's encoding/json, where the long s equals s. */
 function folded(name: string): string {
   return name.toUpperCase().toLowerCase();
 }
 
-/** Words of unknown fields, and of fields to build from that are no lists of texts. */
+/** Words of unknown fields, and of base fields that are not lists of strings. */
 function oddValues(fields: object): readonly unknown[] {
   const isList = (value: unknown): boolean =>
     value === null || (Array.isArray(value) && value.every((entry) => typeof entry === 'string'));
@@ -158,7 +161,7 @@ function load(
   }
 }
 
-/** Looks at each value once, however often aliases repeat it. */
+/** Visits each value once, even if aliases repeat it. */
 function scan(values: readonly unknown[]): Pick<KustomizationText, 'remote' | 'unreadable'> {
   const seen = new Set<unknown>();
   const open = [...values];

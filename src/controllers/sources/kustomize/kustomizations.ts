@@ -9,9 +9,9 @@ import type { KustomizeTree } from './kustomize-tree.ts';
 import { refusedFile } from '../manifests/read-content.ts';
 
 const MAX_FILES = 2_000;
-/** They are in memory at once, and on the disk of the temporary folder. */
+/** Limit of all input files together, which are in memory and in the temporary folder. */
 const MAX_INPUT_BYTES = 64 * 1024 ** 2;
-/** Of what was not handed over, when kustomize fails. */
+/** How many files that were not passed to kustomize its error message names. */
 const MAX_WITHHELD_NAMED = 3;
 
 /** Renders kustomizations; a result is cached while none of its input files changes. */
@@ -105,7 +105,7 @@ async function renderOne(
 ): Promise<{ readonly parsed: ParsedFile; readonly lasts: boolean }> {
   const { folder, file, inputs, named } = job;
   const lasting = (parsed: ParsedFile) => ({ parsed, lasts: true });
-  // kustomize takes for a remote address what it does not find: such entries must not reach it.
+  // kustomize treats a missing path as a remote URL, so such entries must not reach it.
   for (const { text, target } of named)
     if (!tree.versions.has(target) && !index.hasFolder(target))
       return lasting(missingReference(file, text, tree.refused.get(target)));
@@ -152,7 +152,7 @@ async function contentsOf(
   return fits ? files : undefined;
 }
 
-/** Files of the folders that kustomize was not given: it says of them that they are not there. */
+/** Files of the folders that were not passed to kustomize, which it reports as missing. */
 function withheld(
   { folders, inputs }: Job,
   files: ReadonlyMap<string, Buffer>,

@@ -11,7 +11,7 @@ import type { SourceContent } from './source-content.ts';
 /**
  * Problems of reading and semantic problems, by file and line, each with its own line and column.
  * @param checker one that checked the previous fleet: unchanged objects are then not checked again
- * @param checkMore what else the objects are checked for
+ * @param checkMore additional checks of the objects
  */
 export async function checkContent(
   content: SourceContent,

@@ -22,9 +22,9 @@ export interface MemberOwnersOptions {
  */
 export class MemberOwners {
   readonly #options: MemberOwnersOptions;
-  /** Objects of other ApplySets as the last looks at the hub found them: identity to the set's id. */
+  /** Objects of other ApplySets at the last read of the hub: identity to id of the set. */
   #others = new Map<string, string>();
-  /** Identities of what this source has on the hub, by that look and by what it applied since. */
+  /** Identities of the objects of this source on the hub, at the last read and applied since. */
   #owned = new Set<string>();
 
   constructor(options: MemberOwnersOptions) {
@@ -89,8 +89,8 @@ export class MemberOwners {
   }
 
   /**
-   * The owner of an object that this source does not have: by the hub, else by what the other sources of this
-   * controller write now.
+   * The owner of an object that is not in this source: as the hub shows it, or the other source of
+   * this controller that declares it.
    */
   async #ownerOf(id: string): Promise<{ readonly source: string } | { readonly set: string } | undefined> {
     const { claims, source, force, registry } = this.#options;

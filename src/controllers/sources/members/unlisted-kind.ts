@@ -6,9 +6,12 @@ import type { SourceObject } from '../../../core/model/source-object.ts';
 import type { MemberKind } from '../../../core/sync/apply-set.ts';
 import type { SyncProblem } from './sync-problem.ts';
 
-/** A kind that could not be listed on the hub: what a source has there is unknown, so nothing of it is applied or deleted. */
+/**
+ * A kind that could not be listed on the hub: the objects of a source of this kind are unknown, so
+ * none is applied or deleted.
+ */
 export interface UnlistedKind extends MemberKind {
-  /** As roles name it: `deployments.apps`; the kind's name where the hub did not say so. */
+  /** The resource as roles name it: `deployments.apps`; the kind if the resource is unknown. */
   readonly resource: string;
   readonly error: BerthError;
 }

@@ -9,7 +9,7 @@ import type { Logger } from '../../../core/ports.ts';
 import { packageRoot } from '../../../runtime/package-root.ts';
 import { decodeParsedFile, encodeParsedFile } from './parsed-record.ts';
 
-/** New records are kept back until so many have come, so that small commits do not make small files. */
+/** New records are buffered up to this number, so that small commits do not create small files. */
 const WRITE_FROM_RECORDS = 64;
 const ENCODED_AT_ONCE = 200;
 
@@ -58,7 +58,10 @@ export class ParsedCache {
     this.#added.push({ id, bytes });
   }
 
-  /** Writes what was added, once it is enough. `live`: the blobs of the present commit, which stay when the cache is full. */
+  /**
+   * Writes the added records when there are enough. `live`: the blobs of the current commit, which
+   * stay when the cache is full.
+   */
   settle(live: () => ReadonlySet<string>): void {
     this.#live = live;
     if (this.#added.length >= WRITE_FROM_RECORDS) this.#write();
@@ -83,7 +86,7 @@ export class ParsedCache {
 
 type Added = { readonly id: string } & ({ readonly parsed: ParsedFile } | { readonly bytes: Buffer });
 
-/** In slices: callers that wait for parsed files come first. */
+/** In slices, so that callers that wait for parsed files are not delayed. */
 async function encoded(added: readonly Added[]): Promise<CacheRecord[]> {
   const records: CacheRecord[] = [];
   for (const one of added) {

@@ -26,14 +26,14 @@ interface Unseen extends Since {
 }
 
 /**
- * Detects that the hub, as the watches show it, is between two commits. The objects of a commit arrive one by one: a
- * cluster may have its new label while the placement still asks for the old one, and decisions from that state belong
- * to neither commit.
+ * Detects that the hub, as the watches show it, is between two commits. The objects of a commit
+ * arrive one by one: a cluster may have its new label while the placement still selects the old
+ * one, and decisions from that state belong to neither commit.
  */
 export class CommitBarrier {
   readonly #clock: Clock;
   readonly #stores: ReadonlyMap<string, ObjectStore>;
-  /** Sources whose last commit is not wholly on the hub. */
+  /** Sources whose last commit is not completely on the hub. */
   readonly #half = new Map<string, Since>();
   readonly #sources: readonly string[];
   readonly #unread: Set<string>;
@@ -43,13 +43,13 @@ export class CommitBarrier {
   readonly #uncompared = new Set<string>();
   /** Writes to the hub that the watch has not shown yet. */
   readonly #unseen = new Map<string, Unseen>();
-  /** Kinds whose stores show the hub before it was restored or replaced: they prove nothing. */
+  /** Kinds whose stores still show the hub from before it was restored or replaced. */
   readonly #stale = new Map<string, Since>();
   readonly #listeners = new Set<() => void>();
   #standsBy = false;
 
   /**
-   * @param stores what decisions are made from, by kind
+   * @param stores the inputs of decisions, by kind
    * @param sources those that write to the hub
    */
   constructor(clock: Clock, stores: ReadonlyMap<string, ObjectStore>, sources: readonly string[]) {
@@ -66,12 +66,15 @@ export class CommitBarrier {
       });
   }
 
-  /** Another process writes to the hub: this one does not know which part of a commit is there. */
+  /** Another process writes to the hub, so it is not known which part of a commit is applied. */
   standBy(): void {
     this.#standsBy = true;
   }
 
-  /** This process writes from now on; the one before may have applied a part of a commit. */
+  /**
+   * Called when this process becomes the leader; the previous one may have applied part of a
+   * commit.
+   */
   takeOver(): void {
     this.#standsBy = false;
     this.#begin();
@@ -79,7 +82,8 @@ export class CommitBarrier {
 
   #begin(): void {
     for (const source of this.#sources) {
-      // A hub that was restored or replaced is compared with every source before it counts as whole.
+      // After a restore or replacement, the hub is compared with every source before it counts as
+      // complete.
       const mayBeWhole = this.#unread.has(source) && !this.#uncompared.has(source);
       this.#half.set(source, this.#since(mayBeWhole ? MAX_FIRST_READ_MS : MAX_FOLLOW_MS));
     }
@@ -138,14 +142,14 @@ export class CommitBarrier {
 
   /** False after `hubChanged`, until the hub follows all sources or that takes too long. */
   get isHubCompared(): boolean {
-    // Also forgets what took too long.
+    // Also drops entries that took too long.
     if (!this.isHalf) this.#uncompared.clear();
     return this.#uncompared.size + this.#stale.size === 0;
   }
 
   /**
-   * Resolves when the hub is compared and at a commit, or when aborted. It is looked at again and again, since no event reports that it
-   * took too long.
+   * Resolves when the hub is compared and shows complete commits, or when aborted. It polls,
+   * because no event reports a timeout.
    */
   async whenWhole(signal: AbortSignal): Promise<void> {
     while (this.isHalf && !signal.aborted) await sleep(this.#clock, WHOLE_POLL_MS, signal);
@@ -199,7 +203,7 @@ export class CommitBarrier {
   }
 }
 
-/** Where versions are no numbers, only the very same one counts. */
+/** If resource versions are not numbers, only an equal one counts. */
 function isShown({ metadata: { resourceVersion = '' } }: KubeObject, version: string): boolean {
   return resourceVersion === version || isNewerResourceVersion(resourceVersion, version);
 }

@@ -15,7 +15,7 @@ export class DeclaredPlacements {
   readonly #deleted = new Set<string>();
   readonly #changes = new Subscribers<string>();
 
-  /** @param sources their names; those of others do not count */
+  /** @param sources names of the sources; events of others are ignored */
   constructor(sources: readonly string[]) {
     this.#sources = new Set(sources);
   }
@@ -62,7 +62,7 @@ export class DeclaredPlacements {
     return this.#placements.size === this.#sources.size && this.#incomplete.size === 0 && !this.has(key);
   }
 
-  /** A placement is declared now, or not any more. */
+  /** Called when a placement is declared or no longer declared. */
   onChange(listener: (key: string) => void): void {
     this.#changes.subscribe(listener);
   }

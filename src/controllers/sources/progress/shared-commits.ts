@@ -5,7 +5,7 @@ import { type ServeSource, sourceNameOf } from './source-options.ts';
 export interface SharedCommitsOptions {
   /** The source is about to read the commit that another source read; it should fetch now. */
   readonly onExpected: (source: string) => void;
-  /** It looked, and did not read another commit. */
+  /** Called when a source fetched and found no other commit. */
   readonly onMissed: (source: string) => void;
 }
 
@@ -19,7 +19,7 @@ export class SharedCommits {
   readonly #others = new Map<string, readonly string[]>();
   /** By source, the commit that it read last. */
   readonly #read = new Map<string, string>();
-  /** Sources that are expected to read a commit, and whether they began to look since. */
+  /** Sources that are expected to read a commit, and whether they have started to fetch. */
   readonly #expected = new Map<string, { hasBegun: boolean }>();
 
   constructor(sources: readonly ServeSource[], options: SharedCommitsOptions) {

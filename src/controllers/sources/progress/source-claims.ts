@@ -12,21 +12,22 @@ const FIRST_READ_MS = 30_000;
 
 interface Entry {
   objects: readonly SourceObject[];
-  /** Made when somebody asks, from these objects. */
+  /** Built on first use from these objects. */
   index: ReadonlyMap<string, SourceObject> | undefined;
   owns: (identity: string) => boolean;
 }
 
 /**
- * The objects of all sources of this controller, so that an object in two of them is detected before the second one
- * writes it: the hub does not show it, since all of them write as one field manager. The first source gets what no
- * source has yet: those that force before those that do not, then the order of the settings.
+ * The objects of all sources of this controller, so that an object in two of them is detected
+ * before the second one writes it: the hub does not show it, since all of them write as one field
+ * manager. An object that no source owns yet goes to the first source: those with `force` before
+ * the others, then in the order of the settings.
  */
 export class SourceClaims {
   readonly #order: readonly string[];
   readonly #entries = new Map<string, Entry>();
   readonly #reads: FirstReads;
-  /** Asked before anything is deleted. */
+  /** Must be complete before anything is deleted. */
   readonly fetches: FreshFetches;
 
   /** @param sources those that write to the hub, in the order of the settings */
@@ -44,24 +45,24 @@ export class SourceClaims {
     this.#attempted(source);
   }
 
-  /** Follows when sources look at their remotes. */
+  /** Processes the events of sources. */
   take({ kind, source }: Pick<SourceEvent, 'kind' | 'source'>): void {
     if (kind === 'fetching') this.fetches.begins(source);
     else if (kind === 'followed' || kind === 'failed') this.#attempted(source);
   }
 
-  /** What the source says now is known, or it could not be read: nobody waits for it any more. */
+  /** The source was read or failed, so that nothing waits for it any more. */
   #attempted(source: string): void {
     this.#reads.attempted(source);
     this.fetches.ends(source);
   }
 
-  /** Whether some source was neither read nor given up yet. */
+  /** Whether a source was neither read nor skipped yet. */
   get isWaiting(): boolean {
     return this.#reads.waitingFor.length > 0;
   }
 
-  /** Resolves when every source was looked at once, after half a minute, or when aborted. */
+  /** Resolves when every source was read or failed once, after half a minute, or when aborted. */
   whenRead(signal: AbortSignal | undefined): Promise<void> {
     return this.#reads.whenOver(FIRST_READ_MS, signal);
   }

@@ -41,9 +41,15 @@ export interface ServeSource {
   readonly deletionWindowMs?: number | undefined;
   /** Delete the last objects that the source has on the hub without a release. Default false. */
   readonly allowEmpty?: boolean | undefined;
-  /** Kinds that are applied beside those of OCM and namespaces, as `appliedKinds` reads them. Default: none. */
+  /**
+   * Kinds that are applied in addition to those of OCM and namespaces, as parsed by `appliedKinds`.
+   * Default: none.
+   */
   readonly kinds?: readonly string[] | undefined;
-  /** What is done about fields that other managers own: they stay and are reported, or are taken. Default: `take` with force, else `report`. */
+  /**
+   * How fields of other managers are handled: reported and left unchanged, or taken. Default:
+   * `take` with force, otherwise `report`.
+   */
   readonly onConflict?: 'report' | 'take' | undefined;
   /** Take objects that belong to other sources, and fields that belong to other managers. Default false. */
   readonly force?: boolean | undefined;

@@ -17,7 +17,7 @@ export interface PruneParts {
   readonly budget: RemovalBudget;
   /** Delete the last objects of the source like any others. */
   readonly allowEmpty?: boolean | undefined;
-  /** What was deleted this long ago, or later, counts toward the budget. */
+  /** Deletions within this time count toward the budget. */
   readonly deletionWindowMs: number;
   readonly clock: Pick<Clock, 'now'>;
   readonly limit: ReturnType<typeof pLimit>;
@@ -28,7 +28,7 @@ export interface PruneParts {
   readonly onDeleted?: ((record: DeletionRecord) => void) | undefined;
 }
 
-/** What the hub has of the source. */
+/** State of the source on the hub. */
 export interface PruneState {
   readonly members: ReadonlyMap<string, KubeObject>;
   /** Beside these: objects that it deleted before, and that a backup brought back. */
@@ -39,7 +39,10 @@ export interface PruneState {
   readonly others: ReadonlyMap<string, string>;
   /** Something that the source holds in Git was found on the hub, or brought there, in this pass. */
   readonly arrives: boolean;
-  /** Of the ApplySet, with the release by hand; one in Git is noted there before anything goes. */
+  /**
+   * Annotations of the ApplySet parent, with a release by a user. A release in Git is written there
+   * before anything is deleted.
+   */
   readonly parent: KubeObject | undefined;
   /** See `recordMemberCount`. */
   readonly membersBefore: number | undefined;
@@ -47,7 +50,7 @@ export interface PruneState {
   readonly notServed: readonly string[];
 }
 
-/** What the parent remembers of deletions and releases. */
+/** Parses the annotations of the parent about deletions and releases. */
 export function pruneMemoryOf(
   { clock, deletionWindowMs: windowMs }: Pick<PruneParts, 'clock' | 'deletionWindowMs'>,
   { parent }: Pick<PruneState, 'parent'>,

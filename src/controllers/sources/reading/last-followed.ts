@@ -5,8 +5,9 @@ import { writeFileAtomic } from '../../../adapters/store/atomic-file.ts';
 import { syncDirectory } from '../../../runtime/files/sync-directory.ts';
 
 /**
- * Remembers across restarts which commit a source followed last, so that a remote that is gone, or has only a commit that is
- * refused, is no reason to know nothing. A commit of other settings (URL, ref, who must sign) does not count.
+ * Stores over restarts which commit a source followed last, so that it can be used while the remote
+ * is unavailable, or offers only a refused commit. A commit from other settings (URL, ref, signers)
+ * is ignored.
  */
 export class LastFollowed {
   readonly #file: string;

@@ -6,7 +6,10 @@ import type { SourceContent } from '../manifests/source-content.ts';
 export class MirrorDamage {
   readonly #mirrorDir: string;
   #isFound = false;
-  /** What was fetched again last: what is still missing of it, the remote does not have either. */
+  /**
+   * The commit that was last fetched again; objects that are still missing are not on the remote
+   * either.
+   */
   #renewed: string | undefined;
 
   constructor(mirrorDir: string) {
@@ -24,8 +27,8 @@ export class MirrorDamage {
   }
 
   /**
-   * What `read` makes of a commit.
-   * @param isFetched the remote was asked for the commit: what it lacks is then worth a failure, so that it is fetched again
+   * Calls `read` for a commit. @param isFetched whether the commit was fetched; then missing
+   * objects are an error, after which it is fetched again
    */
   async watch(
     commit: string,

@@ -7,13 +7,13 @@ export interface SourceReaderOptions {
   readonly paths?: readonly string[] | undefined;
   readonly limits?: ManifestLimits | undefined;
   /**
-   * Put the last good version of a file in the place of a broken one. Off for checks and previews, which are to show what
-   * the commit itself says.
+   * Replaces a broken file by its last good version. Off for checks and previews, which show the
+   * commit itself.
    */
   readonly keepLastGood?: boolean | undefined;
   /** Where the last commit that could be read completely is remembered across restarts. */
   readonly lastComplete?: LastCompleteStore | undefined;
-  /** Where parsed files are kept across restarts. */
+  /** Cache of parsed files over restarts. */
   readonly cache?: ParsedCache | undefined;
   /** Threads that parse when many files are new. */
   readonly pool?: ParsePool | undefined;

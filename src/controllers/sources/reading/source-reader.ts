@@ -30,16 +30,16 @@ import {
 import { KustomizeRenderer } from '../kustomize/kustomizations.ts';
 import { findSpecialFolders } from '../manifests/special-folders.ts';
 import { lastDeclaredObjects, lastGoodReadings, locatedAtCommit } from './last-good.ts';
-import { escalateHidingDocuments } from '../manifests/hiding-documents.ts';
+import { escalateDocumentWarnings } from '../manifests/escalate-document-warnings.ts';
 import {
-  escalateHidingPlaces,
+  escalateUnreadablePlaces,
   manifestSelector,
   type ManifestSelector,
 } from '../manifests/manifest-selection.ts';
 import type { SourceReaderOptions } from './source-reader-options.ts';
 import { hasErrors } from '../manifests/read-content.ts';
 
-/** What is remembered of the commit that was read last, so that the next one costs only its difference. */
+/** State of the last read commit, so that the next one costs only its difference. */
 interface Memory extends CommitListing {
   readonly readings: Map<string, FileVersionReading>;
   /** When nothing was to be reported and no file is put together from others: then a few files can be replaced in it. */
@@ -70,7 +70,10 @@ export class SourceReader {
     this.#ambient = options.ambient ?? {};
   }
 
-  /** Reads a commit by its full id. Throws when the repository cannot be read; what files hold never throws. */
+  /**
+   * Reads a commit by its full id. Throws when the repository cannot be read, never because of the
+   * content of files.
+   */
   async read(commit: string): Promise<SourceContent> {
     const info = await this.#repository.commit(commit);
     const before = this.#memory;
@@ -107,7 +110,7 @@ export class SourceReader {
     return content;
   }
 
-  /** Remembers for the next start what was read last, where that could wait. */
+  /** Stores the last read state for the next start. */
   async settle(): Promise<void> {
     const commit = this.#unsettled;
     if (commit === undefined) return;
@@ -201,7 +204,7 @@ export class SourceReader {
     return content;
   }
 
-  /** For each broken file what it held when it was whole last, with its problems of now. */
+  /** The last good objects of each broken file, with its current problems. */
   async #lastGood(
     commit: string,
     readings: ReadonlyMap<string, FileVersionReading>,
@@ -242,7 +245,7 @@ export class SourceReader {
     if (!this.#keepLastGood || !problems.some(({ severity }) => severity === 'warning')) return problems;
     this.#lastComplete ??= await this.#readLastComplete(commitId);
     const files = (this.#lastComplete?.objects ?? []).map(({ location }) => location.file);
-    return escalateHidingPlaces(problems, files);
+    return escalateUnreadablePlaces(problems, files);
   }
 
   /** A document without kind and apiVersion may be an object that its file declared before: then it is an error like a broken file. */
@@ -253,7 +256,7 @@ export class SourceReader {
   ): Promise<readonly Problem[]> {
     if (!this.#keepLastGood || !problems.some(({ code }) => code === NOT_AN_OBJECT)) return problems;
     this.#lastComplete ??= await this.#readLastComplete(commitId);
-    return escalateHidingDocuments(problems, objects, this.#lastComplete?.objects ?? []);
+    return escalateDocumentWarnings(problems, objects, this.#lastComplete?.objects ?? []);
   }
 
   /** After a restart the previous fleet is read again, from the commit that was remembered. */
@@ -306,7 +309,7 @@ export class SourceReader {
   }
 }
 
-/** Of a blob that the repository does not hold: it may by now. */
+/** Whether the blob was missing in the repository, where it may exist now. */
 function isMissing({ parsed }: FileVersionReading): boolean {
   return parsed.problems.some(({ code }) => code === 'git.missing-blob');
 }

@@ -9,7 +9,7 @@ import type { PullRequestComment } from './reported-events.ts';
  * @returns what it changes of what is remembered of the pull request; undefined: nothing
  * @throws as the forge does
  */
-export async function obeyComment(
+export async function runCommentCommand(
   { forge, rules }: Pick<PullRequestPreviewsOptions, 'forge' | 'rules'>,
   { number, author, authorName, text }: PullRequestComment,
   signal: AbortSignal,

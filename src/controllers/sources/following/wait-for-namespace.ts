@@ -7,8 +7,11 @@ const MAX_WATCHES = 10;
 /** One that is there already was missing a moment ago. */
 const PAUSE_MS = 1_000;
 
-/** Resolves when one of the namespaces is on the hub. While the hub does not say so, because it may not or cannot, when the signal aborts. */
-export async function namespaceArrival(
+/**
+ * Resolves when one of the namespaces exists on the hub, or when the signal aborts. If namespaces
+ * cannot be read, only the signal ends the wait.
+ */
+export async function waitForNamespace(
   { api, clock }: { readonly api: KubeApi; readonly clock: Clock },
   names: readonly string[],
   signal: AbortSignal,

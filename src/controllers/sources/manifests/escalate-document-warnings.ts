@@ -7,10 +7,10 @@ const HINT =
   'the objects that the file declared before stay as they were; give the document its apiVersion and kind, or take it out of the file';
 
 /**
- * Turns warnings about documents that are no objects into errors, in files of which an earlier object is missing now:
- * the document may be that object. Returns the same list when there are none.
+ * Turns warnings about documents that are not objects into errors, in files in which a previous
+ * object is missing: the document may be that object. Returns the same list if there are none.
  */
-export function escalateHidingDocuments(
+export function escalateDocumentWarnings(
   problems: readonly Problem[],
   objects: readonly ParsedManifest[],
   before: readonly ParsedManifest[],
