@@ -1,8 +1,8 @@
 /** One step of a command that changes cluster sets. */
 export interface SetChange {
-  /** Says what is done, or why nothing is. */
+  /** Says what is done, or why nothing has to be done. */
   readonly line: string;
-  /** Absent: nothing is to be done. */
+  /** Absent if nothing has to be done. */
   readonly apply?: () => Promise<void>;
 }
 

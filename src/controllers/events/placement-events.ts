@@ -24,43 +24,49 @@ export interface PlacementEventsOptions {
   readonly log: Logger;
 }
 
-/** A page of a placement that was written. */
+/** A page of a placement was written. */
 export interface PageWritten {
   readonly placement: Placement;
   readonly change: PageChange;
   readonly page: string;
   readonly uid: string;
-  /** The decision that the page is of; undefined for a page of a placement that is gone. */
+  /** The decision that the page belongs to; undefined for a page of a deleted placement. */
   readonly result: ScheduleResult | undefined;
 }
 
-/** As OCM's scheduler is called in its events. */
+/** The name of OCM's scheduler in Events. Source: open-cluster-management-io/ocm `pkg/placement/controllers/manager.go`. */
 const CONTROLLER = 'placementController';
-/** Of all placements. What goes beyond waits. */
+/** The rate for all placements together. Events beyond it wait. */
 const PACE: Pace = { perSecond: 10, burst: 50 };
-/** Of one placement. What goes beyond is left out. Source: kubernetes/client-go `tools/record/events_cache.go`, EventSourceObjectSpamFilter. */
+/**
+ * The rate for one placement. Events beyond it are dropped. Source: kubernetes/client-go
+ * `tools/record/events_cache.go`, EventSourceObjectSpamFilter.
+ */
 const PLACEMENT_PACE = { everyMs: 300_000, burst: 25 };
-/** Beyond so many that wait, news is left out. */
+/** When this many Events wait, further ones are dropped. */
 const MAX_WAITING = 500;
-/** In a larger fleet the Event names only selected clusters: the scores of the others are computed again for it. */
+/**
+ * In a larger fleet the Event contains only the scores of selected clusters, because those of the others would have to
+ * be computed again.
+ */
 const MAX_SCORED_CLUSTERS = 1_000;
 
 interface Waiting {
   readonly placement: Placement;
-  /** Made when it is written: what is left out costs nothing. */
+  /** Called when the Event is written, so that a dropped one costs nothing. */
   readonly news: () => EventNews & { readonly related?: EventSubject };
 }
 
 /**
- * Writes Events about placements as OCM's scheduler does: they are news, no record. Nothing waits for them, at most so many are written
- * in a time, and what is refused is left out.
+ * Writes Events about placements as OCM's scheduler does. Events are news, not a record: nothing waits for them, their
+ * rate is limited, and one that the hub refuses is dropped.
  */
 export class PlacementEvents {
   readonly #options: PlacementEventsOptions;
   readonly #waiting: Waiting[] = [];
   readonly #wakeUp = new WakeUp();
   readonly #pace: WritePace;
-  /** By placement: when all that was told of it would be due, were it told at the pace of a placement. */
+  /** By placement: when its token bucket would be full again. */
   readonly #toldUntilMs = new Map<string, number>();
   #leftOut = 0;
 
@@ -78,7 +84,7 @@ export class PlacementEvents {
     }));
   }
 
-  /** All pages of a decision are written. @param snapshot what it was made from */
+  /** Called when all pages of a decision are written. @param snapshot the inputs of the decision */
   published(result: ScheduleResult, snapshot: Snapshot | undefined): void {
     if (result.outcome === 'skipped') return;
     this.#tell(result.placement, () => scoreNews(scoresOf(result, snapshot)));
@@ -110,7 +116,7 @@ export class PlacementEvents {
     const { everyMs, burst } = PLACEMENT_PACE;
     const nowMs = this.#options.clock.now();
     const untilMs = this.#toldUntilMs.get(key) ?? nowMs;
-    // After a step back of the clock as well.
+    // The second condition resets the bucket after the clock was set back.
     if (untilMs - nowMs > (burst - 1) * everyMs && untilMs - nowMs <= burst * everyMs) return false;
     for (const [other, otherUntilMs] of this.#toldUntilMs)
       if (otherUntilMs <= nowMs) this.#toldUntilMs.delete(other);
@@ -130,7 +136,7 @@ export class PlacementEvents {
       const event: KubeObject = eventAbout({ kind: PLACEMENT, namespace, name, uid }, news(), writer);
       await api.create(EVENT, event, { metadataOnly: true });
     } catch (error) {
-      log[error instanceof InputError ? 'warn' : 'debug']('event was not written', {
+      log[error instanceof InputError ? 'warn' : 'debug']('an Event was not written', {
         placement: `${namespace}/${name}`,
         error,
       });
@@ -139,18 +145,18 @@ export class PlacementEvents {
 
   #logLeftOut(): void {
     if (this.#leftOut > 0)
-      this.#options.log.debug('events about placements were left out', { events: this.#leftOut });
+      this.#options.log.debug('Events about placements were dropped', { events: this.#leftOut });
     this.#leftOut = 0;
   }
 }
 
-/** Of the selected clusters, best first, then of those that lost to them. */
+/** The scores of the selected clusters, best first, followed by those of the clusters that were not selected. */
 function scoresOf(
   { placement, selected, selectedScores }: ScheduleResult,
   snapshot: Snapshot | undefined,
 ): readonly (readonly [string, number])[] {
   const scores = selected.map((name, at): [string, number] => [name, selectedScores[at] ?? 0]);
-  // Each takes two characters and a space at least.
+  // Each score takes at least two characters and a space.
   if (
     snapshot === undefined ||
     snapshot.clusters.length > MAX_SCORED_CLUSTERS ||

@@ -8,7 +8,7 @@ export interface PreparedLeadershipOptions {
   readonly inner: Leadership;
   /** Finds out whether the hub was restored or replaced. Rejects while the hub does not answer. */
   readonly look: () => Promise<unknown>;
-  /** Then reads what the process before this one wrote last. */
+  /** Called after that: reads what the previous leader wrote last. */
   readonly readPublished: (signal: AbortSignal) => Promise<void>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -17,9 +17,8 @@ export interface PreparedLeadershipOptions {
 const RETRY_MS = 1_000;
 
 /**
- * A leadership that begins only after the process that took the lease has checked whether the hub was restored or
- * replaced, and has read what is published: its memory and the records on the hub depend on that, and its watches may
- * still show the earlier hub.
+ * A leadership that begins only after two checks: whether the hub was restored or replaced, and what is published. The
+ * process's memory and the records on the hub depend on both, and its watches may still show an older state of the hub.
  */
 export class PreparedLeadership implements Leadership {
   readonly #options: PreparedLeadershipOptions;

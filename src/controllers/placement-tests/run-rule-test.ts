@@ -20,7 +20,7 @@ import { errorsAmong, testProblemText } from './read-test-objects.ts';
 
 export interface RuleTestFile {
   readonly file: string;
-  /** As messages name the file. */
+  /** The name of the file in messages. */
   readonly shown: string;
   readonly test: RuleTest;
 }
@@ -34,8 +34,8 @@ export interface RuleTestRun {
 }
 
 /**
- * Plans the change of each case, and compares what the guard rules say of it.
- * @returns `problems` when the fleet has errors: nothing is tested without the missing objects
+ * Plans the change of each case, and compares the verdicts of the guard rules with the expected ones.
+ * @returns `problems` when the fleet has errors: no test runs on a fleet with missing objects
  * @throws InputError when the rules cannot be read
  */
 export async function runRuleTest(
@@ -75,7 +75,7 @@ interface Sides {
   readonly head: readonly SourceObject[];
 }
 
-/** The plan of `berth plan` without a hub, judged as that is. */
+/** Makes the plan that `berth plan` makes without a hub, and judges it in the same way. */
 function judgeCase(
   { assume = {}, expect }: RuleTestCase,
   { base, head }: Sides,
@@ -98,7 +98,7 @@ function fleetOf(declared: readonly SourceObject[]): {
   return { objects: appliedObjects(declared, undefined), declared };
 }
 
-/** In the order in which the flags of `berth plan` hold. */
+/** In the order in which `berth plan` applies these flags. */
 const ASSUMED: readonly WhatIfFlag[] = ['label', 'claim', 'score', 'taint', 'drain', 'lose'];
 
 function assumptionsOf(assume: NonNullable<RuleTestCase['assume']>): readonly WhatIf[] {

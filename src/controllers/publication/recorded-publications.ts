@@ -19,8 +19,8 @@ export interface RecordedPastOptions {
 }
 
 /**
- * Reads from the records on the hub what another process published before this one took over: its removals count
- * toward the budgets, and its used releases stay used. Read once for each namespace, before its first placement is
+ * Reads from the records on the hub what another process published before this one took over. Its removals count toward
+ * the budgets, and its used releases stay used. The records of a namespace are read once, before its first placement is
  * published.
  */
 export class RecordedPublications {
@@ -33,7 +33,7 @@ export class RecordedPublications {
     this.#options = options;
   }
 
-  /** From now on `recall` reads the unknown state of placements. */
+  /** From now on `recall` reads the state of placements that are not known yet. */
   begin(): void {
     this.#isAsked = true;
   }
@@ -74,7 +74,7 @@ export class RecordedPublications {
       return records;
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
-      log.warn('records not read, so earlier removals do not count', { namespace, error });
+      log.warn('records were not read, so earlier removals do not count', { namespace, error });
       return new Map();
     }
   }

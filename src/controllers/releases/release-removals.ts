@@ -17,10 +17,10 @@ import { sha256 } from '../../runtime/sha256.ts';
 import { RELEASE_WRITE, type Release } from './release.ts';
 
 /**
- * Releases held removals of pulled works. What would be removed is computed as the controller does it, from the hub.
+ * Releases held removals of pulled works. It computes from the hub what would be removed, as the controller does.
  * @param group see removalGroup
  * @returns the names of the works that are removed
- * @throws InputError `release.removals`, `release.not-held`, `release.token`, or what the hub throws
+ * @throws InputError `release.removals`, `release.not-held`, `release.token`; the errors of the hub
  */
 export async function releaseRemovals(
   hub: KubeApi,

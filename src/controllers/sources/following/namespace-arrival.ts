@@ -2,12 +2,15 @@ import { NAMESPACE } from '../../../core/model/kinds.ts';
 import type { Clock, KubeApi } from '../../../core/ports.ts';
 import { sleep } from '../../../runtime/sleep.ts';
 
-/** Further missing namespaces are found when the objects in them are tried again. */
+/** If more namespaces are missing, they are found when their objects are tried again. */
 const MAX_WATCHES = 10;
-/** One that is there already was missing a moment ago. */
+/** The pause before an existing namespace is reported, because it was missing just before. */
 const PAUSE_MS = 1_000;
 
-/** Resolves when one of the namespaces is on the hub. While the hub does not say so, because it may not or cannot, when the signal aborts. */
+/**
+ * Resolves when one of the namespaces exists, or when the signal aborts. If the hub refuses the watch or fails, only
+ * the signal ends it.
+ */
 export async function namespaceArrival(
   { api, clock }: { readonly api: KubeApi; readonly clock: Clock },
   names: readonly string[],

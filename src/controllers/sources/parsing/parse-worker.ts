@@ -4,7 +4,10 @@ import type { PackedFiles } from './packed-files.ts';
 import { encodeParsedFile } from './parsed-record.ts';
 import { readContent } from '../manifests/read-content.ts';
 
-/** Runs in a worker thread (pool-worker.ts): says that it has started; then packed files in, as many packed records (parsed-record.ts) out. */
+/**
+ * Runs in a worker thread (pool-worker.ts). Reports that it has started. Then it receives packed files, and sends the
+ * same number of packed records (parsed-record.ts).
+ */
 parentPort?.on('message', (files: PackedFiles) => {
   const records = unpackFiles(files).map((bytes) => Buffer.from(encodeParsedFile(readContent('', bytes))));
   const packed = packFiles(records);

@@ -1,11 +1,11 @@
 import type { Clock } from '../../../core/ports.ts';
 
-/** How long to wait for sources to fetch again. */
+/** How long to wait for other sources to fetch again. */
 const MAX_WAIT_MS = 30_000;
 
 interface Look {
   began: number;
-  /** When the last one that came to an end had begun. */
+  /** The start time of the last fetch that ended. */
   ended: number;
 }
 
@@ -13,14 +13,14 @@ interface Asked {
   readonly about: string;
   readonly at: number;
   readonly atMs: number;
-  /** The source was not notified yet that it has its answer. */
+  /** Whether the source still has to be notified that the others have fetched. */
   isWaiting: boolean;
 }
 
 /**
- * Before objects that left one source are deleted, every other source fetches once more: they may have moved there,
- * in the same commit or in an earlier one, and sources are polled one by one. Nothing blocks: a source that asks
- * tries again later, since two may ask each other.
+ * Before objects that left one source are deleted, every other source fetches once more. The objects may have moved
+ * there, in the same commit or in an earlier one, and sources are polled independently. Nothing blocks: a source that
+ * asks tries again later, because two sources may ask each other.
  */
 export class FreshFetches {
   readonly #clock: Clock;
@@ -34,7 +34,7 @@ export class FreshFetches {
     this.#fetches = new Map(sources.map((source) => [source, { began: 0, ended: 0 }]));
   }
 
-  /** @param listener is called for each source that has to look at once, or again as soon as it has looked */
+  /** @param listener called for each source that must fetch now, or again after its current fetch */
   onWanted(listener: (source: string) => void): void {
     this.#wanted = listener;
   }
@@ -44,7 +44,7 @@ export class FreshFetches {
     if (look !== undefined) look.began = ++this.#now;
   }
 
-  /** The current content of the source is known, or it could not be read. */
+  /** The current content of the source is known, or could not be read. */
   ends(source: string): void {
     const look = this.#fetches.get(source);
     if (look === undefined) return;
@@ -57,8 +57,8 @@ export class FreshFetches {
   }
 
   /**
-   * Whether all others have fetched since this source first asked about these deletions, or took too long.
-   * @param about names the deletions; '' when there are none: the next ones need a new look
+   * Whether all other sources have fetched since this source first asked about these deletions, or took too long.
+   * @param about identifies the deletions; '' if there are none, so that the next ones require new fetches
    */
   areFresh(source: string, about: string): boolean {
     if (about === '') {

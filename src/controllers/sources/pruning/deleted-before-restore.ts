@@ -2,16 +2,16 @@ import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { objectIdentity, refOf } from '../../../core/model/object-ref.ts';
 
 /**
- * The objects that a source deleted before its hub was restored from a backup. Where the backup brings one back, its deletion is no new
- * loss: Git said so before, and the deletion was judged or released then. An object is recognised by its uid, which a backup keeps and
- * nothing else does. One that Git holds again is an object like any other.
+ * The objects that a source deleted before its hub was restored from a backup. If the backup restores such an object,
+ * deleting it again is not a new loss: Git removed it before, and the deletion was judged or released then. The object
+ * is recognised by its uid, which only a backup preserves. An object that Git declares again is treated like any other.
  */
 export class DeletedBeforeRestore {
   readonly #read: () => Promise<readonly string[]>;
   #uids = new Set<string>();
   #isRestored = false;
 
-  /** @param read the uids of the objects that the source deleted, as they were recorded */
+  /** @param read returns the recorded uids of the objects that the source deleted */
   constructor(read: () => Promise<readonly string[]> = async () => []) {
     this.#read = read;
   }
@@ -21,8 +21,8 @@ export class DeletedBeforeRestore {
   }
 
   /**
-   * Those members that are there again, and that the source does not want.
-   * @param wanted identities of what the source holds in Git; asked only where it matters
+   * The members that a backup restored and that the source does not want.
+   * @param wanted returns the identities of the objects that the source declares; called only if needed
    */
   async among(
     members: Iterable<KubeObject>,
@@ -41,7 +41,7 @@ export class DeletedBeforeRestore {
     return back;
   }
 
-  /** Git holds the object. */
+  /** Git declares the object again. */
   forget({ metadata: { uid = '' } }: KubeObject): void {
     this.#uids.delete(uid);
   }
