@@ -6,6 +6,7 @@ import {
   REPLICA_SET_FINALIZER,
   REPLICA_SET_LABEL,
 } from '../../core/model/kind/manifest-work-replica-set.ts';
+import { jsonEqual } from '../../core/model/json-equal.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
 import { formatRfc3339, instantFromEpochMs } from '../../core/model/rfc3339.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
@@ -233,7 +234,7 @@ export class ReplicaSetReconciler {
     replicaSet: ManifestWorkReplicaSet,
     status: ManifestWorkReplicaSetStatus,
   ): Promise<void> {
-    if (JSON.stringify(ordered(replicaSet.status)) === JSON.stringify(ordered(status))) return;
+    if (jsonEqual(replicaSet.status, status)) return;
     const { namespace = '', name, uid } = replicaSet.metadata;
     const patch = { metadata: { uid }, status };
     const options = { ...FIELD_MANAGER, subresource: 'status' } as const;
@@ -259,14 +260,4 @@ function holdOf(control: RolloutControl, hasLastGood: boolean): RolloutHold {
 function atOnce(replicaSet: ManifestWorkReplicaSet): ManifestWorkReplicaSet {
   const placementRefs = replicaSet.spec.placementRefs.map(({ name }) => ({ name }));
   return { ...replicaSet, spec: { ...replicaSet.spec, placementRefs } };
-}
-
-/** Keys in one order, so that text comparison does not depend on who wrote them. */
-function ordered(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(ordered);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.entries(value)
-    .filter(([, field]) => field !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, field]) => [key, ordered(field)]);
 }
