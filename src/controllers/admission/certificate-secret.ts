@@ -6,7 +6,7 @@ import type {
 } from '../../core/registration/webhooks/plan-certificates.ts';
 import type { PemPair } from '../../hub/auth/certificates/pem-pair.ts';
 
-/** What the Secret holds, PEM; absent fields are not there. */
+/** What the Secret holds, in PEM. A field that the Secret lacks is absent. */
 export interface CertificateTexts {
   readonly authority?: PemPair | undefined;
   readonly next?: PemPair | undefined;
@@ -37,7 +37,7 @@ export function readCertificateTexts({ data = {} }: KubeObject & { data?: unknow
   };
 }
 
-/** `data` of the Secret. */
+/** The `data` of the Secret. */
 export function certificateData({
   authority,
   next,
@@ -55,7 +55,7 @@ export function certificateData({
   return Object.fromEntries(entries.map(([key, text]) => [key, Buffer.from(text).toString('base64')]));
 }
 
-/** All authorities that are trusted, PEM. */
+/** All authorities that clients must trust, in PEM. */
 export function trustedAuthorities({ authority, next, last }: CertificateTexts): string {
   return [authority?.certPem, next?.certPem, last].filter((pem) => pem !== undefined).join('');
 }
@@ -86,7 +86,7 @@ function usable(pair: PemPair | undefined): X509Certificate | undefined {
       return undefined;
     return certificate;
   } catch {
-    // A key that cannot be read is as good as none: another pair is made.
+    // A key that cannot be parsed counts as missing: the caller then creates another pair.
     return undefined;
   }
 }
@@ -96,7 +96,7 @@ function parse(pem: string | undefined): X509Certificate | undefined {
   try {
     return new X509Certificate(pem);
   } catch {
-    // As above.
+    // The same holds for a certificate.
     return undefined;
   }
 }

@@ -6,7 +6,7 @@ import { readClusterSet } from './read-cluster-set.ts';
 import { CLI_FIELD_MANAGER, type SetChange } from './set-change.ts';
 
 /**
- * Lets placements of a namespace select from a set.
+ * Allows placements of a namespace to select from a set, by a ManagedClusterSetBinding.
  *
  * @throws InputError before anything is written, when the set or the namespace is missing
  */

@@ -2,7 +2,7 @@
 export interface SetChange {
   /** A line for the user: what is changed, or why nothing is. */
   readonly line: string;
-  /** Absent: nothing is to be done. */
+  /** Absent if nothing has to be done. */
   readonly apply?: () => Promise<void>;
 }
 

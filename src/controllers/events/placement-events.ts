@@ -24,17 +24,17 @@ export interface PlacementEventsOptions {
   readonly log: Logger;
 }
 
-/** A page of a placement that was written. */
+/** A page of a placement was written. */
 export interface PageWritten {
   readonly placement: Placement;
   readonly change: PageChange;
   readonly page: string;
   readonly uid: string;
-  /** The decision that the page is of; undefined for a page of a placement that is gone. */
+  /** The decision that the page belongs to; undefined for a page of a deleted placement. */
   readonly result: ScheduleResult | undefined;
 }
 
-/** As OCM's scheduler is called in its events. */
+/** The name of OCM's scheduler in Events. Source: open-cluster-management-io/ocm `pkg/placement/controllers/manager.go`. */
 const CONTROLLER = 'placementController';
 /** Rate limit of all placements; further events wait. */
 const PACE: Pace = { perSecond: 10, burst: 50 };
@@ -45,7 +45,10 @@ const PACE: Pace = { perSecond: 10, burst: 50 };
 const PLACEMENT_PACE = { everyMs: 300_000, burst: 25 };
 /** Maximum number of waiting events; further ones are dropped. */
 const MAX_WAITING = 500;
-/** In a larger fleet the Event names only selected clusters: the scores of the others are computed again for it. */
+/**
+ * In a larger fleet the Event contains only the scores of selected clusters, because those of the others would have to
+ * be computed again.
+ */
 const MAX_SCORED_CLUSTERS = 1_000;
 
 interface Waiting {
@@ -133,7 +136,7 @@ export class PlacementEvents {
       const event: KubeObject = eventAbout({ kind: PLACEMENT, namespace, name, uid }, news(), writer);
       await api.create(EVENT, event, { metadataOnly: true });
     } catch (error) {
-      log[error instanceof InputError ? 'warn' : 'debug']('event was not written', {
+      log[error instanceof InputError ? 'warn' : 'debug']('an Event was not written', {
         placement: `${namespace}/${name}`,
         error,
       });
@@ -142,18 +145,18 @@ export class PlacementEvents {
 
   #logLeftOut(): void {
     if (this.#leftOut > 0)
-      this.#options.log.debug('events about placements were left out', { events: this.#leftOut });
+      this.#options.log.debug('Events about placements were dropped', { events: this.#leftOut });
     this.#leftOut = 0;
   }
 }
 
-/** Of the selected clusters, best first, then of those that lost to them. */
+/** The scores of the selected clusters, best first, followed by those of the clusters that were not selected. */
 function scoresOf(
   { placement, selected, selectedScores }: ScheduleResult,
   snapshot: Snapshot | undefined,
 ): readonly (readonly [string, number])[] {
   const scores = selected.map((name, at): [string, number] => [name, selectedScores[at] ?? 0]);
-  // Each takes two characters and a space at least.
+  // Each score takes at least two characters and a space.
   if (
     snapshot === undefined ||
     snapshot.clusters.length > MAX_SCORED_CLUSTERS ||

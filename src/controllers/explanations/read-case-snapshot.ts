@@ -26,7 +26,7 @@ export function readCaseSnapshot(
   }
   const known = names.slice(0, 5).join(', ');
   const problem =
-    names.length === 0 ? 'holds no case' : `has no case ${JSON.stringify(from.name)}, it has ${known}`;
+    names.length === 0 ? 'contains no case' : `has no case ${JSON.stringify(from.name)}, it has ${known}`;
   throw new InputError(problem, { code: 'case.not-found', subject: from.file });
 }
 

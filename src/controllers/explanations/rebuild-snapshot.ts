@@ -12,7 +12,7 @@ export interface RebuildInput {
   /** All records on the hub, oldest first. */
   readonly records: readonly CompactRecord[];
   readonly hub: KubeApi;
-  /** A clone that has the record's commit, or a folder in it. */
+  /** A clone that contains the commit of the record, or a folder in such a clone. */
   readonly repo: string;
 }
 
@@ -56,10 +56,10 @@ function publishedBefore(
   const clusters = new Set(published);
   for (const { hash, added, removed } of back) {
     if (added.names.length < added.count || removed.names.length < removed.count)
-      throw new InputError(
-        'moved more clusters than it names, so that what was published before it is unknown',
-        { code: 'history.moves', subject: `record ${hash}` },
-      );
+      throw new InputError('moved more clusters than it names, so the decision before it is unknown', {
+        code: 'history.moves',
+        subject: `record ${hash}`,
+      });
     for (const cluster of added.names) clusters.delete(cluster);
     for (const cluster of removed.names) clusters.add(cluster);
   }

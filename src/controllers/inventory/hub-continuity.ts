@@ -13,23 +13,26 @@ import { sleep } from '../../runtime/sleep.ts';
 export interface HubContinuityOptions {
   readonly api: Pick<KubeApi, 'list'>;
   readonly clock: Clock;
-  /** Whether this process has the right to list namespaces: one of them names the hub. Without it a replaced hub is not recognised. */
+  /**
+   * Whether this process may list namespaces. The uid of a namespace identifies the hub; without this right, Berth does
+   * not recognise a replaced hub.
+   */
   readonly mayListNamespaces: boolean;
-  /** Outlives the process. */
+  /** Survives a restart of the process. */
   readonly memory: {
     get(key: string): HubPosition | undefined;
     set(key: string, position: HubPosition): void;
   };
   /** The positions of the watches. */
   readonly positions: () => readonly ReflectorPosition[];
-  /** Called before any new state of the hub is read. */
+  /** Called when a break is found, before any new state of the hub is read. */
   readonly onBreak: (how: HubBreak, now: HubPosition) => void;
   /** Called when the hub responds again after an outage. */
   readonly onAnswer: () => void;
 }
 
 const SYSTEM_NAMESPACE = 'kube-system';
-/** OCM makes it on every hub. Where it is not there, the list still has a version. */
+/** OCM creates this set on every hub. If it is missing, the list still has a resource version. */
 const GLOBAL_SET = 'global';
 
 /** One small list; a restore under open watches is found after at most this time. */
@@ -95,11 +98,11 @@ export class HubContinuity {
   async doubt(): Promise<void> {
     const known = this.#history;
     await this.look();
-    // Several watches may find it at the same time.
+    // Several watches may report the same break.
     if (this.#history === known) this.#break('restored', this.#noted);
   }
 
-  /** Remembers how far the watches have got, for the next start. */
+  /** Stores how far the watches have got, for the next start. */
   note(): void {
     const known = this.#known();
     if (known !== undefined) this.#options.memory.set(this.#name, known);
@@ -122,7 +125,7 @@ export class HubContinuity {
     this.#options.onBreak(how, now ?? { uid: '', resourceVersion: '' });
   }
 
-  /** Of the object that is looked at, and of the position in the memory. */
+  /** The name of the object to look at, and the key of the position in the memory. */
   get #name(): string {
     return this.#options.mayListNamespaces ? SYSTEM_NAMESPACE : GLOBAL_SET;
   }
@@ -134,7 +137,7 @@ export class HubContinuity {
   #known(): HubPosition | undefined {
     const { positions } = this.#options;
     const noted = this.#noted;
-    // A watch that was not opened again since a break still shows the version of the history before it.
+    // A watch that has not been opened again since a break still shows a version from before it.
     const reached = positions().filter(({ history }) => history === this.#history);
     return (
       noted &&
@@ -152,7 +155,7 @@ export class HubContinuity {
       const fieldSelector = `metadata.name=${this.#name}`;
       const kind = mayListNamespaces ? NAMESPACE : MANAGED_CLUSTER_SET;
       const { items, resourceVersion } = await api.list(kind, { fieldSelector });
-      // People may make the set again, so that its uid proves nothing.
+      // Users may delete and create the set again, so its uid proves nothing.
       if (!mayListNamespaces) return { uid: '', resourceVersion };
       const uid = items[0]?.metadata.uid;
       return uid === undefined ? undefined : { uid, resourceVersion };

@@ -1,7 +1,7 @@
 import { type Placement, SCHEDULING_DISABLE_ANNOTATION } from '../../core/model/kind/placement.ts';
 import { SCHEDULER_ANNOTATION } from '../../core/publish/approval/publish-annotations.ts';
 
-/** What decisions see of a placement, where that is not the placement itself. */
+/** The copy of a placement that decisions see, if it differs from the placement. */
 const schedulableOf = new WeakMap<Placement, Placement>();
 
 /**
@@ -24,7 +24,7 @@ export function withSchedulingEnabled(placement: Placement): Placement {
   return known;
 }
 
-/** On a hub with other schedulers, a placement that is not marked as Berth's is theirs. */
+/** On a hub with other schedulers, a placement without the mark of Berth belongs to them. This disables it for Berth. */
 export function withForeignDisabled(placement: Placement): Placement {
   const annotations = placement.metadata.annotations ?? {};
   if (annotations[SCHEDULER_ANNOTATION] === 'berth') return withSchedulingEnabled(placement);

@@ -9,9 +9,9 @@ import { readSourceFolder } from '../sources/reading/read-source-folder.ts';
 import { errorsAmong, overlayObjects, readInlineObjects, testProblemText } from './read-test-objects.ts';
 
 export interface ChangePlace {
-  /** That paths are relative to. */
+  /** The folder that paths are relative to. */
   readonly folder: string;
-  /** How messages name the change. */
+  /** The name of the change in messages. */
   readonly shown: string;
   readonly cwd: string;
   readonly signal: AbortSignal;

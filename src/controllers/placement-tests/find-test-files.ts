@@ -25,7 +25,7 @@ export async function findTestFiles(roots: readonly string[], cwd: string): Prom
   return [...found].toSorted();
 }
 
-/** Links are not followed, as when a fleet is read. */
+/** Symbolic links are not followed; neither does Berth follow them when it reads a fleet. */
 async function collect(folder: string, found: Set<string>): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const full = path.join(folder, entry.name);

@@ -20,7 +20,7 @@ import { errorsAmong, testProblemText } from './read-test-objects.ts';
 
 export interface RuleTestFile {
   readonly file: string;
-  /** As messages name the file. */
+  /** The name of the file in messages. */
   readonly shown: string;
   readonly test: RuleTest;
 }

@@ -20,10 +20,10 @@ export interface TestRun {
   /** RFC 3339; the default time of tests. */
   readonly now: string;
   readonly engine: TestEngine;
-  /** What ApplicationSets are rendered with in tests of rules. */
+  /** The context for rendering ApplicationSets in rule tests. */
   readonly applications: ApplicationContext;
   readonly signal: AbortSignal;
-  /** Milliseconds from any fixed point. */
+  /** Milliseconds since an arbitrary fixed point. */
   readonly clockMs: () => number;
 }
 
@@ -37,7 +37,7 @@ export async function runTestFile(file: string, run: TestRun): Promise<readonly 
     return [broken(shown, path.basename(file), parsed.problems.map(testProblemText))];
   const tests = parsed.manifests.filter(({ object: { kind } }) => TEST_KINDS.includes(kind));
   if (tests.length === 0)
-    return [broken(shown, path.basename(file), [`${shown}: holds no ${TEST_KINDS.join(' or ')}`])];
+    return [broken(shown, path.basename(file), [`${shown}: contains no ${TEST_KINDS.join(' or ')}`])];
   const reports: TestReport[] = [];
   for (const test of tests) reports.push(await runTest({ file, shown, text, test }, run));
   return reports;
@@ -47,7 +47,7 @@ const TEST_KINDS: readonly string[] = [PLACEMENT_TEST.kind, RULE_TEST.kind];
 
 interface TestInFile {
   readonly file: string;
-  /** As messages name the file. */
+  /** The name of the file in messages. */
   readonly shown: string;
   readonly text: string;
   readonly test: ParsedManifest;

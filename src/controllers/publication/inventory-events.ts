@@ -42,7 +42,7 @@ export function listenToInventory(
   });
 }
 
-/** Whether an input of decisions changed. Status does not count. */
+/** Whether an input of decisions changed. The status does not count. */
 function isInputChange({ before, after }: ObjectChange): boolean {
   if (before === undefined || after === undefined) return true;
   const inputs = ({ metadata }: KubeObject): string =>

@@ -4,7 +4,7 @@ import type { Placement } from '../../core/model/kind/placement.ts';
 import type { KubeObject, OwnerReference } from '../../core/model/object-meta.ts';
 import type { Clock, KubeApi } from '../../core/ports.ts';
 
-/** A namespace that was made again has other pages, too. */
+/** How long a uid is trusted. A namespace that was deleted and created again has another one, and other pages. */
 const BELIEVED_FOR_MS = 60_000;
 
 /**
@@ -23,7 +23,7 @@ export class PageOwners {
   readonly #mayListNamespaces: boolean;
   readonly #known = new Map<string, { readonly atMs: number; readonly uid: Promise<string | undefined> }>();
 
-  /** @param options.mayListNamespaces whether this process has the right; without it the placement is the only owner */
+  /** @param options.mayListNamespaces whether this process may list namespaces; if not, the placement is the only owner */
   constructor(options: {
     readonly api: Pick<KubeApi, 'list'>;
     readonly clock: Pick<Clock, 'now'>;

@@ -28,12 +28,12 @@ export interface PublisherOptions {
   readonly requests: PageRequests;
   readonly publicationJournal: PublicationJournal;
   readonly previousRecords: Pick<PreviousRecords, 'drop'>;
-  /** Loads the state of a placement that another process published; awaited before each pass. */
+  /** Loads the state of a placement that another process published. Awaited before each pass. */
   readonly recall?: ((placement: Placement) => Promise<void>) | undefined;
   readonly approvals: Pick<PlanApprovals, 'judged'>;
-  /** Newest result of a placement; undefined while it has not been scheduled. */
+  /** The newest result of a placement; undefined until it is scheduled. */
   readonly resultOf: (placement: string) => ScheduleResult | undefined;
-  /** The newest result is published, held, or cannot be published for now. */
+  /** Called when the newest result is published, held, or cannot be published for now. */
   readonly onRest: (placement: string) => void;
   /**
    * Whether a placement that is not on the hub may be applied again: Git declares it, or this is
@@ -103,12 +103,12 @@ export class PlacementPublisher {
     return DONE;
   }
 
-  /** Handles an event of the placement outside of a pass. */
+  /** Handles an event of the placement that occurs outside of a pass. */
   handle(key: string, event: PlacementEvent): void {
     for (const action of this.#step(key, event)) void this.#begin(key, action);
   }
 
-  /** The clusters that publishing the result now would leave on the pages. Changes nothing. */
+  /** The clusters that the pages would list if the result were published now. Changes nothing. */
   outcomeOf(key: string, result: ScheduleResult): readonly string[] {
     const { facts, states, clock } = this.#options;
     const placement = facts.placement(key);
@@ -132,7 +132,7 @@ export class PlacementPublisher {
           abandon(error);
         }
       };
-      // A defect ends this pass and no other.
+      // A defect ends this pass, but no other.
       const abandon = (error: unknown): void => {
         carryOut(this.#step(key, { kind: 'abandoned', error }));
         resolve({ kind: 'failed', error });
@@ -241,8 +241,11 @@ export class PlacementPublisher {
   ): Promise<PlacementEvent> {
     const { publicationJournal, log } = this.#options;
     await publicationJournal.persist(key, state).catch((error: unknown) =>
-      // As with records: a full disk costs memory, never a decision.
-      log.error('a removal counts only as long as this process lives', { placement: key, error }),
+      // As for records: a full disk loses memory, never a decision.
+      log.error('this removal is not stored, so it counts only until this process ends', {
+        placement: key,
+        error,
+      }),
     );
     return { kind: 'persisted' };
   }
@@ -293,7 +296,7 @@ function failed(of: 'pages' | 'status' | 'mark' | 'record', error: unknown): Pla
   return { kind: 'failed', of, error, mayArrive: error instanceof TransientError };
 }
 
-/** The earlier publication matters only then. */
+/** Whether the earlier publication matters: only then is it read. */
 function mayBePublished({ metadata }: Placement, result: ScheduleResult | undefined): boolean {
   const isOfIt = result !== undefined && result.placement.metadata.uid === metadata.uid;
   return isOfIt && result.outcome !== 'skipped' && metadata.deletionTimestamp === undefined;

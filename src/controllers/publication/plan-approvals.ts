@@ -47,7 +47,7 @@ export class PlanApprovals {
     return this.#revision;
   }
 
-  /** The source was read at this commit; nothing of it is on the hub yet. */
+  /** The source was read at this commit. Nothing of it is on the hub yet. */
   read(source: string, commit: string | undefined, objects: readonly SourceObject<KubeObject>[]): void {
     const before = this.#store.get(source);
     const now = approvedPlans(objects.map(({ object }) => object));
@@ -89,7 +89,7 @@ export class PlanApprovals {
     );
   }
 
-  /** Sets the outcome of these plans for the placement. A plan that was read since is not judged. */
+  /** Sets the outcome of these plans for the placement. Plans that were read after them are not affected. */
   judged(placement: string, plans: readonly PendingPlan[], outcome: PlanOutcome): void {
     for (const source of this.#sources)
       this.#update(source, [placement], (plan) =>

@@ -1,9 +1,9 @@
 import { ConflictError, errorText } from '../../core/errors.ts';
 
-/** More of them are counted. */
+/** Further ones are only counted. */
 const MAX_NAMED = 10;
 
-/** Placements whose decision could not be written, until it is. */
+/** Placements whose decision could not be written, until it is written. */
 export class PublishProblems {
   readonly #failed = new Map<string, string>();
 

@@ -33,7 +33,7 @@ export class RecordedPublications {
     this.#options = options;
   }
 
-  /** From now on `recall` reads the unknown state of placements. */
+  /** From now on `recall` reads the state of placements that are not known yet. */
   begin(): void {
     this.#isAsked = true;
   }
@@ -74,7 +74,7 @@ export class RecordedPublications {
       return records;
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
-      log.warn('records not read, so earlier removals do not count', { namespace, error });
+      log.warn('records were not read, so earlier removals do not count', { namespace, error });
       return new Map();
     }
   }

@@ -11,7 +11,7 @@ import {
 /** The store of the moves of the last transition. */
 export interface TransitionStore {
   get(key: string): readonly PlacementMove[] | undefined;
-  /** Resolves when the state would survive the process. */
+  /** Resolves when the state is durable. */
   persist(key: string, moves: readonly PlacementMove[]): Promise<void>;
   delete(key: string): void;
 }
@@ -26,7 +26,7 @@ const LAST = 'last';
 export class TransitionJournal {
   readonly #memory: TransitionStore;
   readonly #log: Logger;
-  /** Of the process before this one. */
+  /** The moves that the previous process stored and did not complete. */
   #unfinished: readonly PlacementMove[] | undefined;
 
   constructor(memory: TransitionStore, log: Logger) {
@@ -36,12 +36,12 @@ export class TransitionJournal {
     this.#unfinished = moves.length === 0 ? undefined : moves;
   }
 
-  /** A transition that is to be published has to start from `snapshotToStart`. */
+  /** Whether the next published transition must start from `startingSnapshot`. */
   get isUnfinished(): boolean {
     return this.#unfinished !== undefined;
   }
 
-  /** Where the next transition starts. @param snapshot as the hub is now */
+  /** The snapshot from which the next transition starts. @param snapshot the current state of the hub */
   startingSnapshot(snapshot: Snapshot): Snapshot {
     if (this.#unfinished === undefined) return snapshot;
     const before = snapshotBefore(snapshot, this.#unfinished);
@@ -68,7 +68,7 @@ export class TransitionJournal {
     await this.#keep(unionOfMoves(this.#unfinished ?? [], placementMovesOf(moved)));
   }
 
-  /** Another process published since, or the hub is another one. */
+  /** Another process has published since, or the hub is another one. */
   forget(): void {
     this.#memory.delete(LAST);
     this.#unfinished = undefined;
@@ -78,10 +78,12 @@ export class TransitionJournal {
     const isAtRest = moves.length === 0;
     if (isAtRest && (this.#memory.get(LAST) ?? []).length === 0) return;
     const kept = this.#memory.persist(LAST, moves).catch((error: unknown) =>
-      // As with removals: a full disk costs memory, never a decision.
-      this.#log.error('a transition that is cut short may end elsewhere', { error }),
+      // As for removals: a full disk loses memory, never a decision.
+      this.#log.error('the moves of a transition were not stored, so it may end differently after a crash', {
+        error,
+      }),
     );
-    // What nothing follows from may be lost.
+    // An empty list of moves need not be durable.
     if (!isAtRest) await kept;
   }
 }

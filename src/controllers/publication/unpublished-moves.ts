@@ -24,8 +24,8 @@ export class UnpublishedMoves {
   }
 
   /**
-   * The snapshot in which a transition started was not half of a commit after all.
-   * @returns as `begin`; undefined where no transition waits that started there
+   * The snapshot from which a transition started was not a half-applied commit after all.
+   * @returns the same as `begin`; undefined if no waiting transition started there
    */
   whole(start: Snapshot): ReadonlyMap<string, MovedPlacement> | undefined {
     return this.#waiting?.start === start ? this.begin(this.#waiting) : undefined;
@@ -41,7 +41,7 @@ export class UnpublishedMoves {
     return this.#moves;
   }
 
-  /** The placement is published, or will not be for now. */
+  /** The placement is published, or will not be published for now. */
   end(key: string): void {
     this.#moves.delete(key);
   }
@@ -50,7 +50,7 @@ export class UnpublishedMoves {
     this.#moves.clear();
   }
 
-  /** The snapshot in which all moves are published. @param snapshot as the hub is now */
+  /** The snapshot in which all moves are published. @param snapshot the current state of the hub */
   snapshotAfter(snapshot: Snapshot): Snapshot {
     if (this.#moves.size === 0) return snapshot;
     const outcomes = new Map<string, readonly string[]>();
@@ -61,7 +61,7 @@ export class UnpublishedMoves {
     return withPublishedClusters(snapshot, outcomes);
   }
 
-  /** A transition starts from moves that are under way as if they were published. */
+  /** A transition treats moves in progress as published. This restores the clusters that are really published. */
   #fromPublished(moved: Transition['moved']): readonly (readonly [string, MovedPlacement])[] {
     return [...moved].map(([key, move]) => {
       const { uid, before } = this.#moves.get(key) ?? move;

@@ -39,7 +39,7 @@ export class UpstreamDecisions {
     supervisor.start('upstream decisions', (signal) => this.follow(signal));
   }
 
-  /** Until the signal aborts. */
+  /** Follows the pages until the signal aborts. */
   async follow(signal: AbortSignal): Promise<void> {
     await this.whenSettled(signal);
     if (signal.aborted) return;
@@ -52,7 +52,7 @@ export class UpstreamDecisions {
     this.#cancel.clear();
   }
 
-  /** Two controllers at work: placements that Berth marked as its own, while OCM is to decide them. */
+  /** Warns that two controllers may decide: placements are marked as Berth's while OCM is supposed to decide them. */
   warnings(): readonly string[] {
     const marked = this.#inventory.placements.store
       .list()

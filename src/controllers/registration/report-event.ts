@@ -11,7 +11,10 @@ interface HubNews extends EventContent {
 
 const CONTROLLER = 'berth-registration';
 
-/** Writes an Event into the namespace of the cluster. What is refused is left out: an Event is news, and changes nothing. */
+/**
+ * Writes an Event into the namespace of the cluster. An Event that the hub refuses is dropped, because nothing depends
+ * on it.
+ */
 export async function reportEvent(
   { hub, clock, log, random }: Pick<RegistrationOptions, 'hub' | 'clock' | 'log' | 'random'>,
   cluster: KubeObject,
@@ -26,7 +29,7 @@ export async function reportEvent(
   try {
     await hub.create(EVENT, event, { metadataOnly: true });
   } catch (error) {
-    log[error instanceof InputError ? 'warn' : 'debug']('event was not written', {
+    log[error instanceof InputError ? 'warn' : 'debug']('an Event was not written', {
       cluster: cluster.metadata.name,
       reason: news.reason,
       error,

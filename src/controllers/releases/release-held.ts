@@ -45,10 +45,10 @@ export async function releaseDeletions(
   const subject = `source ${source}`;
   const parent = await hub.get(CONFIG_MAP, key);
   if (parent === undefined)
-    throw new InputError(`has no ApplySet on the hub: no ConfigMap ${namespace}/${key.name}`, {
+    throw new InputError(`has no ApplySet on the hub: there is no ConfigMap ${namespace}/${key.name}`, {
       code: 'release.source',
       subject,
-      hint: 'the name of the source is that of its settings; --namespace names another namespace of the controller',
+      hint: 'use the name of the source in the settings; --namespace sets the namespace of the controller',
     });
   const { [HELD_TOKEN_ANNOTATION]: held, [HELD_MESSAGE_ANNOTATION]: message } =
     parent.metadata.annotations ?? {};

@@ -11,7 +11,7 @@ const LOOK_MS = 15_000;
  */
 const SOON_MS = 100;
 
-/** Calls back when a moment of the wall clock has come, also when the clock jumps there. */
+/** Calls back when the wall clock reaches a moment, also if the clock jumps there. */
 export class MomentTimer {
   readonly #clock: Clock;
   readonly #onMoment: () => void;

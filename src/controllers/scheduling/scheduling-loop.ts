@@ -15,9 +15,9 @@ export interface SchedulingOptions {
   readonly snapshot: () => Snapshot;
   /** Computes a transition from a snapshot; yields after each decided placement. */
   readonly transition: (snapshot: Snapshot) => Generator<void, Transition>;
-  /** Receives every result of a transition, before anything else happens to it. */
+  /** Receives every result of a transition before it is used. */
   readonly onEach: (decided: DecidedResult) => void;
-  /** Waited for before any result of a transition, which began in `start`, is handed to the publisher. */
+  /** Awaited before the results of a transition, which started from `start`, go to the publisher. */
   readonly beforePublishing?: (transition: Transition, start: Snapshot) => Promise<void>;
   /** Resolves when no publication is pending and the snapshot shows all published decisions. */
   readonly whenPublished: () => Promise<void>;
@@ -27,7 +27,7 @@ export interface SchedulingOptions {
    * never.
    */
   readonly isFollowing?: () => boolean;
-  /** Placements (`namespace/name`) to be looked at by the publisher. */
+  /** Enqueues a placement (`namespace/name`) for the publisher. */
   readonly enqueue: (key: string) => void;
   /** Called after each transition with its duration. */
   readonly onPass?: (tookMs: number) => void;
@@ -35,7 +35,7 @@ export interface SchedulingOptions {
   readonly onUnstable?: (keys: readonly string[]) => void;
 }
 
-/** A result, the snapshot that it was decided in, and the one in which its transition began. */
+/** A result, the snapshot that it was decided in, and the snapshot at the start of its transition. */
 export interface DecidedResult {
   readonly result: ScheduleResult;
   readonly snapshot: Snapshot;
@@ -50,21 +50,21 @@ export interface ChangedDecision {
   readonly snapshot: Snapshot;
 }
 
-/** Changes that arrive together are decided together: a pass begins after this time without changes. */
+/** Changes that arrive together are decided together: a pass starts after this time without changes. */
 const COALESCE_MS = 20;
 /** A pass yields to other tasks after this time. */
 const SLICE_MS = 5;
-/** The same for the first pass, before which nothing can be served. */
+/** The same for the first pass, before which Berth serves nothing. */
 const FIRST_SLICE_MS = 10;
-/** The rest of a pass waits this long at most for a commit that is on its way to the hub. */
+/** The rest of a pass waits at most this long for a commit that is being applied to the hub. */
 const MAX_FOLLOW_WAIT_MS = 200;
-/** If changes never pause, a pass waits twice as long as the last one took, but at most this long. */
+/** If changes never pause, a pass waits twice as long as the last one took, but no longer than this. */
 const MAX_COALESCE_MS = 1_000;
-/** A transition waits this long at most for publications that are being written. */
+/** A transition waits at most this long for publications that are being written. */
 const MAX_PUBLISH_WAIT_MS = 2_000;
 /**
- * Newer changes interrupt passes at most so often, and at least for this time; then one is completed, so that no
- * placement waits forever.
+ * Newer changes may interrupt passes until both limits are reached: this number of interruptions, and the time below.
+ * Then one pass is completed, so that no placement waits forever.
  */
 const MAX_BROKEN_OFF = 8;
 const MAX_BROKEN_OFF_MS = 5_000;
@@ -84,23 +84,23 @@ export class SchedulingLoop {
   /** Aborted when a placement changes during the pass, and when the loop ends. */
   #newer = new AbortController();
   /**
-   * Aborted when a placement changes some time after the last change, so that there is nothing to wait for, and when
-   * the loop ends.
+   * Aborted when a placement changes after a pause in changes, so that there is nothing to wait for, and when the loop
+   * ends.
    */
   #atOnce = new AbortController();
   /** Aborted when the loop ends. */
   readonly #ended = new AbortController();
   #newerAtMs = -Infinity;
-  /** Interrupted passes since the last completed one, and when the first of them began. */
+  /** The number of interrupted passes since the last completed one, and when the first of them started. */
   #brokenOff = { passes: 0, sinceMs: 0 };
   /** How long this pass may still wait. */
   #followWaitMs = MAX_FOLLOW_WAIT_MS;
-  /** No event reports that a toleration or a score expired. */
+  /** No event reports the expiry of a toleration or a score, so this timer does. */
   readonly #expiry: MomentTimer;
   readonly #nextScoreEnd = new NextScoreEnd();
   #passes = 0;
   #requests = 0;
-  /** The last completed transition. */
+  /** How long the last completed transition took. */
   #tookMs = 0;
   #unstable: readonly string[] = [];
 
@@ -122,7 +122,7 @@ export class SchedulingLoop {
     return this.#results;
   }
 
-  /** `touched`: a placement to be published again even if its result stays the same. */
+  /** `touched`: a placement to publish again even if its result stays the same. */
   request(cause: 'decisions' | 'inputs', touched?: string): void {
     if (touched !== undefined) this.#touched.add(touched);
     if (cause === 'inputs' || this.#dirty === 'no') this.#dirty = cause === 'inputs' ? 'yes' : 'decisions';
@@ -157,7 +157,7 @@ export class SchedulingLoop {
       }
       this.#touched.clear();
       await this.#pass(touched, signal).catch((error: unknown) => {
-        // Not done: the next run of this loop begins with it.
+        // The pass failed. The next run of this loop starts with it.
         this.#askAgain(touched);
         throw error;
       });
@@ -173,7 +173,7 @@ export class SchedulingLoop {
     if (!this.#newer.signal.aborted) this.#newer.abort();
   }
 
-  /** Waits until no changes arrive for a while. */
+  /** Waits until there are no changes for a while. */
   async #pause(): Promise<void> {
     const { clock } = this.#options;
     const { passes, sinceMs } = this.#brokenOff;
@@ -295,7 +295,7 @@ export class SchedulingLoop {
     if (this.#passes === 1) this.request('decisions');
   }
 
-  /** @returns whether the publisher would write something else now */
+  /** @returns whether the publisher would now write something else */
   #takeResult(key: string, decided: DecidedResult): boolean {
     const { onEach, onResult } = this.#options;
     onEach(decided);
@@ -308,7 +308,7 @@ export class SchedulingLoop {
   }
 }
 
-/** Whether the publisher would write the same. */
+/** Whether the publisher would write the same for both. */
 function sameResult(a: ScheduleResult, b: ScheduleResult): boolean {
   return (
     a.outcome === b.outcome &&

@@ -29,7 +29,7 @@ const WORKS_BY_OWNER: IndexDefinition = {
 };
 /** By `namespace/placement`. */
 const DECISIONS_BY_PLACEMENT: IndexDefinition = { kind: PLACEMENT_DECISION, keysOf: placementKey };
-/** By owner label: one, unless two names shorten to the same label. */
+/** By owner label. There is one replica set for a label, unless two names are shortened to the same label. */
 const REPLICA_SETS_BY_LABEL: IndexDefinition = {
   kind: MANIFEST_WORK_REPLICA_SET,
   keysOf: (replicaSet) => ownerLabelValue(replicaSet.metadata),
@@ -74,7 +74,7 @@ export class WorkInventory {
   warnings(): readonly string[] {
     return this.reflectors.flatMap(({ kind, failure, synced }) => {
       if (failure === undefined) return [];
-      const consequence = synced ? 'it is listed again within 30 s' : 'until then no works are written';
+      const consequence = synced ? 'Berth lists it again within 30 s' : 'until then no works are written';
       return [`works: ${refusedKindText(kind, failure)}; ${consequence}`];
     });
   }
@@ -99,7 +99,7 @@ export class WorkInventory {
     return this.clusters.store.get(name) as ManagedCluster | undefined;
   }
 
-  /** Replica sets whose works depend on values of their clusters. */
+  /** Replica sets whose templates use values of their clusters. */
   substitutingReplicaSets(): readonly string[] {
     return this.replicaSets.store
       .list()

@@ -15,16 +15,16 @@ export interface RemoveWorksOptions
   extends Pick<PullOptions, 'hub' | 'clock' | 'digest' | 'budget' | 'removals' | 'onWrite' | 'onHeld'> {
   readonly inventory: PullInventory;
   readonly held: HeldRemovals;
-  /** The hold of these Applications began or ended. */
+  /** Called when a hold of these Applications began or ended. */
   readonly onHoldChanged: (applications: Iterable<string>) => void;
 }
 
-/** Requests to the hub at the same time. */
+/** Concurrent requests to the hub. */
 const CONCURRENCY = 8;
-/** Earlier removals leave the window without an event. */
+/** Recent removals leave the window without an event. */
 const HELD_RECHECK_MS = 60_000;
 
-/** Removes the works of one group that carry no Application any more, all or none of them: see judgePullRemovals. */
+/** Removes the works of one group that no longer carry an Application: all of them, or none (see judgePullRemovals). */
 export async function removeWorks(group: string, options: RemoveWorksOptions): Promise<ReconcileOutcome> {
   const { inventory, held, clock, removals, onHeld, onHoldChanged } = options;
   const nowMs = clock.now();
@@ -61,7 +61,7 @@ export async function removeWorks(group: string, options: RemoveWorksOptions): P
   return DONE;
 }
 
-/** What leaves as the hub itself says, not the cache: a deletion follows from it. */
+/** The works to remove, read from the hub and not from the cache, because they will be deleted. */
 async function confirmedLeaving(
   group: string,
   { inventory, hub }: RemoveWorksOptions,
@@ -82,7 +82,7 @@ async function confirmedLeaving(
   return (await Promise.all(confirmed)).flat();
 }
 
-/** One that fails does not stop the others. @throws the first error, after all were tried */
+/** One failure does not stop the others. @throws the first error, after all were tried */
 async function deleteAll(
   leaving: readonly WorkToRemove[],
   { hub, onWrite }: RemoveWorksOptions,

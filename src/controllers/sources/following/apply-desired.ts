@@ -23,18 +23,18 @@ export interface ApplyDesired {
   readonly api: KubeApi;
   readonly kind: KindInfo;
   readonly desired: KubeObject;
-  /** As it was listed; undefined when it was not, or is not there. */
+  /** The listed object; undefined if it was not listed, or does not exist. */
   readonly live: KubeObject | undefined;
-  /** The object may be on the hub although `live` is undefined, with taints that Git said before. */
+  /** Whether the object may exist although `live` is undefined, with taints that Git declared earlier. */
   readonly mayBeThere: boolean;
   /** Take fields that other managers own. */
   readonly force: boolean;
 }
 
 export interface AppliedObject {
-  /** As the server has it now. */
+  /** The object as the server has it now. */
   readonly live: KubeObject;
-  /** Fields that stayed as other managers have them. */
+  /** Conflicting fields that keep the value of another manager. */
   readonly left: readonly LeftField[];
 }
 
@@ -82,7 +82,7 @@ async function applyForced(task: ApplyDesired, live: KubeObject | undefined): Pr
   }
 }
 
-/** After a conflict: decides field by field, on the object as it is now. */
+/** After a conflict: decides field by field, on the current object. */
 async function applyAround(task: ApplyDesired, first: ConflictError): Promise<AppliedObject> {
   const names = new Set<string>();
   let conflict = first;

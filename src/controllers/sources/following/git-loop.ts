@@ -17,12 +17,12 @@ import type { SyncOptions, SyncOutcome } from '../members/sync-outcome.ts';
 export interface GitLoopOptions {
   readonly name: string;
   readonly url: string;
-  /** Absent: the remote's default branch, whose name is not known. */
+  /** Absent: the default branch of the remote, whose name is unknown. */
   readonly ref?: GitRef | undefined;
   readonly source: GitSource;
   /** Undefined: another tool applies the objects (`sync: observe`). */
   readonly sync: HubSync | undefined;
-  /** A process that may not write only reads; the hub follows as soon as it may. Default: it always may. */
+  /** A process that may not write only reads; the hub follows as soon as it may write. Default: it always may. */
   readonly leadership?: Pick<Leadership, 'isHeld' | 'whenHeld'> | undefined;
   readonly clock: Clock;
   readonly random: () => number;
@@ -41,7 +41,7 @@ export interface GitLoopOptions {
    * comparison.
    */
   readonly whenFirstPublished?: ((signal: AbortSignal) => Promise<void>) | undefined;
-  /** Problems found when reading, and semantic ones (an unknown set, CEL that does not compile). */
+  /** Returns the problems found when reading, and semantic ones (an unknown set, CEL that does not compile). */
   readonly check?: ((content: SourceContent) => Promise<readonly Problem[]>) | undefined;
 }
 
@@ -64,7 +64,7 @@ const RESTORE_PACE_MS = 2_000;
 export class GitLoop {
   readonly #options: GitLoopOptions;
   #content: SourceContent | undefined;
-  /** Read, while its meaning is not checked yet. */
+  /** Content that was read, but is not checked yet. */
   #unchecked: SourceContent | undefined;
   #outcome: SyncOutcome | undefined;
   #lastError: unknown;
@@ -79,7 +79,7 @@ export class GitLoop {
   #comparesAnswered = 0;
   #onlyReads = false;
   #hubChanges = 0;
-  /** An object is to be applied again. */
+  /** An object must be applied again. */
   #isLost = false;
 
   constructor(options: GitLoopOptions) {
@@ -106,7 +106,7 @@ export class GitLoop {
     return this.#options.ref === undefined || mayAffectRef(this.#options.ref, pushedRef);
   }
 
-  /** A webhook arrived: fetches now. */
+  /** Called for a webhook: fetches now. */
   fetch(): void {
     this.#triggered = true;
     this.#wake?.abort();
@@ -119,8 +119,8 @@ export class GitLoop {
   }
 
   /**
-   * An object that Git declares was deleted on the hub: applies it again, without waiting for Git.
-   * @returns whether it is this source that applies it
+   * Called when an object that Git declares was deleted on the hub: applies it again without fetching.
+   * @returns whether this source applies the object
    */
   restore(object: KubeObject): boolean {
     const { sync, leadership } = this.#options;
@@ -132,7 +132,7 @@ export class GitLoop {
     return true;
   }
 
-  /** The hub was restored or replaced: it is compared with Git before it counts as following any commit. */
+  /** Called when the hub was restored or replaced: the hub is compared with Git before it counts as following any commit. */
   hubChanged(how: HubBreak): void {
     this.#hubChanges += 1;
     this.#options.sync?.hubChanged(how);
@@ -175,7 +175,7 @@ export class GitLoop {
     await sleep(clock, Math.max(0, this.#comparedAtMs + RESTORE_PACE_MS - clock.now()), signal);
     this.#isLost = false;
     if (this.#content === undefined || signal.aborted) return;
-    // The pass after this one tries again.
+    // If it fails, the next pass tries again.
     await this.#followFleet(this.#content, signal).catch((error: unknown) =>
       log.warn('source failed', { source: name, error }),
     );
@@ -188,7 +188,7 @@ export class GitLoop {
   }
 
   /**
-   * Reads the commit to follow. If that fails, reports why; the last followed commit stays in force, or is read
+   * Reads the commit to follow. If that fails, reports why. The last followed commit then stays in force, or is read
    * again.
    */
   async #look(signal: AbortSignal): Promise<{ readonly error: unknown } | undefined> {
@@ -239,13 +239,13 @@ export class GitLoop {
       await this.#follow(sync, content, { compare, signal });
     }
     this.#syncedCommit = commit;
-    // Not after every commit: with many of them the hub would never be compared.
+    // Reset only after a comparison: with many commits the hub would otherwise never be compared.
     if (!compare) return;
     this.#comparedAtMs = clock.now();
     this.#comparesAnswered = asked;
   }
 
-  /** The commit with all its problems; undefined when stopped meanwhile. */
+  /** The commit with all its problems; undefined if the loop was stopped meanwhile. */
   async #take(read: SourceContent, signal: AbortSignal): Promise<SourceContent | undefined> {
     const { name: source, emit, tell, check } = this.#options;
     this.#unchecked = read;
@@ -298,7 +298,7 @@ export class GitLoop {
     const { emit, name } = this.#options;
     const { applied, pruned, unchanged, problems, pruneHeld, released } = outcome;
     emit({ kind: 'synced', source: name, applied, pruned, unchanged, ...(released && { released }) });
-    // The same error is reported once, not at every pass.
+    // The same problems are reported once, not at every pass.
     const sorted = problems.map((problem) => JSON.stringify(problem)).sort();
     const text = JSON.stringify([sorted, pruneHeld]);
     if (text === this.#told) return;

@@ -77,17 +77,17 @@ export class HubSync {
     this.#owners = new MemberOwners({ ...options, id: this.#id, registry: this.#registry });
   }
 
-  /** Whether the last call left nothing open, so that a new state can be followed without comparing everything. */
+  /** Whether the last call left nothing open, so that the next state can be applied without a full comparison. */
   get isSettled(): boolean {
     return this.#settled !== undefined;
   }
 
-  /** The state of the hub is unknown: the next call of `sync` compares everything. */
+  /** The state of the hub is unknown, so the next call of `sync` compares everything. */
   compareAllNext(): void {
     this.#settled = undefined;
   }
 
-  /** Whether the object of the hub is a member of this source's set, and among these objects. */
+  /** Whether the object on the hub is a member of this source's ApplySet, and among these objects. */
   declares(object: KubeObject, objects: readonly SourceObject[]): boolean {
     if (object.metadata.labels?.[APPLY_SET_PART_OF_LABEL] !== this.#id) return false;
     const identity = objectIdentity(refOf(object));
@@ -100,7 +100,7 @@ export class HubSync {
     if (how === 'restored') this.#deletedBefore.hubRestored();
   }
 
-  /** Resolves when a namespace is there that objects of the last call were missing, or when the signal aborts. */
+  /** Resolves when a namespace exists that objects of the last call needed, or when the signal aborts. */
   namespaceArrives(names: readonly string[], signal: AbortSignal): Promise<void> {
     return waitForNamespace(this.#options, names, signal);
   }
@@ -126,8 +126,8 @@ export class HubSync {
   }
 
   /**
-   * Publishes the current content of the source to the other sources of the controller. @returns its objects that are
-   * to be on the hub
+   * Publishes the current content of the source to the other sources of the controller. @returns its objects that
+   * belong on the hub
    */
   claim({ objects }: Pick<SyncInput, 'objects'>): readonly SourceObject[] {
     const { claims, source, isApplied = () => true } = this.#options;
@@ -162,11 +162,11 @@ export class HubSync {
     const { own: members, others, unlisted } = await this.#registry.listMembers(kinds);
     this.#owners.listed({ own: members, others });
     const { claims, isApplied = () => true } = this.#options;
-    // If every object is on the hub already, no source can be late: a restart does not wait.
+    // If every object is on the hub already, no source can be late, so a restart does not wait.
     if (claims.isWaiting && wanted.some(({ object }) => this.#owners.isNew(object)))
       await claims.whenRead(signal);
     await this.#namespaces.need(this.#options.namespace);
-    // Before the first member: a crash in between must not leave members that no parent names.
+    // Written before the first member, so that a crash leaves no member without a parent.
     const objects = wanted.map(({ object }) => object);
     await this.#registry.writeParent([...members.values(), ...objects], unlisted);
     const blind = unlisted.map((kind) => ({ kind, is: isOfKind(kind) }));
@@ -209,7 +209,7 @@ export class HubSync {
     return { ...tally, ...pruned, unlisted };
   }
 
-  /** @param members as they were listed for this pass; undefined: the hub is not listed */
+  /** @param members the objects that were listed for this pass; undefined if the hub was not listed */
   async #applyAll(
     sources: readonly SourceObject[],
     members: ReadonlyMap<string, KubeObject> | undefined,
@@ -286,7 +286,7 @@ export class HubSync {
     await this.#namespaces.need(name, { [CLUSTER_NAME_LABEL]: name });
   }
 
-  /** True when it wrote. */
+  /** @returns whether it wrote */
   async #writeRecordedStatus(kind: KindInfo, object: KubeObject, live: KubeObject): Promise<boolean> {
     const status = object['status'];
     if (!this.#options.recordedStatus || !RECORDED_STATUS_KINDS.has(object.kind) || status === undefined)

@@ -2,9 +2,9 @@ import { NAMESPACE } from '../../../core/model/kinds.ts';
 import type { Clock, KubeApi } from '../../../core/ports.ts';
 import { sleep } from '../../../runtime/sleep.ts';
 
-/** Further missing namespaces are found when the objects in them are tried again. */
+/** If more namespaces are missing, they are found when their objects are tried again. */
 const MAX_WATCHES = 10;
-/** One that is there already was missing a moment ago. */
+/** The pause before an existing namespace is reported, because it was missing just before. */
 const PAUSE_MS = 1_000;
 
 /**

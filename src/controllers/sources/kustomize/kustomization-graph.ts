@@ -3,23 +3,23 @@ import type { KustomizationText } from './kustomization-text.ts';
 import { resolveEntry, readContents } from './kustomize-tree.ts';
 import type { KustomizeTree } from './kustomize-tree.ts';
 
-/** An entry of a kustomization, and the path in the repository that it names. */
+/** An entry of a kustomization, and the path in the repository that it refers to. */
 export interface Reference {
   readonly text: string;
   readonly target: string;
 }
 
-/** The dependencies among the requested kustomizations and those that they build on. */
+/** The dependencies among the wanted kustomizations and their bases. */
 export interface KustomizationGraph {
   /** By folder. */
   readonly references: ReadonlyMap<string, readonly Reference[]>;
-  /** The folders to render. Each other one that is asked for is built on by one of them. */
+  /** The folders to render. Every other wanted folder is a base of one of them. */
   readonly roots: readonly string[];
 }
 
 type Edges = ReadonlyMap<string, readonly string[]>;
 
-/** Reads graphs, one commit after the other; a text is parsed once for as long as it stays. */
+/** Builds the graphs of successive commits. A text that does not change is parsed only once. */
 export class KustomizationGraphs {
   #texts: ReadonlyMap<string, KustomizationText> = new Map();
 
@@ -98,7 +98,7 @@ function rootsOf(wanted: readonly string[], edges: Edges): readonly string[] {
   return roots;
 }
 
-/** Some folders and all that can be reached from them. */
+/** Some folders, and all folders that are reachable from them. */
 export function reachableFolders(
   folders: readonly string[],
   next: (folder: string) => readonly string[],

@@ -4,10 +4,10 @@ import type { Problem } from '../../../core/model/problem.ts';
 import { inlineManifests, manifestFolder } from '../../../core/work/manifests/inline-manifests.ts';
 import { formatLocation } from '../../../core/model/source-location.ts';
 
-/** A file's objects as they go into a fleet. */
+/** The objects of one file, ready to be assembled. */
 export interface FileReading {
   readonly parsed: ParsedFile;
-  /** objectKey of each manifest, made once when the file was parsed. */
+  /** objectKey of each manifest. Computed once, when the file is parsed. */
   readonly keys: readonly string[];
   /** Folders from which works in this file take their manifests. */
   readonly folders: readonly string[];
@@ -46,7 +46,7 @@ export function assembleObjects(
 ): {
   readonly objects: readonly ParsedManifest[];
   readonly problems: readonly Problem[];
-  /** False when a work was left out because its folder of manifests is not in order. */
+  /** False if a work was left out because its folder of manifests has problems. */
   readonly complete: boolean;
 } {
   const objects: ParsedManifest[] = [];
@@ -79,7 +79,7 @@ export function assembleObjects(
   };
 }
 
-/** The outermost of the folders that the file is in. */
+/** The outermost of the folders that contain the file. */
 function folderOf(file: string, folders: ReadonlySet<string>): string | undefined {
   for (let slash = file.indexOf('/'); slash !== -1; slash = file.indexOf('/', slash + 1))
     if (folders.has(file.slice(0, slash))) return file.slice(0, slash);

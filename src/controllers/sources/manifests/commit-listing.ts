@@ -10,7 +10,7 @@ import { selectManifests } from './manifest-selection.ts';
 import type { ManifestSelector } from './manifest-selection.ts';
 import { findSpecialFolders } from './special-folders.ts';
 
-/** The tree of a commit, and the files that are read. */
+/** The tree of a commit, and the files to read. */
 export interface CommitListing {
   readonly commit: string;
   readonly entries: Map<string, TreeEntry>;
@@ -33,7 +33,7 @@ export interface SelectionRules {
   readonly limits: ManifestLimits;
 }
 
-/** Everything in a commit. InputError when it holds more manifests than are allowed. */
+/** Lists everything in a commit. @throws InputError when it contains more manifests than allowed */
 export async function listCommit(
   repository: GitRepository,
   commit: string,
@@ -43,7 +43,7 @@ export async function listCommit(
   return { commit, entries, selection: select(entries, commit, rules) };
 }
 
-/** The same for a commit of which the difference to a listed one is known. */
+/** Lists a commit whose difference to a listed one is known. */
 export function listNextCommit(
   before: CommitListing,
   commit: string,

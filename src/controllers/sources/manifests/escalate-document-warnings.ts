@@ -4,7 +4,7 @@ import type { Problem } from '../../../core/model/problem.ts';
 import { objectKey } from './assemble-objects.ts';
 
 const HINT =
-  'the objects that the file declared before stay as they were; give the document its apiVersion and kind, or take it out of the file';
+  'the objects that the file declared before stay unchanged; add apiVersion and kind to the document, or remove it from the file';
 
 /**
  * Turns warnings about documents that are not objects into errors, in files in which a previous

@@ -3,19 +3,19 @@ import type { TreeFile } from '../../../adapters/git/repository/tree-safety.ts';
 import type { ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
 import type { FileReading } from './assemble-objects.ts';
 
-/** From this number on everything is assembled again, which costs little compared with reading. */
+/** With at least this many changed files all objects are assembled again, which is cheap compared with reading them. */
 const MAX_FEW = 64;
 
 /** The previous commit. */
 interface Before {
   readonly entries: ReadonlyMap<string, TreeEntry>;
-  /** Of all manifests. */
+  /** The readings of all manifests. */
   readonly readings: ReadonlyMap<string, FileReading>;
 }
 
 /**
- * The manifests to read for a commit that changed only the content of a few files. Undefined when files were added,
- * removed or changed their mode, or when they are many: then all names are checked.
+ * The manifests to read for a commit that changed only the content of a few files. Undefined when files were added or
+ * removed, when a file mode changed, or when many files changed: then all names are checked.
  */
 export function fewChangedFiles(
   { entries, readings }: Before,

@@ -5,7 +5,7 @@ import type { TreeEntry } from '../../../adapters/git/repository/git-repository.
 import { InputError } from '../../../core/errors.ts';
 import type { Problem } from '../../../core/model/problem.ts';
 
-/** Tests (`*.placement-test.yaml`, `*.rule-test.yaml`) are beside manifests, but are run and not applied. */
+/** Tests (`*.placement-test.yaml`, `*.rule-test.yaml`) are stored beside manifests, but they are run and not applied. */
 const EXTENSIONS = /(?<!\.(?:placement|rule)-test)\.(?:ya?ml|json)$/i;
 
 /**
@@ -67,7 +67,7 @@ export function escalateUnreadablePlaces(
     severity === 'warning' && below.has(location?.file ?? '');
   if (!problems.some(hides)) return problems;
   const hint =
-    'the manifests that were in its place stay as they were; leave it out of the paths to remove them';
+    'the manifests that were in its place stay unchanged; to remove them, exclude the entry from the paths';
   return problems.map((problem) => (hides(problem) ? { ...problem, severity: 'error', hint } : problem));
 }
 
@@ -86,7 +86,7 @@ function checkGlob(glob: string): void {
     glob.length > 1024
       ? 'it is longer than 1024 characters'
       : glob.includes('..')
-        ? 'it holds ..'
+        ? 'it contains ..'
         : undefined;
   if (problem === undefined) return;
   throw new InputError(`${problem}, expected a path or glob inside the repository`, {

@@ -2,13 +2,13 @@ import type { CommitInfo } from '../../../adapters/git/repository/git-repository
 import type { ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
 import type { Problem } from '../../../core/model/problem.ts';
 
-/** The objects and problems of one commit, or one folder. */
+/** The objects and problems of one commit or one folder. */
 export interface SourceContent {
   /** Absent for a plain folder. */
   readonly commit?: CommitInfo | undefined;
   /**
-   * Objects without errors, one per name, in the order of file and line. A location names a commit only when it is another
-   * than `commit`: the object is then the last good version of one that is broken now.
+   * Objects without errors, one for each key, in the order of file and line. A location names a commit only if it
+   * differs from `commit`: the object is then the last good version of one that is broken now.
    */
   readonly objects: readonly ParsedManifest[];
   readonly problems: readonly Problem[];

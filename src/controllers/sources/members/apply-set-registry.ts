@@ -120,7 +120,7 @@ export class ApplySetRegistry {
     return { own, others, unlisted };
   }
 
-  /** The members of every set: an object can be in one only. */
+  /** The members of every set, because an object can belong to only one. */
   async #listKind(member: MemberKind): Promise<Pick<ObjectList, 'items'> | UnlistedKind> {
     let info: KindInfo | undefined;
     try {
@@ -146,7 +146,7 @@ export class ApplySetRegistry {
     return items[0]?.metadata.labels?.[APPLY_SET_PART_OF_LABEL];
   }
 
-  /** The source that a set belongs to, when its parent is beside ours. */
+  /** The source that a set belongs to, if its parent is in the namespace of ours. */
   async sourceOf(id: string): Promise<string | undefined> {
     const { namespace } = this.#parent;
     const labelSelector = `${APPLY_SET_ID_LABEL}=${id}`;

@@ -13,7 +13,7 @@ export interface SyncInput {
 
 /** Options of a pass. */
 export interface SyncOptions {
-  /** False: the hub is assumed to be unchanged since the last call. Default true. */
+  /** False: the hub is assumed to be unchanged since the last call. Default: true. */
   readonly compare?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
@@ -24,11 +24,11 @@ export interface SyncOutcome {
   readonly unchanged: number;
   readonly pruned: number;
   readonly problems: readonly SyncProblem[];
-  /** The release that approved a prune beyond the budget, and who released. */
+  /** The release that approved a prune beyond the budget, and who released it. */
   readonly released?: { readonly token: string; readonly by: string } | undefined;
   readonly pruneHeld: { readonly message: string; readonly token: string } | undefined;
   /** An object was removed from Git, and it is not known yet whether it moved to another source. */
   readonly pruneWaits?: boolean | undefined;
-  /** Kinds that nothing was done for, each with a problem of its own among the others. */
+  /** Kinds that could not be listed, so that nothing was done for them. Each has its own entry among the problems. */
   readonly unlisted: readonly UnlistedKind[];
 }

@@ -11,21 +11,21 @@ import { NOT_SERVED } from './required-kind.ts';
 /** Why one object could not be applied or deleted. */
 export interface SyncProblem {
   readonly object: string;
-  /** Without the object's name. */
+  /** The message without the name of the object. */
   readonly message: string;
   /** `path:line:column` in the source. */
   readonly location: string | undefined;
-  /** It may pass without a change in Git. */
+  /** Whether the problem may disappear without a change in Git. */
   readonly retry: boolean;
   /** The hub did not respond for an input of decisions, so the commit is only partly applied. */
   readonly isHalf?: boolean;
   /** The hub does not serve the object's kind. */
   readonly isNotServed?: boolean;
-  /** The namespace that the object is to be in, when the hub does not have it. */
+  /** The namespace of the object, if the hub does not have it. */
   readonly missingNamespace?: string;
 }
 
-/** The objects whose kind the hub does not serve, with their places. */
+/** The objects whose kind the hub does not serve, with their locations. */
 export function notServedAmong(problems: readonly SyncProblem[]): readonly string[] {
   return problems
     .filter(({ isNotServed }) => isNotServed === true)
@@ -77,7 +77,7 @@ export function leftFieldsProblem(
   const more = left.length > MAX_NAMED ? ` and ${String(left.length - MAX_NAMED)} more` : '';
   return {
     object: formatRef(refOf(entry.object)),
-    message: `fields belong to another manager and stay as they are, everything else is applied: ${named.join(', ')}${more}`,
+    message: `fields belong to another manager and stay unchanged, everything else is applied: ${named.join(', ')}${more}`,
     location: formatLocation(entry.location),
     retry: false,
     isHalf: false,
@@ -87,7 +87,7 @@ export function leftFieldsProblem(
 /** Maximum number of fields that one message names. */
 const MAX_NAMED = 20;
 
-/** Errors about the object itself begin with its name. */
+/** An error about the object itself starts with its name, so the name is removed here. */
 function besides(object: string, text: string): string {
   return text.startsWith(`${object}: `) ? text.slice(object.length + 2) : text;
 }

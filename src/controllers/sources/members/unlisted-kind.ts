@@ -16,7 +16,7 @@ export interface UnlistedKind extends MemberKind {
   readonly error: BerthError;
 }
 
-/** @param info absent when even discovery failed */
+/** @param info absent if discovery failed, too */
 export function resourceName({ apiVersion, kind }: MemberKind, info: KindInfo | undefined): string {
   const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
   const name = info?.plural ?? kind;
@@ -34,7 +34,7 @@ export function unlistedProblem(kind: UnlistedKind, sources: readonly SourceObje
   const why = refused
     ? `the right to list ${resource} in all namespaces is missing (${SERVE_RIGHTS} prints it)`
     : `${resource} cannot be listed: ${errorText(error)}`;
-  const what = sources.length === 0 ? 'what is left of it' : `its objects (${sources.length} in Git)`;
+  const what = sources.length === 0 ? 'its remaining objects' : `its objects (${sources.length} in Git)`;
   const [first] = sources;
   return {
     object: `kind ${resource}`,

@@ -4,14 +4,14 @@ import { TransientError } from '../../../core/errors.ts';
 import { PoolWorker } from './pool-worker.ts';
 
 export interface ParsePoolOptions {
-  /** Threads besides our own. Default: one for each further processor, at most 4. */
+  /** Threads in addition to the main thread. Default: one for each further processor, at most 4. */
   readonly threads?: number | undefined;
-  /** Of processor time. A batch that takes longer has met a file that the parser cannot cope with. */
+  /** Processor time for one batch. A batch that takes longer contains a file that the parser cannot handle. */
   readonly batchTimeoutMs?: number | undefined;
   readonly workerFile?: URL | undefined;
 }
 
-/** One file's outcome: the record of parsed-record.ts, or why the thread that parsed it is gone. */
+/** The outcome of one file: the record of parsed-record.ts, or why the thread that parsed it ended. */
 export type ParseAnswer =
   | { readonly ok: true; readonly record: Buffer }
   | { readonly ok: false; readonly reason: string };
@@ -24,7 +24,7 @@ interface Batch {
 
 const DEFAULT_BATCH_TIMEOUT_MS = 60_000;
 const IDLE_MS = 10_000;
-/** More crashes in a row than this are not caused by the files. */
+/** More crashes in a row than this are not caused by files. */
 const MAX_DEATHS = 8;
 
 /**
@@ -47,7 +47,7 @@ export class ParsePool {
     this.#threads = options.threads ?? Math.min(4, Math.max(1, availableParallelism() - 1));
   }
 
-  /** False where the worker's code is not beside us: when Berth runs from its sources. */
+  /** False if the compiled worker is missing, as when Berth runs from its sources. */
   get available(): boolean {
     return existsSync(this.#workerFile);
   }

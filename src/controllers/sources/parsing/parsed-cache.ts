@@ -14,7 +14,7 @@ import { groupBy } from '../../../core/model/group-by.ts';
 const WRITE_FROM_RECORDS = 64;
 const ENCODED_AT_ONCE = 200;
 
-/** Parsed files, cached on disk by blob id: a restart parses only new ones. */
+/** Parsed files, cached on disk by blob id, so that a restart parses only new ones. */
 export class ParsedCache {
   readonly #records: RecordCache;
   #added: Added[] = [];
@@ -30,8 +30,8 @@ export class ParsedCache {
   }
 
   /**
-   * Calls back for each file that is held, in no order.
-   * @returns the files that are not
+   * Calls back for each file in the cache, in no particular order.
+   * @returns the files that are not in the cache
    */
   async read(
     files: readonly TreeFile[],
@@ -49,7 +49,7 @@ export class ParsedCache {
     this.#added.push({ id, parsed });
   }
 
-  /** The same, encoded already. */
+  /** Adds a record that is already encoded. */
   addRecord(id: string, bytes: Buffer): void {
     this.#added.push({ id, bytes });
   }
@@ -95,7 +95,10 @@ async function encoded(added: readonly Added[]): Promise<CacheRecord[]> {
 
 let stamp: string | undefined;
 
-/** Digest of the parser's own code and of the package's version and dependencies: another parser may read a file otherwise. */
+/**
+ * Digest of the parser's code, and of the version and dependencies of the package, because another parser may parse a
+ * file differently.
+ */
 function parserStamp(): string {
   if (stamp !== undefined) return stamp;
   const hash = createHash('sha256');

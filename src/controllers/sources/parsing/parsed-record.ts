@@ -1,7 +1,7 @@
 import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
 import type { Problem } from '../../../core/model/problem.ts';
 
-/** One manifest: object, line, column, number of its document, path inside the document. */
+/** One manifest: object, line, column, index of its document, path inside the document. */
 type ManifestRow = readonly [
   object: ParsedFile['manifests'][number]['object'],
   line: number,
@@ -32,7 +32,7 @@ export function encodeParsedFile({ manifests, problems }: ParsedFile): string {
   return JSON.stringify(found.length === 0 ? [rows] : [rows, found]);
 }
 
-/** @param text what encodeParsedFile made */
+/** @param text the output of encodeParsedFile */
 export function decodeParsedFile(file: string, text: string): ParsedFile {
   const [rows, found = []] = JSON.parse(text) as readonly [readonly ManifestRow[], (readonly ProblemRow[])?];
   return {

@@ -3,7 +3,7 @@ import { limitCpuTime } from '../../../adapters/clock/cpu-time-limit.ts';
 import { packFiles, unpackFiles } from './packed-files.ts';
 import type { PackedFiles } from './packed-files.ts';
 
-/** A file of 8 MiB stays far below it. */
+/** Parsing a file of 8 MiB needs far less. */
 const MAX_HEAP_MB = 512;
 
 /** The records of the files, or why the thread ended; `started`: it had received the files. */
@@ -20,7 +20,7 @@ export class PoolWorker {
   /** The code is loaded; time and memory used later are caused by the files. */
   #started = false;
 
-  /** @param limitMs of processor time, for its start as for each batch */
+  /** @param limitMs limit of processor time for its start, and for each batch */
   constructor(file: URL, limitMs: number) {
     this.#limitMs = limitMs;
     this.#worker = new Worker(file, {

@@ -4,7 +4,10 @@ import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
 import type { ParsePool } from './parse-pool.ts';
 import { readContent } from '../manifests/read-content.ts';
 
-/** `record`: parsed by a thread, still encoded; `parsed`: parsed here; `reason`: why a thread died of the file. */
+/**
+ * `record`: parsed by a thread, still encoded; `parsed`: parsed in the main thread; `reason`: why the file made a
+ * thread die.
+ */
 export type ParseOutcome =
   | { readonly record: Buffer }
   | { readonly parsed: ParsedFile }
@@ -21,7 +24,7 @@ const THREADS_FROM_BYTES = 48 * 1024 ** 2;
 /** Files in one batch; small enough to keep all threads busy until the end. */
 const BATCH_FILES = 128;
 const BATCH_BYTES = 512 * 1024;
-/** With more batches than this in memory we parse before we read on. */
+/** With more batches in memory, the main thread parses before it reads more files. */
 const MAX_WAITING = 64;
 
 /**
@@ -61,7 +64,7 @@ export class SharedParser {
     if (this.#waiting.length > MAX_WAITING) this.#parseHere();
   }
 
-  /** Resolves when every file was answered; rejects when the pool was closed meanwhile. */
+  /** Resolves when every file has its answer. Rejects if the pool was closed meanwhile. */
   async finish(): Promise<void> {
     this.#close();
     while (this.#waiting.length > 0) {

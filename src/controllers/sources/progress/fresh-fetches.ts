@@ -1,6 +1,6 @@
 import type { Clock } from '../../../core/ports.ts';
 
-/** How long to wait for sources to fetch again. */
+/** How long to wait for other sources to fetch again. */
 const MAX_WAIT_MS = 30_000;
 
 interface Look {
@@ -47,7 +47,7 @@ export class FreshFetches {
     if (look !== undefined) look.began = ++this.#now;
   }
 
-  /** The current content of the source is known, or it could not be read. */
+  /** The current content of the source is known, or could not be read. */
   ends(source: string): void {
     const look = this.#fetches.get(source);
     if (look === undefined) return;

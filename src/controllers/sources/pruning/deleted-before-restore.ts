@@ -12,7 +12,7 @@ export class DeletedBeforeRestore {
   #uids = new Set<string>();
   #isRestored = false;
 
-  /** @param read the uids of the objects that the source deleted, as they were recorded */
+  /** @param read returns the recorded uids of the objects that the source deleted */
   constructor(read: () => Promise<readonly string[]> = async () => []) {
     this.#read = read;
   }

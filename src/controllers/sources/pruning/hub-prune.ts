@@ -24,7 +24,7 @@ import { readDependents } from './read-dependents.ts';
 import type { SyncProblem } from '../members/sync-problem.ts';
 import type { SyncInput, SyncOutcome } from '../members/sync-outcome.ts';
 
-/** Annotations of the parent. */
+/** Annotations of the ApplySet parent. */
 type Notes = Readonly<Record<string, string>>;
 
 export interface PruneOutcome extends Pick<SyncOutcome, 'pruneHeld' | 'pruneWaits' | 'released'> {
@@ -33,8 +33,8 @@ export interface PruneOutcome extends Pick<SyncOutcome, 'pruneHeld' | 'pruneWait
 }
 
 /**
- * Deletes the members that left Git, if all of Git was read, the source does not become empty, and the deletions are
- * within the budget or released.
+ * Deletes the members that left Git. It does so only if all of Git was read, the source does not become empty, and the
+ * deletions are within the budget or released.
  */
 export async function pruneHub(
   parts: PruneParts,
@@ -98,7 +98,7 @@ async function hold(
   return { deleted: [], problems: [], pruneHeld: { message, token } };
 }
 
-/** The losses of deleting the objects. If they cannot be read, nothing is deleted. */
+/** The losses that deleting the objects causes. If they cannot be read, nothing is deleted. */
 async function lossesOf(
   { api, source }: Pick<PruneParts, 'api' | 'source'>,
   objects: readonly KubeObject[],
@@ -134,7 +134,7 @@ async function prune(
   await parts.registry.annotate({
     ...noteHeld('', '', false),
     ...noteMembersBefore(undefined),
-    // A release resets the counts.
+    // A release resets the counts of the window.
     ...(releasedToken === undefined
       ? restOf(parts, objects, releases)
       : {
@@ -143,7 +143,7 @@ async function prune(
           ...noteLosses([], nowMs),
         }),
     ...(isCounted && going(objects)),
-    // As `berth release` would have written it.
+    // The annotations that `berth release` would have written.
     ...(released !== undefined && !isNoted
       ? { [RELEASE_ANNOTATION]: released.token, [RELEASED_BY_ANNOTATION]: released.by }
       : {}),
@@ -162,7 +162,7 @@ async function prune(
   };
 }
 
-/** Records each object that the hub has deleted. */
+/** Calls `onDeleted` for each object that the hub has deleted. */
 function recordedWith(
   { source, clock, onDeleted }: PruneParts,
   input: SyncInput,
@@ -176,7 +176,7 @@ function markOf({ digest }: PruneParts, object: KubeObject): string {
   return releaseMark(digest, formatRef(refOf(object)));
 }
 
-/** The remaining objects of the earlier release. */
+/** The remaining objects of an earlier release. */
 function restOf(parts: PruneParts, objects: readonly KubeObject[], releases: PruneReleases): Notes {
   const marks = objects.map((object) => markOf(parts, object));
   return noteRest(marks.filter((mark) => releases.objects.has(mark)));

@@ -15,7 +15,7 @@ export interface PruneParts {
   readonly digest: Digest;
   readonly source: string;
   readonly budget: RemovalBudget;
-  /** Delete the last objects of the source like any others. */
+  /** Delete the last objects of the source without a release. */
   readonly allowEmpty?: boolean | undefined;
   /** Deletions within this time count toward the budget. */
   readonly deletionWindowMs: number;
@@ -24,20 +24,20 @@ export interface PruneParts {
   readonly registry: ApplySetRegistry;
   readonly claims: Pick<SourceClaims, 'isDeclaredElsewhere' | 'hasReleased' | 'fetches'>;
   readonly written?: Pick<CommitBarrier, 'deleted'> | undefined;
-  /** Called for each object as soon as the hub has deleted it. */
+  /** Called for each object when the hub has deleted it. */
   readonly onDeleted?: ((record: DeletionRecord) => void) | undefined;
 }
 
 /** State of the source on the hub. */
 export interface PruneState {
   readonly members: ReadonlyMap<string, KubeObject>;
-  /** Beside these: objects that it deleted before, and that a backup brought back. */
+  /** Further objects: the source deleted them earlier, and a backup restored them. */
   readonly back: readonly KubeObject[];
-  /** Every kind of theirs could be listed. */
+  /** Whether every kind of these objects could be listed. */
   readonly areAll: boolean;
-  /** By identity: what other sources have there of the same kinds. */
+  /** By identity: objects of the same kinds that belong to other sources. */
   readonly others: ReadonlyMap<string, string>;
-  /** Something that the source holds in Git was found on the hub, or brought there, in this pass. */
+  /** Whether this pass found or applied an object that the source declares. */
   readonly arrives: boolean;
   /**
    * Annotations of the ApplySet parent, with a release by a user. A release in Git is written there
@@ -58,7 +58,7 @@ export function pruneMemoryOf(
   return readPruneMemory(parent?.metadata.annotations ?? {}, { nowMs: clock.now(), windowMs });
 }
 
-/** The inputs of a judgement of the members, before the commit is on the hub and after. */
+/** The inputs for judging the members, before and after the commit is applied. */
 export function pruneInputOf(
   { claims, source, digest }: Pick<PruneParts, 'claims' | 'source' | 'digest'>,
   objects: SyncInput['objects'],

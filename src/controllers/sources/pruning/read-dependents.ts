@@ -18,7 +18,7 @@ import type { KubeApi, ListOptions } from '../../../core/ports.ts';
 import { type Dependents, mayCauseLosses } from '../../../core/sync/compute-deletion-losses.ts';
 import { ownerLabelValue } from '../../../core/work/replica-set/replica-set-names.ts';
 
-/** Works of so many replica sets and clusters are listed one by one; for more of them the hub lists all works. */
+/** Up to this number of replica sets and clusters, their works are listed separately. Beyond it, all works are listed. */
 const MAX_LISTS = 20;
 
 /**
@@ -76,7 +76,7 @@ async function worksOf(
   });
   if (asked.length > MAX_LISTS || objects.some(({ kind }) => kind === 'Namespace')) return list({});
   const found = (await Promise.all(asked.map(list))).flat();
-  // A work of a deleted replica set on a deleted cluster is in two of the lists.
+  // A work of a deleted replica set on a deleted cluster is in both lists.
   return [
     ...new Map(found.map((work) => [`${work.metadata.namespace}/${work.metadata.name}`, work])).values(),
   ];

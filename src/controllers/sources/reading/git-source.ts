@@ -16,7 +16,7 @@ import { MirrorDamage } from './mirror-damage.ts';
 import { MirrorMaintenance } from './mirror-maintenance.ts';
 
 export interface GitSourceOptions extends MirrorOptions {
-  /** Absent: the remote's default branch. */
+  /** Absent: the default branch of the remote. */
   readonly ref?: GitRef | undefined;
   readonly paths?: readonly string[] | undefined;
   /**
@@ -31,7 +31,7 @@ export interface GitSourceOptions extends MirrorOptions {
 /** An open Git source; each commit is read as the difference to the previous one. */
 export interface GitSource {
   readonly repository: GitMirror;
-  /** There is no git program; see `openMirror`. */
+  /** Whether there is no git program; see `openMirror`. */
   readonly inProcess: boolean;
   /**
    * Fetches from the remote. `moved`: the ref points to another commit than at the previous fetch
@@ -39,8 +39,7 @@ export interface GitSource {
    */
   fetch(options?: FetchOptions): Promise<{ readonly commit: string; readonly moved: boolean }>;
   /**
-   * The commit that was followed last, also before a restart if the settings are the same; undefined when there is
-   * none.
+   * The commit that was last followed, also by a previous process with the same settings; undefined if there is none.
    */
   last(): Promise<string | undefined>;
   /** Reads a commit, by default the last fetched one. A broken file keeps its last good objects. */
@@ -133,7 +132,7 @@ async function lastAccepted(
   const known =
     signatures === undefined ? await repository.resolve(ref) : await repository.pinned('verified');
   if (known !== undefined) return known;
-  throw new InputError('holds no commit that passed the signature policy', {
+  throw new InputError('contains no commit that passed the signature policy', {
     code: 'git.signature',
     subject: `Git repository ${url}`,
   });
@@ -142,7 +141,7 @@ async function lastAccepted(
 function lastCompleteIn(repository: GitMirror): LastCompleteStore {
   return {
     load: () => repository.pinned('complete'),
-    // On a full disk an older commit stays remembered, by which objects are kept rather than lost: no reason to stop reading.
+    // If the disk is full, an older commit stays recorded. This can only keep objects, never lose them, so reading continues.
     store: (commit) =>
       repository.pin('complete', commit).catch((error: unknown) => {
         if (!(error instanceof TransientError)) throw error;

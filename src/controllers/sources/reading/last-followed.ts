@@ -25,12 +25,12 @@ export class LastFollowed {
     return settings === this.#settings ? commit : undefined;
   }
 
-  /** The file was removed: the next call of `store` writes it in any case. */
+  /** The file was removed, so the next call of `store` must write it. */
   forgetNoted(): void {
     this.#stored = undefined;
   }
 
-  /** On the disk when this resolves. Where it cannot be written, nothing is remembered rather than an older commit. */
+  /** Resolves when the commit is on disk. If it cannot be written, an older commit is removed as well. */
   async store(commit: string): Promise<void> {
     if (this.#stored === commit) return;
     this.#stored = commit;

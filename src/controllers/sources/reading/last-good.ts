@@ -13,7 +13,7 @@ export interface LastGoodReading {
 
 /** How many earlier versions are tried. */
 const MAX_VERSIONS = 50;
-/** Paths are arguments of git, and arguments are limited. */
+/** Paths are command-line arguments of git, and their length is limited. */
 const MAX_PATHS = 250;
 
 interface History {
@@ -67,7 +67,7 @@ export async function lastDeclaredObjects(
   return objects.map((object) => found.get(objectKey(object)) ?? object);
 }
 
-/** The manifest as a commit before the one that is read has it. */
+/** The manifest, located in an earlier commit than the one being read. */
 export function locatedAtCommit(manifest: ParsedManifest, commit: string): ParsedManifest {
   return { ...manifest, location: { ...manifest.location, commit } };
 }

@@ -2,7 +2,10 @@ import { TransientError } from '../../../core/errors.ts';
 import { formatLocation } from '../../../core/model/source-location.ts';
 import type { SourceContent } from '../manifests/source-content.ts';
 
-/** Detects missing objects in a mirror while commits are read, and has it fetched again once for each commit. */
+/**
+ * Detects objects that are missing in a mirror while commits are read, and makes the mirror fetch again, once for each
+ * commit.
+ */
 export class MirrorDamage {
   readonly #mirrorDir: string;
   #isFound = false;
@@ -20,7 +23,7 @@ export class MirrorDamage {
     return this.#isFound;
   }
 
-  /** A fetch that knew of the damage, if there is any, brought this commit. */
+  /** Called when a fetch that repairs known damage brought this commit. */
   fetched(commit: string): void {
     if (this.#isFound) this.#renewed = commit;
     this.#isFound = false;

@@ -1,4 +1,4 @@
-/** Maintains a mirror in the background: repacking takes seconds, and git allows fetches meanwhile. */
+/** Maintains a mirror in the background. Repacking takes seconds, and git allows fetches meanwhile. */
 export class MirrorMaintenance {
   readonly #tidy: () => Promise<void>;
   #running: Promise<unknown> | undefined;

@@ -42,11 +42,11 @@ import { hasErrors } from '../manifests/read-content.ts';
 /** State of the last read commit, so that the next one costs only its difference. */
 interface Memory extends CommitListing {
   readonly readings: Map<string, FileVersionReading>;
-  /** When nothing was to be reported and no file is put together from others: then a few files can be replaced in it. */
+  /** Present if there are no problems and no file is assembled from others. A few files can then be replaced in it. */
   readonly plain: SourceContent | undefined;
 }
 
-/** Reads the content of one repository's commits, each from its difference to the previous one. */
+/** Reads the commits of one repository, each as the difference to the previous one. */
 export class SourceReader {
   readonly #repository: GitRepository;
   readonly #selector: ManifestSelector;
@@ -58,7 +58,7 @@ export class SourceReader {
   #memory: Memory | undefined;
   /** The last commit in which every file could be read. */
   #lastComplete: SourceContent | undefined;
-  /** The last complete commit, while it is not remembered for the next start. */
+  /** The last complete commit, until it is stored for the next start. */
   #unsettled: string | undefined;
 
   constructor(repository: GitRepository, options: SourceReaderOptions = {}) {
@@ -77,7 +77,7 @@ export class SourceReader {
   async read(commit: string): Promise<SourceContent> {
     const info = await this.#repository.commit(commit);
     const before = this.#memory;
-    // After a rewritten history the previous commit may be gone: then everything is listed, as the first time.
+    // If the history was rewritten, the previous commit may be gone. Then everything is listed, as the first time.
     const changes =
       before === undefined || before.commit === commit
         ? undefined
@@ -118,12 +118,12 @@ export class SourceReader {
     if (this.#unsettled === commit) this.#unsettled = undefined;
   }
 
-  /** The mirror lost its pins: the next `settle` pins the last complete commit again. */
+  /** The mirror lost its pins, so the next `settle` must pin the last complete commit again. */
   forgetNoted(): void {
     this.#unsettled ??= this.#lastComplete?.commit?.id;
   }
 
-  /** A commit that changed a few files in content alone; undefined: it is to be read as any other. */
+  /** Reads a commit that changed only the content of a few files. Undefined if the commit must be read in full. */
   async #readFew(
     info: CommitInfo,
     before: Memory & { readonly plain: SourceContent },
@@ -142,7 +142,7 @@ export class SourceReader {
     const fleet = { ...before.plain, commit: info, objects, textOf };
     this.#memory = { ...before, commit: info.id, plain: fleet };
     this.#lastComplete = fleet;
-    // The same names as before: the commit that is remembered serves a restart as well for a moment.
+    // The names are the same as before, so until it is stored, the recorded commit serves a restart just as well.
     this.#unsettled = info.id;
     return fleet;
   }
@@ -223,7 +223,7 @@ export class SourceReader {
     );
   }
 
-  /** While a file cannot be read, an object that is nowhere to be found may be in it: it stays as it was declared last. */
+  /** While a file cannot be read, a missing object may be in it. Such an object stays as it was last declared. */
   async #withVanished(
     objects: readonly ParsedManifest[],
     commitId: string,
@@ -240,7 +240,7 @@ export class SourceReader {
       : [...objects, ...(await lastDeclaredObjects(this.#repository, last))];
   }
 
-  /** A link or submodule where a folder of manifests was holds them still, only that they cannot be read: an error like a broken file. */
+  /** A link or submodule in place of a folder of manifests hides them, so it is an error like a broken file. */
   async #linksInThePlaceOfFiles(problems: readonly Problem[], commitId: string): Promise<readonly Problem[]> {
     if (!this.#keepLastGood || !problems.some(({ severity }) => severity === 'warning')) return problems;
     this.#lastComplete ??= await this.#readLastComplete(commitId);
@@ -248,7 +248,10 @@ export class SourceReader {
     return escalateUnreadablePlaces(problems, files);
   }
 
-  /** A document without kind and apiVersion may be an object that its file declared before: then it is an error like a broken file. */
+  /**
+   * A document without kind and apiVersion may be an object that the file declared before. Then it is an error like a
+   * broken file.
+   */
   async #documentsInThePlaceOfObjects(
     problems: readonly Problem[],
     objects: readonly ParsedManifest[],
@@ -259,7 +262,7 @@ export class SourceReader {
     return escalateDocumentWarnings(problems, objects, this.#lastComplete?.objects ?? []);
   }
 
-  /** After a restart the previous fleet is read again, from the commit that was remembered. */
+  /** After a restart, the previous fleet is read again from the recorded commit. */
   async #readLastComplete(current: string): Promise<SourceContent | undefined> {
     const commit = await this.#options.lastComplete?.load();
     if (commit === undefined || commit === current) return undefined;
@@ -272,7 +275,7 @@ export class SourceReader {
     return this.#kustomize.render({
       kustomizations: findSpecialFolders([...entries.values()]).kustomizations,
       isWanted: (path) => this.#selector.covers(path),
-      // Links and submodules are not handed over, nor are names that could leave the folder.
+      // Links, submodules and names that could leave the folder are not passed on.
       versions: new Map(files.map(({ path, id }) => [path, id])),
       refused: problemsByFile(problems),
       read: (paths) => this.#readAll(paths, entries),
@@ -314,4 +317,4 @@ function isMissing({ parsed }: FileVersionReading): boolean {
   return parsed.problems.some(({ code }) => code === 'git.missing-blob');
 }
 
-/** An object of an earlier commit than the fleet it is in. */
+/** An object from an earlier commit than the rest of the fleet. */

@@ -198,7 +198,7 @@ describe('berth clusterset', () => {
     { args: 'set default --clusters ,', problem: '--clusters: expected names' },
     { args: 'bind default -n nowhere', problem: 'Namespace nowhere: the hub has no such namespace' },
     { args: 'bind nobody -n team-a', problem: 'ManagedClusterSet nobody' },
-    { args: 'delete global', problem: 'every hub has this set' },
+    { args: 'delete global', problem: 'every hub creates this set again' },
   ])('refuses: $args', async ({ args, problem }) => {
     const before = (await hub.api.list(MANAGED_CLUSTER)).items.map(
       ({ metadata }) => metadata.resourceVersion,

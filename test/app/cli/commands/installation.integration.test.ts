@@ -300,7 +300,7 @@ describe('berth join', () => {
     const args = ['--hub-token', 'old', '--hub-apiserver', server, '--cluster-name', 'edge'];
     const { code, stderr } = await berth('join', ...args, '--context', 'cluster1');
     expect(code).toBe(1);
-    expect(stderr).toContain('--hub-token: the hub does not know it');
+    expect(stderr).toContain('--hub-token: the hub rejects the token');
     expect(await namespace(onCluster(), 'open-cluster-management-agent')).toBeUndefined();
   });
 
