@@ -2,7 +2,7 @@ import { createIfAbsent } from '../../adapters/kube/create-if-absent.ts';
 import { MANAGED_CLUSTER, NAMESPACE } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { KubeApi } from '../../core/ports.ts';
-import { retryOnConflict } from '../../runtime/retry-on-conflict.ts';
+import { retryOnConflict } from '../../adapters/kube/retry-on-conflict.ts';
 
 const MANAGER = 'berth-member';
 const REGISTERED_BY_ANNOTATION = 'berth.dev/registered-by';

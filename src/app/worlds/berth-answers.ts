@@ -7,7 +7,7 @@ import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import { NotRendered } from '../../render/applicationset/failure/failures.ts';
 import type { PluginAnswer, PluginRequest } from '../../render/applicationset/world/world.ts';
 import { sha256 } from '../../runtime/sha256.ts';
-import { groupBy } from '../../core/model/group-by.ts';
+import { groupBy } from '../../core/group-by.ts';
 
 const GROUP_NAME_LABEL = 'cluster.open-cluster-management.io/decision-group-name';
 const GROUP_INDEX_LABEL = 'cluster.open-cluster-management.io/decision-group-index';

@@ -19,7 +19,7 @@ import { NotRendered } from '../../render/applicationset/failure/failures.ts';
 import { generateApplications } from '../../render/applicationset/generate-applications.ts';
 import type { JsonValue } from '../../render/applicationset/json/json-value.ts';
 import type { World } from '../../render/applicationset/world/world.ts';
-import { groupBy } from '../../core/model/group-by.ts';
+import { groupBy } from '../../core/group-by.ts';
 
 /** The context for rendering ApplicationSets. */
 export interface ApplicationContext {

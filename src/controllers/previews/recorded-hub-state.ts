@@ -4,7 +4,7 @@ import type { KubeApi } from '../../core/ports.ts';
 import { type CompactRecord, RECORDS_LABEL, recordsOf } from '../../core/publish/record/compact-record.ts';
 import { parentOfSource } from '../../core/sync/apply-set.ts';
 import { dataOf } from '../publication/hub-records.ts';
-import { groupBy } from '../../core/model/group-by.ts';
+import { groupBy } from '../../core/group-by.ts';
 
 /** Why a part is unknown. */
 interface Unknown {

@@ -1,5 +1,5 @@
 import type { ClusterMove, PlacementMove } from './plan.ts';
-import { groupBy } from '../model/group-by.ts';
+import { groupBy } from '../group-by.ts';
 
 /**
  * Pairs each cluster that a placement loses with one that it gains: one of the same region where there is one, else the next in the

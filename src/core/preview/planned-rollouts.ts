@@ -9,7 +9,7 @@ import type { RolloutForecast } from './effects/plan-effects.ts';
 import { forecastRollout } from './effects/rollout-forecast.ts';
 import type { WorkloadPlan } from './plan.ts';
 import type { PlanSide } from './plan-input.ts';
-import { groupBy } from '../model/group-by.ts';
+import { groupBy } from '../group-by.ts';
 
 /** How replica sets that change or move reach their clusters, one forecast per placement that they ask. */
 export function planRollouts(head: PlanSide, workloads: readonly WorkloadPlan[]): readonly RolloutForecast[] {

@@ -21,7 +21,7 @@ import { parseRemovalBudget, type RemovalBudget } from '../publish/judge/removal
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { ownerLabelValue } from '../work/replica-set/replica-set-names.ts';
 import type { DeletionLoss } from './deletion-loss.ts';
-import { groupBy } from '../model/group-by.ts';
+import { groupBy } from '../group-by.ts';
 
 /** The objects on the hub that depend on objects to be deleted. */
 export interface Dependents

@@ -7,7 +7,7 @@ import { sameClusters } from '../publish/judge/cluster-change.ts';
 import { byPageNumber, decisionPageOf, publishedClusters } from '../publish/pages/decision-page.ts';
 import { joinGroups } from '../publish/pages/desired-groups.ts';
 import { groupsOfPages, membersOf } from '../publish/record/recorded-groups.ts';
-import { groupBy } from '../model/group-by.ts';
+import { groupBy } from '../group-by.ts';
 
 /**
  * Results with what is published in the place of what is decided. The two differ while something is held, and while the inventory has

@@ -7,7 +7,7 @@ import {
   type CredentialKey,
   type CredentialStore,
 } from './credential-store.ts';
-import { retryOnConflict } from '../../../runtime/retry-on-conflict.ts';
+import { retryOnConflict } from '../../../adapters/kube/retry-on-conflict.ts';
 
 /** Credentials in a Secret, as OCM's agent has them: one write is one request. Keys of others in it stay. */
 export class SecretStore implements CredentialStore {

@@ -8,7 +8,7 @@ import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
 import type { Logger } from '../../../core/ports.ts';
 import { packageRoot } from '../../../runtime/package-root.ts';
 import { decodeParsedFile, encodeParsedFile } from './parsed-record.ts';
-import { groupBy } from '../../../core/model/group-by.ts';
+import { groupBy } from '../../../core/group-by.ts';
 
 /** New records are buffered up to this number, so that small commits do not create small files. */
 const WRITE_FROM_RECORDS = 64;

@@ -4,7 +4,7 @@ import type { PlacementDecision } from '../../model/kind/placement-decision.ts';
 import { PLACEMENT_LABEL } from '../../model/kind/placement-decision.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 import type { PlacementRef } from './snapshot-change.ts';
-import { groupBy } from '../../model/group-by.ts';
+import { groupBy } from '../../group-by.ts';
 
 /**
  * Lookups in the lists of a snapshot. The lists never change, so each is indexed once, and the

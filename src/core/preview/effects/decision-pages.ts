@@ -5,7 +5,7 @@ import { decisionOwner } from '../../placement/prior/decision-owner.ts';
 import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
 import { sameClusters } from '../../publish/judge/cluster-change.ts';
 import { pageLabels } from '../../publish/pages/decision-page.ts';
-import { groupBy } from '../../model/group-by.ts';
+import { groupBy } from '../../group-by.ts';
 
 const PAGE_SIZE = 100;
 

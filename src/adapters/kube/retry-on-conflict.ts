@@ -1,4 +1,4 @@
-import { ConflictError } from '../core/errors.ts';
+import { ConflictError } from '../../core/errors.ts';
 
 const MAX_ATTEMPTS = 5;
 

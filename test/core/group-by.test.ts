@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { groupBy } from '../../../src/core/model/group-by.ts';
+import { groupBy } from '../../src/core/group-by.ts';
 
 it.each([
   { name: 'no items', items: [], want: [] },

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { ConflictError, InputError } from '../../src/core/errors.ts';
-import { retryOnConflict } from '../../src/runtime/retry-on-conflict.ts';
+import { ConflictError, InputError } from '../../../src/core/errors.ts';
+import { retryOnConflict } from '../../../src/adapters/kube/retry-on-conflict.ts';
 
 const conflict = new ConflictError('was changed', { code: 'kube.conflict', subject: 'Secret a/b' });
 const refused = new InputError('is refused', { code: 'kube.forbidden', subject: 'Secret a/b' });
