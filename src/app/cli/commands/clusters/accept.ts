@@ -79,10 +79,10 @@ async function acceptOne(
   const { dryRun, wait, deadlineMs, skipApproveCheck: skipsRequesterCheck } = flags;
   const requesters = (flags.requesters ?? '').split(',').filter((user) => user !== '');
   const note = dryRun ? ' (dry run)' : '';
-  const told = new Set<string>();
+  const printed = new Set<string>();
   const tell = (line: string): void => {
-    if (!told.has(line)) io.stdout.write(`${printable(line)}${note}\n`);
-    told.add(line);
+    if (!printed.has(line)) io.stdout.write(`${printable(line)}${note}\n`);
+    printed.add(line);
   };
   tell(`Starting approve csrs for the cluster ${cluster}`);
   for (;;) {
