@@ -213,7 +213,9 @@ describe('a cluster that registers itself', () => {
     world = await RegistrationWorld.start(['cluster1'], clock);
     await world.writeBootstrap((text) => text.replace(/token: .*/, 'token: nobody'));
     const agent = world.run();
-    await expect.poll(() => agent.log.entries.length).toBeGreaterThan(0);
+    await expect
+      .poll(() => agent.log.entries.map(({ message }) => message))
+      .toContain('the hub does not know the token of the bootstrap kubeconfig: it may have expired');
     await world.writeBootstrap();
     clock.skip(11_000);
     await joined();
