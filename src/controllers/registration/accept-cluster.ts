@@ -12,14 +12,14 @@ import { readRequest } from './read-request.ts';
 
 export interface AcceptRun {
   readonly nowMs: number;
-  /** Nothing is written. */
+  /** Write nothing. */
   readonly dryRun: boolean;
 }
 
 export interface Acceptance {
-  /** What was done, and what was left alone, for people. */
+  /** What was done and what was left alone, as lines for users. */
   readonly lines: readonly string[];
-  /** Its agent has a certificate, or gets one. */
+  /** Whether the agent has a certificate, or gets one. */
   readonly hasCertificate: boolean;
 }
 
@@ -38,14 +38,13 @@ export async function readCluster(hub: KubeApi, name: string): Promise<ManagedCl
   throw new InputError('the hub has no such cluster', {
     code: 'kube.notfound',
     subject: `ManagedCluster ${name}`,
-    hint: 'its agent registers it; --wait waits for that',
+    hint: 'the agent of the cluster creates it; --wait waits for that',
   });
 }
 
 /**
- * Approves the certificate requests of a cluster that a person means, and sets hubAcceptsClient. What is done already is not done
- * again.
- * @throws InputError when the hub has no such cluster, or the name is that of a namespace of others; ConflictError when somebody else
+ * Approves the certificate requests of the named cluster, and sets hubAcceptsClient. Completed steps are skipped.
+ * @throws InputError when the hub has no such cluster, or the namespace of that name is not the cluster's; ConflictError when another user
  * decided a request meanwhile
  */
 export async function acceptCluster(
