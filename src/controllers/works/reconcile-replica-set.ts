@@ -263,13 +263,3 @@ function atOnce(replicaSet: ManifestWorkReplicaSet): ManifestWorkReplicaSet {
   const placementRefs = replicaSet.spec.placementRefs.map(({ name }) => ({ name }));
   return { ...replicaSet, spec: { ...replicaSet.spec, placementRefs } };
 }
-
-/** Sorts keys, so that objects can be compared as text. */
-function ordered(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(ordered);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.entries(value)
-    .filter(([, field]) => field !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, field]) => [key, ordered(field)]);
-}
