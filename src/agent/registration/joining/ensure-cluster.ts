@@ -6,7 +6,7 @@ import { Backoff } from '../../../runtime/backoff.ts';
 import { sleep } from '../../../runtime/sleep.ts';
 import type { RegistrationSettings } from '../options/registration-settings.ts';
 
-interface Wish {
+interface EnsureClusterOptions {
   readonly api: KubeApi;
   readonly cluster: string;
   readonly settings: RegistrationSettings;
@@ -19,7 +19,7 @@ const TOKEN_HINT = 'berth get token prints another one on the hub, and berth joi
  * Creates the ManagedCluster of the agent if there is none.
  * Source: open-cluster-management.io/ocm `pkg/registration/spoke/registration/creating_controller.go`.
  */
-export async function ensureCluster({ api, cluster, settings }: Wish): Promise<void> {
+export async function ensureCluster({ api, cluster, settings }: EnsureClusterOptions): Promise<void> {
   if ((await api.get(MANAGED_CLUSTER, { namespace: '', name: cluster })) !== undefined) return;
   const { annotations, clientConfigs, log } = settings;
   const own = Object.entries(annotations).filter(([name]) => name.startsWith(AGENT_ANNOTATION_PREFIX));
@@ -40,17 +40,20 @@ export async function ensureCluster({ api, cluster, settings }: Wish): Promise<v
 }
 
 /** The same for as long as the agent waits for its certificate: the object may be deleted meanwhile. */
-export async function recreateDeletedCluster(wish: Wish, signal: AbortSignal): Promise<void> {
-  const { clock, random, log } = wish.settings;
+export async function recreateDeletedCluster(
+  options: EnsureClusterOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, random, log } = options.settings;
   const backoff = new Backoff({ initialMs: 2_000, maxMs: 60_000 }, random);
   while (!signal.aborted) {
     let waitMs = LOOK_AGAIN_MS * (1 + random());
     try {
-      await ensureCluster(wish);
+      await ensureCluster(options);
       backoff.reset();
     } catch (error) {
       waitMs = backoff.nextMs();
-      const fields = { cluster: wish.cluster, problem: errorText(error) };
+      const fields = { cluster: options.cluster, problem: errorText(error) };
       const code = error instanceof BerthError ? error.code : '';
       if (code === 'kube.unauthorized')
         log.warn('the hub does not know the token of the bootstrap kubeconfig: it may have expired', {
