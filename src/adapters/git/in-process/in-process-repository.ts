@@ -25,7 +25,7 @@ import { parseTreeObject } from '../repository/tree-object.ts';
 
 type Ids = ReadonlyMap<string, string | undefined>;
 
-/** How far back the versions of a file are looked for. */
+/** Maximum number of commits in which versions of a file are searched. */
 const MAX_HISTORY = 10_000;
 /** Two commits that differ in more folders have no end, or are listed sooner. */
 const MAX_DIFFERENT_TREES = 100_000;
@@ -36,7 +36,7 @@ const MAX_DIFFERENT_TREES = 100_000;
  */
 export class InProcessRepository implements GitRepository {
   protected gitDir: string;
-  /** isomorphic-git keeps pack indexes in here; a fresh one makes it look at the disk again. */
+  /** The cache of isomorphic-git, with pack indexes; a new one makes it read the disk again. */
   protected cache: object = {};
   readonly #readTree: ReadTree;
   readonly #refs: RefReader = {
@@ -57,7 +57,7 @@ export class InProcessRepository implements GitRepository {
     return resolveGitRef(ref, this.#refs);
   }
 
-  /** Name of the tag that a ref leads to now; undefined when it is no tag, or when there is none. */
+  /** Name of the tag that a ref resolves to; undefined if it is not a tag or does not exist. */
   tagOf(ref: GitRef): Promise<string | undefined> {
     return tagOfRef(ref, this.#refs);
   }
@@ -217,7 +217,10 @@ async function peeledCommit(store: GitStore, oid: string): Promise<string | unde
   return tagged === undefined ? undefined : peeledCommit(store, tagged);
 }
 
-/** Not git.readTree: one file with a backslash in its name, or a mode of old, made it refuse the whole repository. */
+/**
+ * Not git.readTree, which rejects the complete repository for one file with a backslash in its
+ * name, or with an obsolete mode.
+ */
 async function readTreeOf(store: GitStore, oid: string): Promise<readonly TreeLeaf[]> {
   const { type, content } = await readObject(store, oid);
   const root = type === 'commit' ? /^tree ([0-9a-f]{40})\n/.exec(content.toString('latin1'))?.[1] : undefined;

@@ -4,11 +4,14 @@ import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '../../../runtime/file
 
 const { mkdir, readFile, writeFile } = fs.promises;
 
-/** The file system for isomorphic-git. Only the owner may read and write the files and folders that it creates, whatever the umask. */
+/**
+ * The file system for isomorphic-git. Only the owner may read and write the files and folders that
+ * it creates, independent of the umask.
+ */
 export const privateFs = {
   promises: {
     ...fs.promises,
-    // isomorphic-git asks at each of its calls, by one without a file, whether the answers are promises: half of all its calls.
+    // Each call of isomorphic-git makes one without a file, to see whether it returns a promise.
     readFile: (...given: Parameters<typeof readFile> | []) =>
       given.length === 0 ? Promise.resolve() : readFile(...given),
     mkdir: (path: string, options: MakeDirectoryOptions = {}) =>

@@ -23,8 +23,8 @@ const inflateInThread = promisify(inflate);
 const MAX_SYNC_BYTES = 64 * 1024;
 
 /**
- * Reads an object of a repository. isomorphic-git, which reads those in packs, takes ten times as long for one in a file of its own:
- * it inflates it through a web stream.
+ * Reads an object of a repository. isomorphic-git reads only those in packs: it inflates a loose
+ * object through a web stream, which takes several times as long.
  * @throws git.Errors.NotFoundError, and an Error where it is damaged
  */
 export async function readObject(store: GitStore, oid: string): Promise<GitObject> {

@@ -10,8 +10,8 @@ import type {
 } from './git-repository.ts';
 
 /**
- * A repository for one comparison: each commit's tree is listed once, however often it is asked for. It keeps every listing until it
- * is dropped, so it is for a few commits.
+ * A repository for one comparison: the tree of each commit is listed once, for all readers. It keeps
+ * every listing, so it is for a few commits.
  */
 export class RememberedListings implements GitRepository {
   readonly #repository: GitRepository;
