@@ -16,6 +16,7 @@ import { MAX_COMMIT_BYTES, parseCommitObject, refuseHugeCommit } from '../reposi
 import { diffTreeObjects, listTreeObject, resolvePath } from '../repository/in-process-tree.ts';
 import type { ReadTree, TreeLeaf } from '../repository/in-process-tree.ts';
 import { privateFs } from './private-fs.ts';
+import { type GitStore, readObject } from './read-object.ts';
 import { checkRevision, refuseRef, resolveGitRef, tagOfRef } from '../repository/resolve-ref.ts';
 import type { RefReader } from '../repository/resolve-ref.ts';
 import { shallowCommits } from './shallow-commits.ts';
@@ -83,10 +84,10 @@ export class InProcessRepository implements GitRepository {
 
   async commit(id: string): Promise<CommitInfo> {
     return this.#read(id, async () => {
-      const found = await git.readObject({ ...this.store, oid: id, format: 'content' }).catch(absent);
-      if (found?.type !== 'commit' || found.format !== 'content') return refuseRef(id);
-      if (found.object.length > MAX_COMMIT_BYTES) refuseHugeCommit(id, found.object.length);
-      return parseCommitObject(id, Buffer.from(found.object).toString('utf8'));
+      const found = await readObject(this.store, id).catch(absent);
+      if (found?.type !== 'commit') return refuseRef(id);
+      if (found.content.length > MAX_COMMIT_BYTES) refuseHugeCommit(id, found.content.length);
+      return parseCommitObject(id, found.content.toString('utf8'));
     });
   }
 
@@ -164,9 +165,10 @@ export class InProcessRepository implements GitRepository {
 
   async #readBlob(id: string, maxBytes: number): Promise<BlobContent> {
     try {
-      const { blob } = await git.readBlob({ ...this.store, oid: id });
-      if (blob.length > maxBytes) return { id, state: 'too-large', sizeBytes: blob.length };
-      return { id, state: 'read', bytes: Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength) };
+      const { type, content } = await readObject(this.store, id);
+      if (type !== 'blob') throw new git.Errors.ObjectTypeError(id, type as 'tree', 'blob');
+      if (content.length > maxBytes) return { id, state: 'too-large', sizeBytes: content.length };
+      return { id, state: 'read', bytes: content };
     } catch (error) {
       if (error instanceof git.Errors.NotFoundError) return { id, state: 'missing' };
       throw this.#failed(id, error);
@@ -177,8 +179,7 @@ export class InProcessRepository implements GitRepository {
   protected async commitOf(name: string): Promise<string | undefined> {
     try {
       const oid = /^[0-9a-f]{40}$/.test(name) ? name : await git.resolveRef({ ...this.store, ref: name });
-      // Peels annotated tags on the way.
-      return (await git.readCommit({ ...this.store, oid })).oid;
+      return await peeledCommit(this.store, oid);
     } catch (error) {
       const absent = error instanceof git.Errors.NotFoundError || error instanceof git.Errors.ObjectTypeError;
       if (absent) return undefined;
@@ -207,22 +208,24 @@ function absent(error: unknown): undefined {
   if (!(error instanceof git.Errors.NotFoundError)) throw error;
 }
 
-type Store = Pick<Parameters<typeof git.readObject>[0], 'fs' | 'gitdir' | 'cache'>;
+/** The commit that an id or annotated tag leads to. */
+async function peeledCommit(store: GitStore, oid: string): Promise<string | undefined> {
+  const { type, content } = await readObject(store, oid);
+  if (type === 'commit') return oid;
+  const tagged =
+    type === 'tag' ? /^object ([0-9a-f]{40})\n/.exec(content.toString('latin1'))?.[1] : undefined;
+  return tagged === undefined ? undefined : peeledCommit(store, tagged);
+}
 
 /**
  * Not git.readTree, which rejects the complete repository for one file with a backslash in its
  * name, or with an obsolete mode.
  */
-async function readTreeOf(store: Store, oid: string): Promise<readonly TreeLeaf[]> {
-  const found = await git.readObject({ ...store, oid, format: 'content' });
-  if (found.type === 'commit' && found.format === 'content') {
-    const { commit } = await git.readCommit({ ...store, oid });
-    return readTreeOf(store, commit.tree);
-  }
-  const leaves =
-    found.type === 'tree' && found.format === 'content'
-      ? parseTreeObject(Buffer.from(found.object), oid.length / 2)
-      : undefined;
-  if (leaves === undefined) throw new git.Errors.ObjectTypeError(oid, found.type as 'blob', 'tree');
+async function readTreeOf(store: GitStore, oid: string): Promise<readonly TreeLeaf[]> {
+  const { type, content } = await readObject(store, oid);
+  const root = type === 'commit' ? /^tree ([0-9a-f]{40})\n/.exec(content.toString('latin1'))?.[1] : undefined;
+  if (root !== undefined) return readTreeOf(store, root);
+  const leaves = type === 'tree' ? parseTreeObject(content, oid.length / 2) : undefined;
+  if (leaves === undefined) throw new git.Errors.ObjectTypeError(oid, type as 'blob', 'tree');
   return leaves;
 }
