@@ -1,5 +1,4 @@
 import { InputError } from '../../core/errors.ts';
-import { decideInSnapshot } from '../../core/explain/verdict/decide-in-snapshot.ts';
 import { eventAbout, type EventNews, type EventSubject } from '../../core/model/kind/event.ts';
 import { EVENT, PLACEMENT, PLACEMENT_DECISION } from '../../core/model/kinds.ts';
 import type { Placement } from '../../core/model/kind/placement.ts';
@@ -7,15 +6,11 @@ import type { KubeObject } from '../../core/model/object-meta.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
 import type { ScheduleResult } from '../../core/placement/result/schedule-result.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
-import {
-  MAX_NOTE_LENGTH,
-  type PageChange,
-  pageNews,
-  scoreNews,
-} from '../../core/publish/pages/placement-news.ts';
+import { type PageChange, pageNews, scoreNews } from '../../core/publish/pages/placement-news.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import { WakeUp } from '../../runtime/wake-up.ts';
 import { type Pace, WritePace } from '../../runtime/write-pace.ts';
+import { ClusterScores } from './cluster-scores.ts';
 
 export interface PlacementEventsOptions {
   readonly api: Pick<KubeApi, 'create'>;
@@ -42,8 +37,6 @@ const PACE: Pace = { perSecond: 10, burst: 50 };
 const PLACEMENT_PACE = { everyMs: 300_000, burst: 25 };
 /** Beyond so many that wait, news is left out. */
 const MAX_WAITING = 500;
-/** In a larger fleet the Event names only selected clusters: the scores of the others are computed again for it. */
-const MAX_SCORED_CLUSTERS = 1_000;
 
 interface Waiting {
   readonly placement: Placement;
@@ -62,6 +55,7 @@ export class PlacementEvents {
   readonly #pace: WritePace;
   /** By placement: when all that was told of it would be due, were it told at the pace of a placement. */
   readonly #toldUntilMs = new Map<string, number>();
+  readonly #scores = new ClusterScores();
   #leftOut = 0;
 
   constructor(options: PlacementEventsOptions) {
@@ -81,13 +75,14 @@ export class PlacementEvents {
   /** All pages of a decision are written. @param snapshot what it was made from */
   published(result: ScheduleResult, snapshot: Snapshot | undefined): void {
     if (result.outcome === 'skipped') return;
-    this.#tell(result.placement, () => scoreNews(scoresOf(result, snapshot)));
+    this.#tell(result.placement, () => scoreNews(this.#scores.of(result, snapshot)));
   }
 
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const next = this.#waiting.shift();
       if (next === undefined) {
+        this.#scores.forget();
         this.#logLeftOut();
         await this.#wakeUp.wait(signal);
         continue;
@@ -142,29 +137,4 @@ export class PlacementEvents {
       this.#options.log.debug('events about placements were left out', { events: this.#leftOut });
     this.#leftOut = 0;
   }
-}
-
-/** Of the selected clusters, best first, then of those that lost to them. */
-function scoresOf(
-  { placement, selected, selectedScores }: ScheduleResult,
-  snapshot: Snapshot | undefined,
-): readonly (readonly [string, number])[] {
-  const scores = selected.map((name, at): [string, number] => [name, selectedScores[at] ?? 0]);
-  // Each takes two characters and a space at least.
-  if (
-    snapshot === undefined ||
-    snapshot.clusters.length > MAX_SCORED_CLUSTERS ||
-    scores.length > MAX_NOTE_LENGTH / 4
-  )
-    return scores;
-  const { namespace = '', name } = placement.metadata;
-  const decision = decideInSnapshot({ ...snapshot, placements: [placement] }, { namespace, name });
-  if (decision === undefined) return scores;
-  const { trace } = decision.decided;
-  const known = new Set(selected);
-  const others = trace.ranking().filter((cluster) => !known.has(cluster));
-  return [
-    ...scores,
-    ...others.map((cluster): [string, number] => [cluster, trace.score(cluster)?.total ?? 0]),
-  ];
 }
