@@ -137,7 +137,8 @@ export class JsonFileMap<T> {
 
   /** Writes everything when the file or the journal was removed: one cannot be read without the other. */
   async #append(entries: readonly (readonly [string, T])[]): Promise<void> {
-    const isWhole = (await this.#isThere()) && (await this.#journal.append(this.#generation, entries));
+    const lines = entries.map(([key, value]) => this.#lineOf(key, value));
+    const isWhole = (await this.#isThere()) && (await this.#journal.append(this.#generation, lines));
     if (isWhole) return;
     this.#log.warn('state file was removed, it is written again', { file: this.#file });
     await this.#writeAll();
@@ -146,6 +147,11 @@ export class JsonFileMap<T> {
   /** True also as long as nothing was written yet. */
   async #isThere(): Promise<boolean> {
     return this.#generation === 0 || (await stat(this.#file).catch(() => undefined)) !== undefined;
+  }
+
+  /** The next snapshot has the same text, unless the value was set again meanwhile. */
+  #lineOf(key: string, value: T): string {
+    return this.#values.get(key) === value ? this.#textOf(key, value) : JSON.stringify([key, value]);
   }
 
   #textOf(key: string, value: T): string {

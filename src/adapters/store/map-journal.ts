@@ -37,9 +37,11 @@ export class MapJournal<T> {
     });
   }
 
-  /** @returns true: the entries are on the disk; false: nothing was written, because the journal was removed */
-  async append(generation: number, entries: readonly (readonly [string, T])[]): Promise<boolean> {
-    const lines = entries.map((entry) => JSON.stringify(entry));
+  /**
+   * @param lines the JSON of an entry each
+   * @returns true: the entries are on the disk; false: nothing was written, because the journal was removed
+   */
+  async append(generation: number, lines: readonly string[]): Promise<boolean> {
     if (this.#generation !== generation) {
       await this.#lines.replace([String(generation), ...lines]);
       this.#generation = generation;

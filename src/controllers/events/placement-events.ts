@@ -1,5 +1,4 @@
 import { InputError } from '../../core/errors.ts';
-import { decideInSnapshot } from '../../core/explain/verdict/decide-in-snapshot.ts';
 import { eventAbout, type EventContent, type EventSubject } from '../../core/model/kind/event.ts';
 import { EVENT, PLACEMENT, PLACEMENT_DECISION } from '../../core/model/kinds.ts';
 import type { Placement } from '../../core/model/kind/placement.ts';
@@ -7,15 +6,11 @@ import type { KubeObject } from '../../core/model/object-meta.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
 import type { ScheduleResult } from '../../core/placement/result/schedule-result.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
-import {
-  MAX_NOTE_LENGTH,
-  type PageChange,
-  pageEvent,
-  scoreEvent,
-} from '../../core/publish/pages/placement-event-content.ts';
+import { type PageChange, pageEvent, scoreEvent } from '../../core/publish/pages/placement-event-content.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import { WakeUp } from '../../runtime/wake-up.ts';
 import { type Pace, WritePace } from '../../runtime/write-pace.ts';
+import { ClusterScores } from './cluster-scores.ts';
 
 export interface PlacementEventsOptions {
   readonly api: Pick<KubeApi, 'create'>;
@@ -45,11 +40,6 @@ const PACE: Pace = { perSecond: 10, burst: 50 };
 const PLACEMENT_PACE = { everyMs: 300_000, burst: 25 };
 /** Maximum number of waiting events; further ones are dropped. */
 const MAX_WAITING = 500;
-/**
- * In a larger fleet the Event contains only the scores of selected clusters, because those of the others would have to
- * be computed again.
- */
-const MAX_SCORED_CLUSTERS = 1_000;
 
 interface Waiting {
   readonly placement: Placement;
@@ -68,6 +58,7 @@ export class PlacementEvents {
   readonly #pace: WritePace;
   /** By placement: when all of its events so far would be due at the rate of one placement. */
   readonly #dueUntilMs = new Map<string, number>();
+  readonly #scores = new ClusterScores();
   #leftOut = 0;
 
   constructor(options: PlacementEventsOptions) {
@@ -87,13 +78,14 @@ export class PlacementEvents {
   /** Called when all pages of a decision are written. @param snapshot the inputs of the decision */
   published(result: ScheduleResult, snapshot: Snapshot | undefined): void {
     if (result.outcome === 'skipped') return;
-    this.#tell(result.placement, () => scoreEvent(scoresOf(result, snapshot)));
+    this.#tell(result.placement, () => scoreEvent(this.#scores.of(result, snapshot)));
   }
 
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const next = this.#waiting.shift();
       if (next === undefined) {
+        this.#scores.forget();
         this.#logLeftOut();
         await this.#wakeUp.wait(signal);
         continue;
@@ -148,29 +140,4 @@ export class PlacementEvents {
       this.#options.log.debug('Events about placements were dropped', { events: this.#leftOut });
     this.#leftOut = 0;
   }
-}
-
-/** The scores of the selected clusters, best first, followed by those of the clusters that were not selected. */
-function scoresOf(
-  { placement, selected, selectedScores }: ScheduleResult,
-  snapshot: Snapshot | undefined,
-): readonly (readonly [string, number])[] {
-  const scores = selected.map((name, at): [string, number] => [name, selectedScores[at] ?? 0]);
-  // Each score takes at least two characters and a space.
-  if (
-    snapshot === undefined ||
-    snapshot.clusters.length > MAX_SCORED_CLUSTERS ||
-    scores.length > MAX_NOTE_LENGTH / 4
-  )
-    return scores;
-  const { namespace = '', name } = placement.metadata;
-  const decision = decideInSnapshot({ ...snapshot, placements: [placement] }, { namespace, name });
-  if (decision === undefined) return scores;
-  const { trace } = decision.decided;
-  const known = new Set(selected);
-  const others = trace.ranking().filter((cluster) => !known.has(cluster));
-  return [
-    ...scores,
-    ...others.map((cluster): [string, number] => [cluster, trace.score(cluster)?.total ?? 0]),
-  ];
 }

@@ -43,8 +43,12 @@ export class PassFactsReader {
   of(key: string, placement: Placement, result: ScheduleResult | undefined): PassFacts {
     const { inventory, publicationJournal, previousRecords, snapshots, budgetOf, approvals, isHubRestored } =
       this.#options;
+    const { pages, seenPage } = this.pagesSeen(key);
+    // A literal without a spread: the engine makes it in one step.
     return {
-      ...this.pagesSeen(key),
+      key,
+      pages,
+      seenPage,
       placement,
       result,
       remembered: publicationJournal.get(key),

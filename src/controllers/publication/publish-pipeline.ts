@@ -68,7 +68,7 @@ export interface PipelineOptions {
   readonly observed?: DeclaredPlacements | undefined;
   /** Placements of all sources. One that is missing on the hub is applied again. */
   readonly declared: DeclaredPlacements;
-  /** Whether this process may set the namespace as a second owner of pages. */
+  /** Whether this process may set the namespace as an owner of pages, which keeps them when their placement is deleted. */
   readonly mayListNamespaces: boolean;
   /** Decides placements. Each result is computed when it is requested. */
   readonly decide: (snapshot: Snapshot) => ResultGenerator;
