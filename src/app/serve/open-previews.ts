@@ -42,7 +42,7 @@ const WORKERS = 2;
 
 /** The previews of all sources. */
 export interface OpenPreviews extends PreviewParts {
-  /** @param ready the controller's own decisions come first */
+  /** @param ready resolves when the controller's own decisions are published */
   start(supervisor: Supervisor, ready: Promise<void>): void;
   close(): Promise<void>;
 }
@@ -56,7 +56,7 @@ export interface PreviewDependencies {
   readonly emit: (happening: ControllerEventBody) => void;
 }
 
-/** Opens the previews of the sources that ask for them, without touching the network. */
+/** Opens the previews of the sources that enable them, without network access. */
 export function openPreviews(parts: PreviewDependencies): OpenPreviews {
   const { options, followed } = parts;
   const { clock, dataDir } = options;
@@ -123,7 +123,7 @@ export function openPreviews(parts: PreviewDependencies): OpenPreviews {
   };
 }
 
-/** What forges report and what is obeyed one after the other. */
+/** Processes events of forges and comment commands one by one. */
 function reportedWork({ options, emit }: Pick<PreviewDependencies, 'options' | 'emit'>) {
   const commands = new ReportedWork<PullRequestComment>({
     ...options,
@@ -189,7 +189,7 @@ function openOne(
   return { previews, records, rules, url: source.url };
 }
 
-/** The program is there in what was built; the sources run where they are. */
+/** Uses the compiled program if it exists, otherwise the sources. */
 function planWithin(input: PlanRevisionsInput, signal: AbortSignal): Promise<PlannedRevisions> {
   const program = new URL('./plan-process.js', import.meta.url);
   return existsSync(program)

@@ -11,7 +11,7 @@ import { killDescendants } from '../../../runtime/kill-descendants.ts';
 import { residentBytes } from '../../../runtime/resident-bytes.ts';
 import type { PlannedRevisions, PlanRevisionsInput } from '../plan-revisions.ts';
 import { FrameReader, frameOf } from './frames.ts';
-import { boundHit, type PlanBounds } from './plan-bounds.ts';
+import { boundExceeded, type PlanBounds } from './plan-bounds.ts';
 import {
   type HubRead,
   type PlanJob,
@@ -21,9 +21,9 @@ import {
 } from './plan-messages.ts';
 
 const LOOK_MS = 250;
-/** How a process ends whose heap is full. */
+/** Signals that end a process whose heap is full. */
 const HEAP_FULL = ['SIGABRT', 'SIGTRAP', 'SIGILL'];
-/** What git, kustomize and Node.js need of the environment; credentials are not among it. */
+/** The environment variables that git, kustomize and Node.js need. Credentials are not among them. */
 const PASSED = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'SystemRoot'];
 
 export interface BoundedPlanning {
@@ -33,9 +33,9 @@ export interface BoundedPlanning {
 }
 
 /**
- * Plans in a process of its own, so that what a repository holds can neither stop nor slow the controller: not its clock, not its heap,
- * not buffers outside of the heap, which the limits of a worker thread do not count. The process and all that it started are killed at a
- * bound, and when `signal` aborts.
+ * Plans in a process of its own, so that the content of a repository can neither stop nor slow down the controller. A
+ * worker thread would not be enough: its limits do not count buffers outside of the heap. The process and its children
+ * are killed at a bound, or when `signal` aborts.
  * @throws InputError `plan.bound.…` when it hits a bound, and what planning throws
  */
 export async function planInProcess(
@@ -99,7 +99,7 @@ class PlanningProcess {
     this.#bounds = bounds;
   }
 
-  /** Ends with the process. */
+  /** Called once. Resolves with the plan, and ends with the process. */
   result(job: PlanJob, signal: AbortSignal): Promise<PlannedRevisions> {
     const child = this.#child;
     const { timeMs, memoryMiB, outputBytes } = this.#bounds;
@@ -109,20 +109,20 @@ class PlanningProcess {
     };
     const onAbort = (): void => stop(signal.reason as Error);
     signal.addEventListener('abort', onAbort, { once: true });
-    // It may have aborted while the process was started.
+    // The signal may have aborted while the process was starting.
     if (signal.aborted) onAbort();
-    const deadline = setTimeout(() => stop(boundHit('timeMs', this.#bounds)), timeMs);
+    const deadline = setTimeout(() => stop(boundExceeded('timeMs', this.#bounds)), timeMs);
     const watch = setInterval(() => {
       const limit = memoryMiB * 1.5 * 1024 * 1024;
-      if (residentBytes(child.pid) > limit) stop(boundHit('memoryMiB', this.#bounds));
+      if (residentBytes(child.pid) > limit) stop(boundExceeded('memoryMiB', this.#bounds));
     }, LOOK_MS);
     const frames = new FrameReader(outputBytes);
     child.stdout.on('data', (chunk: Buffer) => {
       const messages = this.#outcome === undefined ? frames.push(chunk) : [];
-      if (messages === 'too-large') stop(boundHit('outputBytes', this.#bounds));
+      if (messages === 'too-large') stop(boundExceeded('outputBytes', this.#bounds));
       else for (const message of messages) this.#take(message as PlannerMessage);
     });
-    // It ended: `close` says how.
+    // The process ended. The `close` event says how.
     child.stdin.on('error', () => undefined);
     child.stdin.write(frameOf(job));
     return new Promise((resolve, reject) => {
@@ -164,9 +164,9 @@ class PlanningProcess {
   }
 
   #endedBy(code: number | null, signal: NodeJS.Signals | null): Error {
-    // 134: a shell's word for SIGABRT.
+    // 134 is the exit code with which a shell reports SIGABRT.
     if ((signal !== null && HEAP_FULL.includes(signal)) || code === 134)
-      return boundHit('memoryMiB', this.#bounds);
+      return boundExceeded('memoryMiB', this.#bounds);
     return new TransientError(`ended without a plan (${signal ?? `exit code ${code}`})`, {
       code: 'plan.process',
       subject: 'The process that plans',
