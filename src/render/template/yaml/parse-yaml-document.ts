@@ -15,10 +15,10 @@ const NO_CONTENT: readonly YamlTokenKind[] = [
 const EMPTY: YamlNode = { kind: 'scalar', value: '', tag: '', isPlain: true };
 
 /**
- * The first document of a YAML 1.1 text, as go-yaml v2 reads it, or undefined where there is none. What comes behind it is not read.
+ * The first document of a YAML 1.1 text, as go-yaml v2 reads it, or undefined where there is none. The text behind it is not read.
  * Source: go.yaml.in/yaml/v2, parserc.go.
  * @param text a byte string
- * @throws GoError in the words of go-yaml
+ * @throws GoError with the message of go-yaml
  */
 export function parseYamlDocument(text: string): YamlNode | undefined {
   return new DocumentParser(new YamlScanner(text === '' ? '\n' : text)).document();
@@ -198,7 +198,7 @@ class DocumentParser {
     });
   }
 
-  /** `[a: b]`: a map of one entry without brackets. Where its key is empty, what comes next is passed over, as go-yaml does. */
+  /** `[a: b]`: a map of one entry without brackets. Where its key is empty, go-yaml skips the next token, and so does this. */
   #pair(add: AddEntry, depth: number): void {
     const isEmpty = ['value', ',', ']'].includes(this.#scanner.peek().kind);
     if (isEmpty) this.#scanner.take();

@@ -26,7 +26,7 @@ export interface YamlToken {
   readonly line: number;
   /** The text of a scalar, the name of an anchor or alias, `1.1`, the handle of a tag. Byte string. */
   readonly value: string;
-  /** What comes after the handle of a tag, or what a handle stands for. */
+  /** The rest of a tag behind its handle, or the prefix that a handle means. */
   readonly suffix: string;
   /** Whether a scalar has neither quotes nor a block. */
   readonly isPlain: boolean;
