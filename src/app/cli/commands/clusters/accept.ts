@@ -28,7 +28,8 @@ Examples:
   berth accept --clusters cluster1 --requesters system:open-cluster-management:cluster1:x7k2p
 
 Approved are requests of the agent of the cluster that a bootstrap user made. Where several agents ask for one
-cluster, none is approved until --requesters names the right one.
+cluster, none is approved until --requesters names the right one. The same holds for another agent than the one that
+is alive.
 `;
 
 /** `berth accept`: accepts clusters and approves their certificate requests. */
