@@ -54,6 +54,7 @@ export function parsePluginRequest(body: string, defaultNamespace?: string): Par
   const as = text(parameters['as']);
   const waves = readWaveRule(parameters);
   const problem =
+    wrongType(parameters) ??
     placement.problem ??
     wrongChoice('onEmpty', onEmpty, ['error', 'allow']) ??
     wrongChoice('flat', flat, ['true', 'false']) ??
@@ -99,10 +100,33 @@ function placementOf(
   };
 }
 
+const TEXTS = ['placement', 'namespace', 'group', 'onEmpty', 'as', 'applicationSetNamespace'];
+
+/** A parameter that is read as if it were not there would answer more clusters than were asked for. */
+function wrongType(parameters: Readonly<Record<string, unknown>>): string | undefined {
+  for (const [key, value] of Object.entries(parameters)) {
+    if (TEXTS.includes(key) && typeof value !== 'string') return wrongValue(key, 'a text', value);
+    const isList = key === 'scores' || FACT_MAPS.some((map) => map === key);
+    if (isList && !isTextOrTexts(value))
+      return wrongValue(key, 'a list of texts, or a text with commas', value);
+  }
+  return undefined;
+}
+
+function isTextOrTexts(value: unknown): boolean {
+  return (
+    typeof value === 'string' || (Array.isArray(value) && value.every((item) => typeof item === 'string'))
+  );
+}
+
+function wrongValue(key: string, expected: string, value: unknown): string {
+  return `input.parameters.${key} must be ${expected}, got ${JSON.stringify(value)}`;
+}
+
 function wrongChoice(key: string, value: string | undefined, choices: readonly string[]): string | undefined {
   if (value === undefined || choices.includes(value)) return undefined;
   const expected = choices.map((choice) => `"${choice}"`).join(' or ');
-  return `input.parameters.${key} must be ${expected}, got ${JSON.stringify(value)}`;
+  return wrongValue(key, expected, value);
 }
 
 function wrongKey(as: string | undefined): string | undefined {
@@ -135,7 +159,6 @@ function word(value: unknown): string | undefined {
 
 /** `["a", "b"]` or `"a,b"`. */
 function texts(value: unknown): readonly string[] {
-  const items: readonly unknown[] =
-    typeof value === 'string' ? value.split(',') : Array.isArray(value) ? value : [];
-  return items.flatMap((item) => (typeof item === 'string' && item.trim() !== '' ? [item.trim()] : []));
+  const items = typeof value === 'string' ? value.split(',') : ((value ?? []) as readonly string[]);
+  return items.map((item) => item.trim()).filter((item) => item !== '');
 }

@@ -39,12 +39,31 @@ export type CaseAnswer =
 /** The reason of a case that Berth does not render. */
 export const NOT_RENDERED = 'NotRendered';
 
-/** Renders one line of recorded cases, an ApplicationSet or a single template. */
+/**
+ * Renders one line of recorded cases, an ApplicationSet or a single template.
+ * @throws SyntaxError for a line that is no case
+ */
 export function answerCase(line: string): CaseAnswer {
   const recorded = JSON.parse(line) as RecordedCase | FunctionCase;
+  const problem = caseProblem(recorded);
+  if (problem !== undefined) throw new SyntaxError(problem);
   return 'template' in recorded
     ? answerFunction(recorded)
     : answerApplicationSet(withExactIntegers(recorded, line));
+}
+
+function caseProblem(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'expected an object';
+  const { id, applicationSet, template, engine, params = {} } = value as Readonly<Record<string, unknown>>;
+  if (typeof id !== 'string') return 'expected an id that is a text';
+  if (template === undefined)
+    return typeof applicationSet === 'object' && applicationSet !== null
+      ? undefined
+      : `case ${id}: expected an applicationSet or a template`;
+  if (typeof template !== 'string') return `case ${id}: expected a template that is a text`;
+  if (engine !== 'go' && engine !== 'fasttemplate')
+    return `case ${id}: expected the engine go or fasttemplate, got ${JSON.stringify(engine)}`;
+  return typeof params === 'object' && params !== null ? undefined : `case ${id}: expected params`;
 }
 
 function answerApplicationSet(recorded: RecordedCase): CaseAnswer {

@@ -36,7 +36,7 @@ function answerLine(line: string, where: string): ReturnType<typeof answerCase> 
     return answerCase(line);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw new InputError(`the line is no JSON: ${error.message}`, {
+    throw new InputError(`the line is no recorded case: ${error.message}`, {
       code: 'argocd.cases',
       subject: where,
       cause: error,
