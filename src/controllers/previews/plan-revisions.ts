@@ -4,6 +4,7 @@ import { formatRfc3339, instantFromEpochMs, parseRfc3339 } from '../../core/mode
 import type { Plan } from '../../core/preview/plan.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import { SourceChecker } from '../../core/sources/source-checker.ts';
 import { checkAppliedKinds } from '../../core/sources/check-applied-kinds.ts';
 import { appliedObjects } from '../../core/sync/applied/applied-kinds.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
@@ -30,6 +31,7 @@ import {
 } from '../../core/preview/sides/merge-sources.ts';
 import { judgePlan } from './judge-plan.ts';
 import { type ContentPlanInput, planContents } from './plan-contents.ts';
+import type { PlanMemory } from './plan-memory.ts';
 
 export interface PlanRevisionsInput {
   readonly folder: string;
@@ -65,6 +67,8 @@ export interface PlanRevisionsInput {
   readonly ambient: Readonly<Record<string, string | undefined>>;
   /** False: no program but git is run for what the commits hold; kustomizations are refused. Default true. */
   readonly runsPrograms?: boolean | undefined;
+  /** Absent: nothing is known of earlier plans. */
+  readonly memory?: PlanMemory | undefined;
   /** Called with what is being done, for people who wait. */
   readonly tell: (what: string) => void;
 }
@@ -150,7 +154,12 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     ],
   });
   const verdict = await judgePlan({ ...planned, plan: complete }, compared, input);
-  const problems = newProblems(await problemsOf(baseFleets), await problemsOf(headFleets));
+  // Objects that both have are checked once.
+  const checkers = input.sources.map(({ name }) => input.memory?.checkerOf?.(name) ?? new SourceChecker());
+  const problems = newProblems(
+    await problemsOf(baseFleets, checkers),
+    await problemsOf(headFleets, checkers),
+  );
   return {
     plan: verdict.plan,
     // A commit that was merged on trial exists nowhere: its files are those of the head.
@@ -232,13 +241,14 @@ interface ReadSource {
 
 /** What the controller would see: a broken file keeps its last good objects. One reader for both commits knows what was there before. */
 function readersOf(
-  { sources, ambient, runsPrograms = true }: PlanRevisionsInput,
+  { sources, ambient, runsPrograms = true, memory }: PlanRevisionsInput,
   { repository }: ComparedCommits,
 ): readonly ReadSource[] {
   return sources.map(({ paths, ...source }) => ({
     reader: new SourceReader(repository, {
       paths,
       keepLastGood: true,
+      cache: memory?.files,
       ambient: runsPrograms ? ambient : undefined,
     }),
     source,
@@ -260,11 +270,12 @@ function withAppliedObjects<T extends SourceDeclaration>(source: T): T {
 
 async function problemsOf(
   fleets: readonly (SourceContent & SourceDeclaration)[],
+  checkers: readonly SourceChecker[],
 ): Promise<readonly Problem[]> {
   return (
     await Promise.all(
-      fleets.map((content) =>
-        checkContent(content, undefined, (objects) => checkAppliedKinds(objects, content.kinds)),
+      fleets.map((content, at) =>
+        checkContent(content, checkers[at], (objects) => checkAppliedKinds(objects, content.kinds)),
       ),
     )
   ).flat();

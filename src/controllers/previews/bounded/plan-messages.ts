@@ -1,19 +1,7 @@
 import { BerthError, errorText, InputError, TransientError } from '../../../core/errors.ts';
 import type { KindInfo } from '../../../core/model/kinds.ts';
 import type { ListOptions, ObjectKey } from '../../../core/ports.ts';
-import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
-import type { ApplicationContext } from '../plan-applications.ts';
-import type { PlannedRevisions, PlanRevisionsInput } from '../plan-revisions.ts';
-
-/** What a plan is made of, without what cannot be sent to another process. */
-export interface PlanJob {
-  readonly input: Omit<PlanRevisionsInput, 'applications' | 'budgetOf' | 'hubApi' | 'tell'>;
-  readonly applications: Omit<ApplicationContext, 'worldOf'> | undefined;
-  /** By `namespace/name`, of the placements on the hub. */
-  readonly budgets: ReadonlyMap<string, RemovalBudget>;
-  /** Undefined: there is no hub to ask. */
-  readonly server: string | undefined;
-}
+import type { PlannedRevisions } from '../plan-revisions.ts';
 
 /** A read of the hub, which the process of the controller makes. */
 export type HubRead =
@@ -28,9 +16,10 @@ export type PlannerMessage =
   | { readonly type: 'failed'; readonly error: SentError };
 
 /** To it, after its job. */
-export type HubAnswer =
-  | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly error: SentError };
+export type HubAnswer = { readonly type: 'answer'; readonly id: number } & (
+  | { readonly value: unknown }
+  | { readonly error: SentError }
+);
 
 /** An error as another process may have it. */
 export interface SentError {

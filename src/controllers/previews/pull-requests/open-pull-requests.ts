@@ -50,7 +50,9 @@ export class OpenPullRequests {
     // A status that is required must not come and go with the hub: it changes with the plan.
     if (!isAnswered) await this.#statuses.pending(reported(pull), PLANNING, signal);
     await this.#options.whenPublished(signal);
+    const planningMs = clock.now();
     const planned = await this.#options.plan(pull, base, signal);
+    const plannedMs = clock.now() - planningMs;
     // Cancelled: a newer head is planned instead.
     if (signal.aborted) return;
     const digest = outcomeDigest(planned);
@@ -62,6 +64,7 @@ export class OpenPullRequests {
       source,
       number,
       head: headCommit,
+      plannedMs,
       tookMs: clock.now() - startedMs,
     });
   }

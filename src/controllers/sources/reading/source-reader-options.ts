@@ -1,6 +1,6 @@
 import type { ManifestLimits } from '../manifests/source-content.ts';
 import type { ParsePool } from '../parsing/parse-pool.ts';
-import type { ParsedCache } from '../parsing/parsed-cache.ts';
+import type { ParsedFiles } from '../parsing/parsed-files.ts';
 
 export interface SourceReaderOptions {
   /** Globs of manifests; none: every YAML and JSON file. */
@@ -13,8 +13,8 @@ export interface SourceReaderOptions {
   readonly keepLastGood?: boolean | undefined;
   /** Where the last commit that could be read completely is remembered across restarts. */
   readonly lastComplete?: LastCompleteStore | undefined;
-  /** Where parsed files are kept across restarts. */
-  readonly cache?: ParsedCache | undefined;
+  /** Where parsed files are kept for the next reader, or across restarts. */
+  readonly cache?: ParsedFiles | undefined;
   /** Threads that parse when many files are new. */
   readonly pool?: ParsePool | undefined;
   /** The process's environment: where to find kubectl, for kustomizations. Absent: they are refused. */
