@@ -20,6 +20,8 @@ import {
   planPullRequest,
   type PullRequestPlannerOptions,
 } from '../../controllers/previews/pull-requests/plan-pull-request.ts';
+import type { MergedPlans } from '../../controllers/publication/plan-approvals.ts';
+import { planOfTree } from '../../controllers/previews/pull-requests/plan-of-tree.ts';
 import { PreviewQueue } from '../../controllers/previews/pull-requests/preview-queue.ts';
 import type { PreviewRecord } from '../../controllers/previews/pull-requests/preview-record.ts';
 import { PreviewRepository } from '../../controllers/previews/pull-requests/preview-repository.ts';
@@ -40,6 +42,8 @@ const WORKERS = 2;
 
 /** The previews of all sources. */
 export interface OpenPreviews extends PreviewParts {
+  /** Of sources that hold merges to their plans. */
+  readonly planOfTree: MergedPlans;
   /** @param ready the controller's own decisions come first */
   start(supervisor: Supervisor, ready: Promise<void>): void;
   close(): Promise<void>;
@@ -90,6 +94,10 @@ export function openPreviews(parts: PreviewDependencies): OpenPreviews {
   return {
     reports,
     links,
+    planOfTree: (source, tree) => {
+      const found = opened.find(({ previews }) => previews.source === source);
+      return found?.holdToPlan === true ? planOfTree(found.records, tree) : undefined;
+    },
     take: (event) => {
       if (event.kind === 'push' || event.kind === 'other') return;
       for (const { previews, url } of opened) {
@@ -189,7 +197,7 @@ function openOne(
     plan: (pull, base, signal) => planPullRequest(planner, pull, base, signal),
     onError: (error) => emit({ kind: 'error', where: `previews of source ${name}`, error }),
   });
-  return { previews, records, rules, url: source.url };
+  return { previews, records, rules, url: source.url, holdToPlan: preview.rules.holdToPlan };
 }
 
 /** The program is there in what was built; the sources run where they are. */

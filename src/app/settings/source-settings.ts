@@ -80,6 +80,8 @@ const preview = z.strictObject({
   approvers: z.enum(['write', 'admin']).default('write'),
   /** Whether the author may approve what the own pull request makes held. */
   selfApproval: z.boolean().default(false),
+  /** Whether a merge that would take away other clusters than its plan said is held. */
+  holdToPlan: z.boolean().default(false),
   /** Whether each guard rule has a status of its own beside that of the preview. */
   ruleStatuses: z.boolean().default(true),
 });

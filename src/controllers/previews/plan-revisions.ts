@@ -81,6 +81,8 @@ export interface PlannedRevisions {
   readonly plan: Plan;
   /** Those that the base does not have. */
   readonly problems: readonly Problem[];
+  /** Full id of what the merge leaves in the repository, by which it is known again. */
+  readonly tree: string | undefined;
 }
 
 /** Plans what merging `head` into `base` changes, with the engine, holds and explanations that run after the merge. */
@@ -164,6 +166,7 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     plan: verdict.plan,
     // A commit that was merged on trial exists nowhere: its files are those of the head.
     problems: [...problems, ...verdict.problems].map((problem) => locatedIn(head, after, problem)),
+    tree: headFleets[0]?.commit?.tree,
   };
 }
 

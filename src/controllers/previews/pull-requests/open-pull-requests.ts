@@ -85,7 +85,7 @@ export class OpenPullRequests {
   async #write(
     pull: PullRequest,
     base: string,
-    { outcome, map, expected }: PlannedPullRequest,
+    { outcome, map, expected, tree }: PlannedPullRequest,
     signal: AbortSignal,
   ): Promise<void> {
     const { number, headCommit } = pull;
@@ -98,7 +98,7 @@ export class OpenPullRequests {
     // Before the comment: where this process ends between the two, the next one still compares a merge with the plan.
     this.#save(number, {
       ...before,
-      ...{ head: headCommit, base, expected, heldDeletions },
+      ...{ head: headCommit, base, tree, expected, heldDeletions },
       ...{ statuses: undefined, endedAtMs: undefined },
     });
     const key = { source, number };

@@ -36,6 +36,8 @@ export interface PlannedPullRequest {
   readonly outcome: PreviewOutcome;
   readonly map: FleetMap | undefined;
   readonly expected: readonly ExpectedPlacement[];
+  /** See `PlannedRevisions`. */
+  readonly tree?: string | undefined;
 }
 
 /**
@@ -73,7 +75,7 @@ export async function planPullRequest(
       runsPrograms: !fromFork,
       tell: () => undefined,
     };
-    const { plan, problems } = await options.planWithin(input, signal);
+    const { plan, problems, tree } = await options.planWithin(input, signal);
     const stale = options.staleness();
     const named: Plan = {
       ...plan,
@@ -87,6 +89,7 @@ export async function planPullRequest(
       outcome: { kind: 'planned', plan: named, problems, summaryOnly: fromFork },
       map: fleetMap(named),
       expected: expectedOf(named, hub),
+      tree,
     };
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
@@ -112,6 +115,6 @@ function expectedOf({ placements }: Plan, hub: Snapshot): readonly ExpectedPlace
     const before = published.get(placement) ?? [];
     const gone = new Set(removed.map(({ cluster }) => cluster));
     const after = [...before.filter((cluster) => !gone.has(cluster)), ...added.map(({ cluster }) => cluster)];
-    return { placement, before, after, heldToken: held === undefined ? undefined : token };
+    return { placement, before, after, token, heldToken: held === undefined ? undefined : token };
   });
 }

@@ -10,6 +10,8 @@ export interface PreviewRecord {
   readonly planned?: { readonly state: string; readonly digest: string } | undefined;
   /** The preview's comment, and a digest of its text. */
   readonly comment?: { readonly id: string; readonly digest: string } | undefined;
+  /** Full id of what the merge leaves in the repository; absent where there is no plan. */
+  readonly tree?: string | undefined;
   /** What the plan said; empty where there is none. */
   readonly expected: readonly ExpectedPlacement[];
   /** Sources whose deletions would be held, with the token. */

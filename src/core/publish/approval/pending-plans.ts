@@ -14,6 +14,8 @@ export interface PendingPlan extends ApprovedPlan {
   readonly followedAtMs: number | undefined;
   /** Another change would happen and is held; the hold does not expire. */
   readonly held: boolean;
+  /** It is the plan of a merged pull request: it is not in Git, and commits do not withdraw it. */
+  readonly ofPullRequest?: true | undefined;
 }
 
 /** Of one source. Plain JSON. */
@@ -32,13 +34,19 @@ export type PlanOutcome = 'met' | 'differs' | 'none';
  * in Git is withdrawn. Annotations found when a source is read for the first time are not known to be new, and
  * approve nothing.
  * @param now what the objects say, per placement
+ * @param merged what the plan of the pull request said which this commit merges, per placement; an annotation counts more
  */
 export function plansAfterRead(
   before: SourcePlans | undefined,
   now: ReadonlyMap<string, readonly string[]>,
   commit: string | undefined,
+  merged: ReadonlyMap<string, readonly string[]> = new Map(),
 ): SourcePlans {
-  const pending = Object.entries(before?.pending ?? {}).filter(([placement]) => now.has(placement));
+  const pending = Object.entries(before?.pending ?? {}).filter(
+    ([placement, { ofPullRequest }]) => ofPullRequest === true || now.has(placement),
+  );
+  for (const [placement, tokens] of merged)
+    pending.push([placement, { tokens, commit, followedAtMs: undefined, held: false, ofPullRequest: true }]);
   const fresh = [...now].filter(
     ([placement, tokens]) => before !== undefined && tokens.join() !== (before.seen[placement] ?? []).join(),
   );
