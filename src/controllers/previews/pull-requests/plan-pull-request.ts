@@ -98,14 +98,20 @@ export async function planPullRequest(
 }
 
 function unplanned(
-  { message, hint }: BerthError,
+  { message, subject, code, hint }: BerthError,
   headCommit: string,
   baseCommit: string,
   baseBranch: string,
 ): PreviewOutcome {
   const named = (text: string): string =>
     text.replaceAll(headCommit, 'the pull request').replaceAll(baseCommit, baseBranch);
-  return { kind: 'unplanned', message: named(message), hint: hint === undefined ? undefined : named(hint) };
+  // What is wrong with the plan itself goes on as a sentence.
+  const text = code.startsWith('plan.') ? message.replace(`${subject}: `, `${lowered(subject)} `) : message;
+  return { kind: 'unplanned', message: named(text), hint: hint === undefined ? undefined : named(hint) };
+}
+
+function lowered(subject: string): string {
+  return subject.startsWith('The ') ? `the ${subject.slice('The '.length)}` : subject;
 }
 
 function expectedOf({ placements }: Plan, hub: Snapshot): readonly ExpectedPlacement[] {

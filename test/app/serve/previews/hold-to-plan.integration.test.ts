@@ -37,7 +37,7 @@ describe('with a source that holds merges to their plans', () => {
     await previewed.fleet.passes(120_000);
     previewed.open(7, zoned);
     await previewed.changed(7, 'opened');
-    expect(await previewed.comment(7, '−1 cluster')).toContain('− `c2`');
+    expect(await previewed.comment(7, '−1 cluster')).toContain('`c2` leaves');
   };
   const decides = (clusters: string) =>
     previewed.fleet.until(async () =>
