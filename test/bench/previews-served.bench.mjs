@@ -34,6 +34,8 @@ const fleet = new PreviewsRepository({ clusters, placements, files, sets });
 if (!existsSync(origin)) fleet.write(origin);
 const base = execFileSync('git', ['--git-dir', origin, 'rev-parse', 'refs/heads/main'], { encoding: 'utf8' }).trim();
 
+/** KiB. */
+let largestPlanner = 0;
 /** When its first delivery came in, by number of the pull request. */
 const delivered = new Map();
 const forge = process.env.BENCH_FAKE === undefined && hasPeers('gitea') && hasGiteaModule() ? await realForge() : await fakeForge();
@@ -200,8 +202,6 @@ async function following({ child }) {
   setInterval(() => watchPlanners(child.pid), 100).unref();
 }
 
-/** KiB. */
-var largestPlanner = 0;
 function watchPlanners(controller) {
   for (const pid of readdirSync('/proc')) {
     if (!/^\d+$/.test(pid)) continue;
