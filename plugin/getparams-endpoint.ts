@@ -30,12 +30,12 @@ export interface EndpointOptions {
   readonly onAnswer?: (answer: PluginAnswer) => void;
 }
 
-/** What is known of who asks, also when the request is refused. */
+/** The caller as far as known, also for refused requests. */
 type Asker = Pick<PluginAnswer, 'applicationSet' | 'token'>;
 
 /**
- * The HTTP side of Argo CD's ApplicationSet plugin generator: who asks, what is asked, and the bytes of the answer. What the answer is
- * and when there is none, `answer/answer-request.ts` says.
+ * The HTTP endpoint of Argo CD's ApplicationSet plugin generator: authenticates and parses
+ * requests, and writes responses. `answer/answer-request.ts` computes the answers.
  */
 export class GetparamsEndpoint {
   readonly #options: EndpointOptions;
@@ -56,7 +56,7 @@ export class GetparamsEndpoint {
       'content-length': answer.body.length,
       'cache-control': 'no-store',
       ...(answer.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
-      // What is left of a refused body is not read: the connection ends with the answer.
+      // The rest of a refused body is not read: the connection is closed after the response.
       ...(request.complete ? {} : { connection: 'close' }),
     });
     response.end(answer.body);
@@ -114,7 +114,7 @@ function onlyName(names: TokenGrant['namespaces']): string | undefined {
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
-  // A loop that is left would otherwise destroy the connection before the answer is sent.
+  // Without this, leaving the loop would destroy the connection before the response is sent.
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     sizeBytes += chunk.length;
     if (sizeBytes > MAX_BODY_BYTES) return undefined;

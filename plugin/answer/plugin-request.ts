@@ -1,10 +1,10 @@
 import { readWaveRule, type WaveRule } from '../../src/core/argocd/waves/wave-rule.ts';
 import { FACT_MAPS, type FactMap } from './cluster-facts.ts';
 
-/** What an ApplicationSet asks for, from `input.parameters`. */
+/** The request of an ApplicationSet, from `input.parameters`. */
 export interface PluginRequest {
   readonly applicationSet: string;
-  /** Where it is, if the request says so: Argo CD sends the name alone. */
+  /** Its namespace, if the request contains it: Argo CD itself sends only the name. */
   readonly applicationSetNamespace: string | undefined;
   /** `namespace/name` */
   readonly placement: string;
@@ -13,9 +13,12 @@ export interface PluginRequest {
   readonly onEmpty: 'error' | 'allow' | undefined;
   /** No maps in the items, but keys with dots: `labels.region`. */
   readonly flat: boolean;
-  /** No answer while the commit is not known: for templates that use it. */
+  /** Return an error while the commit is unknown, for templates that use it. */
   readonly requireCommit: boolean;
-  /** Each item is the value of this one key, so that two answers in a matrix do not meet. */
+  /**
+   * Nest each item under this key, so that the parameters of two generators in a matrix do not
+   * conflict.
+   */
   readonly as: string | undefined;
   /** Undefined: the wave of a cluster is the number of its decision group, and every cluster is in the answer. */
   readonly waves: WaveRule | undefined;
@@ -23,7 +26,7 @@ export interface PluginRequest {
   readonly keys: Readonly<Record<FactMap | 'scores', readonly string[]>>;
 }
 
-/** Of a name in Kubernetes: what is longer is nobody's, and would only fill logs and metrics. */
+/** Maximum length of a Kubernetes name; longer values would only fill logs and metrics. */
 const MAX_NAME_LENGTH = 253;
 /** Argo CD overwrites these keys of an item. */
 const RESERVED = ['generator', 'values'];

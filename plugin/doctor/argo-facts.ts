@@ -1,6 +1,8 @@
 import type { KubeObject } from '../../src/core/model/object-meta.ts';
 
-/** What is to be known of an Argo CD to say what is wrong with it. Texts of Secrets are decoded. */
+/**
+ * The facts about an Argo CD from which its problems are diagnosed. Values of Secrets are decoded.
+ */
 export interface ArgoFacts {
   readonly namespace: string;
   /** Of the ApplicationSet controller's image, e.g. `v3.2.11`; undefined where it is not found. */
@@ -8,7 +10,7 @@ export interface ArgoFacts {
   readonly applicationSets: readonly KubeObject[];
   /** Those that generators name, by name; undefined for one that does not exist. */
   readonly configMaps: ReadonlyMap<string, Texts | undefined>;
-  /** Those that ConfigMaps name for tokens. */
+  /** The Secrets that ConfigMaps reference for tokens. */
   readonly secrets: ReadonlyMap<string, ArgoSecret | undefined>;
   readonly clusterSecrets: readonly { readonly name: string; readonly data: Texts }[];
   /** In the namespace of Argo CD. */
@@ -17,7 +19,7 @@ export interface ArgoFacts {
   readonly projects: ReadonlySet<string> | undefined;
   /** Whether an account may list PlacementDecisions there. */
   readonly mayList: ReadonlyMap<string, boolean>;
-  /** What the endpoint of a ConfigMap said, by its name; absent where nobody asked. */
+  /** Results of probes of endpoints, by name of the ConfigMap; absent if not probed. */
   readonly probes: ReadonlyMap<string, ProbeResult>;
 }
 

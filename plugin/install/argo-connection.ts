@@ -8,7 +8,7 @@ export interface ArgoConnection {
   readonly name: string;
   /** Where Argo CD reaches Berth, without `/api/v1/getparams.execute`. */
   readonly baseUrl: string;
-  /** Undefined: the Secret is left as it is. */
+  /** Undefined: the Secret is not changed. */
   readonly token: string | undefined;
 }
 
@@ -66,7 +66,7 @@ export function argoConnectionObjects(connection: ArgoConnection): readonly Kube
   ];
 }
 
-/** What the generator of decision resources must be told of PlacementDecisions. */
+/** Settings of the cluster decision resource generator for PlacementDecisions. */
 export const DECISIONS_GENERATOR = {
   apiVersion: `${PLACEMENT_DECISION.group}/${PLACEMENT_DECISION.version}`,
   kind: PLACEMENT_DECISION.plural,

@@ -12,13 +12,13 @@ export interface BearerTokensOptions {
   readonly log: Logger;
 }
 
-/** Who a request is from. `placeholder`: it sent what the shipped manifests ask to replace. */
+/** The identity of a token. `placeholder`: the value that the shipped manifests ask to replace. */
 export type TokenIdentity = TokenGrant | 'placeholder' | undefined;
 
 /**
- * The tokens of a file. Several are valid at the same time, so that a token can be exchanged without a gap. The file is read again
- * every second at most: a token that left it is refused, and all are while it is missing, empty or broken. Comparison takes the
- * same time whatever was sent.
+ * The tokens of a file. Several are valid at the same time, so that a token can be rotated without
+ * downtime. The file is read again at most once a second: removed tokens are rejected, and all
+ * tokens are while it is missing, empty or broken. Tokens are compared in constant time.
  */
 export class BearerTokens {
   readonly #clock: Pick<Clock, 'now'>;
@@ -50,7 +50,7 @@ export class BearerTokens {
     // No early exit: the time must not reveal which token was nearly right.
     for (const entry of this.#tokens.current(this.#clock.now()) ?? [])
       if (timingSafeEqual(entry.digest, digest)) found = entry;
-    // Of two headers a proxy may have looked at the other one.
+    // With two Authorization headers, a proxy may have checked the other one.
     if (headers.length !== 1) return undefined;
     if (isPlaceholder(sent)) return 'placeholder';
     return found === undefined || found.isPlaceholder ? undefined : found.grant;

@@ -12,7 +12,7 @@ const MAKE_ONE = 'make one with: openssl rand -hex 32';
 export interface TokenEntry {
   /** SHA-256 of the token. */
   readonly digest: Buffer;
-  /** Only where the file holds the token itself. */
+  /** Only if the file contains the token itself. */
   readonly token: string | undefined;
   readonly grant: TokenGrant;
   /** One line of a plain file: not bound to anything. */
@@ -22,8 +22,9 @@ export interface TokenEntry {
 }
 
 /**
- * Reads a token file in one of two forms. Plain: one token per line, `#` begins a comment; each may do everything. Declared: YAML or
- * JSON with a list `tokens`, where each has a name, its SHA-256 (or itself), and what it is bound to.
+ * Reads a token file in one of two forms. Plain: one token per line, `#` starts a comment; each
+ * token has all rights. Declared: YAML or JSON with a list `tokens`, each with a name, its SHA-256
+ * (or the token itself), and its bindings.
  * @throws InputError with line and column, never with a token in its text
  */
 export function parseTokenFile(file: string, text: string): readonly TokenEntry[] {
@@ -117,7 +118,7 @@ function declaredTokens(file: string, text: string): readonly TokenEntry[] {
   return entries;
 }
 
-/** Absent: any. Where a binding is needed the schema asks for it. */
+/** Absent: any. The schema requires a binding where one is needed. */
 function boundTo(list: readonly string[] | undefined): NameRestriction {
   return list === undefined || list.includes('*') ? 'any' : new Set(list);
 }

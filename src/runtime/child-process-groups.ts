@@ -1,6 +1,9 @@
 import { killGroup } from './kill-group.ts';
 
-/** The child processes that this process has running, so that none of them outlives it or keeps it from ending. */
+/**
+ * The running child processes of this process, so that none outlives it or prevents it from
+ * exiting.
+ */
 class ChildGroups {
   readonly #leaders = new Set<number>();
   #isOver = false;

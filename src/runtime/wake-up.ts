@@ -1,4 +1,7 @@
-/** One loop waits for work, others wake it. A call between two waits is not lost: the next wait ends at once. */
+/**
+ * Wakes a loop that waits for work. A call between two waits is not lost: the next wait ends
+ * immediately.
+ */
 export class WakeUp {
   #called = false;
   #resume: () => void = () => undefined;

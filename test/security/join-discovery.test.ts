@@ -138,7 +138,7 @@ describe('berth join with the hash of the authority', () => {
     );
     const { code, stderr } = await berth(...words);
     expect(code).toBe(1);
-    expect(stderr).toContain(`${HASH}: no authority of the hub has this hash, and the token was not sent`);
+    expect(stderr).toContain(`${HASH}: no authority of the hub has this hash; the token was not sent`);
   });
 
   it.each<[string, () => string]>([

@@ -17,8 +17,9 @@ export interface PrometheusQuery {
 /**
  * One instant query. Source: https://prometheus.io/docs/prometheus/latest/querying/api/
  *
- * @returns the JSON that the server answered, also for queries that it refused
- * @throws TransientError when it cannot be reached or is overloaded, InputError when it lets nobody in
+ * @returns the JSON of the response, also for refused queries
+ * @throws TransientError when the server cannot be reached or is overloaded, InputError when it
+ * denies access
  */
 export async function queryPrometheus({ server, query, token, signal }: PrometheusQuery): Promise<unknown> {
   const details = { code: 'prometheus.unavailable', subject: server };

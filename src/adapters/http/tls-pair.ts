@@ -13,7 +13,7 @@ export interface TlsFiles {
   readonly keyFile: string;
 }
 
-/** What a TLS server is made with. TLS 1.2 at least. */
+/** Certificate and options of a TLS server. TLS 1.2 at least. */
 export interface TlsIdentity {
   readonly cert: string;
   readonly key: string;
@@ -21,8 +21,8 @@ export interface TlsIdentity {
 }
 
 /**
- * A certificate and its key from two files that somebody else replaces, one after the other. A pair that does not fit, or cannot be
- * read, leaves the one before in use, and is looked at again.
+ * A certificate and its key from two files that another program replaces one by one. While they do
+ * not match or cannot be read, the previous pair is used, and they are read again.
  */
 export class TlsPair {
   readonly #files: TlsFiles;
@@ -32,7 +32,7 @@ export class TlsPair {
   #identity: TlsIdentity;
   #problem = '';
 
-  /** @throws InputError when there is no pair to begin with */
+  /** @throws InputError when there is no valid pair at the start */
   constructor(files: TlsFiles, log: Logger) {
     this.#files = files;
     this.#log = log;
@@ -84,7 +84,7 @@ export class TlsPair {
     for (const { problem } of [this.#cert, this.#key]) if (problem !== undefined) throw problem;
     const [cert = '', key = ''] = [this.#cert.value, this.#key.value];
     try {
-      // A context is also made of an empty certificate, and then serves nobody.
+      // Node accepts an empty certificate, with which every handshake fails.
       if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)))
         throw new Error('the key belongs to another certificate');
       createSecureContext({ cert, key });

@@ -25,7 +25,10 @@ export async function writeFileAtomic(file: string, content: string | Uint8Array
   }
 }
 
-/** What processes that were killed while they replaced the file left beside it. Only for the one process that writes the file. */
+/**
+ * Removes temporary files of processes that were killed while they replaced the file. Only for the
+ * process that writes the file.
+ */
 export function removeTemporaryFiles(file: string): void {
   const begin = `${basename(file)}.`;
   for (const name of readdirSync(dirname(file)))

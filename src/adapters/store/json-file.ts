@@ -8,20 +8,23 @@ import { MapJournal } from './map-journal.ts';
 import { syncDirectory } from '../../runtime/files/sync-directory.ts';
 
 /**
- * A map of JSON values in memory, kept in one file. Writes are gathered for a moment; a crash loses at most that moment, and nothing of
- * what was waited for. A file that cannot be read starts empty and is put aside, not overwritten. Its first line are the entries, its
- * second one the number of its generation, which a journal beside it names.
+ * A map of JSON values in memory, kept in one file. Writes are collected for a short time; a crash
+ * loses at most these, but no awaited one. A file that cannot be read is renamed, and the map
+ * starts empty. The first line contains the entries, the second one the generation, which the
+ * journal file names.
  */
 export class JsonFileMap<T> {
   readonly #file: string;
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #values: Map<string, T>;
-  /** What is in the file of each entry that did not change since: a map of thousands is written again for a few of them. */
+  /**
+   * Cached JSON of unchanged entries, since a map of thousands is written again for a few changes.
+   */
   readonly #texts = new Map<string, string>();
   readonly #journal: MapJournal<T>;
   #generation = 0;
-  /** What the next append to the journal takes with it. */
+  /** Entries of the next append to the journal. */
   #urgent: (readonly [string, T])[] = [];
   #appending: Promise<void> | undefined;
   #pending: (() => void) | undefined;
@@ -54,8 +57,8 @@ export class JsonFileMap<T> {
   }
 
   /**
-   * Sets, and resolves when that is on the disk: an append, shared by all that ask while one is under way.
-   * @throws what the file system throws; the value is set anyway, and written when that is possible again
+   * Sets a value, and resolves when it is on the disk, by an append that concurrent callers share.
+   * @throws errors of the file system; the value is set anyway, and written later
    */
   persist(key: string, value: T): Promise<void> {
     this.set(key, value);
@@ -86,8 +89,8 @@ export class JsonFileMap<T> {
   }
 
   /**
-   * Resolves when the file says what the map says now.
-   * @throws what the file system throws; it is written later anyway
+   * Resolves when the file contains the current map. @throws errors of the file system; the map is
+   * written later anyway
    */
   async flush(): Promise<void> {
     this.#pending?.();
@@ -126,7 +129,8 @@ export class JsonFileMap<T> {
     const generation = this.#generation + 1;
     const entries = Array.from(this.#values, ([key, value]) => this.#textOf(key, value));
     await writeFileAtomic(this.#file, `[${entries.join(',')}]\n${generation}\n`);
-    // From here on the file says so, whatever becomes of the rest: the journal goes with what it says.
+    // The file is replaced now, so the journal belongs to the new generation even if the following
+    // steps fail.
     this.#generation = generation;
     await syncDirectory(dirname(this.#file));
   }
@@ -150,7 +154,7 @@ export class JsonFileMap<T> {
     return text;
   }
 
-  /** One after the other: whatever the journal gets goes with the snapshot before it. */
+  /** Serializes writes, so that each journal entry belongs to the snapshot before it. */
   #next(doing: () => Promise<void>): Promise<void> {
     const done = this.#writing.then(doing);
     this.#writing = done.catch(() => undefined);
@@ -170,7 +174,7 @@ export class JsonFileMap<T> {
       this.#generation = Number(generation ?? 0);
       return values;
     } catch (error) {
-      this.#log.error('state file is damaged, put aside, starting without it', { file: this.#file, error });
+      this.#log.error('state file is damaged: renamed, starting without it', { file: this.#file, error });
       renameSync(this.#file, `${this.#file}.damaged`);
       return new Map();
     }

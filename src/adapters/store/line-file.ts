@@ -6,8 +6,9 @@ import { withDirectory } from './with-directory.ts';
 import { syncDirectory } from '../../runtime/files/sync-directory.ts';
 
 /**
- * A file of lines that only grows. It is opened for a row of appends and closed after it. A last line without its end, left by a
- * crash or a full disk, is ended first, so that what follows does not become part of it.
+ * An append-only file of lines. It is opened for a series of appends and closed after it. An
+ * incomplete last line, left by a crash or a full disk, is terminated first, so that the next line
+ * does not become part of it.
  */
 export class LineFile {
   readonly #file: string;
@@ -30,7 +31,7 @@ export class LineFile {
     }
   }
 
-  /** All lines give way to these: on the disk when this resolves. */
+  /** Replaces all lines; resolves when they are on the disk. */
   async replace(lines: readonly string[]): Promise<void> {
     await this.close();
     await writeFileAtomic(this.#file, textOf(lines));

@@ -17,7 +17,10 @@ export interface RecordLogOptions {
 /** `deletions`: the objects that the sync deleted. `timeline`: what happened to clusters and works. */
 export type RecordLogName = 'deletions' | 'timeline';
 
-/** Records beside those of decisions, one JSON document per line. A write that fails loses records and stops nothing else. */
+/**
+ * A log of records other than decisions, one JSON document per line. A failed write loses records,
+ * but stops nothing else.
+ */
 export class RecordLog<T> {
   readonly #options: RecordLogOptions;
   readonly #lines: LineFile;
@@ -36,8 +39,8 @@ export class RecordLog<T> {
   }
 
   /**
-   * What was recorded, oldest first, with what was appended just now.
-   * @throws InputError when the file is there and cannot be read
+   * All records, oldest first, including pending ones. @throws InputError when the file exists and
+   * cannot be read
    */
   async read(): Promise<readonly T[]> {
     await this.flush();

@@ -6,7 +6,10 @@ import { writeFileAtomic } from './atomic-file.ts';
 /** Of one source. */
 const MAX_REPORTS = 200;
 
-/** Pages and pictures of previews, a file each; of each source those of the newest pull requests are kept. */
+/**
+ * Pages and images of previews, one file each. The files of the newest pull requests of each source
+ * are kept.
+ */
 export class ReportFiles {
   readonly #dir: string;
 

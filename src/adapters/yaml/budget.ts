@@ -1,4 +1,4 @@
-/** Upper limits on what one file may cost; a file beyond them is refused before it is worked on. */
+/** Limits of one file; a file beyond them is rejected before it is parsed. */
 export interface YamlBudget {
   readonly fileBytes: number;
   readonly documentBytes: number;

@@ -24,8 +24,8 @@ function yaml(): typeof Yaml {
 }
 
 /**
- * Positions of everything in one document, through the `yaml` package: ten times slower than js-yaml, so it is made only
- * for documents about which there is something to say.
+ * Positions of everything in one document, through the `yaml` package: ten times slower than
+ * js-yaml, so it is used only for documents with problems.
  */
 export class DocumentLocator {
   readonly #lines: LineCounter;

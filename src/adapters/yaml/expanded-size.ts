@@ -1,6 +1,6 @@
 /**
- * Whether a value with shared parts stays within `limitBytes` when every alias is written out, found without writing it
- * out: each shared part is measured once. Answers what is wrong, or undefined.
+ * Checks that a value stays within `limitBytes` when all aliases are expanded, without expanding
+ * them: each shared part is measured once. @returns the problem, or undefined
  */
 export function expandedSizeOf(value: unknown, limitBytes: number): string | undefined {
   const sizes = new Map<object, number>();

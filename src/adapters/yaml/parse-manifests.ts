@@ -29,7 +29,7 @@ export interface ParsedManifest extends SourceObject {
 }
 
 export interface ManifestFile {
-  /** Path as it is to appear in messages. */
+  /** Path for messages. */
   readonly file: string;
   readonly text: string;
   readonly commit?: string | undefined;
@@ -50,8 +50,9 @@ interface Context {
 }
 
 /**
- * Reads a YAML or JSON file of Kubernetes objects the way kubectl does. Each document, and each entry of a List, is judged
- * by itself; everything that is wrong is reported, with its line and column. Never throws for what the text holds.
+ * Reads a YAML or JSON file of Kubernetes objects the way kubectl does. Each document, and each
+ * entry of a List, is checked by itself; all problems are reported with line and column. It never
+ * throws because of the text.
  */
 export function parseManifests(input: ManifestFile): ParsedFile {
   const { file, text, commit, budget = DEFAULT_YAML_BUDGET } = input;
@@ -154,7 +155,7 @@ function reportFindings(candidate: Candidate, findings: readonly ManifestFinding
   }
 }
 
-/** `Placement team-a/web`, as far as the broken object still says. */
+/** `Placement team-a/web`, as far as the broken object contains it. */
 function objectName(value: unknown): string | undefined {
   if (!isMapping(value) || typeof value['kind'] !== 'string') return undefined;
   const metadata = value['metadata'];

@@ -32,7 +32,7 @@ export function splitDocuments(source: string): DocumentText[] {
   return documents;
 }
 
-/** Offset of the next line, at or after `from`, that holds a document marker; -1 when there is none. */
+/** Offset of the next line at or after `from` with a document marker; -1 if there is none. */
 function markerLine(text: string, from: number): number {
   const marker = /^(?:---|\.\.\.)(?=[ \t\r\n]|$)/gm;
   marker.lastIndex = from;

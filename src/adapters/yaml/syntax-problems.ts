@@ -9,7 +9,7 @@ type Failure = Extract<LoadedDocument, { ok: false }>;
 /** Beyond this the slow second reading is not worth it: one located error has to do. */
 const MAX_SECOND_READING_BYTES = 256 * 1024;
 
-/** After a broken line the parser stumbles on: what it finds later in the document is mostly noise. */
+/** Only the first problem is reported, since later ones are mostly consequences of it. */
 const MAX_SYNTAX_ERRORS = 3;
 
 const HINTS: Readonly<Record<string, string>> = {

@@ -12,13 +12,16 @@ interface Attempt {
 
 interface Remembered {
   readonly wanted: string;
-  /** Digest of the object in the answer, without `besides`: equal means that nothing changed that is ours. */
+  /**
+   * Digest of the object in the response, without `besides`. If it is equal, no field of the agent
+   * changed.
+   */
   readonly led: string;
-  /** Fields that are left to others, and those that will be when they come back. */
+  /** Fields that are left to others now, or when these set them again. */
   readonly besides: readonly FieldPath[];
   readonly resourceVersion: string | undefined;
   readonly uid: string | undefined;
-  /** What the write changed of fields that the manifest does not name, with the values that it left. */
+  /** Changes of the write in fields that are not in the manifest, with their new values. */
   readonly undone: readonly UndoneField[];
 }
 
@@ -28,8 +31,9 @@ interface UndoneField {
 }
 
 /**
- * Stores the result of writing a manifest, per object of one work. The API server adds defaults, so wanted and live
- * objects always differ; without this every pass would write again. A change of status does not count.
+ * Stores the result of writing a manifest, per object of one work. The API server adds defaults, so
+ * wanted and live objects always differ; without this every pass would write again. Status changes
+ * are ignored.
  */
 export class ApplyCache {
   readonly #outcomes = new Map<number, Attempt>();
@@ -68,7 +72,10 @@ export class ApplyCache {
     });
   }
 
-  /** Fields of the object that belong to others: what the last write undid and is there again joins them. */
+  /**
+   * Fields of the object that are left to others, including those that the last write reverted and
+   * that were set again.
+   */
   leftFields(ordinal: number, live: KubeObject): readonly FieldPath[] {
     const content = objectContent(live);
     const back = (this.#byOrdinal.get(ordinal)?.undone ?? []).filter(
@@ -80,7 +87,7 @@ export class ApplyCache {
     );
   }
 
-  /** From now on these fields are left to others as well. @returns all that are */
+  /** Leaves these fields to others from now on. @returns all such fields */
   leave(ordinal: number, paths: readonly FieldPath[]): readonly FieldPath[] {
     const before = this.#left.get(ordinal) ?? [];
     const fresh = paths.filter((path) => !before.some((known) => jsonEqual(known, path)));
@@ -118,7 +125,7 @@ function fingerprint(live: KubeObject, besides: readonly FieldPath[] = []): stri
   return sha256(canonicalJson([content, labels, annotations, ownerReferences, finalizers]));
 }
 
-/** Digest of what is wanted: the manifest and every input that changes what is written. */
+/** Digest of the wanted state: the manifest and all other inputs of the write. */
 export function desiredDigest(...inputs: readonly unknown[]): string {
   return sha256(canonicalJson(inputs));
 }

@@ -20,7 +20,9 @@ export interface ApplyContext {
   readonly fresh: boolean;
   /** Nothing suggests that the object exists: creating it right away saves a read. */
   readonly likelyNew: boolean;
-  /** The work's status says that this version was applied, perhaps by an earlier process. */
+  /**
+   * Whether the work's status shows that this version was applied, possibly by an earlier process.
+   */
   readonly appliedBefore: boolean;
   /** May the work's executor delete the object? True without an executor. */
   readonly mayDelete: () => Promise<boolean>;

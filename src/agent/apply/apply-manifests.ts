@@ -35,7 +35,7 @@ export interface ApplyWork {
   readonly isComplete: (task: ManifestTask) => boolean;
   /** Is it among the resources that were applied before? */
   readonly isRecorded: (task: ReadyTask) => boolean;
-  /** Does the work's status say that this manifest was applied in this very version? */
+  /** Whether the work's status shows that this version of the manifest was applied. */
   readonly wasApplied: (task: ManifestTask) => boolean;
   /** Stops between two manifests. */
   readonly signal: AbortSignal;
@@ -126,8 +126,9 @@ async function mayDelete({ spec, reviews }: ApplyWork, task: ReadyTask): Promise
 }
 
 /**
- * Drift that is not ours to correct at once: an object that another work owns too (each would undo the other forever;
- * the resync decides), and one that refused the same write in the same state.
+ * Drift that is not corrected immediately: an object that another work owns, too (both would
+ * overwrite each other endlessly; the resync corrects it), and one that refused the same write in
+ * the same state.
  */
 async function standingOutcome(work: ApplyWork, task: ReadyTask): Promise<ApplyOutcome | undefined> {
   const last = work.memory.lastOutcome(task.meta.ordinal);
@@ -145,7 +146,7 @@ async function remember(work: ApplyWork, task: ManifestTask, outcome: ApplyOutco
   if (!task.ready) return;
   const hopeless = outcome.kind === 'failed' && outcome.retry === 'never';
   const live = hopeless ? await work.live.get(task).catch(() => undefined) : undefined;
-  // Objects are kept by the watch; remembering them here would keep them twice.
+  // The watch caches objects, so they are not stored here again.
   const light = outcome.kind === 'applied' ? { ...outcome, object: undefined } : outcome;
   work.memory.noteOutcome(task.meta.ordinal, light, live);
 }

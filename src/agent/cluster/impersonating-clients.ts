@@ -37,7 +37,7 @@ export class ImpersonatingClients {
     return client;
   }
 
-  /** Requests under way fail now, and so does every later one. */
+  /** Running requests fail, and so do later ones. */
   close(): void {
     this.#closed = true;
     for (const client of this.#clients.values()) client.close();

@@ -24,14 +24,14 @@ export interface AgentOptions {
   /** Watches on the managed cluster, one per kind and namespace. Beyond: polled. Default 200. */
   readonly maxWatches?: number;
   /**
-   * `watch`: what others change or delete is corrected when seen. `resync`: only with the next resync or change of
-   * the work, as OCM's agent does.
+   * `watch`: drift is corrected when the watch shows it. `resync`: only with the next resync or
+   * change of the work, as in OCM's agent.
    */
   readonly drift?: 'watch' | 'resync';
   readonly feedback?: { readonly rawJson?: boolean; readonly maxRawJsonBytes?: number };
   /**
-   * Remember what executors may do until the RBAC objects of the managed cluster change, which are watched for it. Default
-   * false: the API server is asked before every apply.
+   * Cache access checks of executors until RBAC objects of the managed cluster change, which are
+   * watched for this. Default false: the API server is called before every apply.
    */
   readonly executorCache?: boolean;
   /** The managed cluster as another user: for the escalation check of executors. Absent: such works are refused. */
@@ -39,7 +39,7 @@ export interface AgentOptions {
   readonly onEvent?: (event: AgentEvent) => void;
 }
 
-/** An event of the agent, for people who watch. */
+/** An event of the agent, for logs and the demo. */
 export type AgentEvent =
   | { readonly kind: 'applied'; readonly cluster: string; readonly work: string; readonly objects: number }
   | { readonly kind: 'failed'; readonly cluster: string; readonly work: string; readonly problem: string }

@@ -6,10 +6,10 @@ import type { KubeApi } from '../../core/ports.ts';
 
 const MANAGER = 'berth-member';
 const REGISTERED_BY_ANNOTATION = 'berth.dev/registered-by';
-/** Somebody writes the cluster at the same moment, a few times at most. */
+/** Maximum attempts after conflicts with concurrent writes. */
 const ATTEMPTS = 5;
 
-/** meta/v1 ManagedFieldsEntry, as far as it is read. */
+/** The used fields of a meta/v1 ManagedFieldsEntry. */
 interface ManagedFields {
   readonly manager?: string;
   readonly operation?: string;
@@ -17,8 +17,9 @@ interface ManagedFields {
 }
 
 /**
- * Registers a simulated cluster on the hub, unless somebody did: in the set `default`, accepted. These are defaults for a hub on which nobody says
- * anything else, so the registration keeps no field of them as its own: what Git declares meets no other owner, and needs no force.
+ * Registers a simulated cluster on the hub unless it exists: accepted, in the set `default`. These
+ * are only defaults, so the registration does not keep ownership of the fields, and Git can declare
+ * other values without force.
  */
 export async function registerMember(hub: KubeApi, name: string): Promise<void> {
   await createIfAbsent(hub, NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
@@ -44,7 +45,10 @@ export async function registerMember(hub: KubeApi, name: string): Promise<void> 
   }
 }
 
-/** All that the registration keeps is the mark that it was here: without any owner a server would take every field for somebody's. */
+/**
+ * The registration keeps only ownership of its annotation: without any managedFields entry, a
+ * server would assign all fields to an owner.
+ */
 async function letGo(hub: KubeApi, { metadata }: KubeObject): Promise<void> {
   const entries = (metadata.managedFields ?? []) as readonly ManagedFields[];
   const kept = { 'f:metadata': { 'f:annotations': { [`f:${REGISTERED_BY_ANNOTATION}`]: {} } } };

@@ -57,13 +57,13 @@ export class AgentState {
     return memory;
   }
 
-  /** The work is none of ours any more. */
+  /** Drops all state of a work. */
   forget(work: string): void {
     this.#memories.delete(work);
     this.live.setInterest(work, []);
   }
 
-  /** After a conflict: what this process wrote or saw may be out of date. */
+  /** Drops cached writes after a conflict, since they may be outdated. */
   forgetWrites(work: string): void {
     this.#works.forget(this.#workKey(work));
     this.#applied.forget(appliedWorkName(this.settings, work));

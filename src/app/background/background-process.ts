@@ -7,9 +7,12 @@ import type { Clock } from '../../core/ports.ts';
 import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '../../runtime/files/private-mode.ts';
 import { sleep } from '../../runtime/sleep.ts';
 
-/** A `berth` command that goes on when the one that started it has ended. Its folder holds its files, its log and its number. */
+/**
+ * A `berth` command that runs in the background after its starter has ended. Its folder contains
+ * its files, its log and its process id.
+ */
 export interface BackgroundProcess {
-  /** Its path is among `args`: by it the process is known. */
+  /** Its path is one of `args`, by which the process is recognized. */
   readonly folder: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -51,7 +54,7 @@ export function runningPid(folder: string): number | undefined {
     return undefined;
   }
   const pid = Number(text);
-  // The system gives numbers again: what runs under this one must be ours.
+  // Process ids are reused, so this checks that the process is ours.
   return Number.isSafeInteger(pid) && pid > 0 && commandLine(pid).includes(folder) ? pid : undefined;
 }
 
@@ -93,7 +96,10 @@ export function startBackground({ folder, args, env }: BackgroundProcess): numbe
   return pid;
 }
 
-/** Ends it in order, or after some seconds at once, and removes its folder. @returns its number; undefined: it did not run */
+/**
+ * Stops it with SIGTERM, after some seconds with SIGKILL, and removes its folder. @returns its
+ * process id; undefined: it did not run
+ */
 export async function stopBackground(folder: string, clock: Clock): Promise<number | undefined> {
   const pid = runningPid(folder);
   if (pid !== undefined) {

@@ -16,7 +16,10 @@ export interface ExpectedApp {
 const NAMESPACE = 'guestbook';
 const DONE: CheckResult = { done: true };
 
-/** Looks at the hub only: decisions published, works there and nowhere else, applied, available, replicas ready. */
+/**
+ * Checks the state on the hub only: decisions published, works there and nowhere else, applied,
+ * available, replicas ready.
+ */
 export async function checkApp(hub: KubeApi, app: ExpectedApp): Promise<CheckResult> {
   const decided = await decidedClusters(hub, app.name);
   if (!sameNames(decided, app.clusters))

@@ -11,9 +11,9 @@ import { parseDocument } from 'yaml';
 export interface DemoRepository {
   /** `file://` URL of the bare repository. */
   readonly url: string;
-  /** Work tree of the clone, for people who want to edit and push themselves. */
+  /** Work tree of the clone, in which users can edit and push. */
   readonly cloneDir: string;
-  /** Whether the branch holds the change already. */
+  /** Whether the branch contains the change already. */
   has(change: DemoChange): Promise<boolean>;
   /** Commits an edit of one YAML file on `branch` (made from main when new) and pushes it. Returns the commit id; does nothing when `branch` has a commit with that subject already. */
   change(change: DemoChange): Promise<string>;
@@ -54,7 +54,7 @@ export async function openDemoRepository(dir: string, exampleDir: string): Promi
 }
 
 async function applyChange(git: SimpleGit, cloneDir: string, change: DemoChange): Promise<string> {
-  // A kill may have left half an edit behind: what is not committed is not part of the story.
+  // Discards uncommitted edits of a killed run.
   await git.raw(['reset', '--quiet', '--hard']);
   const isNew = !(await hasCommit(git, `refs/heads/${change.branch}`));
   await git.raw(['checkout', '--quiet', ...(isNew ? ['-b', change.branch, 'main'] : [change.branch])]);
@@ -89,7 +89,7 @@ async function hasCommit(git: SimpleGit, revision: string): Promise<boolean> {
   return found.trim() !== '';
 }
 
-/** Git that reads nobody's configuration: the demo behaves alike on every machine. */
+/** Git without user configuration, so that the demo behaves the same on every machine. */
 function gitIn(dir: string): SimpleGit {
   return simpleGit({
     baseDir: dir,

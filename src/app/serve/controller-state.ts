@@ -24,7 +24,7 @@ import { sourceNameOf } from '../../controllers/sources/progress/source-options.
 import type { TakeOver } from '../../runtime/leader-election/leadership.ts';
 import type { ReadCommit } from '../../controllers/sources/progress/source-ledger.ts';
 
-/** What a controller keeps in its data directory, for the one that comes after it. */
+/** The persistent state of a controller in its data directory. */
 export interface ControllerState {
   readonly publicationJournal: JsonFileMap<PublishState>;
   readonly journal: TransitionJournal;
@@ -38,11 +38,14 @@ export interface ControllerState {
   readonly deletions: RecordLog<DeletionRecord>;
   /** What happened to clusters and works. */
   readonly timeline: RecordLog<TimelineStep>;
-  /** What the process before this one recorded on this disk. */
+  /** Records of the previous process on this disk. */
   readonly previousRecords: PreviousRecords;
-  /** Absent on an embedded hub, where the data directory is as safe as the hub, and where somebody else decides. */
+  /**
+   * Absent on an embedded hub, whose data directory is as safe as this one, and if another
+   * controller decides.
+   */
   readonly hubRecords: HubRecords | undefined;
-  /** What others published; absent as the records are. */
+  /** Publications of other processes; absent in the same cases. */
   readonly recordedPublications: RecordedPublications | undefined;
   /**
    * This process begins to write. Where another process has led since this data directory was last used by a leader, its record of
@@ -123,8 +126,8 @@ export function openControllerState(options: ServeOptions): ControllerState {
         previousRecords.forget();
         recordedPublications?.begin();
       }
-      // The term says that what is remembered is up to date: it is written only after a record that was out of date is gone from the
-      // disk. Where one of these cannot be written, the next start treats the directory as out of date.
+      // The term marks the state as current, so it is written after outdated state was removed from
+      // the disk. If a write fails, the next start treats the directory as outdated.
       const cleared = isNewest
         ? Promise.resolve()
         : Promise.all([publicationJournal.flush(), transitions.flush()]);
@@ -147,7 +150,7 @@ function openLogs(dir: string, log: Logger): Pick<ControllerState, 'deletions' |
   };
 }
 
-/** Writes what changed to the files, again and again. */
+/** Writes changes to the files periodically. */
 async function keepOnDisk(
   files: readonly { keep(): Promise<void> }[],
   clock: Clock,

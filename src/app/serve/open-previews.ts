@@ -44,7 +44,7 @@ const WORKERS = 2;
 export interface OpenPreviews extends PreviewParts {
   /** Of sources that hold merges to their plans. */
   readonly planOfTree: MergedPlans;
-  /** @param ready the controller's own decisions come first */
+  /** @param ready resolves when the controller's own decisions are published */
   start(supervisor: Supervisor, ready: Promise<void>): void;
   close(): Promise<void>;
 }
@@ -58,7 +58,7 @@ export interface PreviewDependencies {
   readonly emit: (happening: ControllerEventBody) => void;
 }
 
-/** Opens the previews of the sources that ask for them, without touching the network. */
+/** Opens the previews of the sources that enable them, without network access. */
 export function openPreviews(parts: PreviewDependencies): OpenPreviews {
   const { options, followed } = parts;
   const { clock, dataDir } = options;
@@ -132,7 +132,7 @@ export function openPreviews(parts: PreviewDependencies): OpenPreviews {
   };
 }
 
-/** What forges report and what is obeyed one after the other. */
+/** Processes events of forges and comment commands one by one. */
 function reportedWork({ options, emit }: Pick<PreviewDependencies, 'options' | 'emit'>) {
   const commands = new ReportedWork<PullRequestComment>({
     ...options,

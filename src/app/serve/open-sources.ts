@@ -122,7 +122,7 @@ export async function openSources(
   return opened;
 }
 
-/** What the hub lost in a restore is compared as a whole. */
+/** Requests a full comparison of the sources when an object was lost in a restore of the hub. */
 export function restoreLost(
   { before, after }: ObjectChange,
   barrier: CommitBarrier,
@@ -212,7 +212,7 @@ function hubSyncOf(
     clock: options.clock,
     force: from.force === true,
     takeFields: from.onConflict === undefined ? undefined : from.onConflict === 'take',
-    // On an embedded hub nobody else schedules.
+    // An embedded hub has no other scheduler.
     markPlacements: options.schedule !== 'upstream' && !embedded,
     recordedStatus: embedded,
     createNamespaces: embedded,

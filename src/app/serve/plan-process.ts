@@ -1,4 +1,4 @@
-import { AskingKubeApi } from '../../controllers/previews/bounded/asking-kube-api.ts';
+import { ParentKubeApi } from '../../controllers/previews/bounded/parent-kube-api.ts';
 import { FrameReader, frameOf } from '../../controllers/previews/bounded/frames.ts';
 import { ReceivedObjects } from '../../controllers/previews/bounded/numbered-objects.ts';
 import type { PlanJob } from '../../controllers/previews/bounded/plan-job.ts';
@@ -30,7 +30,7 @@ let asked = 0;
 
 function send(message: PlannerMessage): void {
   const frame = frameOf(message);
-  // Only its length is sent of what is too large: the other side stops this process.
+  // For a message that is too large only its length is sent, and the parent stops this process.
   process.stdout.write(frame.length > outputBytes ? frame.subarray(0, 4) : frame);
 }
 
@@ -60,7 +60,7 @@ async function plan({ input, hub, applications, budgets, server }: PlanJob): Pro
       hub: snapshot,
       applications: applications && applicationContext(applications.argocdNamespace, applications.onHub),
       budgetOf: ({ metadata }) => budgets.get(namespacedName(metadata)),
-      hubApi: server === undefined ? undefined : new AskingKubeApi(server, ask),
+      hubApi: server === undefined ? undefined : new ParentKubeApi(server, ask),
       memory: { files, checkerOf },
       tell: () => undefined,
     });

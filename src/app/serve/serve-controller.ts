@@ -42,8 +42,9 @@ import { warmEngine } from '../../controllers/scheduling/warm-engine.ts';
 import { UpstreamDecisions } from '../../controllers/publication/upstream-decisions.ts';
 
 /**
- * What is published comes before what may have to be corrected: at a start both want the whole process, and a client that waits for
- * it to be ready waits for the first. Where the hub delays the first publication, sources are followed after this time anyway.
+ * At a start, publication runs before the full comparison of sources: both need the CPU, and
+ * readiness depends on publication. If the first publication is delayed, sources are compared after
+ * this time anyway.
  */
 const MAX_FIRST_PUBLICATION_MS = 10_000;
 
@@ -78,7 +79,7 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
     onAnswer: () => cache.hurry(),
     onBreak: (how, now) => {
       emit({ kind: 'hub-restored', how });
-      // Watches of a real hub go on, and show nothing of what was restored.
+      // After a restore, the watches of a real hub continue and do not show it.
       cache.restart();
       barrier.hubChanged(inventory.listInputs(supervisor.signal));
       if (decider instanceof PublishPipeline) decider.hubChanged(how, now);
@@ -145,17 +146,17 @@ function eventsOf(clock: Clock) {
   return { events, metrics, emit };
 }
 
-/** On an embedded hub nobody else schedules. */
+/** An embedded hub has no other scheduler. */
 function decidedPlacements({ embedded }: Pick<ServeOptions, 'embedded'>): 'own' | 'all' {
   return embedded === true ? 'all' : 'own';
 }
 
-/** As `--print-rbac` gives the right. */
+/** Whether `--print-rbac` includes this right. */
 function mayListNamespaces({ sources }: Pick<ServeOptions, 'sources'>): boolean {
   return sources.some(({ sync }) => sync !== 'observe');
 }
 
-/** When everything is published: what the first change would wait for is done ahead. */
+/** After the first publication, prepares work that the first change would otherwise wait for. */
 function warmUpOf(inventory: HubInventory, clock: Clock, ready: Promise<void>) {
   return async (signal: AbortSignal): Promise<void> => {
     await ready;
@@ -203,7 +204,7 @@ async function becomeReady(
   const sourcesRead = readiness.whenSourcesRead(signal);
   await decider.whenSettled(signal);
   await standby?.whenSettled(signal);
-  // The plugin endpoint answers from here on: a forge that is down takes nothing with it.
+  // The plugin endpoint is available from here on, even if a forge is down.
   if (!signal.aborted) publishedPlacements.markComplete();
   await sourcesRead;
   if (signal.aborted) return;
@@ -299,7 +300,7 @@ function startWorks(parts: {
     random,
     onWrite: ({ kind, ...written }) => emit({ kind: 'work-written', action: kind, ...written }),
     onError: (key, error) => {
-      // Somebody was faster; it is read and decided again at once.
+      // A conflict: the object is read and decided again immediately.
       if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `replica set ${key}`, error });
     },
   });

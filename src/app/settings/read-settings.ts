@@ -6,8 +6,8 @@ import { settingsSchema } from './source-settings.ts';
 import type { SourceSettings } from './source-settings.ts';
 
 /**
- * Reads the settings file; files that it names are made absolute, relative to its own folder. InputError with line and column for the
- * first thing that is wrong, naming how many more there are.
+ * Reads the settings file; paths in it are relative to its folder and made absolute. InputError
+ * with line and column of the first problem, and the number of further ones.
  */
 export async function readSettings(file: string): Promise<readonly SourceSettings[]> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {

@@ -17,13 +17,14 @@ export interface SecretAuthOptions {
 }
 
 /**
- * Credentials from a Kubernetes Secret, read again for every fetch, so that a rotated Secret counts at once. Keys as Flux and Argo CD
- * have them: `username` and `password`; `bearerToken`; `identity` or `ssh-privatekey` with `known_hosts`; `githubAppID`,
+ * Credentials from a Kubernetes Secret, read again for every fetch, so that a rotated Secret is
+ * used immediately. The keys are those of Flux and Argo CD: `username` and `password`;
+ * `bearerToken`; `identity` or `ssh-privatekey` with `known_hosts`; `githubAppID`,
  * `githubAppInstallationID`, `githubAppPrivateKey` and `githubAppBaseURL`.
  */
 export class SecretAuth {
   readonly #options: SecretAuthOptions;
-  /** Kept while the Secret says the same: its tokens are good for an hour. */
+  /** Cached while the Secret is unchanged, because its tokens are valid for an hour. */
   #app: { readonly identity: string; readonly app: GitHubApp } | undefined;
 
   constructor(options: SecretAuthOptions) {
@@ -53,7 +54,7 @@ export class SecretAuth {
     return data.has('githubAppID') ? this.#gitHubApp(data).account() : undefined;
   }
 
-  /** What the Secret says is read again anyway; what was got with it is not. */
+  /** Drops the cached app tokens; the Secret is read again anyway. */
   refused(): void {
     this.#app?.app.forget();
   }
@@ -120,7 +121,10 @@ export class SecretAuth {
   }
 }
 
-/** Secrets that are made from files, or with echo, end with a line break that belongs to nobody's password. */
+/**
+ * Secrets created from files, or with echo, often end with a line break that is not part of the
+ * password.
+ */
 function withoutLineEnd(text: string): string {
   return text.replace(/[\r\n]+$/, '');
 }

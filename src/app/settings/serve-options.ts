@@ -15,7 +15,7 @@ export interface ServeOptions {
   /** Which of several processes writes. Default: this one. */
   readonly leadership?: Leadership | undefined;
   readonly sources: readonly ServeSource[];
-  /** Git mirrors, history and what the publisher must remember. */
+  /** Directory of Git mirrors, history and publishing state. */
   readonly dataDir: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -30,7 +30,7 @@ export interface ServeOptions {
   readonly deletionWindowMs?: number | undefined;
   /** Default 5 min. */
   readonly staleAfterMs?: number | undefined;
-  /** Default 60 s; webhooks and `berth reconcile` come sooner. */
+  /** Default 60 s; webhooks and `berth reconcile` trigger sooner. */
   readonly pollIntervalMs?: number | undefined;
   /** Default 3 min. */
   readonly resyncIntervalMs?: number | undefined;
@@ -40,18 +40,18 @@ export interface ServeOptions {
   readonly namespace?: string | undefined;
   /** Turn ManifestWorkReplicaSets into ManifestWorks. Default true. */
   readonly works?: boolean | undefined;
-  /** Absent: Argo CD is left alone. */
+  /** Absent: no Argo CD integration. */
   readonly argocd?: ServeArgocdOptions | undefined;
-  /** Absent: registration is left to OCM's controller, or to nobody. */
+  /** Absent: Berth does not handle registration. */
   readonly registration?: ServeRegistrationOptions | undefined;
-  /** Absent: OCM's webhooks check clusters, sets and bindings, or nobody does. */
+  /** Absent: Berth serves no admission webhooks. */
   readonly admission?: ServeAdmissionOptions | undefined;
   /** Absent: no HTTP. */
   readonly http?: ServeHttpOptions | undefined;
   readonly maxRecords?: number | undefined;
-  /** Kept with each record. */
+  /** Stored in each record. */
   readonly engineVersion: string;
-  /** The environment: what the git program may see of it is chosen by the git adapter. */
+  /** The environment, from which the git adapter selects variables for the git program. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -62,7 +62,7 @@ export interface ServeArgocdOptions {
   readonly refresh: boolean;
   /** How many of them in a second, on average. Default: 10. */
   readonly refreshesPerSecond?: number | undefined;
-  /** Serve the plugin generators that ask for it in waves. */
+  /** Serve plugin generators in waves, if they request it. */
   readonly waves?: boolean | undefined;
   /** Register in Argo CD the clusters that GitOpsClusters select. */
   readonly clusterSecrets: boolean;
@@ -100,7 +100,10 @@ export interface ServeHttpOptions {
   readonly protectMetrics?: boolean | undefined;
   /** Where people reach this server, for links in previews: `https://berth.example.com`. Absent: there are none. */
   readonly publicUrl?: string | undefined;
-  /** Base URLs of the other controllers: a process that stands by hands them what only the leader can act on. Default: none. */
+  /**
+   * Base URLs of the other controllers, to which a standby forwards webhook deliveries for the
+   * leader. Default: none.
+   */
   readonly peers?: readonly string[] | undefined;
   /** Forges that may report a push at /webhooks/PROVIDER, each with a file of secrets, one per line. Others get 404. */
   readonly webhookSecretFiles?: Readonly<Partial<Record<WebhookProvider, string>>> | undefined;

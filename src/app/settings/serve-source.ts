@@ -29,7 +29,10 @@ export interface SourceContext {
   readonly nowMs: () => number;
 }
 
-/** What a source of the settings file means for the controller. InputError for a URL, ref or credentials that cannot work. */
+/**
+ * Converts a source of the settings file to options of the controller. InputError for an invalid
+ * URL, ref or credentials.
+ */
 export function serveSource(settings: SourceSettings, context: SourceContext): ServeSource {
   const { name, url, paths, caFile, signatures, sync, force, onConflict, allowEmpty, kinds } = settings;
   const credentials = new SourceCredentials(name, context);
@@ -122,7 +125,7 @@ function forgeRepository(
   return { provider: at.provider, apiUrl, repository, ...token };
 }
 
-/** Turns credentials of the settings into what git and the forges' APIs take. */
+/** Converts credentials of the settings to those of git and of forge APIs. */
 class SourceCredentials {
   readonly #name: string;
   readonly #context: SourceContext;
@@ -162,7 +165,9 @@ class SourceCredentials {
     return { token: () => secret.token(), refused: () => secret.refused() };
   }
 
-  /** The account behind a GitHub App, whose tokens do not name it; undefined for other credentials. */
+  /**
+   * The account of a GitHub App, which its tokens do not contain; undefined for other credentials.
+   */
   account(settings: CredentialSettings): (() => Promise<string | undefined>) | undefined {
     if ('githubApp' in settings) {
       const app = this.#gitHubApp(settings.githubApp);

@@ -46,7 +46,7 @@ const signatures = z
     },
   );
 
-/** What the API of a forge takes. */
+/** Credentials of forge APIs. */
 const apiCredentials = z.union([
   z.strictObject({ tokenFile: file }),
   z.strictObject({ githubApp }),
@@ -55,7 +55,7 @@ const apiCredentials = z.union([
 
 const commitStatus = z.strictObject({
   provider: z.enum(FORGE_PROVIDERS),
-  /** Default: what the URL of the repository suggests. */
+  /** Default: derived from the URL of the repository. */
   apiUrl: z.url().optional(),
   repository: text.optional(),
   /** Where the status links to. */
@@ -71,18 +71,23 @@ const preview = z.strictObject({
   repository: text.optional(),
   /** Default: the credentials of the source. */
   credentials: apiCredentials.optional(),
-  /** The account of the token, where the forge does not say it (access tokens of Bitbucket Cloud). */
+  /**
+   * The account of the token, if the forge does not report it (access tokens of Bitbucket Cloud).
+   */
   account: text.optional(),
-  /** Pull requests from forks: `off`, unless somebody who may write asks; `summary`: without details. */
+  /**
+   * Pull requests from forks. `off`: only when a user with write access requests it. `summary`:
+   * without details.
+   */
   forks: z.enum(['off', 'summary']).default('off'),
   drafts: z.boolean().default(true),
-  /** Who may approve held changes by a comment. */
+  /** Permission that is needed to approve held changes by a comment. */
   approvers: z.enum(['write', 'admin']).default('write'),
-  /** Whether the author may approve what the own pull request makes held. */
+  /** Whether the author of a pull request may approve its held changes. */
   selfApproval: z.boolean().default(false),
   /** Whether a merge that would take away other clusters than its plan said is held. */
   holdToPlan: z.boolean().default(false),
-  /** Whether each guard rule has a status of its own beside that of the preview. */
+  /** Whether each guard rule has its own commit status, in addition to that of the preview. */
   ruleStatuses: z.boolean().default(true),
 });
 
@@ -103,7 +108,7 @@ const source = z.strictObject({
   force: z.boolean().optional(),
   /** Fields that other managers own: `report` leaves them, `take` takes them. Default: `take` with force, else `report`. */
   onConflict: z.enum(['report', 'take']).optional(),
-  /** Kinds that are applied beside those of OCM and namespaces. */
+  /** Kinds that are applied in addition to those of OCM and namespaces. */
   kinds: z.array(z.string().regex(LISTED_KIND, 'expected GROUP/KIND, /KIND, GROUP/* or *')).optional(),
   /** How much one change may remove: deletions of the source, clusters of its placements. `10%`, or a number. */
   removalBudget: z
@@ -117,7 +122,10 @@ const source = z.strictObject({
     .transform((value) => parseGoDuration(String(value)))
     .refine((ms) => ms !== undefined && ms >= 0, { error: 'expected a duration such as 10m' })
     .optional(),
-  /** Let the last objects that the source has on the hub go as well, within the budget; otherwise that waits for a release. */
+  /**
+   * Allows deleting all remaining objects of the source within the budget; otherwise this needs a
+   * release.
+   */
   allowEmpty: z.boolean().optional(),
 });
 

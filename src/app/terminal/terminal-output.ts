@@ -10,14 +10,14 @@ export interface TerminalOutput extends NodeJS.WritableStream {
 /** Colours and weights (SGR), and the beginning of a line that replaces the one before. */
 const PAINT = /(\u001b\[\d{1,2}m|\r\u001b\[2K)/;
 
-/** The outputs of a command, made safe: the one place through which all its text goes. */
+/** Makes the output of a command safe for terminals; all of its text passes through here. */
 export function withSafeOutput(io: CliIo): CliIo {
   return { ...io, stdout: safeOutput(io.stdout), stderr: safeOutput(io.stderr) };
 }
 
 /**
- * Writes text that this program coloured. What others chose in it must have gone through `printable` before: a colour of theirs
- * is not distinguished from one of ours.
+ * Writes text that this program coloured. Untrusted parts must have been escaped by `printable`
+ * before, because colour codes are not escaped here.
  */
 export function writePainted(output: NodeJS.WritableStream, text: string): void {
   if ('writePainted' in output) (output as TerminalOutput).writePainted(text);

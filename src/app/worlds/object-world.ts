@@ -10,15 +10,15 @@ import type {
   World,
 } from '../../render/applicationset/world/world.ts';
 
-/** What a world is made of: objects, and what they do not say. */
+/** The parts of the generator inputs: objects, and values for missing ones. */
 export interface WorldParts {
   /** The namespace of Argo CD. Objects of others are not seen. */
   readonly namespace: string;
-  /** ConfigMaps, Secrets and objects with decisions, those that count first. */
+  /** ConfigMaps, Secrets and decision objects, in order of precedence. */
   readonly objects: readonly KubeObject[];
-  /** Taken where no object says something else. */
+  /** Used if no object defines clusters. */
   readonly clusters?: readonly ClusterSecret[];
-  /** Where there is no ConfigMap or Secret of that name. */
+  /** Used for a missing ConfigMap or Secret. */
   readonly missingConfigMap?: Readonly<Record<string, string>>;
   readonly missingSecret?: Readonly<Record<string, string>>;
   readonly askPlugin?: (request: PluginRequest) => PluginAnswer;

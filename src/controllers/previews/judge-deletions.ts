@@ -42,24 +42,27 @@ import { readMembers } from './read-members.ts';
 type ReadSource = Pick<SourceContent, 'complete'> & SourceDeclaration;
 
 export interface DeletionContext {
-  /** What every source says after the merge, this one or not: what one of them takes over is not deleted. */
+  /**
+   * What every source declares after the merge, including this one. An object that another source takes over is not
+   * deleted.
+   */
   readonly all: readonly SourceDeclaration[];
-  /** What the hub remembers of this source; undefined: there is no hub. */
+  /** What the hub remembers about this source; undefined without a hub. */
   readonly memory: RecordedDeletions | undefined;
-  /** What every source says before the merge: what depends on deleted objects where there is no hub. */
+  /** What every source declares before the merge. Without a hub, the dependents of deleted objects are computed from it. */
   readonly before: readonly SourceDeclaration[];
   readonly hub?: KubeApi | undefined;
-  /** The source that owns an object which several declare. Absent: the first one in the settings. */
+  /** The source that owns an object which several sources declare. Absent: the first one in the settings. */
   readonly ownerOf?: OwnerOf | undefined;
-  /** What other sources delete by the same merge: nothing is taken away from that. Absent: nothing. */
+  /** What other sources delete by the same merge. Losses of these objects do not count. Absent: nothing. */
   readonly deletedByOthers?: readonly KubeObject[] | undefined;
   /** RFC 3339. */
   readonly now: string;
 }
 
 /**
- * Judges which objects of a source the merge would delete from the hub, and which only after a release: with the
- * controller's judgement and token. Without a hub, the hub is assumed to hold what the base says.
+ * Judges which objects of a source the merge would delete from the hub at once, and which only after a release. It uses
+ * the judgement and the token of the controller. Without a hub, the hub is assumed to hold what the base declares.
  */
 export async function judgeDeletions(
   base: ReadSource,
@@ -128,13 +131,14 @@ function idOf(object: KubeObject): string {
 }
 
 interface Weighed {
-  /** Undefined: they cannot be read. */
+  /** Undefined if they cannot be read. */
   readonly losses: readonly DeletionLoss[] | undefined;
   readonly notEvaluated: readonly string[];
 }
 
 /**
- * The losses of the deletions: from the current hub, else as the base predicts; remaining objects are as in the head.
+ * The losses that the deletions cause, read from the current hub, or else predicted from the base. Remaining objects
+ * are those of the head.
  */
 async function weigh(
   objects: readonly KubeObject[],
@@ -168,7 +172,7 @@ async function weigh(
   }
 }
 
-/** Objects of a kind that the hub does not serve, as the controller names them. */
+/** The kinds that the hub does not serve, named as the controller names them. */
 async function unservedKinds(
   objects: readonly SourceObject[],
   hub: KubeApi | undefined,
@@ -213,15 +217,15 @@ function nameOf({ object, location }: SourceObject): string {
 
 interface Members {
   readonly members: readonly KubeObject[];
-  /** Identities of what other sources have on the hub. */
+  /** Identities of the objects that other sources have on the hub. */
   readonly elsewhere: ReadonlySet<string>;
-  /** Kinds that may or may not have namespaces. */
+  /** Kinds for which it is unknown whether they have namespaces. */
   readonly unknownScopes: ReadonlySet<string>;
   /** See `HubMembers`. */
   readonly problem: string;
 }
 
-/** What the hub has of the source: what it shows, and what the base says that it does not show yet. */
+/** The objects that the hub has of the source: those that it shows, and those of the base that it does not show yet. */
 async function membersOf(base: ReadSource, head: ReadSource, hub: KubeApi | undefined): Promise<Members> {
   const scopeOf = kindScopes([...base.objects, ...head.objects].map(({ object }) => object));
   const unknownScopes = new Set<string>();

@@ -15,8 +15,8 @@ interface CustomResource {
 const ARGO_CD_KINDS = ['Application', 'ApplicationSet', 'AppProject'];
 
 /**
- * Whether objects of a kind are in namespaces, as far as that is known without a hub: Kubernetes' kinds, OCM's, Argo CD's, and those that a
- * CustomResourceDefinition among the objects defines. Undefined for all others.
+ * Whether objects of a kind are namespaced, as far as this is known without a hub. Known are the kinds of Kubernetes,
+ * OCM and Argo CD, and those that a CustomResourceDefinition among the objects defines. Undefined for all others.
  */
 export function kindScopes(objects: readonly KubeObject[]): (object: Kinded) => boolean | undefined {
   const scopes = new Map<string, boolean>();

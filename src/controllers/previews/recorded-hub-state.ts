@@ -5,12 +5,12 @@ import { type CompactRecord, RECORDS_LABEL, recordsOf } from '../../core/publish
 import { parentOfSource } from '../../core/sync/apply-set.ts';
 import { dataOf } from '../publication/hub-records.ts';
 
-/** Why something is not known. */
+/** Why a part is unknown. */
 interface Unknown {
   readonly problem: string;
 }
 
-/** What the hub remembers of a source's deletions and their releases: annotations of its ApplySet's parent. */
+/** What the hub remembers of a source's deletions and their releases: the annotations of its ApplySet parent. */
 export type RecordedDeletions = { readonly annotations: Readonly<Record<string, string>> } | Unknown;
 
 /**
@@ -20,7 +20,7 @@ export type RecordedDeletions = { readonly annotations: Readonly<Record<string, 
 export interface RecordedHubState {
   /** By the name of the source. */
   readonly deletions: ReadonlyMap<string, RecordedDeletions>;
-  /** By placement (`namespace/name`), oldest first: what was published and released, as far as it is still among the records. */
+  /** By placement (`namespace/name`), oldest first: what was published and released, as far as the records reach back. */
   readonly records: { readonly of: ReadonlyMap<string, readonly CompactRecord[]> } | Unknown;
 }
 

@@ -11,14 +11,14 @@ import { readRequest } from './read-request.ts';
 
 export interface AcceptRun {
   readonly nowMs: number;
-  /** Nothing is written. */
+  /** Write nothing. */
   readonly dryRun: boolean;
 }
 
 export interface Acceptance {
-  /** What was done, and what was left alone, for people. */
+  /** What was done and what was left alone, as lines for users. */
   readonly lines: readonly string[];
-  /** Its agent has a certificate, or gets one. */
+  /** Whether the agent has a certificate, or gets one. */
   readonly hasCertificate: boolean;
 }
 
@@ -37,14 +37,13 @@ export async function readCluster(hub: KubeApi, name: string): Promise<ManagedCl
   throw new InputError('the hub has no such cluster', {
     code: 'kube.notfound',
     subject: `ManagedCluster ${name}`,
-    hint: 'its agent registers it; --wait waits for that',
+    hint: 'the agent of the cluster creates it; --wait waits for that',
   });
 }
 
 /**
- * Approves the certificate requests of a cluster that a person means, and sets hubAcceptsClient. What is done already is not done
- * again.
- * @throws InputError when the hub has no such cluster; ConflictError when somebody else decided a request meanwhile
+ * Approves the certificate requests of the named cluster, and sets hubAcceptsClient. Completed steps are skipped.
+ * @throws InputError when the hub has no such cluster; ConflictError when another user decided a request meanwhile
  */
 export async function acceptCluster(
   hub: KubeApi,

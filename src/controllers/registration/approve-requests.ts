@@ -25,10 +25,10 @@ import {
   type RegistrationOptions,
 } from './registration-options.ts';
 
-/** A right that was missing may be there now: acceptance gives it a moment after the ManagedCluster shows it. */
+/** A right that was missing may exist by then: it appears shortly after the ManagedCluster shows the acceptance. */
 const ASK_AGAIN_MS = 30_000;
 
-/** Approves the certificate requests of agents that may have their certificate without a person. It denies none. */
+/** Approves the certificate requests of agents that need no decision of a person. It never denies one. */
 export class ApproveRequests implements RegistrationController {
   readonly name = 'approval';
   readonly reads: readonly Reflector[];
@@ -48,7 +48,7 @@ export class ApproveRequests implements RegistrationController {
     this.#requests.store.onChange(({ key, after }) => {
       if (after !== undefined) queue.add(key);
     });
-    // A rule reads the cluster, which may come after the request.
+    // A rule reads the cluster, which may be created after the request.
     this.#clusters.store.onChange(({ key, before, after }) => {
       if (before !== undefined && before.metadata.generation === after?.metadata.generation) return;
       for (const { metadata } of this.#requests.store.list())
@@ -65,7 +65,7 @@ export class ApproveRequests implements RegistrationController {
     const verdict = judgeRequest(csr, readRequest(csr), cluster, autoAcceptance);
     switch (verdict.kind) {
       case 'leave':
-        log.debug('certificate request is left alone', { request: name, why: verdict.why });
+        log.debug('certificate request was left alone', { request: name, why: verdict.why });
         return DONE;
       case 'wait':
         log.debug('certificate request waits for a person', { request: name, cluster: label });

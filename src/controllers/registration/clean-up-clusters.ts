@@ -18,16 +18,16 @@ import { writeConditions } from './write-conditions.ts';
 
 const LOOK_AGAIN_MS = 5_000;
 const SOON_MS = 200;
-/** In the order of deletion: add-ons may need works to uninstall themselves. */
+/** In the order of deletion: add-ons may need works to uninstall themselves, so they come first. */
 const CLEANED_KINDS = [MANAGED_CLUSTER_ADDON, MANIFEST_WORK];
 
-/** Deletes the add-ons and works of a cluster before the cluster itself is gone. */
+/** Deletes the add-ons and works of a cluster before the cluster itself is deleted. */
 export class CleanUpClusters implements RegistrationController {
   readonly name = 'cleanup';
   readonly reads: readonly Reflector[];
   readonly #options: RegistrationOptions;
   readonly #clusters: Reflector;
-  /** Clusters that somebody deleted and whose finalizers somebody took away. */
+  /** Clusters that were deleted after somebody removed their finalizers. */
   readonly #gone = new Set<string>();
 
   constructor(options: RegistrationOptions) {
@@ -57,7 +57,7 @@ export class CleanUpClusters implements RegistrationController {
     }
     if (!hasFinalizer) return DONE;
     const { plan, isReported } = await this.#cleanUp(cluster);
-    // The report makes another version of the object: the finalizer is taken from that one.
+    // Writing the report changes the version of the object, so the next pass removes the finalizer.
     if (isReported || !plan.isFinished)
       return { kind: 'requeue', afterMs: plan.isFinished ? SOON_MS : LOOK_AGAIN_MS };
     const others = finalizers.filter((one) => one !== RESOURCE_FINALIZER);
@@ -78,7 +78,10 @@ export class CleanUpClusters implements RegistrationController {
     }
   }
 
-  /** The object was removed by force; what it left is removed as well, when the hub itself says that it is gone. */
+  /**
+   * The object was deleted by force. What it left behind is deleted as well, once the hub itself confirms that the
+   * cluster does not exist.
+   */
   async #cleanUpAfter(name: string): Promise<ReconcileOutcome> {
     if (!this.#gone.has(name)) return DONE;
     const there = await this.#options.hub.get(MANAGED_CLUSTER, { namespace: '', name });
@@ -119,7 +122,10 @@ export class CleanUpClusters implements RegistrationController {
   }
 }
 
-/** An object that only vanished, as from a hub that was restored to a time before it, was deleted by nobody. */
+/**
+ * Whether the object had a deletion timestamp. An object that vanished without one was not deleted: for example, the
+ * hub was restored to a time before it existed.
+ */
 function wasDeleted({ before }: ObjectChange): boolean {
   return before?.metadata.deletionTimestamp !== undefined;
 }

@@ -17,7 +17,7 @@ import {
   type ObjectWrite,
   planAcceptance,
 } from '../../core/registration/acceptance/plan-acceptance.ts';
-import type { WantedObject } from '../../core/registration/acceptance/cluster-objects.ts';
+import type { DesiredObject } from '../../core/registration/acceptance/cluster-objects.ts';
 import { acceptanceFailed, CLUSTER_CONDITIONS } from '../../core/registration/cluster-conditions.ts';
 import { API_RESOURCE_FINALIZER, CLUSTER_NAME_LABEL } from '../../core/registration/names.ts';
 import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
@@ -32,11 +32,11 @@ import {
 import { reportEvent } from './report-event.ts';
 import { writeConditions } from './write-conditions.ts';
 
-/** Works are not watched here: a binding that waits for the last of them is looked at this often. */
+/** Works are not watched here. A binding that waits until the last work is deleted is checked at this interval. */
 const WAIT_MS = 5_000;
 const OWN_KINDS = [CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE_BINDING];
 
-/** Brings to the hub what an accepted cluster needs there, and takes away what a denied or deleted one had. */
+/** Creates on the hub what an accepted cluster needs, and removes what a denied or deleted cluster had. */
 export class KeepAccepted implements RegistrationController {
   readonly name = 'acceptance';
   readonly reads: readonly Reflector[];
@@ -84,14 +84,14 @@ export class KeepAccepted implements RegistrationController {
     return plan.isWaiting ? { kind: 'requeue', afterMs: WAIT_MS } : DONE;
   }
 
-  /** From the hub itself where the cache has none: what a cluster had is deleted when it is gone. */
+  /** Reads the cluster from the hub if the cache has none, because its objects are deleted if it does not exist. */
   async #read(name: string): Promise<ManagedCluster | undefined> {
     const cached = this.#clusters.store.get(name);
     const object = cached ?? (await this.#options.hub.get(MANAGED_CLUSTER, { namespace: '', name }));
     return object as ManagedCluster | undefined;
   }
 
-  #find({ kind, object }: WantedObject): KubeObject | undefined {
+  #find({ kind, object }: DesiredObject): KubeObject | undefined {
     const reflector = kind === NAMESPACE ? this.#namespaces : this.#own.get(kind.kind);
     return reflector?.store.get(namespacedName(object.metadata));
   }
@@ -111,7 +111,7 @@ export class KeepAccepted implements RegistrationController {
       try {
         await this.#write(write);
       } catch (error) {
-        // The others are tried as well; what is not refused is tried again as a whole.
+        // The others are tried, too; an error other than a refusal repeats the complete pass.
         if (!(error instanceof InputError)) throw error;
         failures.push(error);
       }
@@ -139,7 +139,7 @@ export class KeepAccepted implements RegistrationController {
           await hub.create(kind, object, options);
         } catch (error) {
           if (!(error instanceof ConflictError)) throw error;
-          // One without the label is not watched: with it, the next pass compares it.
+          // An object without the label is not watched. With the label, the next pass sees and compares it.
           await hub.mergePatch(kind, { namespace, name }, { metadata: { labels } }, options);
         }
         return;

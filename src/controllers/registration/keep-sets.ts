@@ -17,7 +17,7 @@ import {
 } from './registration-options.ts';
 import { writeConditions } from './write-conditions.ts';
 
-/** Clusters join and leave sets in groups: their sets are counted once. */
+/** Clusters often join and leave sets in groups. Changes within this time are counted together. */
 const GATHER_MS = 250;
 
 /** Keys are `set NAME`, `binding NAMESPACE/NAME` and `cluster NAME`. */
@@ -88,7 +88,7 @@ export class KeepSets implements RegistrationController {
     if (object === undefined) return;
     if (plan?.kind === 'restore') {
       const { uid, resourceVersion } = object.metadata;
-      // The old fields are taken away: a merge would keep a selector beside the type.
+      // The old fields are removed explicitly, because a merge patch would keep a selector beside the type.
       const clusterSelector = { labelSelector: null, ...withLabelSelector(plan.selector, object) };
       await hub.mergePatch(
         MANAGED_CLUSTER_SET,
@@ -131,7 +131,7 @@ export class KeepSets implements RegistrationController {
   }
 }
 
-/** A merge patch that leaves exactly the wanted label selector: what the object has beside it becomes null. */
+/** A merge patch that leaves exactly the wanted label selector: other fields of the object's selector become null. */
 function withLabelSelector(selector: object, object: KubeObject): object {
   const wanted = (selector as { readonly labelSelector?: object }).labelSelector;
   if (wanted === undefined) return selector;

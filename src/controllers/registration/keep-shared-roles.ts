@@ -11,10 +11,10 @@ import {
 } from './registration-options.ts';
 
 const ALL = 'all';
-/** The two roles have no label of a cluster, and are not watched. */
+/** The two roles do not carry the label of a cluster, so they are not watched. */
 const LOOK_AGAIN_MS = 60_000;
 
-/** The ClusterRoles that all clusters share: there with the first ManagedCluster, gone with the last. */
+/** The ClusterRoles that all clusters share. They exist as long as there is a ManagedCluster. */
 export class KeepSharedRoles implements RegistrationController {
   readonly name = 'shared roles';
   readonly reads: readonly Reflector[];
@@ -36,7 +36,7 @@ export class KeepSharedRoles implements RegistrationController {
 
   async reconcile(): Promise<ReconcileOutcome> {
     const { hub } = this.#options;
-    // The hub itself is asked before they are deleted: every agent works by them.
+    // Before the roles are deleted, the hub itself is asked, because every agent needs them.
     const isNeeded = this.#clusters.store.size > 0 || (await hub.list(MANAGED_CLUSTER)).items.length > 0;
     for (const { kind, object } of sharedRoles()) {
       const key = { namespace: '', name: object.metadata.name };

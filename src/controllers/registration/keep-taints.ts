@@ -11,7 +11,7 @@ import {
   type RegistrationOptions,
 } from './registration-options.ts';
 
-/** Taints clusters by their health, so that placements move away from those that do not answer. */
+/** Taints clusters by their health, so that placements move away from clusters that do not answer. */
 export class KeepTaints implements RegistrationController {
   readonly name = 'taints';
   readonly reads: readonly Reflector[];
@@ -36,7 +36,7 @@ export class KeepTaints implements RegistrationController {
     if (cluster === undefined) return DONE;
     const wanted = planTaints(cluster);
     const written = wanted === undefined ? cluster : await this.#write(cluster, wanted);
-    // Without an admission that does it, a toleration would never end.
+    // Set here because the hub may have no admission webhook that does it. Without a time, a toleration would never end.
     const now = formatRfc3339(instantFromEpochMs(this.#options.clock.now()));
     const stamped = stampHealthTaints(written, now);
     if (stamped !== undefined) await this.#write(written, stamped);

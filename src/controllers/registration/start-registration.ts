@@ -16,7 +16,7 @@ import type { RegistrationController, RegistrationOptions } from './registration
 import { WatchLeases } from './watch-leases.ts';
 
 export interface RunningRegistration {
-  /** What fails at the moment, as text for users; all of it is tried again. */
+  /** What fails at the moment, as text for users. Berth retries all of it. */
   warnings(): readonly string[];
   close(): Promise<void>;
 }
@@ -34,7 +34,7 @@ const CONTROLLERS: Readonly<
   cleanup: (options) => [new CleanUpClusters(options)],
 };
 
-/** Runs the given controllers of registration on the hub. */
+/** Runs the given registration controllers on the hub. */
 export function startRegistration(
   options: RegistrationOptions,
   duties: readonly RegistrationDuty[],
@@ -48,7 +48,7 @@ export function startRegistration(
     if (controller.run !== undefined)
       supervisor.start(`watch of ${name}`, (signal) => controller.run?.(signal) ?? Promise.resolve());
     supervisor.start(`registration: ${name}`, async (signal) => {
-      // Before every kind has been listed, an object that is missing may only be unread.
+      // Until every kind has been listed, an object that seems to be missing may just be unread.
       await Promise.all(controller.reads.map((reflector) => reflector.whenSynced(signal)));
       if (signal.aborted) return;
       const queue = new WorkQueue(clock);
@@ -64,7 +64,7 @@ export function startRegistration(
             return outcome;
           },
           onError: (key, error) => {
-            // Somebody was faster: the next pass sees it.
+            // Another writer was faster: its event starts the next pass.
             if (error instanceof ConflictError) return;
             failing.failed(`registration: ${name} of ${key}`, error);
             onError?.(`${name} ${key}`, error);
@@ -85,6 +85,6 @@ function refusals(controllers: readonly RegistrationController[]): readonly stri
   return [...reflectors].flatMap(({ kind, failure }) =>
     failure === undefined
       ? []
-      : [`registration: ${refusedKindText(kind, failure)}; what needs it does nothing until then`],
+      : [`registration: ${refusedKindText(kind, failure)}; until then, controllers that need it do nothing`],
   );
 }

@@ -8,15 +8,15 @@ import { CLUSTER_CONDITIONS } from '../../core/registration/cluster-conditions.t
 import {
   continuePresence,
   type HubPresence,
-  LOOK_EVERY_MS,
+  PRESENCE_CHECK_INTERVAL_MS,
 } from '../../core/registration/health/hub-presence.ts';
 import {
   graceMs,
   isKnownSilent,
   judgeClock,
   judgeLease,
-  type LeaseSeen,
-  seeLease,
+  type ObservedLease,
+  observeLease,
 } from '../../core/registration/health/judge-lease.ts';
 import { CLUSTER_LEASE, CLUSTER_NAME_LABEL } from '../../core/registration/names.ts';
 import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
@@ -30,14 +30,14 @@ import {
 import { reportEvent } from './report-event.ts';
 import { writeConditions } from './write-conditions.ts';
 
-/** Makes the lease of each cluster, and says so when an agent does not renew it. */
+/** Creates the lease of each cluster, and reports when an agent does not renew it. */
 export class WatchLeases implements RegistrationController {
   readonly name = 'health';
   readonly reads: readonly Reflector[];
   readonly #options: RegistrationOptions;
   readonly #clusters: Reflector;
   readonly #leases: Reflector;
-  readonly #seen = new Map<string, LeaseSeen>();
+  readonly #seen = new Map<string, ObservedLease>();
   #presence: HubPresence | undefined;
 
   constructor(options: RegistrationOptions) {
@@ -45,7 +45,7 @@ export class WatchLeases implements RegistrationController {
     this.#clusters = options.cache.of(MANAGED_CLUSTER);
     this.#leases = options.cache.of(LEASE);
     this.reads = [this.#clusters, this.#leases];
-    // From the beginning, also while another process leads: what was seen then counts.
+    // From the start, also while another process leads: renewals that were seen then count.
     for (const lease of this.#leases.store.list()) this.#see(lease);
     this.#leases.store.onChange(({ key, after }) => {
       if (after === undefined) this.#seen.delete(key);
@@ -67,7 +67,7 @@ export class WatchLeases implements RegistrationController {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       this.#look();
-      await sleep(this.#options.clock, LOOK_EVERY_MS, signal);
+      await sleep(this.#options.clock, PRESENCE_CHECK_INTERVAL_MS, signal);
     }
   }
 
@@ -100,7 +100,7 @@ export class WatchLeases implements RegistrationController {
     }
   }
 
-  /** The hub itself is asked before a fleet moves: a watch that broke in silence shows no renewals. */
+  /** Asks the hub itself before placements move, because a watch that broke silently shows no renewals. */
   async #isStillSilent(name: string): Promise<boolean> {
     try {
       const lease = await this.#options.hub.get(LEASE, { namespace: name, name: CLUSTER_LEASE });
@@ -112,7 +112,7 @@ export class WatchLeases implements RegistrationController {
       this.#see(lease);
       return this.#seen.get(leaseKey(name)) === before;
     } catch (error) {
-      // Agents do not reach a hub that does not answer: all of them get their time again.
+      // Agents cannot reach a hub that does not answer, so all of them get the full grace period again.
       if (!(error instanceof InputError)) this.#presence = undefined;
       throw error;
     }
@@ -134,7 +134,7 @@ export class WatchLeases implements RegistrationController {
     const { clock } = this.#options;
     const key = leaseKey(namespace);
     const now = { wallMs: clock.now(), monotonicMs: clock.monotonicMs() };
-    this.#seen.set(key, seeLease(this.#seen.get(key), lease, now));
+    this.#seen.set(key, observeLease(this.#seen.get(key), lease, now));
   }
 
   async #createLease(cluster: string): Promise<void> {
@@ -144,7 +144,7 @@ export class WatchLeases implements RegistrationController {
     const key = { namespace: cluster, name: CLUSTER_LEASE };
     const there = await hub.get(LEASE, key);
     if (there !== undefined) {
-      // One without the label is not watched.
+      // A lease without the label is not watched.
       if (there.metadata.labels?.[CLUSTER_NAME_LABEL] !== cluster)
         await hub.mergePatch(LEASE, key, { metadata: { labels } }, { fieldManager: REGISTRATION_MANAGER });
       return;

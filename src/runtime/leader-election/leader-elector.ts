@@ -11,7 +11,7 @@ import { planElection } from './plan-election.ts';
 
 export interface ElectorOptions {
   readonly store: LeaseStore;
-  /** Unique to this start of this process. */
+  /** Unique for each start of a process. */
   readonly identity: string;
   /** Checked already. */
   readonly timing: ElectionTiming;
@@ -27,14 +27,15 @@ const MAX_TRIES = 3;
 const RELEASE_LIMIT_MS = 3_000;
 
 /**
- * Takes the lease when it is free, renews it, and says whether this process may write. The rules are those of
- * client-go's tools/leaderelection, with one exception. A holder that cannot renew in time stops writing, and
- * continues when it finds that the lease still names it: then no other process has led. A lease that names another
- * process is lost permanently: what this process remembers may be wrong, so it ends and starts again.
+ * Takes the lease when it is free, renews it, and tells whether this process may write. The rules
+ * are those of client-go's tools/leaderelection, with one exception. A holder that cannot renew in
+ * time stops writing, and continues when it finds that the lease still names it: then no other
+ * process has led. A lease that names another process is lost permanently: what this process
+ * remembers may be wrong, so it ends and starts again.
  */
 export class LeaderElector implements Leadership {
   readonly #options: ElectorOptions;
-  /** Of all writes but those of the lease itself. */
+  /** The fence of all writes, except those of the lease itself. */
   readonly fence: LeaseFence;
   readonly #stop = new AbortController();
   readonly #waiting = new WaitList();
@@ -114,7 +115,7 @@ export class LeaderElector implements Leadership {
       this.#failure = undefined;
       this.#isDecided = true;
       this.#waiting.wake();
-      // As soon as the lease is free, with jitter so that not all processes try at the same moment.
+      // When the lease becomes free, with jitter, so that processes do not try at the same time.
       return Math.min(jittered, freeInMs + JITTER * random() * timing.retryPeriodMs);
     } catch (error) {
       this.#failed(error);
@@ -124,8 +125,9 @@ export class LeaderElector implements Leadership {
 
   /** @returns in how many milliseconds the lease is free; Infinity when this process holds it */
   async #takeOrRenew(): Promise<number> {
-    // The holder knows what is stored unless another process wrote: then its write fails, and it reads. One that lapsed reads first:
-    // where its writes are refused it would never notice that another process took the lease.
+    // The holder renews without reading first: if another process wrote the lease, its write fails,
+    // and it reads. A lapsed holder reads first: if its writes are refused, it would not notice
+    // that another process took the lease.
     let view = this.isHeld ? this.#view : undefined;
     for (let tries = 1; ; tries++) {
       view ??= await this.#look();

@@ -2,13 +2,16 @@
 export interface Leadership {
   /** It may write now. */
   readonly isHeld: boolean;
-  /** Resolves when it may write, at once where it may, or when aborted. */
+  /** Resolves when this process may write, or when aborted. */
   whenHeld(signal: AbortSignal): Promise<void>;
   /** Resolves when it is known whether this process leads or waits, or when aborted. */
   whenDecided(signal: AbortSignal): Promise<void>;
-  /** Calls back once, before this process may write for the first time; at once where it may already. */
+  /**
+   * Calls back once, before this process may write for the first time; immediately if it may
+   * already.
+   */
   onTakeOver(listener: (takeOver: TakeOver) => void): void;
-  /** Undefined where nobody is elected. */
+  /** Undefined without leader election. */
   status(): LeadershipStatus | undefined;
 }
 
@@ -16,9 +19,9 @@ export interface Leadership {
 export interface TakeOver {
   /** Name of the lease. */
   readonly lease: string;
-  /** Names the time during which one process holds the lease without a break. */
+  /** Identifies the period in which one process holds the lease without interruption. */
   readonly term: string;
-  /** The term before; undefined where there was no lease. */
+  /** The previous term; undefined if there was no lease. */
   readonly previousTerm: string | undefined;
 }
 
@@ -32,11 +35,11 @@ export interface LeadershipStatus {
   readonly lease: string;
   /** Identity of this process. */
   readonly identity: string;
-  /** Identity of the process that holds the lease, as seen last; '' when nobody does. */
+  /** Last known identity of the holder; '' if there is none. */
   readonly holder: string;
   /** How often the holder changed. */
   readonly transitions: number;
-  /** Why the lease cannot be read or written, for as long as that is so. */
+  /** Why the lease cannot be read or written, while this lasts. */
   readonly problem: string | undefined;
 }
 

@@ -1,6 +1,9 @@
 import { TransientError } from '../../core/errors.ts';
 
-/** A write that was not sent, or that was ended without an answer, since this process may not hold the lease any more. */
+/**
+ * A write that was not sent, or was aborted without a response, because this process may no longer
+ * hold the lease.
+ */
 export class LeaseNotHeldError extends TransientError {
   /**
    * @param lease its name

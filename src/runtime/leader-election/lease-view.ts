@@ -1,10 +1,12 @@
 import type { StoredLease } from './lease.ts';
 
-/** A lease as this process saw it last. Times are of this process's monotonic clock. */
+/**
+ * The last state of a lease that this process read. Times are of this process's monotonic clock.
+ */
 export interface LeaseView {
   /** Undefined: there is none. */
   readonly lease: StoredLease | undefined;
-  /** From then on another process than its holder may take it. */
+  /** When another process may take it. */
   readonly freeAtMs: number;
 }
 

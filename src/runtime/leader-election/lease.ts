@@ -1,4 +1,7 @@
-/** A lease as one process writes it and others read it. The times are by the holder's clock and only inform people. */
+/**
+ * A lease as one process writes it and others read it. The times are from the holder's clock, and
+ * are information only.
+ */
 export interface Lease {
   /** Identity of the process that holds it; '' when it was released. */
   readonly holder: string;
@@ -16,12 +19,18 @@ export interface StoredLease extends Lease {
   readonly version: string;
 }
 
-/** Names the time during which one process holds the lease without a break: also another one for a lease that was deleted and created. */
+/**
+ * Identifies the period in which one process holds the lease without interruption; a lease that was
+ * deleted and created again has a new term.
+ */
 export function termOf({ transitions, acquiredAtMs }: Lease): string {
   return `${transitions}@${acquiredAtMs}`;
 }
 
-/** Whether a term ended before another one of the same lease began. False where one of them cannot be read. */
+/**
+ * Whether a term ended before another one of the same lease started. False if one of them cannot be
+ * parsed.
+ */
 export function isEarlierTerm(term: string, other: string): boolean {
   const [a, b] = [TERM.exec(term), TERM.exec(other)];
   if (a === null || b === null) return false;
@@ -31,7 +40,10 @@ export function isEarlierTerm(term: string, other: string): boolean {
 
 const TERM = /^(\d+)@(\d+)$/;
 
-/** Where the lease is kept. A write names the version that it replaces, so that of two writers one fails. */
+/**
+ * The store of the lease. A write specifies the version that it replaces, so that one of two
+ * concurrent writers fails.
+ */
 export interface LeaseStore {
   /** For messages. */
   readonly name: string;

@@ -2,9 +2,9 @@ import type { Lease } from './lease.ts';
 import type { LeaseView } from './lease-view.ts';
 
 export type ElectionMove =
-  /** Another process holds it, for at least this long. */
+  /** Another process holds the lease for at least this long. */
   | { readonly kind: 'wait'; readonly forMs: number }
-  /** Take or renew it: create it where there is none, else replace the version that was seen. */
+  /** Take or renew the lease: create it, or replace the version that was read. */
   | { readonly kind: 'write'; readonly lease: Lease }
   /** This process held it and another one may have led since. */
   | { readonly kind: 'lost'; readonly holder: string };
@@ -23,7 +23,7 @@ export interface ElectionState {
   readonly wallMs: number;
 }
 
-/** What to do next about the lease. */
+/** The next step of the election. */
 export function planElection(state: ElectionState): ElectionMove {
   const { identity, isLeading, isHeld, view, nowMs, wallMs, leaseDurationMs: durationMs } = state;
   const { lease, freeAtMs } = view;

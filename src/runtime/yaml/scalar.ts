@@ -59,8 +59,8 @@ function resolveNumber(text: string): string | number {
   }
   if (!FLOAT.test(plain)) return text;
   const value = Number(plain);
-  // Go fails to parse what overflows and falls back to a string.
-  // No minus before zero: JSON, in which everything travels, has none.
+  // Go treats an overflow as a string. Negative zero becomes 0, because kubectl converts YAML to
+  // JSON.
   return Number.isFinite(value) ? value + 0 : text;
 }
 

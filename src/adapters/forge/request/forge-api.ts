@@ -118,7 +118,7 @@ export class ForgeApi {
 }
 
 /** Undefined for what the forge does not have. */
-export async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefined> {
+export async function undefinedIfNotFound<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;
   } catch (error) {

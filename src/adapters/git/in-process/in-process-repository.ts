@@ -24,7 +24,7 @@ import { parseTreeObject } from '../repository/tree-object.ts';
 
 type Ids = ReadonlyMap<string, string | undefined>;
 
-/** How far back the versions of a file are looked for. */
+/** Maximum number of commits in which versions of a file are searched. */
 const MAX_HISTORY = 10_000;
 /** Two commits that differ in more folders have no end, or are listed sooner. */
 const MAX_DIFFERENT_TREES = 100_000;
@@ -35,7 +35,7 @@ const MAX_DIFFERENT_TREES = 100_000;
  */
 export class InProcessRepository implements GitRepository {
   protected gitDir: string;
-  /** isomorphic-git keeps pack indexes in here; a fresh one makes it look at the disk again. */
+  /** The cache of isomorphic-git, with pack indexes; a new one makes it read the disk again. */
   protected cache: object = {};
   readonly #readTree: ReadTree;
   readonly #refs: RefReader = {
@@ -56,7 +56,7 @@ export class InProcessRepository implements GitRepository {
     return resolveGitRef(ref, this.#refs);
   }
 
-  /** Name of the tag that a ref leads to now; undefined when it is no tag, or when there is none. */
+  /** Name of the tag that a ref resolves to; undefined if it is not a tag or does not exist. */
   tagOf(ref: GitRef): Promise<string | undefined> {
     return tagOfRef(ref, this.#refs);
   }
@@ -209,7 +209,10 @@ function absent(error: unknown): undefined {
 
 type Store = Pick<Parameters<typeof git.readObject>[0], 'fs' | 'gitdir' | 'cache'>;
 
-/** Not git.readTree: one file with a backslash in its name, or a mode of old, made it refuse the whole repository. */
+/**
+ * Not git.readTree, which rejects the complete repository for one file with a backslash in its
+ * name, or with an obsolete mode.
+ */
 async function readTreeOf(store: Store, oid: string): Promise<readonly TreeLeaf[]> {
   const found = await git.readObject({ ...store, oid, format: 'content' });
   if (found.type === 'commit' && found.format === 'content') {

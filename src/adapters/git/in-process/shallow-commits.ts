@@ -8,7 +8,7 @@ export async function shallowCommits(gitDir: string): Promise<ReadonlySet<string
   return new Set(text.split('\n').filter((id) => id !== ''));
 }
 
-/** What a remote says of its own history; what it said before stays true of what was fetched then. */
+/** Adds the shallow commits of a remote; earlier ones stay valid for earlier fetches. */
 export async function recordShallow(gitDir: string, ids: readonly string[]): Promise<void> {
   const known = await shallowCommits(gitDir);
   if (ids.every((id) => known.has(id))) return;

@@ -65,9 +65,10 @@ export function gitEnvironment(input: GitEnvironmentInput): Record<string, strin
     'credential.helper': '',
     'gc.auto': '0',
     'maintenance.auto': 'false',
-    // Keep packs as they come: thousands of loose files are slower to read and impossible to watch.
+    // Keep received packs: thousands of loose objects are slower to read, and their size cannot be
+    // monitored.
     'fetch.unpackLimit': '1',
-    // Larger files go through git in pieces, never whole through its memory.
+    // git streams larger files instead of reading them into memory.
     'core.bigFileThreshold': '32m',
     'fetch.recurseSubmodules': 'false',
     'submodule.recurse': 'false',
@@ -81,7 +82,7 @@ export function gitEnvironment(input: GitEnvironmentInput): Record<string, strin
       ? {}
       : {
           [`http.${input.authorization.url}.extraHeader`]: `Authorization: ${input.authorization.value}`,
-          // git would send the header with every later request to the host that a first answer pointed to.
+          // After a redirect, git would send the header with every later request to the other host.
           'http.followRedirects': 'false',
         }),
     ...input.config,
@@ -98,7 +99,7 @@ function addConfig(environment: Record<string, string>, config: Readonly<Record<
   });
 }
 
-/** ssh without the user's configuration; only the given key, only known hosts, never a question. */
+/** ssh without the user's configuration; only the given key, only known hosts, no prompts. */
 function sshCommand(ssh: SshAuth | undefined): string {
   const options = [
     'BatchMode=yes',

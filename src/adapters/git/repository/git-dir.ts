@@ -17,7 +17,10 @@ export async function findEnclosingGitDir(folder: string): Promise<FoundGitDir |
   }
 }
 
-/** The `.git` of a work tree, what a linked work tree's or a submodule's `.git` names, or the folder itself as a bare repository. */
+/**
+ * The `.git` of a work tree, the target of the `.git` file of a linked work tree or submodule, or
+ * the folder itself as a bare repository.
+ */
 export async function resolveGitDir(folder: string): Promise<string | undefined> {
   const dotGit = path.join(folder, '.git');
   const info = await infoOf(dotGit);

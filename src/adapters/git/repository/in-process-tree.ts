@@ -25,7 +25,7 @@ export async function listTreeObject(
   }
 }
 
-/** What differs between two trees; subtrees with equal ids are not looked into. */
+/** The differences between two trees; subtrees with equal ids are skipped. */
 export async function diffTreeObjects(
   readTree: ReadTree,
   from: string | undefined,

@@ -2,8 +2,9 @@ import { BugError, InputError } from '../../../core/errors.ts';
 import type { FileVersion, TreeChange, TreeEntry } from './git-repository.ts';
 
 /**
- * A tree may name one and the same subtree again and again, so that a repository of a few kilobytes lists more files than anybody can
- * count. The largest real ones hold about half as many as this.
+ * Maximum number of entries. A tree may reference one subtree many times, so that a repository of a
+ * few kilobytes has billions of files. The largest real repositories have about half as many as
+ * this.
  */
 export const MAX_TREE_ENTRIES = 1_000_000;
 /** Room for that many paths of 75 bytes. */

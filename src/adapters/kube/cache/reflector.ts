@@ -9,7 +9,7 @@ import { sleep } from '../../../runtime/sleep.ts';
 import { WaitList } from '../../../runtime/wait-list.ts';
 import { ObjectStore } from './object-store.ts';
 import { SilenceTimer } from './silence-timer.ts';
-import { isWatchInHistory, wentBack } from './watch-proof.ts';
+import { isWatchInHistory, isListOlderThanWatch } from './watch-proof.ts';
 import { withoutManagedFields } from './without-managed-fields.ts';
 
 export interface ReflectorOptions extends ListOptions {
@@ -181,7 +181,7 @@ export class Reflector {
     const { items, resourceVersion } = await api.list(kind, { namespace, labelSelector, fieldSelector });
     // The next list follows at once then: others may have found more. Nothing of this one counts before all know of it.
     const isOther =
-      !this.#isAnotherHistory && (this.#isDoubted || wentBack(this.store, items, this.#reached));
+      !this.#isAnotherHistory && (this.#isDoubted || isListOlderThanWatch(this.store, items, this.#reached));
     if (isOther) await this.#meetOtherHistory();
     this.store.replace(
       items.map((object) => this.#slim(object)),

@@ -57,7 +57,7 @@ export async function isWatchInHistory(options: WatchProofOptions, signal: Abort
  * Whether a list shows a state from before the position that a watch had reached: an object went back, or one that the watch must have
  * shown is not known. A server whose watches do not reach back to the position after a restore asks for such a list (410).
  */
-export function wentBack(
+export function isListOlderThanWatch(
   store: Pick<ObjectStore, 'get'>,
   items: readonly KubeObject[],
   reached: string | undefined,

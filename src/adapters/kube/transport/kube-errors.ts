@@ -59,7 +59,7 @@ export function errorForStatus(
 /** Code of the error about an applied object that does not fit the schema of its kind. */
 export const SCHEMA_MISMATCH = 'kube.schemamismatch';
 
-const SCHEMA_HINT = 'correct the field; the object as a whole is refused until then';
+const SCHEMA_HINT = 'correct the field; the hub rejects the complete object until then';
 
 /**
  * Whether an applied object does not fit the schema of its kind: an unknown field, a wrong type, two items with one key. The server answers

@@ -14,7 +14,7 @@ const KNOWN: readonly KnownKind[] = [
 const BY_TYPE = new Map(KNOWN.map((known) => [`${apiVersionOf(known.info)} ${known.info.kind}`, known]));
 const BY_GROUP_KIND = new Map(KNOWN.map((known) => [`${known.info.group} ${known.info.kind}`, known]));
 
-/** The kind an object says it is: `known`, `other-version` of a kind we know, or `unknown`. */
+/** The kind of an object: `known`, `other-version` of a known kind, or `unknown`. */
 export type KindLookup =
   | { readonly state: 'known'; readonly known: KnownKind }
   | { readonly state: 'other-version'; readonly expected: string }

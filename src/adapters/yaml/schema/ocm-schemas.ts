@@ -25,9 +25,9 @@ const groupIndex = {
 };
 
 /**
- * Where a manifest is held to other rules than a hub's. Statuses that Berth writes itself are not read from files. OCM's definitions take
- * any text for the mode and the operator, any number of clusters and a binding to no set; what its controllers do with those is nothing
- * that anybody wants.
+ * Rules for manifests that differ from those of a hub. Statuses that Berth writes are not read from
+ * files. OCM's definitions accept any mode, operator and number of clusters, and a binding without
+ * a set, for which its controllers have no useful behaviour.
  */
 const REPLACED: Readonly<Record<string, Replacements>> = {
   ManagedCluster: {
@@ -52,7 +52,7 @@ const REPLACED: Readonly<Record<string, Replacements>> = {
   ManifestWorkReplicaSet: { ...groupIndex, '.status': any },
 };
 
-/** A kind whose fields we know, and the one version of it that we read. */
+/** A kind whose fields are known, and its supported version. */
 export interface KnownKind {
   readonly info: KindInfo;
   readonly schema: ObjectSchema;

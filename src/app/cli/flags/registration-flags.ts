@@ -22,7 +22,7 @@ export interface RegistrationFlags {
   readonly agentId?: string;
 }
 
-/** The shortest life that the certificates API takes is ten minutes; OCM's agent asks for an hour at least. */
+/** The certificates API accepts ten minutes or more; OCM's agent requires at least an hour. */
 const SHORTEST_CERTIFICATE_SECONDS = 3_600;
 
 export function addRegistrationFlags(command: Command): Command {
@@ -42,7 +42,7 @@ export function addRegistrationFlags(command: Command): Command {
     )
     .option(
       '--client-cert-expiration-seconds <n>',
-      'life of the certificate to ask for; 0: the hub decides',
+      'requested lifetime of the certificate; 0: the hub decides',
       '0',
     )
     .option('--spoke-external-server-urls <url...>', 'how others reach the API server of the cluster')
@@ -58,14 +58,13 @@ export function addRegistrationFlags(command: Command): Command {
     .option('--reserved-cluster-claim-suffixes <suffix...>', 'names that end so are reserved')
     .option(
       '--hub-connection-timeout <duration>',
-      'with several hubs: leave one that does not answer for so long',
+      'with several hubs: leave one that does not respond for this long',
       '10m',
     );
 }
 
 /**
- * What the flags say of registering; undefined: nothing.
- * @throws InputError for flags that do not go together
+ * The registration settings of the flags; undefined: none. @throws InputError for conflicting flags
  */
 export function registeringPair(flags: RegistrationFlags): RegisteringPair | undefined {
   const { bootstrapKubeconfig, hubKubeconfigDir, hubKubeconfigSecret, hostingKubeconfig } = flags;

@@ -12,17 +12,18 @@ import type { ControllerHttpOptions } from './controller-http-options.ts';
 import { publishedPluginSource } from './published-plugin-source.ts';
 import { webhookRoute } from './webhook-route.ts';
 
-/** Of each token: a tenant that asks again and again must not fill the log. */
+/** Minimum interval of logged refusals per token, so that one client cannot fill the log. */
 const REFUSALS_LOGGED_EVERY_MS = 60_000;
 
 export interface ControllerHttp extends HttpListener {
-  /** Begins to load what the first request of a person, a monitor or a forge would have to wait for. */
+  /** Starts to load the modules that the first request of a person, a monitor or a forge needs. */
   prepare(): void;
 }
 
 /**
- * The plugin endpoint is asked at every reconcile of every ApplicationSet: it sits on node:http directly. What people, monitors
- * and forges ask goes through express, which is loaded when somebody asks: a start has better things to do.
+ * The plugin endpoint is asked at every reconcile of every ApplicationSet: it uses node:http
+ * directly. Requests of people, monitors and forges use express, which is loaded on demand to keep
+ * the start fast.
  */
 export async function serveHttp(parts: ControllerHttpOptions): Promise<ControllerHttp | undefined> {
   const { http } = parts.options;
@@ -38,7 +39,8 @@ export async function serveHttp(parts: ControllerHttpOptions): Promise<Controlle
   });
   // Secrets that cannot be read are reported now, not at the first delivery.
   const webhooks = webhookRoute(parts);
-  const loadRoutes = async () => (await import('./people-routes.ts')).peopleRoutes(parts, tokens, webhooks);
+  const loadRoutes = async () =>
+    (await import('./controller-routes.ts')).controllerRoutes(parts, tokens, webhooks);
   let routes: ReturnType<typeof loadRoutes> | undefined;
   const pair = http.tls === undefined ? undefined : new TlsPair(http.tls, log);
   const listener = await listenHttp({ ...http, tls: pair?.identity }, async (request, response) => {
@@ -78,7 +80,10 @@ async function openTokens(file: string | undefined, { options }: ControllerHttpO
   return new Opened({ file, clock: options.clock, log: options.log });
 }
 
-/** Which token asked for what is in the metrics; a refusal is also in the log, with the name of the token, never the token. */
+/**
+ * Counts requests by token in the metrics, and logs refusals with the name of the token, never with
+ * the token.
+ */
 function reportAnswers({ metrics, options }: ControllerHttpOptions): (answer: PluginAnswer) => void {
   const loggedAtMs = new Map<string, number>();
   return (answer) => {

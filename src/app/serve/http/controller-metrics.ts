@@ -14,7 +14,7 @@ interface AnsweredRequest {
 /** Names of ApplicationSets come from outside: a bounded number of them become labels. */
 const MAX_APPLICATION_SETS = 500;
 
-/** What is measured; text for /metrics comes from `registry`. */
+/** The metrics of the controller; `registry` renders /metrics. */
 export class ControllerMetrics {
   readonly registry = new Registry();
   readonly #published: Counter;
@@ -112,7 +112,7 @@ export class ControllerMetrics {
     });
   }
 
-  /** A number that is read when somebody asks. */
+  /** A gauge that is read at each scrape. */
   gauge(name: string, help: string, collect: () => number): void {
     new Gauge({
       name,
@@ -124,7 +124,7 @@ export class ControllerMetrics {
     });
   }
 
-  /** The same for one number per kind. */
+  /** The same with a label for the kind. */
   gaugePerKind(name: string, help: string, collect: () => ReadonlyMap<string, number>): void {
     this.gaugePerLabels(name, help, ['kind'], () =>
       [...collect()].map(([kind, value]) => ({ labels: { kind }, value })),

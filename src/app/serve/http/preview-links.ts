@@ -6,7 +6,7 @@ import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '../../../runtime/file
 const DAY_MS = 86_400_000;
 const LIFETIME_DAYS = 7;
 
-/** Signs paths, so that who has the link may read what is there until it expires, and nothing else. */
+/** Signs paths: a link gives access to its path only, until it expires. */
 export class PreviewLinks {
   readonly #key: Buffer;
 

@@ -13,7 +13,9 @@ const ON_EMPTY_ANNOTATION = 'berth.dev/on-empty';
 
 type Parts = Pick<ControllerHttpOptions, 'publishedPlacements' | 'inventory' | 'commitOf' | 'waves'>;
 
-/** What the plugin endpoint reads: published decisions, and what the controller has read of the clusters. */
+/**
+ * The data of the plugin endpoint: published decisions and clusters, from the controller's memory.
+ */
 export function publishedPluginSource({
   publishedPlacements,
   inventory,

@@ -3,13 +3,13 @@ import type { KindInfo } from '../../../core/model/kinds.ts';
 import type { ListOptions, ObjectKey } from '../../../core/ports.ts';
 import type { PlannedRevisions } from '../plan-revisions.ts';
 
-/** A read of the hub, which the process of the controller makes. */
+/** A read of the hub, which the controller's process performs. */
 export type HubRead =
   | { readonly method: 'get'; readonly kind: KindInfo; readonly key: ObjectKey }
   | { readonly method: 'list'; readonly kind: KindInfo; readonly options: ListOptions | undefined }
   | { readonly method: 'resolve'; readonly apiVersion: string; readonly kind: string };
 
-/** From the process that plans. */
+/** A message from the process that plans. */
 export type PlannerMessage =
   | { readonly type: 'ask'; readonly id: number; readonly read: HubRead }
   | { readonly type: 'planned'; readonly planned: PlannedRevisions }
@@ -21,7 +21,7 @@ export type HubAnswer = { readonly type: 'answer'; readonly id: number } & (
   | { readonly error: SentError }
 );
 
-/** An error as another process may have it. */
+/** An error in a form that can be sent to another process. */
 export interface SentError {
   readonly kind: 'input' | 'transient' | 'other';
   readonly code: string;

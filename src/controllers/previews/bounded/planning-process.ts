@@ -11,7 +11,7 @@ import { residentBytes } from '../../../runtime/resident-bytes.ts';
 import type { PlannedRevisions, PlanRevisionsInput } from '../plan-revisions.ts';
 import { FrameReader, frameOf } from './frames.ts';
 import { SentObjects } from './numbered-objects.ts';
-import { boundHit, type PlanBounds } from './plan-bounds.ts';
+import { boundExceeded, type PlanBounds } from './plan-bounds.ts';
 import { jobOf } from './plan-job.ts';
 import {
   type HubAnswer,
@@ -106,9 +106,9 @@ export class PlanningProcess {
   async plan(input: PlanRevisionsInput, signal: AbortSignal): Promise<PlannedRevisions> {
     const { timeMs, memoryMiB } = this.#bounds;
     const onAbort = (): void => this.#stop(signal.reason as Error);
-    const deadline = setTimeout(() => this.#stop(boundHit('timeMs', this.#bounds)), timeMs);
+    const deadline = setTimeout(() => this.#stop(boundExceeded('timeMs', this.#bounds)), timeMs);
     const watch = setInterval(() => {
-      if (this.residentMiB > memoryMiB * 1.5) this.#stop(boundHit('memoryMiB', this.#bounds));
+      if (this.residentMiB > memoryMiB * 1.5) this.#stop(boundExceeded('memoryMiB', this.#bounds));
     }, LOOK_MS);
     try {
       const outcome = await new Promise<Outcome>((settle) => {
@@ -151,7 +151,7 @@ export class PlanningProcess {
     const untrack = childProcessGroups.track(child.pid);
     child.stdout.on('data', (chunk: Buffer) => {
       const messages = this.#isOver ? [] : this.#frames.push(chunk);
-      if (messages === 'too-large') this.#stop(boundHit('outputBytes', this.#bounds));
+      if (messages === 'too-large') this.#stop(boundExceeded('outputBytes', this.#bounds));
       else for (const message of messages) this.#take(message as PlannerMessage);
     });
     // It ended: `close` says how.
@@ -195,7 +195,7 @@ export class PlanningProcess {
   #endedBy(code = this.#child.exitCode, signal = this.#child.signalCode): Error {
     // 134: a shell's word for SIGABRT.
     if ((signal !== null && HEAP_FULL.includes(signal)) || code === 134)
-      return boundHit('memoryMiB', this.#bounds);
+      return boundExceeded('memoryMiB', this.#bounds);
     return new TransientError(`ended without a plan (${signal ?? `exit code ${code}`})`, {
       code: 'plan.process',
       subject: 'The process that plans',

@@ -11,8 +11,8 @@ import type { Inventory } from '../../../core/preview/inventory/inventory.ts';
 import { CLUSTER_FIELD } from '../../../core/preview/inventory/redact-object.ts';
 
 /**
- * The hub of an inventory: answers reads as the hub answered when the inventory was written, so that the code that plans on a hub plans
- * on it. What could not be read then cannot be read now.
+ * A hub that is read from an inventory. It answers reads as the real hub did when the inventory was written, so that
+ * plans use the same code. A kind that could not be read then cannot be read now.
  */
 export class InventoryApi implements KubeApi {
   readonly #inventory: Inventory;
@@ -47,7 +47,7 @@ export class InventoryApi implements KubeApi {
     const found = this.#inventory.kinds.find(
       (info) => info.kind === kind && apiVersionOf(info) === apiVersion,
     );
-    // Only where all definitions are known a missing one means that the kind is not served.
+    // A missing definition means that the kind is not served only if all definitions are known.
     if (found === undefined) this.#requireRead(CUSTOM_RESOURCE_DEFINITION);
     return found;
   }
@@ -91,7 +91,7 @@ export class InventoryApi implements KubeApi {
   }
 }
 
-/** Existence and equality, by labels and by name: what plans ask for. */
+/** Supports existence and equality of labels, and equality of the name. Plans use no other selectors. */
 function isAsked({ metadata }: KubeObject, { namespace = '', labelSelector = '' }: ListOptions): boolean {
   if (namespace !== '' && metadata.namespace !== namespace) return false;
   if (labelSelector === '') return true;

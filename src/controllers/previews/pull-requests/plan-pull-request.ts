@@ -19,16 +19,16 @@ export interface PullRequestPlannerOptions {
   readonly sources: readonly PlannedSource[];
   readonly repository: PreviewRepository;
   readonly snapshot: () => Snapshot;
-  /** What ApplicationSets are rendered with, as it is now. */
+  /** The current context for rendering ApplicationSets. */
   readonly argoPart: () => Promise<Pick<PlanRevisionsInput, 'applications' | 'argocdClusters' | 'notes'>>;
-  /** Why what is known of the hub is not the present. */
+  /** Why the known state of the hub may be outdated; undefined if it is current. */
   readonly staleness: () => string | undefined;
   readonly decides: 'own' | 'all';
   readonly budgetOf: (placement: Placement) => RemovalBudget | undefined;
   /** Version of Berth, for the token of the plan. */
   readonly engine: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Plans within bounds. */
+  /** Plans within the bounds. */
   readonly planWithin: (input: PlanRevisionsInput, signal: AbortSignal) => Promise<PlannedRevisions>;
 }
 
@@ -41,8 +41,8 @@ export interface PlannedPullRequest {
 }
 
 /**
- * Plans what merging a pull request changes on the hub as it is now. What is wrong with the pull request itself is an outcome:
- * conflicts, a bound that it hits, commits that cannot be read.
+ * Plans what merging a pull request changes on the current hub. Problems of the pull request itself are outcomes, not
+ * errors: conflicts, an exceeded bound, or commits that cannot be read.
  * @throws TransientError when the forge or the hub does not answer
  */
 export async function planPullRequest(
@@ -81,7 +81,7 @@ export async function planPullRequest(
       ...plan,
       base: { ...plan.base, name: baseBranch },
       notEvaluated: [
-        ...(stale === undefined ? [] : [`The hub as it was read last counts: ${stale}.`]),
+        ...(stale === undefined ? [] : [`The plan uses the last known state of the hub: ${stale}.`]),
         ...plan.notEvaluated,
       ],
     };

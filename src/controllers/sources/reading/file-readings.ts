@@ -18,19 +18,22 @@ export interface FileVersionReading extends FileReading {
 
 export interface FileReadingTools {
   readonly limits: ManifestLimits;
-  /** Absent: nothing is remembered across restarts. */
+  /** Absent: nothing is cached. */
   readonly cache?: ParsedFiles | undefined;
-  /** Absent: everything is parsed here. */
+  /** Absent: everything is parsed in the main thread. */
   readonly pool?: ParsePool | undefined;
   readonly threadsFromBytes?: number | undefined;
 }
 
 type OnFile = (path: string, reading: FileVersionReading) => void;
 
-/** Fewer files than this are parsed sooner than the cache is read. */
+/** For fewer files, parsing is faster than reading the cache. */
 const CACHE_FROM_FILES = 64;
 
-/** Reads and parses files; calls back for each of them, in no order. Throws when the repository cannot be read. */
+/**
+ * Reads and parses files, and calls back for each of them in no particular order. @throws when the repository cannot be
+ * read
+ */
 export async function readFiles(
   repository: GitRepository,
   files: readonly TreeFile[],
@@ -74,7 +77,7 @@ function unreadable(
   if (blob.state === 'too-large') return tooLargeFile(path, blob.sizeBytes, limits.maxFileBytes);
   return refusedFile(path, {
     code: 'git.missing-blob',
-    message: `the repository does not hold the file's content (blob ${blob.id.slice(0, 12)})`,
+    message: `the repository does not contain the file's content (blob ${blob.id.slice(0, 12)})`,
     hint: 'fetch the repository again, without a partial clone filter',
   });
 }

@@ -128,7 +128,7 @@ describe('berth init', () => {
     const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get'] }];
     await onHub().create(CLUSTER_ROLE, { ...role, rules });
     const { stdout } = await berth('init', '--no-start');
-    expect(stdout).toContain(`ClusterRole ${name} is there already, and is left as it is`);
+    expect(stdout).toContain(`ClusterRole ${name} exists already, and is not changed`);
     expect((await berth('clean')).stdout).toMatch(/^\d+ objects deleted$/m);
     expect(await onHub().get(CLUSTER_ROLE, { namespace: '', name })).toMatchObject({ rules });
     expect(await namespace(onHub(), 'berth-system')).toBeUndefined();
@@ -300,7 +300,7 @@ describe('berth join', () => {
     const args = ['--hub-token', 'old', '--hub-apiserver', server, '--cluster-name', 'edge'];
     const { code, stderr } = await berth('join', ...args, '--context', 'cluster1');
     expect(code).toBe(1);
-    expect(stderr).toContain('--hub-token: the hub does not know it');
+    expect(stderr).toContain('--hub-token: the hub rejects the token');
     expect(await namespace(onCluster(), 'open-cluster-management-agent')).toBeUndefined();
   });
 

@@ -28,7 +28,7 @@ export const argocdDoctorCommand: CliCommand = {
   register(program, run) {
     const command = argocdCommand(program)
       .command('doctor')
-      .description('say what is wrong between Argo CD and Berth, and how to correct it')
+      .description('find problems between Argo CD and Berth, and how to correct them')
       .option('--url <url>', 'where Berth is reached from here, instead of the baseUrl of the ConfigMaps')
       .addOption(outputOption());
     addArgocdFlags(command)

@@ -10,7 +10,7 @@ export const argocdRenderCommand: CliCommand = {
   register(program, run) {
     const command = argocdCommand(program)
       .command('render')
-      .description('say which Applications an ApplicationSet makes, without Argo CD')
+      .description('render the Applications of an ApplicationSet, without Argo CD')
       .argument(
         '<file>',
         'YAML with ApplicationSets, and with ConfigMaps and cluster Secrets where they need them',

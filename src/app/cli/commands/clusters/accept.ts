@@ -31,7 +31,7 @@ Approved are requests of the agent of the cluster that a bootstrap user made. Wh
 cluster, none is approved until --requesters names the right one.
 `;
 
-/** `berth accept`: what a person does who lets clusters join. */
+/** `berth accept`: accepts clusters and approves their certificate requests. */
 export const acceptCommand: CliCommand = {
   register(program, run) {
     const command = program
@@ -43,7 +43,7 @@ export const acceptCommand: CliCommand = {
       .option('--skip-approve-check', 'approve requests of users that are no bootstrap users, too', false)
       .option('--wait', 'wait for the clusters and their requests', false)
       .option('--timeout <duration>', 'how long --wait waits: a duration, or seconds', '5m')
-      .option('--dry-run', 'say what would be done, and do nothing', false);
+      .option('--dry-run', 'print what would be done, and change nothing', false);
     addHubFlags(command)
       .addHelpText('after', HELP)
       .action(run((io, flags: AcceptFlags) => accept(io, flags)));
@@ -67,7 +67,7 @@ async function accept(io: CliIo, flags: AcceptFlags): Promise<ExitCode> {
   return 0;
 }
 
-/** @throws InputError when no request is approved, at once or at the deadline */
+/** @throws InputError when no request is approved before the deadline */
 async function acceptOne(
   io: CliIo,
   hub: KubeApi,
@@ -107,7 +107,9 @@ async function acceptOne(
   tell(`Managed cluster ${cluster} is accepted: its agent joins with the certificate`);
 }
 
-/** The cluster may come, the hub may answer again, and who decided a request was faster. */
+/**
+ * Errors that are retried: the cluster does not exist yet, the hub does not respond, or a conflict.
+ */
 function mayChange(error: unknown): boolean {
   if (error instanceof InputError) return error.code === 'kube.notfound';
   return error instanceof TransientError || error instanceof ConflictError;

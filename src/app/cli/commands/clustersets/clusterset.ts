@@ -90,7 +90,7 @@ function addVerb<Flags extends ClusterSetFlags>(parent: Command, run: RunAction,
   const command = parent
     .command(`${word} <set>`)
     .description(description)
-    .option('--dry-run', 'say what would be done, and do nothing', false);
+    .option('--dry-run', 'print what would be done, and change nothing', false);
   addHubFlags(addOptions(command))
     .addHelpText(
       'after',

@@ -4,7 +4,7 @@ import { errorText, InputError, TransientError } from '../../../../core/errors.t
 import { isLoopbackHost } from '../../../../runtime/loopback-host.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 
-/** Flags of commands that ask a running controller. */
+/** Flags of commands that call a running controller. */
 export interface ControllerFlags {
   readonly server: string;
   readonly tokenFile: string;
@@ -19,7 +19,7 @@ export function addControllerFlags(command: Command): Command {
     );
 }
 
-/** @throws TransientError when nobody answers, InputError when the controller refuses */
+/** @throws TransientError when the controller cannot be reached, InputError when it refuses */
 export async function askController(
   io: Pick<CliIo, 'stderr'>,
   flags: ControllerFlags,
@@ -64,7 +64,7 @@ async function readToken(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw new InputError(`cannot be read: ${errorText(cause)}`, { code: 'cli.token', subject: file, cause });
   });
-  // A file of a client may hold what the controller would not take.
+  // The token file of a client may have entries that the controller would reject.
   const [first = ''] = text.split('\n');
   if (/^[^\s{#:]+$/.test(first.trim())) return first.trim();
   const { parseTokenFile } = await import('../../../../../plugin/tokens/token-file.ts');

@@ -20,7 +20,7 @@ export function addRegistrationFlags(command: Command): Command {
       '--registration <controller...>',
       `run these controllers of registration, where OCM’s do not run: ${DUTIES.join(', ')}; all (docs/registration.md)`,
     )
-    .option('--auto-accept-user <user...>', 'users who may register any cluster without a person')
+    .option('--auto-accept-user <user...>', 'users whose clusters are accepted without approval')
     .option(
       '--auto-accept-rule <cel...>',
       'accept a cluster when this is true of managedCluster and request (username, groups, uid, extra)',

@@ -51,7 +51,7 @@ export const releaseCommand: CliCommand = {
         'release those of the pulled Applications in this namespace that no ApplicationSet made',
       )
       .option('--namespace <name>', 'with --source: namespace of the controller’s objects', DEFAULT_NAMESPACE)
-      .option('--as <name>', 'a name for the record, beside the Kubernetes user that the hub knows')
+      .option('--as <name>', 'a name for the record, in addition to the Kubernetes user')
       .addHelpText('after', EXAMPLES)
       .action(
         run((io, placement: string | undefined, flags: ReleaseFlags) => runRelease(io, placement, flags)),
@@ -92,7 +92,7 @@ async function runRelease(io: CliIo, placement: string | undefined, flags: Relea
   });
 }
 
-/** @throws InputError for what is not `NAMESPACE/NAME` */
+/** @throws InputError for an argument other than `NAMESPACE/NAME` */
 function placementKey(placement = ''): ObjectKey {
   const [namespace = '', name = '', more] = placement.split('/');
   if (namespace === '' || name === '' || more !== undefined)

@@ -110,7 +110,7 @@ export const serveCommand: CliCommand = {
         'hold all changes when the hub was not confirmed for this long',
         '5m',
       )
-      .option('--poll <duration>', 'how often Git is asked', '60s');
+      .option('--poll <duration>', 'how often Git is polled', '60s');
     addListenFlags(command);
     addAdmissionFlags(addRegistrationFlags(addServeArgocdFlags(command)));
     addElectionFlags(command)
@@ -135,7 +135,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   if (isWithoutSources ? !isForClusters : flags.repo !== undefined && flags.config !== undefined)
     throw wrongOption(
       '--repo',
-      `got ${isWithoutSources ? 'nothing' : 'it beside --config'}, expected either --repo or --config; both may be left out with --registration`,
+      `got ${isWithoutSources ? 'neither' : 'both'}, expected either --repo or --config; both may be left out with --registration`,
     );
   checkListening(flags);
   const budget = parseRemovalBudget(flags.removalBudget);
@@ -181,7 +181,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
     env: io.env,
   };
   const fleet = await serveController(options);
-  // After everything that has to know of a take-over has subscribed.
+  // Started after all listeners for a take-over have subscribed.
   elector?.start();
   const isLost = stopOnSignalOrLoss(io.signal, elector, () => void fleet.close());
   onAbort(io.cutOff, () => {
@@ -227,7 +227,7 @@ async function printRbac(
   return 0;
 }
 
-/** Without any, of the one that has no name of its own. */
+/** Without sources, the name of the default source. */
 function namesOf(sources: readonly Parameters<typeof sourceNameOf>[0][]): readonly string[] {
   return sources.length === 0 ? [sourceNameOf({})] : sources.map(sourceNameOf);
 }
@@ -239,7 +239,7 @@ function appliedKindsOf(
   return (sync ?? otherwise) === 'apply' ? kinds : [];
 }
 
-/** From the settings file, or from the flags; what is wrong there is said before anybody looks for a hub. */
+/** From the settings file, or from the flags. Errors are reported before a hub is contacted. */
 async function readSources(io: CliIo, flags: ServeFlags, sync: ServeSource['sync']): Promise<ReadSources> {
   if (flags.config === undefined) {
     const sources = sourcesOfFlags(flags, sync, io.cwd);

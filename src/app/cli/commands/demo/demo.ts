@@ -23,9 +23,7 @@ export const demoCommand: CliCommand = {
   register(program, run) {
     program
       .command('demo')
-      .description(
-        'run the whole of Berth on this machine: hub, clusters, agents, Git repository, controller',
-      )
+      .description('run all of Berth on this machine: hub, clusters, agents, Git repository, controller')
       .option('--once', 'exit after the last step', false)
       .option('--data <dir>', 'keep the data there (default: .berth/demo, removed at the end)')
       .addHelpText('after', EXAMPLES)
@@ -42,10 +40,11 @@ export const demoCommand: CliCommand = {
             version: await packageVersion(),
             runBerth: (args, into) => runCommands([planCommand], args, into),
           });
-          // A failed story keeps its logs; a good one leaves nothing behind unless it was asked to.
+          // A failed demo keeps its logs; a successful one removes everything unless told
+          // otherwise.
           if (flags.data === undefined && code === 0) {
             await rm(dataDir, { recursive: true, force: true });
-            // `.berth` too, unless somebody keeps something else in it.
+            // Also removes `.berth`, if it is empty.
             await rmdir(dirname(dataDir)).catch(() => undefined);
           }
           return code;

@@ -39,7 +39,7 @@ export const replayCommand: CliCommand = {
         '--repo <folder>',
         'a clone to rebuild the inputs from, with the current hub, where they are not stored',
       )
-      .option('--hub', 'take the record from a hub; only the inputs come from the data directory', false);
+      .option('--hub', 'read the record from a hub; only the inputs come from the data directory', false);
     addHubFlags(command)
       .addHelpText('after', EXAMPLES)
       .action(run((io, hash: string, flags: ReplayFlags) => runReplay(io, hash, flags)));
@@ -54,7 +54,9 @@ async function runReplay(io: CliIo, hash: string, flags: ReplayFlags): Promise<E
   const record = found[0];
   if (record === undefined || found.length > 1)
     throw new InputError(
-      found.length > 1 ? `fits ${found.length} records, give more of the hash` : 'is not in the history',
+      found.length > 1
+        ? `matches ${found.length} records; give more digits of the hash`
+        : 'is not in the history',
       {
         code: 'history.record',
         subject: `record ${hash}`,
@@ -66,7 +68,7 @@ async function runReplay(io: CliIo, hash: string, flags: ReplayFlags): Promise<E
     (candidate) => namespacedName(candidate.placement.metadata) === record.placement,
   );
   const again = result === undefined ? 'nothing' : decidedText(result);
-  // The compact record of a hub has no text, only what it hashes to.
+  // The compact record of a hub contains only the hash of the decision's text.
   const isWhole = 'decided' in record;
   const recorded = isWhole ? record.decided : `sha256 ${record.decidedSha256}`;
   const computed = isWhole ? again : `sha256 ${sha256(again)}`;
@@ -92,11 +94,11 @@ async function runReplay(io: CliIo, hash: string, flags: ReplayFlags): Promise<E
 
 interface Inputs {
   readonly snapshot: Snapshot;
-  /** What to say of them; '' for the recorded ones. */
+  /** Their origin, for the message; '' for the recorded ones. */
   readonly from: string;
 }
 
-/** The recorded inputs; where they are not at hand, and a clone is named, those that can be put together again. */
+/** The recorded inputs; if they are not available and a clone is given, the rebuilt ones. */
 async function inputsOf(
   io: CliIo,
   flags: ReplayFlags,

@@ -2,7 +2,10 @@ import type { Command } from 'commander';
 import type { GivenFiles } from '../../../../hub/hub-options.ts';
 import { wrongValue } from '../../flags/wrong-option.ts';
 
-/** Each member has a store of its own and five watches of its simulated workloads in this process: a thousand take about a gigabyte. */
+/**
+ * Maximum number of members: each has a store and five watches of simulated workloads in this
+ * process, so a thousand need about a gigabyte.
+ */
 const MEMBER_LIMIT = 1000;
 
 /** `HOST:PORT`, `:PORT` or `[::1]:PORT`. @throws InputError */

@@ -30,7 +30,7 @@ Examples:
 export function revokeCommand(hub: Command, run: RunAction): void {
   hub
     .command('revoke')
-    .description('revoke the credentials of a user, or one token; may run beside the hub')
+    .description('revoke the credentials of a user, or one token; the hub may be running')
     .requiredOption('--data <dir>', 'data directory of the hub')
     .option(
       '--user <name>',
@@ -45,7 +45,7 @@ async function revoke(io: CliIo, { data, user, tokenFile }: RevokeFlags): Promis
   if ((user === undefined) === (tokenFile === undefined))
     throw wrongOption(
       '--user',
-      `got ${user === undefined ? 'nothing' : 'it beside --token-file'}, expected either --user or --token-file`,
+      `got ${user === undefined ? 'neither' : 'both'}, expected either --user or --token-file`,
     );
   const { revokeToken, revokeUser } = await import('../../../../hub/maintenance/revoke-credentials.ts');
   const dataDir = resolve(io.cwd, data);

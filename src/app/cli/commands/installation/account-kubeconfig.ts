@@ -4,7 +4,7 @@ import { type ServerEntry, tokenKubeconfig } from '../../../../core/registration
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import type { HubFlags } from '../../flags/hub-flags.ts';
 
-/** The longest that a server gives; it may give less. */
+/** Requested lifetime of a token; the server may issue a shorter one. */
 const YEAR_SECONDS = 365 * 86_400;
 
 /** How the server of a kubeconfig's context is reached. */

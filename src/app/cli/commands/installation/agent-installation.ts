@@ -16,13 +16,16 @@ import { berthHome } from '../../../background/background-process.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import { objectsIn } from './run-installation.ts';
 
-/** Whose kubeconfig `berth join` and `berth unjoin` read. */
+/** The cluster of the kubeconfig of `berth join` and `berth unjoin`, for messages. */
 export const AGENT_CLUSTER = 'the cluster where the agent runs';
 
-/** Longest part of a cluster's name in that of a namespace. */
+/** Maximum length of the cluster's name in the name of a namespace. */
 const NAME_PART = 24;
 
-/** Agents of several hubs are beside each other on the cluster that hosts them: each has a namespace of its own. */
+/**
+ * The namespace of a hosted agent. Each agent has its own, since a hosting cluster may have
+ * several.
+ */
 export function hostedNamespace(clusterName: string, hub: string): string {
   const part = clusterName.slice(0, NAME_PART).replace(/-+$/, '');
   return `open-cluster-management-${part}-${sha256(`${clusterName} ${hub}`).slice(0, 8)}`;

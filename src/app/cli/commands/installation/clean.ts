@@ -31,8 +31,12 @@ export const cleanCommand: CliCommand = {
     const command = program
       .command('clean')
       .description('remove from a hub what berth init wrote')
-      .option('--timeout <duration>', 'how long to wait until all is gone: a duration, or seconds', '5m')
-      .option('--dry-run', 'say what would be done, and do nothing', false);
+      .option(
+        '--timeout <duration>',
+        'how long to wait until everything is deleted: a duration, or seconds',
+        '5m',
+      )
+      .option('--dry-run', 'print what would be done, and change nothing', false);
     refuseFlags(addHubFlags(command), {
       name: 'there is no ClusterManager',
       'purge-operator': 'there is no operator',

@@ -18,10 +18,10 @@ export const CONTROLLERS = { namespace: DEFAULT_NAMESPACE, name: 'berth' } as co
 /** Where installers of clusters put the address and the authority of an API server. */
 export const CLUSTER_INFO = { namespace: 'kube-public', name: 'cluster-info' } as const;
 const DATA = '/var/lib/berth';
-/** Nothing comes from Git, Berth decides all placements, and it does what OCM's registration controller does. */
+/** The controllers run without a Git source, decide all placements, and handle registration. */
 const SERVE = ['serve', '--embedded', '--registration=all'];
 
-/** What the controllers do with their own files. */
+/** Flags of the controllers with paths of their files. */
 const serveArgs = (data: string): readonly string[] => [...SERVE, `--data=${data}`];
 
 /** The definitions of OCM's kinds; a hub that serves a kind keeps its own. */

@@ -27,7 +27,7 @@ export interface JoinFlags extends HubFlags, InstallFlags {
   readonly clientCertExpirationSeconds?: string;
 }
 
-/** What the flags say, checked. */
+/** The validated flags. */
 export interface JoinRequest {
   readonly clusterName: string;
   readonly server: string;
@@ -68,7 +68,7 @@ export function addJoinFlags(command: Command): Command {
     .requiredOption('--hub-token <token>', 'what berth init and berth get token print')
     .requiredOption('--hub-apiserver <url>', 'address of the hub')
     .requiredOption('--cluster-name <name>', 'name that the cluster gets on the hub')
-    .option('--ca-file <file>', 'authorities (PEM) of the hub’s certificate (default: the hub says them)')
+    .option('--ca-file <file>', 'authorities (PEM) of the hub’s certificate (default: read from the hub)')
     .option(
       '--discovery-token-ca-cert-hash <hash...>',
       'sha256:… of the key of the hub’s authority: the token is sent to no other server',
@@ -97,14 +97,17 @@ export function addJoinFlags(command: Command): Command {
     )
     .option(
       '--client-cert-expiration-seconds <n>',
-      'life of the certificate to ask for (default: the hub decides)',
+      'requested lifetime of the certificate (default: the hub decides)',
     );
   return refuseFlags(command, REFUSED);
 }
 
 const CLUSTER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
-/** As OCM wants it, whose hub serves accounts of such namespaces first. */
+/**
+ * The name pattern that OCM requires; its hub gives service accounts of such namespaces a higher
+ * priority.
+ */
 const AGENTS = /^(?=.{1,63}$)open-cluster-management-[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 /** @throws InputError for flags that mean nothing, or not together */

@@ -40,7 +40,7 @@ export function addInstallFlags(command: Command, waitsFor: string): Command {
     .option('--no-start', 'where no pod can run: print the command, and do not start it in the background');
 }
 
-/** @throws InputError for a version that is none */
+/** @throws InputError for an invalid version */
 export async function imageOf({ bundleVersion, imageRegistry }: InstallFlags): Promise<string> {
   const name = imageRegistry === undefined ? 'berth' : `${imageRegistry}/berth`;
   if (bundleVersion === 'latest') return `${name}:latest`;
@@ -79,7 +79,10 @@ export async function printedObjects(objects: readonly KubeObject[], installer: 
   return (await Promise.all(marked.map((object) => renderDocument(object, 'yaml')))).join('---\n');
 }
 
-/** Writes or prints objects as the flags ask for. @returns whether they are to be written to the cluster as well */
+/**
+ * Writes or prints objects, depending on the flags. @returns whether they must also be applied to
+ * the cluster
+ */
 export async function showObjects(
   io: CliIo,
   { dryRun, outputFile }: Pick<InstallFlags, 'dryRun' | 'outputFile'>,
@@ -112,9 +115,8 @@ export function installationOf(
 const LOOK_AGAIN_MS = 500;
 
 /**
- * Waits until it is true.
- * @param pending what is not yet true, for the error
- * @throws InputError at the end of the time
+ * Waits until a condition is true. @param pending describes the condition, for the error @throws
+ * InputError after the timeout
  */
 export async function waitUntil(
   io: CliIo,

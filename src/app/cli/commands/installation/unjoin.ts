@@ -35,7 +35,7 @@ Examples:
   berth unjoin --cluster-name cluster1 --context cluster1
 `;
 
-/** `berth unjoin`: takes the agent of a cluster away. */
+/** `berth unjoin`: removes the agent of a cluster. */
 export const unjoinCommand: CliCommand = {
   register(program, run) {
     const command = program
@@ -43,8 +43,12 @@ export const unjoinCommand: CliCommand = {
       .description('take the agent from a cluster')
       .requiredOption('--cluster-name <name>', 'name of the cluster on the hub')
       .option('-n, --namespace <name>', 'of the agent, where several of them have a cluster of this name')
-      .option('--timeout <duration>', 'how long to wait until all is gone: a duration, or seconds', '5m')
-      .option('--dry-run', 'say what would be done, and do nothing', false);
+      .option(
+        '--timeout <duration>',
+        'how long to wait until everything is deleted: a duration, or seconds',
+        '5m',
+      )
+      .option('--dry-run', 'print what would be done, and change nothing', false);
     refuseFlags(addHubFlags(command, AGENT_CLUSTER), {
       'purge-operator': 'there is no operator, and nothing of the agent is left',
     })
@@ -105,7 +109,7 @@ async function chosenAgent(
   const named = (found.length === 0 ? all : found).map((one) => `${one.clusterName} in ${one.namespace}`);
   throw new InputError(
     found.length === 0
-      ? `is none of the agents here, expected one of: ${named.join(', ')}`
+      ? `is not an agent of this cluster, expected one of: ${named.join(', ')}`
       : `is the name of several agents: ${named.join(', ')}`,
     { code: 'unjoin.agent', subject: clusterName, hint: '--namespace chooses among several' },
   );

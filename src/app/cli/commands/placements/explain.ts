@@ -34,12 +34,12 @@ export const explainCommand: CliCommand = {
   register(program, run) {
     const command = program
       .command('explain')
-      .description('say why a placement selects clusters or not, and what would change that')
+      .description('explain why a placement selects clusters or not, and what would change that')
       .argument('<placement>', 'NAMESPACE/NAME')
       .option('--cluster <name>', 'explain this cluster, selected or not')
       .option('--from <path>', 'folder of manifests to decide from', '.')
       .option('--ref <revision>', 'read this branch, tag or commit of the repository around --from')
-      .option('--since <revision>', 'also say what changed since this revision, and which object caused it')
+      .option('--since <revision>', 'also show what changed since this revision, and which object caused it')
       .option('--hub', 'decide from what a hub holds now, instead of files', false)
       .option('--embedded', EMBEDDED_HELP, false)
       .option('--case <file>', 'decide a recorded case (JSON Lines, as for `berth simulate`) instead')

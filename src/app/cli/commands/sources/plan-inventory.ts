@@ -27,8 +27,8 @@ export interface OpenedInventory {
 }
 
 /**
- * Reads the inventory that the flags name; undefined: they name none.
- * @throws InputError for flags that do not go together, and an inventory that is broken, not signed as asked, or too old
+ * Reads the inventory that the flags name; undefined: none. @throws InputError for conflicting
+ * flags, and for an inventory that is broken, not signed with the key, or too old
  */
 export async function openInventory(
   io: CliIo,
@@ -43,7 +43,7 @@ export async function openInventory(
       throw wrongOption('--max-age', 'got it alone, expected --inventory FILE with it');
     return undefined;
   }
-  if (asksHub) throw wrongOption('--inventory', 'got it beside a hub, expected one of them');
+  if (asksHub) throw wrongOption('--inventory', 'cannot be used with a hub, expected one of them');
   const { parseInventory } = await import('../../../../controllers/previews/inventory/sign-inventory.ts');
   const maxAgeMs = maxAge === undefined ? Infinity : positiveDuration('--max-age', maxAge);
   const publicKey = keyFile === undefined ? undefined : await readKeyFile(io, '--public-key', keyFile);

@@ -11,7 +11,7 @@ import { writePainted } from '../../../terminal/terminal-output.ts';
 /** `text` and `table` are the same. */
 export type PlanFormat = OutputFormat | 'text' | 'markdown' | 'html' | 'junit' | 'sarif';
 
-/** The formats for machines hold the problems of the head, too. */
+/** Machine-readable formats also contain the problems of the head. */
 export async function writePlan(
   io: CliIo,
   plan: Plan,
@@ -27,7 +27,7 @@ const REPORT_FORMATS: readonly PlanFormat[] = ['text', 'markdown', 'html', 'juni
 /** The same plan in another format, for a file. */
 export interface PlanReport {
   readonly format: PlanFormat;
-  /** As given. */
+  /** The path as given. */
   readonly file: string;
 }
 
@@ -61,7 +61,10 @@ export async function writeReports(
   }
 }
 
-/** Whether problems of the head go to standard error, because the plan does not hold them. */
+/**
+ * Whether problems of the head are printed to standard error, because the format does not contain
+ * them.
+ */
 export function needsReport(format: PlanFormat): boolean {
   return format === 'table' || format === 'text' || format === 'markdown' || format === 'html';
 }

@@ -24,10 +24,7 @@ export const snapshotCommand: CliCommand = {
       )
       .option('--file <file>', 'where to write it (default: standard output)')
       .option('--key <file>', 'private key that signs it: Ed25519, PEM')
-      .option(
-        '--new-key <file>',
-        'make such a key, with the public key beside it in FILE.pub, and nothing else',
-      )
+      .option('--new-key <file>', 'create such a key, with the public key in FILE.pub, and do nothing else')
       .option('--argocd-namespace <name>', 'namespace of Argo CD', 'argocd');
     addHubFlags(command)
       .addHelpText('after', HELP)
@@ -67,7 +64,7 @@ async function snapshot(io: CliIo, options: SnapshotOptions): Promise<ExitCode> 
 
 async function makeKeys(io: CliIo, options: SnapshotOptions, file: string): Promise<ExitCode> {
   if (options.key !== undefined || options.file !== undefined)
-    throw wrongOption('--new-key', 'got it beside --key or --file, expected it alone');
+    throw wrongOption('--new-key', 'cannot be used with --key or --file');
   const { generateKeyPairSync } = await import('node:crypto');
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   await writeNew(io, file, privateKey.export({ type: 'pkcs8', format: 'pem' }), {
@@ -90,7 +87,7 @@ async function writeNew(
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     const problem =
-      code === 'EEXIST' ? 'is there already, and stays as it is' : `cannot be written (${code})`;
+      code === 'EEXIST' ? 'exists already, and is not overwritten' : `cannot be written (${code})`;
     throw new InputError(problem, { code: 'file.write', subject: file, cause });
   }
 }

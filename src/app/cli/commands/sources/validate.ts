@@ -24,7 +24,7 @@ export const validateCommand: CliCommand = {
   register(program, run) {
     const command = program
       .command('validate')
-      .description('check manifests: syntax, fields, and what they mean together; and the settings file')
+      .description('check manifests (syntax, fields, references) and the settings file')
       .argument(
         '[folder]',
         'folder of manifests, or one file; without it the sources of --config are fetched',
@@ -105,7 +105,7 @@ async function validateFolder(io: CliIo, folder: string, options: ValidateOption
   return failed ? 1 : 0;
 }
 
-/** What is read of the folder, and the kinds that its source lists, where that is known. */
+/** The content of the folder, and the kinds that its source lists, if known. */
 async function sourceOf(
   io: CliIo,
   { config, source, path: globs }: ValidateOptions,

@@ -14,8 +14,8 @@ export interface WhatIfFlags extends Readonly<Record<WhatIfFlag, readonly string
 }
 
 const FLAGS: readonly (readonly [flag: WhatIfFlag, argument: string, help: string])[] = [
-  ['label', 'cluster:key=value', 'what if a cluster had this label; `key-` takes it away'],
-  ['claim', 'cluster:name=value', 'what if a cluster had this claim; `name-` takes it away'],
+  ['label', 'cluster:key=value', 'what if a cluster had this label; `key-` removes it'],
+  ['claim', 'cluster:name=value', 'what if a cluster had this claim; `name-` removes it'],
   ['score', 'cluster:resource/score=value', 'what if a cluster had this score of an add-on'],
   ['taint', 'cluster:key[=value][:effect]', 'what if a cluster had this taint (effect: NoSelect)'],
   ['drain', 'cluster', 'what if a cluster were drained: nothing may stay on it'],

@@ -44,7 +44,7 @@ export const createWorkCommand: CliCommand = {
         false,
       )
       .option('--replicaset', 'with --placement: a ManifestWorkReplicaSet that follows the placement', false)
-      .option('--dry-run', 'say what would be done, and do nothing', false);
+      .option('--dry-run', 'print what would be done, and change nothing', false);
     addHubFlags(command)
       .addHelpText('after', EXAMPLES)
       .action(run((io, name: string, flags: CreateWorkFlags) => createWork(io, name, flags)));

@@ -22,7 +22,10 @@ interface FunctionCase {
   readonly stringMaps?: readonly string[];
 }
 
-/** What is written for one line: the Applications or the error of an ApplicationSet, or what a template became. */
+/**
+ * The output for one line: the Applications or the error of an ApplicationSet, or the result of a
+ * template.
+ */
 export type CaseAnswer =
   | {
       readonly id: string;
@@ -95,7 +98,7 @@ function withStringMaps(
 
 const LONG_NUMBER = /[0-9]{16}/;
 
-/** Whole numbers in decisions are Go's int64, of which JSON.parse would lose digits. */
+/** Integers in decisions are Go's int64, for which JSON.parse would lose digits. */
 function withExactIntegers(recorded: RecordedCase, line: string): RecordedCase {
   if (recorded.decisions === undefined || !LONG_NUMBER.test(line)) return recorded;
   const parsed = parseFirstJson(line);

@@ -6,18 +6,18 @@ import { openTunnel, proxyAuthorization } from '../proxy/open-tunnel.ts';
 import { hostAndPort, portOf, type ProxyAddress, withoutBrackets } from '../proxy/proxy-address.ts';
 import { type TlsMaterial, tlsOptions } from '../proxy/tls-material.ts';
 
-/** How requests of HTTP/1.1 get to a server. */
-export interface Http1Way {
+/** How HTTP/1.1 requests reach a server: directly, through a tunnel, or through an HTTP proxy. */
+export interface Http1Route {
   readonly agent: http.Agent;
-  /** Whom they are sent to first: the server, or a proxy that reads them. */
+  /** The first hop: the server, or a proxy that reads the requests. */
   readonly first: URL;
-  /** Before the path of each request: such a proxy must know the server. */
+  /** Prefix of the path of each request, from which such a proxy knows the server. */
   readonly pathPrefix: string;
-  /** For the proxy, with each request. */
+  /** Headers for the proxy, sent with each request. */
   readonly headers: OutgoingHttpHeaders;
 }
 
-interface WayOptions {
+interface RouteOptions {
   readonly base: URL;
   readonly tls: TlsMaterial;
   readonly proxy: ProxyAddress | undefined;
@@ -28,7 +28,7 @@ interface WayOptions {
 const SETTINGS = { keepAlive: true, scheduling: 'lifo' as const };
 
 /** A plain `http` request is read and passed on by an HTTP proxy; all else goes through a tunnel. Source: net/http of Go (Transport). */
-export function http1Way(options: WayOptions): Http1Way {
+export function http1Route(options: RouteOptions): Http1Route {
   const { base, tls, proxy } = options;
   if (proxy !== undefined && proxy.scheme !== 'socks5' && base.protocol === 'http:')
     return wayThroughReader(base, proxy, tls);
@@ -39,7 +39,7 @@ export function http1Way(options: WayOptions): Http1Way {
   return { ...direct, agent: new https.Agent({ ...secure, ...SETTINGS }) };
 }
 
-function wayThroughReader(base: URL, proxy: ProxyAddress, tls: TlsMaterial): Http1Way {
+function wayThroughReader(base: URL, proxy: ProxyAddress, tls: TlsMaterial): Http1Route {
   return {
     agent:
       proxy.scheme === 'http'
@@ -52,7 +52,7 @@ function wayThroughReader(base: URL, proxy: ProxyAddress, tls: TlsMaterial): Htt
 }
 
 /** Its connections lead through the proxy; kept alive and given out as Node does. */
-function tunnelAgent({ base, tls, headerTimeoutMs }: WayOptions, proxy: ProxyAddress): http.Agent {
+function tunnelAgent({ base, tls, headerTimeoutMs }: RouteOptions, proxy: ProxyAddress): http.Agent {
   const isSecure = base.protocol === 'https:';
   const agent = isSecure ? new https.Agent(SETTINGS) : new http.Agent(SETTINGS);
   const host = withoutBrackets(base.hostname);

@@ -5,7 +5,7 @@ import type { KubeApi, ListOptions, ObjectKey, ObjectList } from '../../../core/
 import type { HubRead } from './plan-messages.ts';
 
 /** The hub in a process that may not talk to it: another one reads for it, and nobody writes. */
-export class AskingKubeApi implements KubeApi {
+export class ParentKubeApi implements KubeApi {
   readonly server: string;
   readonly #ask: (read: HubRead) => Promise<unknown>;
 

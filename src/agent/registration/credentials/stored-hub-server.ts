@@ -3,7 +3,7 @@ import { parseKubeconfig } from '../../../adapters/kube/config/parse-kubeconfig.
 import type { CredentialFiles } from './credential-store.ts';
 
 /** The server of the hub kubeconfig that is kept; undefined when there is none that can be read. */
-export function serverHeld(files: CredentialFiles, folder: string): string | undefined {
+export function storedHubServer(files: CredentialFiles, folder: string): string | undefined {
   try {
     const parts = parseKubeconfig(files.kubeconfig ?? '', folder);
     return new KubeConfig(parts).getCurrentCluster()?.server;

@@ -7,31 +7,34 @@ import { openTunnel } from '../proxy/open-tunnel.ts';
 import { portOf, type ProxyAddress, withoutBrackets } from '../proxy/proxy-address.ts';
 import { tlsOptions } from '../proxy/tls-material.ts';
 
-export interface StrangerQuestion {
+export interface UnverifiedRequest {
   readonly server: URL;
-  /** Begins with `/`, and comes after the path of the server's URL. */
+  /** Starts with `/`, and is appended to the path of the server's URL. */
   readonly path: string;
   readonly proxy: ProxyAddress | undefined;
-  /** PEM: authorities of the proxy, which is always checked. Absent: those that Node knows. */
+  /**
+   * PEM: authorities of the proxy, whose certificate is always checked. Absent: Node's defaults.
+   */
   readonly proxyCaPem: string | undefined;
   /** Ends the attempt. */
   readonly signal: AbortSignal;
 }
 
-export interface StrangerAnswer {
-  /** What the server sent in its handshake, DER, its own certificate first. Nobody checked it. */
+export interface UnverifiedResponse {
+  /** The certificate chain of the handshake, DER, the server's own first. It is not verified. */
   readonly certificates: readonly Uint8Array[];
-  /** The body; undefined when the server answers strangers nothing, or another thing than 200. */
+  /** The body; undefined if the request failed, or the status is not 200. */
   readonly text: string | undefined;
 }
 
-const MOST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 
 /**
- * Asks a server that is not checked, as somebody whom it does not know: nothing secret is sent, and nothing of the answer is proven.
+ * Sends a request without credentials to a server whose certificate is not verified. The response
+ * must not be trusted.
  * @throws TransientError when there is no TLS connection
  */
-export async function askStranger(question: StrangerQuestion): Promise<StrangerAnswer> {
+export async function fetchUnverified(question: UnverifiedRequest): Promise<UnverifiedResponse> {
   const { server, path, signal } = question;
   let socket: TLSSocket | undefined;
   try {
@@ -55,12 +58,17 @@ export async function askStranger(question: StrangerQuestion): Promise<StrangerA
   }
 }
 
-async function connectUnchecked({ server, proxy, proxyCaPem, signal }: StrangerQuestion): Promise<TLSSocket> {
+async function connectUnchecked({
+  server,
+  proxy,
+  proxyCaPem,
+  signal,
+}: UnverifiedRequest): Promise<TLSSocket> {
   const [host, port] = [withoutBrackets(server.hostname), portOf(server)];
   const tls = proxyCaPem === undefined ? {} : { ca: Buffer.from(proxyCaPem) };
   const tunnel = proxy && (await openTunnel({ proxy, host, port, tls, signal }));
-  const whither = tunnel === undefined ? { host, port } : { host, socket: tunnel };
-  const socket = connectTls({ ...tlsOptions(host, { rejectUnauthorized: false }), ...whither });
+  const target = tunnel === undefined ? { host, port } : { host, socket: tunnel };
+  const socket = connectTls({ ...tlsOptions(host, { rejectUnauthorized: false }), ...target });
   try {
     await once(socket, 'secureConnect', { signal });
     return socket;
@@ -70,7 +78,7 @@ async function connectUnchecked({ server, proxy, proxyCaPem, signal }: StrangerQ
   }
 }
 
-/** The last certificate of a chain names itself as its issuer, or nobody. */
+/** The last certificate of a chain is its own issuer, or has none. */
 function servedBy(socket: TLSSocket): readonly Uint8Array[] {
   const chain: Uint8Array[] = [];
   let next: (PeerCertificate & { issuerCertificate?: PeerCertificate }) | undefined =
@@ -97,7 +105,7 @@ async function ask(socket: TLSSocket, url: URL, signal: AbortSignal): Promise<st
   let bytes = 0;
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > MOST_BYTES) return undefined;
+    if (bytes > MAX_BYTES) return undefined;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -4,13 +4,13 @@ import type { Problem } from '../../../core/model/problem.ts';
 import { objectKey } from './assemble-objects.ts';
 
 const HINT =
-  'the objects that the file declared before stay as they were; give the document its apiVersion and kind, or take it out of the file';
+  'the objects that the file declared before stay unchanged; add apiVersion and kind to the document, or remove it from the file';
 
 /**
- * Turns warnings about documents that are no objects into errors, in files of which an earlier object is missing now:
- * the document may be that object. Returns the same list when there are none.
+ * Turns warnings about documents that are not objects into errors, in files in which a previous
+ * object is missing: the document may be that object. Returns the same list if there are none.
  */
-export function escalateHidingDocuments(
+export function escalateDocumentWarnings(
   problems: readonly Problem[],
   objects: readonly ParsedManifest[],
   before: readonly ParsedManifest[],

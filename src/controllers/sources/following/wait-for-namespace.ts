@@ -2,13 +2,16 @@ import { NAMESPACE } from '../../../core/model/kinds.ts';
 import type { Clock, KubeApi } from '../../../core/ports.ts';
 import { sleep } from '../../../runtime/sleep.ts';
 
-/** Further missing namespaces are found when the objects in them are tried again. */
+/** If more namespaces are missing, they are found when their objects are tried again. */
 const MAX_WATCHES = 10;
-/** One that is there already was missing a moment ago. */
+/** The pause before an existing namespace is reported, because it was missing just before. */
 const PAUSE_MS = 1_000;
 
-/** Resolves when one of the namespaces is on the hub. While the hub does not say so, because it may not or cannot, when the signal aborts. */
-export async function namespaceArrival(
+/**
+ * Resolves when one of the namespaces exists on the hub, or when the signal aborts. If namespaces
+ * cannot be read, only the signal ends the wait.
+ */
+export async function waitForNamespace(
   { api, clock }: { readonly api: KubeApi; readonly clock: Clock },
   names: readonly string[],
   signal: AbortSignal,

@@ -10,10 +10,11 @@ import { gateRoutes } from './gate-routes.ts';
 import { previewRoute } from './preview-route.ts';
 
 /**
- * /healthz and /readyz for everybody, and /metrics unless it is protected; /webhooks for forges that sign; /api/v1, /v1/gates and /previews
- * for those who have a token with that scope; one of /previews also for those who have its signed link.
+ * Public: /healthz, /readyz, and /metrics unless it is protected. /webhooks needs a signature of
+ * the forge. /api/v1, /v1/gates and /previews need a token with their scope; a preview can also be
+ * read with its signed link.
  */
-export function peopleRoutes(
+export function controllerRoutes(
   parts: ControllerHttpOptions,
   tokens: Pick<BearerTokens, 'identify'>,
   webhooks: RequestHandler,

@@ -5,11 +5,11 @@ import { recordCommand } from './record-command.ts';
 import type { PullRequestComment } from './reported-events.ts';
 
 /**
- * Reads a comment that may be a command. It counts if the account has the right to write.
- * @returns what it changes of what is remembered of the pull request; undefined: nothing
- * @throws as the forge does
+ * Reads a comment that may contain a command. A command counts only if its author may write to the repository.
+ * @returns the changed fields of the record of the pull request; undefined if nothing changes
+ * @throws the errors of the forge
  */
-export async function obeyComment(
+export async function runCommentCommand(
   { forge, rules }: Pick<PullRequestPreviewsOptions, 'forge' | 'rules'>,
   { number, author, authorName, text }: PullRequestComment,
   signal: AbortSignal,
@@ -17,11 +17,11 @@ export async function obeyComment(
   const command = commentCommand(text);
   if (command === undefined) return undefined;
   const permission = await forge.permissionOf(author, signal);
-  // Without the right to write a comment changes nothing, not even a note about it.
+  // A comment of an account without write access changes nothing, and is not even noted.
   if (permission !== 'write' && permission !== 'admin') return undefined;
   const pull = await forge.read(number, signal);
   if (pull === undefined) return undefined;
-  // An id alone says nothing to people, a name alone may be anybody's.
+  // An id alone tells readers nothing, and a name alone is not unique.
   const by = authorName === undefined ? author : `${authorName} (${author})`;
   return (record) => recordCommand(record, { command, author, by, permission }, pull, rules);
 }
