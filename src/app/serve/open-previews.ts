@@ -94,10 +94,7 @@ export function openPreviews(parts: PreviewDependencies): OpenPreviews {
   return {
     reports,
     links,
-    planOfTree: (source, tree) => {
-      const found = opened.find(({ previews }) => previews.source === source);
-      return found?.holdToPlan === true ? planOfTree(found.records, tree) : undefined;
-    },
+    planOfTree: mergedPlansOf(opened),
     take: (event) => {
       if (event.kind === 'push' || event.kind === 'other') return;
       for (const { previews, url } of opened) {
@@ -148,6 +145,15 @@ function reportedWork({ options, emit }: Pick<PreviewDependencies, 'options' | '
     onError: (source, error) => emit({ kind: 'error', where: `merge queue of source ${source}`, error }),
   });
   return { commands, groups };
+}
+
+function mergedPlansOf(
+  opened: readonly Pick<NonNullable<ReturnType<typeof openOne>>, 'previews' | 'records' | 'holdToPlan'>[],
+): MergedPlans {
+  return (source, tree) => {
+    const found = opened.find(({ previews }) => previews.source === source);
+    return found?.holdToPlan === true ? planOfTree(found.records, tree) : undefined;
+  };
 }
 
 function openOne(

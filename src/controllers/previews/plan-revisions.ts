@@ -156,12 +156,7 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     ],
   });
   const verdict = await judgePlan({ ...planned, plan: complete }, compared, input);
-  // Objects that both have are checked once.
-  const checkers = input.sources.map(({ name }) => input.memory?.checkerOf?.(name) ?? new SourceChecker());
-  const problems = newProblems(
-    await problemsOf(baseFleets, checkers),
-    await problemsOf(headFleets, checkers),
-  );
+  const problems = await addedProblems(input, [baseFleets, headFleets]);
   return {
     plan: verdict.plan,
     // A trial merge exists nowhere else, so locations name the head.
@@ -272,6 +267,15 @@ async function readSources(
 
 function withAppliedObjects<T extends SourceDeclaration>(source: T): T {
   return { ...source, objects: appliedObjects(source.objects, source.kinds) };
+}
+
+/** The problems of the head that the base does not have. An object that both have is checked once. */
+async function addedProblems(
+  { sources, memory }: Pick<PlanRevisionsInput, 'sources' | 'memory'>,
+  [bases, heads]: readonly [ReadFleets, ReadFleets],
+): Promise<readonly Problem[]> {
+  const checkers = sources.map(({ name }) => memory?.checkerOf?.(name) ?? new SourceChecker());
+  return newProblems(await problemsOf(bases, checkers), await problemsOf(heads, checkers));
 }
 
 async function problemsOf(
