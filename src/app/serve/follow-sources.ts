@@ -30,7 +30,7 @@ export function followSources(followers: {
   events.subscribe((event) => arriving.take(event));
   events.subscribe((event) => {
     const { kind, source } = event;
-    if (kind === 'read') approvals.read(source, event.content.commit?.id, event.content.objects);
+    if (kind === 'read') approvals.read(source, event.content.commit, event.content.objects);
     // Runs before the barrier opens, so that no decision for the complete commit uses approvals
     // that it withdraws.
     else if (kind === 'whole' || kind === 'followed') approvals.followed(source);

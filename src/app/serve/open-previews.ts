@@ -6,13 +6,8 @@ import { ReportFiles } from '../../adapters/store/report-files.ts';
 import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
 import type { HubInventory } from '../../controllers/inventory/hub-inventory.ts';
 import { DEFAULT_PLAN_BOUNDS } from '../../controllers/previews/bounded/plan-bounds.ts';
-import { planInProcess } from '../../controllers/previews/bounded/plan-in-process.ts';
-import {
-  type PlannedRevisions,
-  type PlannedSource,
-  planRevisions,
-  type PlanRevisionsInput,
-} from '../../controllers/previews/plan-revisions.ts';
+import { PlanningProcesses } from '../../controllers/previews/bounded/planning-processes.ts';
+import { type PlannedSource, planRevisions } from '../../controllers/previews/plan-revisions.ts';
 import { HubStateWatch } from '../../controllers/previews/pull-requests/hub-state-watch.ts';
 import { KnownRules, type KnownRule } from '../../controllers/previews/pull-requests/known-rules.ts';
 import type {
@@ -21,7 +16,12 @@ import type {
 } from '../../controllers/previews/pull-requests/reported-events.ts';
 import { ReportedWork } from '../../controllers/previews/pull-requests/reported-work.ts';
 import { type ArgoPart, applicationContext, readArgoPart } from '../worlds/argo-part.ts';
-import { planPullRequest } from '../../controllers/previews/pull-requests/plan-pull-request.ts';
+import {
+  planPullRequest,
+  type PullRequestPlannerOptions,
+} from '../../controllers/previews/pull-requests/plan-pull-request.ts';
+import type { MergedPlans } from '../../controllers/publication/plan-approvals.ts';
+import { planOfTree } from '../../controllers/previews/pull-requests/plan-of-tree.ts';
 import { PreviewQueue } from '../../controllers/previews/pull-requests/preview-queue.ts';
 import type { PreviewRecord } from '../../controllers/previews/pull-requests/preview-record.ts';
 import { PreviewRepository } from '../../controllers/previews/pull-requests/preview-repository.ts';
@@ -42,6 +42,8 @@ const WORKERS = 2;
 
 /** The previews of all sources. */
 export interface OpenPreviews extends PreviewParts {
+  /** Of sources that hold merges to their plans. */
+  readonly planOfTree: MergedPlans;
   /** @param ready resolves when the controller's own decisions are published */
   start(supervisor: Supervisor, ready: Promise<void>): void;
   close(): Promise<void>;
@@ -64,6 +66,7 @@ export function openPreviews(parts: PreviewDependencies): OpenPreviews {
   const reports = new ReportFiles(join(dir, 'reports'));
   const links = new PreviewLinks(join(dir, 'link-key'));
   const queue = new PreviewQueue(clock, WORKERS);
+  const planner = planningProcesses(clock);
   const state = new HubStateWatch({
     clock,
     snapshot: () => parts.inventory.snapshot(),
@@ -76,6 +79,7 @@ export function openPreviews(parts: PreviewDependencies): OpenPreviews {
     hubState: () => state.now(),
     reports: reportsOf(options, reports, links),
     dir,
+    planWithin: planner === undefined ? planRevisions : planner.plan.bind(planner),
   };
   const opened = options.sources.flatMap((source) => openOne(source, shared) ?? []);
   const bySource = new Map(opened.map(({ previews }) => [previews.source, previews]));
@@ -90,6 +94,7 @@ export function openPreviews(parts: PreviewDependencies): OpenPreviews {
   return {
     reports,
     links,
+    planOfTree: mergedPlansOf(opened),
     take: (event) => {
       if (event.kind === 'push' || event.kind === 'other') return;
       for (const { previews, url } of opened) {
@@ -116,6 +121,7 @@ export function openPreviews(parts: PreviewDependencies): OpenPreviews {
     },
     close: async () => {
       state.close();
+      await planner?.close();
       await Promise.all(
         opened.flatMap(({ previews, records, rules }) => [previews.close(), records.close(), rules.close()]),
       );
@@ -141,6 +147,15 @@ function reportedWork({ options, emit }: Pick<PreviewDependencies, 'options' | '
   return { commands, groups };
 }
 
+function mergedPlansOf(
+  opened: readonly Pick<NonNullable<ReturnType<typeof openOne>>, 'previews' | 'records' | 'holdToPlan'>[],
+): MergedPlans {
+  return (source, tree) => {
+    const found = opened.find(({ previews }) => previews.source === source);
+    return found?.holdToPlan === true ? planOfTree(found.records, tree) : undefined;
+  };
+}
+
 function openOne(
   source: ServeSource,
   shared: PreviewDependencies & {
@@ -148,11 +163,13 @@ function openOne(
     readonly reports: PreviewReports;
     readonly hubState: () => string;
     readonly dir: string;
+    readonly planWithin: PullRequestPlannerOptions['planWithin'];
   },
 ) {
   const { preview, ref } = source;
   if (preview === undefined) return undefined;
-  const { options, inventory, ledger, emit, dir, queue, reports, hubState, whenPublished } = shared;
+  const { options, inventory, ledger, emit, dir, queue, reports, hubState, whenPublished, planWithin } =
+    shared;
   const { api, clock, log, env, dataDir } = options;
   const name = sourceNameOf(source);
   const repository = new PreviewRepository({ source, name, dataDir, env });
@@ -186,15 +203,15 @@ function openOne(
     plan: (pull, base, signal) => planPullRequest(planner, pull, base, signal),
     onError: (error) => emit({ kind: 'error', where: `previews of source ${name}`, error }),
   });
-  return { previews, records, rules, url: source.url };
+  return { previews, records, rules, url: source.url, holdToPlan: preview.rules.holdToPlan };
 }
 
-/** Uses the compiled program if it exists, otherwise the sources. */
-function planWithin(input: PlanRevisionsInput, signal: AbortSignal): Promise<PlannedRevisions> {
+/** The program is there in what was built; the sources run where they are. */
+function planningProcesses(clock: ServeOptions['clock']): PlanningProcesses | undefined {
   const program = new URL('./plan-process.js', import.meta.url);
   return existsSync(program)
-    ? planInProcess(input, { program, bounds: DEFAULT_PLAN_BOUNDS }, signal)
-    : planRevisions(input);
+    ? new PlanningProcesses({ program, bounds: DEFAULT_PLAN_BOUNDS }, clock)
+    : undefined;
 }
 
 /** Of Argo CD on the hub only where the process has to do with it: else it may not read it. */

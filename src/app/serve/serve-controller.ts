@@ -102,6 +102,7 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
   const loops = await openSources(options, { ...kept, emit, events: followed, barrier, whenFirstPublished });
   for (const { store } of inventory.inputs) store.onChange((change) => restoreLost(change, barrier, loops));
   const previews = await loadPreviews({ ...parts, ledger, followed, whenPublished: whenFirstPublished });
+  if (previews !== undefined) state.approvals.askForMerged(previews.planOfTree);
   let works: WorkControllers | undefined;
   const duties = startDuties({ ...parts, cache, state });
   const http = await serveHttp({

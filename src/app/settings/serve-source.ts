@@ -83,7 +83,7 @@ function previewOf(
   preview: PreviewSettings,
   access: SourceCredentials,
 ): NonNullable<ServeSource['preview']> {
-  const { account, forks, drafts, approvers, selfApproval, ruleStatuses } = preview;
+  const { account, forks, drafts, approvers, selfApproval, holdToPlan, ruleStatuses } = preview;
   if (settings.ref !== undefined && !('branch' in settings.ref))
     throw new InputError('needs a source that follows a branch: pull requests are merged into branches', {
       code: 'settings.preview',
@@ -95,7 +95,7 @@ function previewOf(
   return {
     forge: openForge(repository, account === undefined ? ofApp : async () => account),
     repositoryName: repository.repository,
-    rules: { forks, drafts, approvers, selfApproval },
+    rules: { forks, drafts, approvers, selfApproval, holdToPlan },
     ruleStatuses,
   };
 }

@@ -85,6 +85,8 @@ const preview = z.strictObject({
   approvers: z.enum(['write', 'admin']).default('write'),
   /** Whether the author of a pull request may approve its held changes. */
   selfApproval: z.boolean().default(false),
+  /** Whether a merge that would take away other clusters than its plan said is held. */
+  holdToPlan: z.boolean().default(false),
   /** Whether each guard rule has its own commit status, in addition to that of the preview. */
   ruleStatuses: z.boolean().default(true),
 });

@@ -30,7 +30,7 @@ import type { SourceContent } from '../sources/manifests/source-content.ts';
 import type { RecordedDeletions } from './recorded-hub-state.ts';
 import type { JudgedDeletions } from '../../core/preview/judged-deletions.ts';
 import { returningObjects } from '../../core/preview/hub-only-objects.ts';
-import { kindScopes } from './kind-scopes.ts';
+import { kindScopes, kindsHere } from './kind-scopes.ts';
 import {
   mergeSources,
   type OwnerOf,
@@ -179,19 +179,40 @@ async function unservedKinds(
 ): Promise<{ readonly notServed: readonly string[]; readonly notEvaluated: readonly string[] }> {
   const scopeOf = kindScopes(objects.map(({ object }) => object));
   const unknown = objects.filter(({ object }) => scopeOf(object) === undefined);
-  const named = unknown.map(
-    ({ object, location }) => `${formatRef(refOf(object))} (${formatLocation(location)})`,
-  );
-  if (named.length === 0) return { notServed: [], notEvaluated: [] };
-  const note = `The controller holds deletions while its hub does not serve the kind of ${formatNameList(named)}`;
-  if (hub === undefined) return { notServed: [], notEvaluated: [`${note}: only a hub knows (--hub).`] };
+  const note = `The controller holds deletions while its hub does not serve the kind of ${formatNameList(unknown.map(nameOf))}`;
+  if (hub === undefined) {
+    const notEvaluated = unknown.length === 0 ? [] : [`${note}: only a hub knows (--hub).`];
+    return { notServed: [], notEvaluated };
+  }
   try {
-    const infos = await Promise.all(unknown.map(({ object }) => hub.resolve(object.apiVersion, object.kind)));
-    return { notServed: named.filter((_name, at) => infos[at] === undefined), notEvaluated: [] };
+    return { notServed: await notServedOn(hub, objects), notEvaluated: [] };
   } catch (error) {
     if (!(error instanceof BerthError)) throw error;
-    return { notServed: [], notEvaluated: [`${note}, and its kinds cannot be read: ${errorText(error)}`] };
+    const kinds = `Which kinds the hub serves cannot be read, and while one of Git is not served the controller deletes nothing`;
+    return { notServed: [], notEvaluated: [`${kinds}: ${errorText(error)}`] };
   }
+}
+
+/** A kind that the head itself defines will be served. */
+async function notServedOn(hub: KubeApi, objects: readonly SourceObject[]): Promise<readonly string[]> {
+  const isHere = kindsHere(objects.map(({ object }) => object));
+  const asked = objects.filter(({ object }) => !isHere(object));
+  const kinds = new Map(asked.map(({ object }) => [kindOf(object), object]));
+  const infos = await Promise.all(
+    [...kinds].map(
+      async ([kind, object]) => [kind, await hub.resolve(object.apiVersion, object.kind)] as const,
+    ),
+  );
+  const missing = new Set(infos.flatMap(([kind, info]) => (info === undefined ? [kind] : [])));
+  return asked.filter(({ object }) => missing.has(kindOf(object))).map(nameOf);
+}
+
+function kindOf({ apiVersion, kind }: KubeObject): string {
+  return `${apiVersion} ${kind}`;
+}
+
+function nameOf({ object, location }: SourceObject): string {
+  return `${formatRef(refOf(object))} (${formatLocation(location)})`;
 }
 
 interface Members {

@@ -79,6 +79,12 @@ class RenderedSide {
       ...object,
       metadata: { ...object.metadata, namespace: object.metadata.namespace ?? argocdNamespace },
     });
+    // Of thousands of ConfigMaps generators read those in the namespace of Argo CD.
+    const isRead = (object: KubeObject): boolean =>
+      isApplicationSet(object) ||
+      (object.apiVersion === 'v1' &&
+        ARGO_KINDS.has(object.kind) &&
+        (object.metadata.namespace ?? argocdNamespace) === argocdNamespace);
     const applied = (side.onHub ?? side.objects).map(({ object }) => object);
     const declared = (side.declared ?? []).map(({ object }) => object);
     const own = [...applied, ...declared].filter(isRead);
@@ -102,10 +108,6 @@ class RenderedSide {
       throw error;
     }
   }
-}
-
-function isRead(object: KubeObject): boolean {
-  return isApplicationSet(object) || (object.apiVersion === 'v1' && ARGO_KINDS.has(object.kind));
 }
 
 function isApplicationSet({ apiVersion, kind }: KubeObject): boolean {

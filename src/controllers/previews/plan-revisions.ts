@@ -4,6 +4,7 @@ import { formatRfc3339, instantFromEpochMs, parseRfc3339 } from '../../core/mode
 import type { Plan } from '../../core/preview/plan.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import { SourceChecker } from '../../core/sources/source-checker.ts';
 import { checkAppliedKinds } from '../../core/sources/check-applied-kinds.ts';
 import { appliedObjects } from '../../core/sync/applied/applied-kinds.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
@@ -30,6 +31,7 @@ import {
 } from '../../core/preview/sides/merge-sources.ts';
 import { judgePlan } from './judge-plan.ts';
 import { type ContentPlanInput, planContents } from './plan-contents.ts';
+import type { PlanMemory } from './plan-memory.ts';
 
 export interface PlanRevisionsInput {
   readonly folder: string;
@@ -65,6 +67,8 @@ export interface PlanRevisionsInput {
   readonly ambient: Readonly<Record<string, string | undefined>>;
   /** False: no program except git runs on the content of the commits, and kustomizations are refused. Default: true. */
   readonly runsPrograms?: boolean | undefined;
+  /** Absent: nothing is known of earlier plans. */
+  readonly memory?: PlanMemory | undefined;
   /** Called with the current step, for people who wait. */
   readonly tell: (what: string) => void;
 }
@@ -77,6 +81,8 @@ export interface PlannedRevisions {
   readonly plan: Plan;
   /** The problems that the base does not have. */
   readonly problems: readonly Problem[];
+  /** Full id of what the merge leaves in the repository, by which it is known again. */
+  readonly tree: string | undefined;
 }
 
 /** Plans what merging `head` into `base` changes, with the engine, holds and explanations that run after the merge. */
@@ -150,11 +156,12 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     ],
   });
   const verdict = await judgePlan({ ...planned, plan: complete }, compared, input);
-  const problems = newProblems(await problemsOf(baseFleets), await problemsOf(headFleets));
+  const problems = await addedProblems(input, [baseFleets, headFleets]);
   return {
     plan: verdict.plan,
     // A trial merge exists nowhere else, so locations name the head.
     problems: [...problems, ...verdict.problems].map((problem) => locatedIn(head, after, problem)),
+    tree: headFleets[0]?.commit?.tree,
   };
 }
 
@@ -235,13 +242,14 @@ interface ReadSource {
  * there before.
  */
 function readersOf(
-  { sources, ambient, runsPrograms = true }: PlanRevisionsInput,
+  { sources, ambient, runsPrograms = true, memory }: PlanRevisionsInput,
   { repository }: ComparedCommits,
 ): readonly ReadSource[] {
   return sources.map(({ paths, ...source }) => ({
     reader: new SourceReader(repository, {
       paths,
       keepLastGood: true,
+      cache: memory?.files,
       ambient: runsPrograms ? ambient : undefined,
     }),
     source,
@@ -261,13 +269,23 @@ function withAppliedObjects<T extends SourceDeclaration>(source: T): T {
   return { ...source, objects: appliedObjects(source.objects, source.kinds) };
 }
 
+/** The problems of the head that the base does not have. An object that both have is checked once. */
+async function addedProblems(
+  { sources, memory }: Pick<PlanRevisionsInput, 'sources' | 'memory'>,
+  [bases, heads]: readonly [ReadFleets, ReadFleets],
+): Promise<readonly Problem[]> {
+  const checkers = sources.map(({ name }) => memory?.checkerOf?.(name) ?? new SourceChecker());
+  return newProblems(await problemsOf(bases, checkers), await problemsOf(heads, checkers));
+}
+
 async function problemsOf(
   fleets: readonly (SourceContent & SourceDeclaration)[],
+  checkers: readonly SourceChecker[],
 ): Promise<readonly Problem[]> {
   return (
     await Promise.all(
-      fleets.map((content) =>
-        checkContent(content, undefined, (objects) => checkAppliedKinds(objects, content.kinds)),
+      fleets.map((content, at) =>
+        checkContent(content, checkers[at], (objects) => checkAppliedKinds(objects, content.kinds)),
       ),
     )
   ).flat();

@@ -1,3 +1,4 @@
+import type { CommitInfo } from '../../adapters/git/repository/git-repository.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { SourceObject } from '../../core/model/source-object.ts';
 import type { Clock } from '../../core/ports.ts';
@@ -17,6 +18,16 @@ export interface PlanApprovalStore {
   set(source: string, plans: SourcePlans): void;
 }
 
+type ReadCommit = Pick<CommitInfo, 'id' | 'tree'>;
+
+/**
+ * By `namespace/name`, the plan tokens of the pull request that left this tree; undefined: no merge of a plan did, or it holds nothing.
+ */
+export type MergedPlans = (
+  source: string,
+  tree: string,
+) => ReadonlyMap<string, readonly string[]> | undefined;
+
 /**
  * Stores the approved plans of the followed commits; see `core/publish/approval/pending-plans.ts`.
  */
@@ -31,6 +42,7 @@ export class PlanApprovals {
   readonly #withdrawn = new Map<string, ReadonlyMap<string, PendingPlan>>();
   readonly #listeners = new Set<(placement: string) => void>();
   #revision = 0;
+  #planOf: MergedPlans = () => undefined;
 
   constructor(store: PlanApprovalStore, clock: Clock, sources: readonly string[]) {
     this.#store = store;
@@ -47,13 +59,21 @@ export class PlanApprovals {
     return this.#revision;
   }
 
+  /** Asks from now on which plan a commit was merged with. */
+  askForMerged(planOf: MergedPlans): void {
+    this.#planOf = planOf;
+  }
+
   /** The source was read at this commit. Nothing of it is on the hub yet. */
-  read(source: string, commit: string | undefined, objects: readonly SourceObject<KubeObject>[]): void {
+  read(source: string, commit: ReadCommit | undefined, objects: readonly SourceObject<KubeObject>[]): void {
     const before = this.#store.get(source);
     const now = approvedPlans(objects.map(({ object }) => object));
-    const plans = plansAfterRead(before, now, commit);
+    // What was there at the first read was merged before.
+    const merged = before && commit && this.#planOf(source, commit.tree);
+    const plans = plansAfterRead(before, now, commit?.id, merged);
     const gone = Object.entries(before?.pending ?? {}).filter(
-      ([placement, { tokens }]) => tokens.join() !== (now.get(placement) ?? []).join(),
+      ([placement, { tokens, ofPullRequest }]) =>
+        ofPullRequest !== true && tokens.join() !== (now.get(placement) ?? []).join(),
     );
     const earlier = this.#withdrawn.get(source) ?? [];
     this.#withdrawn.set(source, new Map([...gone, ...earlier]));

@@ -4,6 +4,7 @@ import type { KubeObject } from '../model/object-meta.ts';
 import { namespacedName } from '../model/object-ref.ts';
 import { canonicalJson } from '../model/json-equal.ts';
 import { clusterChange } from '../publish/judge/cluster-change.ts';
+import { addOnPlacements } from './addon-placements.ts';
 import { applicationSetPlacements } from './application-set-placements.ts';
 import { objectKeyOf } from './object-changes.ts';
 import { manifestChanges } from './effects/manifest-changes.ts';
@@ -20,7 +21,7 @@ interface PlacedWorkload {
 
 type Published = ReadonlyMap<string, readonly string[]>;
 
-/** Works, replica sets and ApplicationSets that change or move. */
+/** Works, replica sets, ApplicationSets and add-ons that change or move. */
 export function planWorkloads(base: PlanSide, head: PlanSide): readonly WorkloadPlan[] {
   const works = new ReplicaSetWorks(publishedOf(base), base.works);
   const before = workloadsOf(base, (set) => works.before(set));
@@ -105,16 +106,25 @@ function workloadOf(
       const replicaSet = object as unknown as ManifestWorkReplicaSet;
       return { object, placements: placementsOf(replicaSet), clusters: clustersOf(replicaSet) };
     }
-    case 'argoproj.io ApplicationSet': {
-      const placements = applicationSetPlacements(object);
-      if (placements.length === 0) return undefined;
-      return { object, placements, clusters: placements.flatMap((key) => published.get(key) ?? []) };
-    }
+    case 'argoproj.io ApplicationSet':
+      return following(object, applicationSetPlacements(object), published);
+    case 'addon.open-cluster-management.io ClusterManagementAddOn':
+      return following(object, addOnPlacements(object), published);
     case 'work.open-cluster-management.io ManifestWork':
       return { object, placements: [], clusters: [object.metadata.namespace ?? ''] };
     default:
       return undefined;
   }
+}
+
+/** Where one runs that is on all clusters of its placements; undefined: it has none. */
+function following(
+  object: KubeObject,
+  placements: readonly string[],
+  published: Published,
+): Lying | undefined {
+  if (placements.length === 0) return undefined;
+  return { object, placements, clusters: placements.flatMap((key) => published.get(key) ?? []) };
 }
 
 function byName(a: WorkloadPlan, b: WorkloadPlan): number {

@@ -21,6 +21,7 @@ export function parseCommitObject(id: string, text: string): CommitInfo {
     });
   return {
     id,
+    tree: valuesOf('tree')[0] ?? '',
     parents: valuesOf('parent'),
     author: parsePerson(author),
     committer: parsePerson(committer),

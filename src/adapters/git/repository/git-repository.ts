@@ -17,6 +17,8 @@ export interface GitPerson {
 export interface CommitInfo {
   /** Full hexadecimal id. */
   readonly id: string;
+  /** Full id of what it holds: equal for equal content, however it was merged. */
+  readonly tree: string;
   readonly parents: readonly string[];
   readonly author: GitPerson;
   readonly committer: GitPerson;

@@ -1,19 +1,7 @@
 import { BerthError, errorText, InputError, TransientError } from '../../../core/errors.ts';
 import type { KindInfo } from '../../../core/model/kinds.ts';
 import type { ListOptions, ObjectKey } from '../../../core/ports.ts';
-import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
-import type { ApplicationContext } from '../plan-applications.ts';
-import type { PlannedRevisions, PlanRevisionsInput } from '../plan-revisions.ts';
-
-/** The inputs of a plan that can be sent to another process. */
-export interface PlanJob {
-  readonly input: Omit<PlanRevisionsInput, 'applications' | 'budgetOf' | 'hubApi' | 'tell'>;
-  readonly applications: Omit<ApplicationContext, 'worldOf'> | undefined;
-  /** By `namespace/name` of the placements on the hub. */
-  readonly budgets: ReadonlyMap<string, RemovalBudget>;
-  /** Undefined without a hub. */
-  readonly server: string | undefined;
-}
+import type { PlannedRevisions } from '../plan-revisions.ts';
 
 /** A read of the hub, which the controller's process performs. */
 export type HubRead =
@@ -27,10 +15,11 @@ export type PlannerMessage =
   | { readonly type: 'planned'; readonly planned: PlannedRevisions }
   | { readonly type: 'failed'; readonly error: SentError };
 
-/** A message to the process that plans, after its job. */
-export type HubAnswer =
-  | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly error: SentError };
+/** To it, after its job. */
+export type HubAnswer = { readonly type: 'answer'; readonly id: number } & (
+  | { readonly value: unknown }
+  | { readonly error: SentError }
+);
 
 /** An error in a form that can be sent to another process. */
 export interface SentError {

@@ -51,7 +51,9 @@ export class OpenPullRequests {
     // A required status must not flicker when the hub changes. It changes only with the plan.
     if (!isAnswered) await this.#statuses.pending(reported(pull), PLANNING, signal);
     await this.#options.whenPublished(signal);
+    const planningMs = clock.now();
     const planned = await this.#options.plan(pull, base, signal);
+    const plannedMs = clock.now() - planningMs;
     // The signal aborts when a newer head is to be planned instead.
     if (signal.aborted) return;
     const digest = outcomeDigest(planned);
@@ -63,6 +65,7 @@ export class OpenPullRequests {
       source,
       number,
       head: headCommit,
+      plannedMs,
       tookMs: clock.now() - startedMs,
     });
   }
@@ -83,7 +86,7 @@ export class OpenPullRequests {
   async #write(
     pull: PullRequest,
     base: string,
-    { outcome, map, expected }: PlannedPullRequest,
+    { outcome, map, expected, tree }: PlannedPullRequest,
     signal: AbortSignal,
   ): Promise<void> {
     const { number, headCommit } = pull;
@@ -97,7 +100,7 @@ export class OpenPullRequests {
     // with the plan.
     this.#save(number, {
       ...before,
-      ...{ head: headCommit, base, expected, heldDeletions },
+      ...{ head: headCommit, base, tree, expected, heldDeletions },
       ...{ statuses: undefined, endedAtMs: undefined },
     });
     const key = { source, number };

@@ -36,6 +36,8 @@ export interface PlannedPullRequest {
   readonly outcome: PreviewOutcome;
   readonly map: FleetMap | undefined;
   readonly expected: readonly ExpectedPlacement[];
+  /** See `PlannedRevisions`. */
+  readonly tree?: string | undefined;
 }
 
 /**
@@ -73,7 +75,7 @@ export async function planPullRequest(
       runsPrograms: !fromFork,
       tell: () => undefined,
     };
-    const { plan, problems } = await options.planWithin(input, signal);
+    const { plan, problems, tree } = await options.planWithin(input, signal);
     const stale = options.staleness();
     const named: Plan = {
       ...plan,
@@ -87,6 +89,7 @@ export async function planPullRequest(
       outcome: { kind: 'planned', plan: named, problems, summaryOnly: fromFork },
       map: fleetMap(named),
       expected: expectedOf(named, hub),
+      tree,
     };
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
@@ -95,14 +98,20 @@ export async function planPullRequest(
 }
 
 function unplanned(
-  { message, hint }: BerthError,
+  { message, subject, code, hint }: BerthError,
   headCommit: string,
   baseCommit: string,
   baseBranch: string,
 ): PreviewOutcome {
   const named = (text: string): string =>
     text.replaceAll(headCommit, 'the pull request').replaceAll(baseCommit, baseBranch);
-  return { kind: 'unplanned', message: named(message), hint: hint === undefined ? undefined : named(hint) };
+  // What is wrong with the plan itself goes on as a sentence.
+  const text = code.startsWith('plan.') ? message.replace(`${subject}: `, `${lowered(subject)} `) : message;
+  return { kind: 'unplanned', message: named(text), hint: hint === undefined ? undefined : named(hint) };
+}
+
+function lowered(subject: string): string {
+  return subject.startsWith('The ') ? `the ${subject.slice('The '.length)}` : subject;
 }
 
 function expectedOf({ placements }: Plan, hub: Snapshot): readonly ExpectedPlacement[] {
@@ -112,6 +121,6 @@ function expectedOf({ placements }: Plan, hub: Snapshot): readonly ExpectedPlace
     const before = published.get(placement) ?? [];
     const gone = new Set(removed.map(({ cluster }) => cluster));
     const after = [...before.filter((cluster) => !gone.has(cluster)), ...added.map(({ cluster }) => cluster)];
-    return { placement, before, after, heldToken: held === undefined ? undefined : token };
+    return { placement, before, after, token, heldToken: held === undefined ? undefined : token };
   });
 }

@@ -10,6 +10,8 @@ export interface PreviewRecord {
   readonly planned?: { readonly state: string; readonly digest: string } | undefined;
   /** The comment of the preview, and a digest of its text. */
   readonly comment?: { readonly id: string; readonly digest: string } | undefined;
+  /** Full id of what the merge leaves in the repository; absent where there is no plan. */
+  readonly tree?: string | undefined;
   /** The decisions that the plan predicted; empty without a plan. */
   readonly expected: readonly ExpectedPlacement[];
   /** Sources whose deletions would be held, with the token of the hold. */

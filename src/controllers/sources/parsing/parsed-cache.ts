@@ -7,6 +7,7 @@ import type { CacheRecord } from '../../../adapters/store/segment-file.ts';
 import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
 import type { Logger } from '../../../core/ports.ts';
 import { packageRoot } from '../../../runtime/package-root.ts';
+import type { ParsedFiles } from './parsed-files.ts';
 import { decodeParsedFile, encodeParsedFile } from './parsed-record.ts';
 import { groupBy } from '../../../core/group-by.ts';
 
@@ -15,7 +16,7 @@ const WRITE_FROM_RECORDS = 64;
 const ENCODED_AT_ONCE = 200;
 
 /** Parsed files, cached on disk by blob id, so that a restart parses only new ones. */
-export class ParsedCache {
+export class ParsedCache implements ParsedFiles {
   readonly #records: RecordCache;
   #added: Added[] = [];
   #writing: Promise<void> = Promise.resolve();
@@ -45,12 +46,12 @@ export class ParsedCache {
     return left.size === 0 ? [] : files.filter(({ id }) => left.has(id));
   }
 
-  add(id: string, parsed: ParsedFile): void {
+  add({ id }: Pick<TreeFile, 'id'>, parsed: ParsedFile): void {
     this.#added.push({ id, parsed });
   }
 
   /** Adds a record that is already encoded. */
-  addRecord(id: string, bytes: Buffer): void {
+  addRecord({ id }: Pick<TreeFile, 'id'>, bytes: Buffer): void {
     this.#added.push({ id, bytes });
   }
 

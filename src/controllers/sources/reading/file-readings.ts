@@ -5,7 +5,7 @@ import { fileReading } from '../manifests/assemble-objects.ts';
 import type { FileReading } from '../manifests/assemble-objects.ts';
 import type { ManifestLimits } from '../manifests/source-content.ts';
 import type { ParsePool } from '../parsing/parse-pool.ts';
-import type { ParsedCache } from '../parsing/parsed-cache.ts';
+import type { ParsedFiles } from '../parsing/parsed-files.ts';
 import { decodeParsedFile } from '../parsing/parsed-record.ts';
 import { SharedParser } from '../parsing/shared-parser.ts';
 import type { ParseOutcome } from '../parsing/shared-parser.ts';
@@ -18,8 +18,8 @@ export interface FileVersionReading extends FileReading {
 
 export interface FileReadingTools {
   readonly limits: ManifestLimits;
-  /** Absent: nothing is cached across restarts. */
-  readonly cache?: ParsedCache | undefined;
+  /** Absent: nothing is cached. */
+  readonly cache?: ParsedFiles | undefined;
   /** Absent: everything is parsed in the main thread. */
   readonly pool?: ParsePool | undefined;
   readonly threadsFromBytes?: number | undefined;
@@ -45,9 +45,10 @@ export async function readFiles(
     cache === undefined || files.length < CACHE_FROM_FILES
       ? files
       : await cache.read(files, ({ path, id }, parsed) => onFile(path, { id, ...fileReading(parsed) }));
-  const parser = new SharedParser(tools, ({ path, id }, outcome) => {
-    if ('record' in outcome) cache?.addRecord(id, outcome.record);
-    else if ('parsed' in outcome) cache?.add(id, outcome.parsed);
+  const parser = new SharedParser(tools, (file, outcome) => {
+    const { path, id } = file;
+    if ('record' in outcome) cache?.addRecord(file, outcome.record);
+    else if ('parsed' in outcome) cache?.add(file, outcome.parsed);
     onFile(path, { id, ...fileReading(parsedFile(path, outcome)) });
   });
   let index = 0;

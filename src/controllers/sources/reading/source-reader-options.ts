@@ -1,6 +1,6 @@
 import type { ManifestLimits } from '../manifests/source-content.ts';
 import type { ParsePool } from '../parsing/parse-pool.ts';
-import type { ParsedCache } from '../parsing/parsed-cache.ts';
+import type { ParsedFiles } from '../parsing/parsed-files.ts';
 
 export interface SourceReaderOptions {
   /** Globs of manifests. Absent or empty: every YAML and JSON file. */
@@ -13,8 +13,8 @@ export interface SourceReaderOptions {
   readonly keepLastGood?: boolean | undefined;
   /** Where the last completely read commit is stored across restarts. */
   readonly lastComplete?: LastCompleteStore | undefined;
-  /** Cache of parsed files over restarts. */
-  readonly cache?: ParsedCache | undefined;
+  /** Cache of parsed files, for later readers or over restarts. */
+  readonly cache?: ParsedFiles | undefined;
   /** Threads that parse if many files are new. */
   readonly pool?: ParsePool | undefined;
   /** The environment of the process, to find kubectl for kustomizations. Absent: kustomizations are refused. */

@@ -14,6 +14,8 @@ export interface PendingPlan extends ApprovedPlan {
   readonly followedAtMs: number | undefined;
   /** Another change would happen and is held; the hold does not expire. */
   readonly held: boolean;
+  /** It is the plan of a merged pull request: it is not in Git, and commits do not withdraw it. */
+  readonly ofPullRequest?: true | undefined;
 }
 
 /** Of one source. Plain JSON. */
@@ -32,13 +34,20 @@ export type PlanOutcome = 'met' | 'differs' | 'none';
  * A plan that is no longer in Git is withdrawn. Annotations found when a source is read for the
  * first time are not known to be new, and approve nothing.
  * @param now the approvals in the objects, per placement
+ * @param merged the plan tokens of the pull request that this commit merges, per placement; an
+ * annotation has precedence
  */
 export function plansAfterRead(
   before: SourcePlans | undefined,
   now: ReadonlyMap<string, readonly string[]>,
   commit: string | undefined,
+  merged: ReadonlyMap<string, readonly string[]> = new Map(),
 ): SourcePlans {
-  const pending = Object.entries(before?.pending ?? {}).filter(([placement]) => now.has(placement));
+  const pending = Object.entries(before?.pending ?? {}).filter(
+    ([placement, { ofPullRequest }]) => ofPullRequest === true || now.has(placement),
+  );
+  for (const [placement, tokens] of merged)
+    pending.push([placement, { tokens, commit, followedAtMs: undefined, held: false, ofPullRequest: true }]);
   const fresh = [...now].filter(
     ([placement, tokens]) => before !== undefined && tokens.join() !== (before.seen[placement] ?? []).join(),
   );
