@@ -1,7 +1,7 @@
 /**
- * The body of an answer as text.
- * @param mostBytes what is longer is not read to its end
- * @throws Error when it is longer, or interrupted
+ * The body of an HTTP response as text.
+ * @param mostBytes a longer body is not read to its end
+ * @throws Error when the body is longer, or is interrupted
  */
 export async function boundedText(response: Response, mostBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];

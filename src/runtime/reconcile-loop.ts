@@ -4,11 +4,14 @@ import { type ReconcileOutcome, type ReconcilerOptions, runReconciler } from './
 import { WorkQueue } from './work-queue.ts';
 
 export interface ReconcileLoopOptions extends Omit<ReconcilerOptions, 'queue' | 'retries'> {
-  /** A pass that takes longer counts as failed, and its worker goes on. It must do no harm when it ends after all. Default: no limit. */
+  /**
+   * A pass that takes longer counts as failed, and its worker continues. It must be harmless if it ends later. Default:
+   * no limit.
+   */
   readonly passLimitMs?: number;
 }
 
-/** A reconciler with a queue of its own, which runs from its construction until it is closed. */
+/** A reconciler with its own queue. It runs from its construction until it is closed. */
 export class ReconcileLoop {
   readonly #queue: WorkQueue;
   readonly #retries = new Map<string, Backoff>();
@@ -26,18 +29,18 @@ export class ReconcileLoop {
     this.#running = runReconciler(parts, this.#stop.signal);
   }
 
-  /** Due at once. @param news forget the failures of the key: what failed may work now */
+  /** Enqueues the key at once. @param news whether to forget the failures of the key, because it may succeed now */
   add(key: string, news = false): void {
     if (news) this.#retries.delete(key);
     this.#queue.add(key);
   }
 
-  /** The earlier of two delays wins. */
+  /** The earlier of two delays counts. */
   addAfter(key: string, delayMs: number): void {
     this.#queue.addAfter(key, delayMs);
   }
 
-  /** Waits for the passes that have begun; no other begins. */
+  /** Waits for the passes in progress. No other pass starts. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#running;

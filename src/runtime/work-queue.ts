@@ -1,15 +1,16 @@
 import type { Clock } from '../core/ports.ts';
 
-/** The longest that a timer can hold, about 25 days. A key that is due later is looked at then. */
+/** The longest delay of a timer, about 25 days. A key that is due later is checked then. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1;
 
 /**
- * Keys to work on. A key waits at most once however often it is added, is never worked on twice at the same time, and is
- * worked on again when it was added meanwhile. First come, first served, so that no key starves another.
+ * A queue of keys. A key is queued at most once, however often it is added. It is never processed twice at the same
+ * time, and it is processed again if it was added meanwhile. Keys are processed in the order of arrival, so that none
+ * starves another.
  */
 export class WorkQueue {
   readonly #clock: Clock;
-  /** Insertion order is the order of service. */
+  /** Served in the order of insertion. */
   readonly #waiting = new Set<string>();
   readonly #active = new Set<string>();
   readonly #again = new Set<string>();
@@ -22,7 +23,7 @@ export class WorkQueue {
     this.#clock = clock;
   }
 
-  /** Keys that wait or are worked on now; delayed ones do not count. */
+  /** The number of keys that wait or are processed now, without delayed ones. */
   get depth(): number {
     return this.#waiting.size + this.#active.size;
   }
@@ -43,7 +44,7 @@ export class WorkQueue {
     this.#hand();
   }
 
-  /** The earlier of two delays wins. */
+  /** The earlier of two delays counts. */
   addAfter(key: string, delayMs: number): void {
     if (this.#closed) return;
     const waitMs = Math.min(delayMs, LONGEST_DELAY_MS);
@@ -58,7 +59,7 @@ export class WorkQueue {
     this.#delayed.set(key, { dueMs, cancel });
   }
 
-  /** The next key, to be given back with `done`; undefined once the queue is closed. */
+  /** Takes the next key, which must be returned with `done`; undefined when the queue is closed. */
   take(): Promise<string | undefined> {
     if (this.#closed) return Promise.resolve(undefined);
     return new Promise((resolve) => {
@@ -76,7 +77,7 @@ export class WorkQueue {
     }
   }
 
-  /** Resolves when nothing waits and nothing is worked on. */
+  /** Resolves when no key waits and none is processed. */
   whenIdle(): Promise<void> {
     return this.depth === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.add(resolve));
   }

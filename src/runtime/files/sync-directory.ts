@@ -1,12 +1,13 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 
-/** What file systems report that cannot sync a directory: there is nothing more to be done there. */
+/** The errors of file systems that cannot sync a directory. Nothing more can be done there. */
 const UNSUPPORTED = new Set(['EINVAL', 'EPERM', 'ENOTSUP']);
 
 /**
- * Resolves when the names in the directory are on the disk: a file that was made, renamed or removed there stays so after a power cut.
- * @throws what the file system reports, unless it cannot sync directories at all
+ * Resolves when the entries of the directory are on disk: a file that was created, renamed or removed stays so after a
+ * power failure.
+ * @throws the errors of the file system, unless it cannot sync directories at all
  */
 export async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, 'r');
@@ -19,7 +20,7 @@ export async function syncDirectory(directory: string): Promise<void> {
   }
 }
 
-/** The same, for callers that must not give way in between. */
+/** The synchronous version, for callers that must not yield in between. */
 export function syncDirectoryNow(directory: string): void {
   const handle = openSync(directory, 'r');
   try {

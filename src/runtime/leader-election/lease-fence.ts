@@ -2,22 +2,23 @@ import { setMaxListeners } from 'node:events';
 import type { MonotonicClock } from '../../core/ports.ts';
 import { LeaseNotHeldError } from './lease-not-held-error.ts';
 
-/** A moment by both clocks of the machine. */
+/** A moment on both clocks of the machine. */
 export interface Moment {
   readonly monotonicMs: number;
   readonly wallMs: number;
 }
 
-/** Where the two clocks differ by more than this about one time, the machine slept or its wall clock was set. */
+/** If the two clocks differ by more than this about a period, the machine slept or its wall clock was set. */
 const MAX_DIFFERENCE_MS = 1_000;
 
 /**
- * Open while the last successful renewal began less than the deadline ago. This is computed before every write, since in a process that
- * was frozen and continues no timer has fired yet. Writes that have no answer at the deadline end: bytes of them that still wait in this
- * process are not sent.
+ * Open while the last successful renewal was sent less than the deadline ago. This is computed before every write,
+ * because no timer has fired yet in a process that was suspended and continues. Writes without an answer at the
+ * deadline are aborted: their bytes that still wait in this process are not sent.
  *
- * The time must be short by two clocks. The monotonic clock is never set, but does not advance on Linux while the machine sleeps. The wall
- * clock goes on meanwhile, but may be set. Where the two disagree, the fence is closed until the next renewal.
+ * The period must be short by two clocks. The monotonic clock is never set, but on Linux it does not advance while the
+ * machine sleeps. The wall clock continues meanwhile, but may be set. If the two disagree, the fence is closed until
+ * the next renewal.
  */
 export class LeaseFence {
   readonly #lease: string;
@@ -27,19 +28,19 @@ export class LeaseFence {
   #underWay = underWay();
   #cancelEnd: () => void = () => undefined;
 
-  /** @param lease its name, for errors */
+  /** @param lease the name of the lease, for errors */
   constructor(lease: string, deadlineMs: number, clock: MonotonicClock) {
     this.#lease = lease;
     this.#deadlineMs = deadlineMs;
     this.#clock = clock;
   }
 
-  /** To be called before a renewal is sent. */
+  /** Call it before a renewal is sent. */
   now(): Moment {
     return { monotonicMs: this.#clock.monotonicMs(), wallMs: this.#clock.now() };
   }
 
-  /** @param begun when the renewal that has succeeded was sent */
+  /** @param begun when the successful renewal was sent */
   renewed(begun: Moment): void {
     this.#cancelEnd();
     this.#renewed = begun;
@@ -48,7 +49,7 @@ export class LeaseFence {
     this.#cancelEnd = this.#clock.schedule(Math.max(0, leftMs), () => this.close());
   }
 
-  /** Nothing is written before the next renewal. */
+  /** Allows no writes until the next renewal. */
   close(): void {
     this.#cancelEnd();
     this.#renewed = undefined;
@@ -64,10 +65,10 @@ export class LeaseFence {
   }
 
   /**
-   * To be called right before a write is sent.
+   * Call it directly before a write is sent.
    *
-   * @returns aborts when the write must not go on
-   * @throws LeaseNotHeldError unless it is open
+   * @returns a signal that aborts when the write must not continue
+   * @throws LeaseNotHeldError unless the fence is open
    */
   enter(): AbortSignal {
     if (!this.isOpen) throw new LeaseNotHeldError(this.#lease);
@@ -77,7 +78,7 @@ export class LeaseFence {
 
 function underWay(): AbortController {
   const controller = new AbortController();
-  // One for each write under way.
+  // Each write in progress adds a listener.
   setMaxListeners(0, controller.signal);
   return controller;
 }

@@ -73,7 +73,7 @@ describe('LeaseFence', () => {
     await clock.advance(1);
     expect([first.aborted, second.aborted]).toEqual([true, true]);
     expect(first.reason).toBeInstanceOf(LeaseNotHeldError);
-    expect(String(first.reason)).toContain('not known whether this was written');
+    expect(String(first.reason)).toContain('unknown whether this was written');
     fence.renewed(fence.now());
     expect(fence.enter().aborted).toBe(false);
   });
