@@ -1,8 +1,8 @@
 const MAX_NAME_LENGTH = 253;
 
 /**
- * A cluster's name as a part of a name in Kubernetes, as Argo CD's cluster generator gives it in `nameNormalized`: small letters,
- * digits, `-` and `.` only.
+ * The name of a cluster in a form that is valid in names of Kubernetes objects, as in `nameNormalized` of Argo CD's
+ * cluster generator: only lower-case letters, digits, `-` and `.`.
  * Source: https://argo-cd.readthedocs.io/en/stable/operator-manual/applicationset/Generators-Cluster/
  */
 export function normalizedName(name: string): string {

@@ -1,29 +1,29 @@
 import { readWaveRule, type WaveRule } from '../../src/core/argocd/waves/wave-rule.ts';
 import { FACT_MAPS, type FactMap } from './cluster-facts.ts';
 
-/** What an ApplicationSet asks for, from `input.parameters`. */
+/** The request of an ApplicationSet, from `input.parameters`. */
 export interface PluginRequest {
   readonly applicationSet: string;
-  /** Where it is, if the request says so: Argo CD sends the name alone. */
+  /** The namespace of the ApplicationSet, if the request contains it. Argo CD sends only the name. */
   readonly applicationSetNamespace: string | undefined;
   /** `namespace/name` */
   readonly placement: string;
   /** Only clusters of the decision group with this name. */
   readonly group: string | undefined;
   readonly onEmpty: 'error' | 'allow' | undefined;
-  /** No maps in the items, but keys with dots: `labels.region`. */
+  /** Use keys with dots instead of maps in the items: `labels.region`. */
   readonly flat: boolean;
-  /** No answer while the commit is not known: for templates that use it. */
+  /** Refuse an answer while the commit is unknown, for templates that use it. */
   readonly requireCommit: boolean;
-  /** Each item is the value of this one key, so that two answers in a matrix do not meet. */
+  /** Make each item the value of this one key, so that two answers in a matrix do not collide. */
   readonly as: string | undefined;
-  /** Undefined: the wave of a cluster is the number of its decision group, and every cluster is in the answer. */
+  /** Undefined: the wave of a cluster is the number of its decision group, and the answer contains every cluster. */
   readonly waves: WaveRule | undefined;
-  /** Keys that every item has in these maps, be it with an empty value. Of `scores`: `RESOURCE/NAME`. */
+  /** Keys that these maps have in every item, if need be with an empty value. For `scores`: `RESOURCE/NAME`. */
   readonly keys: Readonly<Record<FactMap | 'scores', readonly string[]>>;
 }
 
-/** Of a name in Kubernetes: what is longer is nobody's, and would only fill logs and metrics. */
+/** The limit for a name in Kubernetes. A longer one cannot exist, and would only fill logs and metrics. */
 const MAX_NAME_LENGTH = 253;
 /** Argo CD overwrites these keys of an item. */
 const RESERVED = ['generator', 'values'];
@@ -33,8 +33,9 @@ export type ParsedRequest =
   | { readonly ok: false; readonly message: string };
 
 /**
- * Reads the body of `getparams.execute`. Values may have been rendered by a matrix generator: all of them may be text.
- * @param defaultNamespace of a placement that is named without one
+ * Parses the body of `getparams.execute`. A matrix generator may have rendered the values, so each of them may be a
+ * text.
+ * @param defaultNamespace the namespace of a placement that is named without one
  */
 export function parsePluginRequest(body: string, defaultNamespace?: string): ParsedRequest {
   let value: unknown;

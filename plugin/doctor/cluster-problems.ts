@@ -7,7 +7,7 @@ interface ClusterSecret {
   readonly data: Texts;
 }
 
-/** What is wrong with the clusters that Argo CD knows, and which clusters of decisions it does not know. */
+/** The problems of Argo CD's cluster Secrets, and the clusters in decisions that Argo CD does not know. */
 export function clusterProblems(facts: ArgoFacts): readonly Problem[] {
   const { clusterSecrets, namespace } = facts;
   return [
@@ -48,7 +48,7 @@ function isObject(text: string): boolean {
   }
 }
 
-/** Argo CD takes either for a generator, and refuses an Application whose destination has the name. */
+/** For generators, Argo CD uses either of them, and it refuses an Application whose destination has the name. */
 function sameNames(secrets: readonly ClusterSecret[], namespace: string): readonly Problem[] {
   const byName = new Map<string, string[]>();
   for (const { name, data } of secrets) {

@@ -6,7 +6,7 @@ import type { DecisionGenerator } from './generators-in-use.ts';
 
 type DecisionResource = Extract<DecisionGenerator, { kind: 'clusterDecisionResource' }>;
 
-/** What is wrong with a generator of decision resources: its ConfigMap, and whether it finds a page. */
+/** The problems of a clusterDecisionResource generator: its ConfigMap, and whether it finds a page. */
 export function decisionConfigProblems(
   generator: DecisionResource,
   { configMaps, decisions, namespace }: ArgoFacts,
@@ -48,7 +48,7 @@ export function decisionConfigProblems(
   return isFound ? problems : [...problems, noPage(generator, namespace)];
 }
 
-/** Some people give a kind of their own to the generator: then only its spelling can be wrong. */
+/** The generator can also be used for other kinds. Then only a misspelt name is a problem. */
 function wrongKind(kind: string | undefined, object: string, namespace: string): readonly Problem[] {
   if (kind !== undefined && kind.toLowerCase() !== 'placementdecision' && kind !== 'PlacementDecisions')
     return [];

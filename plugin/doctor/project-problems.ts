@@ -4,14 +4,14 @@ import { closestName } from '../../src/core/sources/closest-name.ts';
 import type { ArgoFacts } from './argo-facts.ts';
 import { decisionGenerators } from './generators-in-use.ts';
 
-/** What Argo CD takes for an Application that names no project. */
+/** The default of Argo CD for an Application without a project. */
 const DEFAULT_PROJECT = 'default';
-/** What the name of an object may be. Others never exist, and belong into no command. */
+/** Valid names of objects. An invalid name never exists, and must not appear in a command. */
 const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 
 /**
- * Templates that name a project which does not exist: Argo CD then refuses each of their Applications. A name with placeholders is left
- * out, because it is another one for each Application.
+ * Finds templates with a project that does not exist: Argo CD refuses each of their Applications. Names with
+ * placeholders are skipped, because they differ between the Applications.
  * Source: argo-cd `applicationset/controllers/applicationset_controller.go`, validateGeneratedApplications
  */
 export function projectProblems({ applicationSets, projects, namespace }: ArgoFacts): readonly Problem[] {
@@ -23,7 +23,7 @@ export function projectProblems({ applicationSets, projects, namespace }: ArgoFa
   });
 }
 
-/** Undefined: it differs between the Applications. */
+/** Undefined if it differs between the Applications. */
 function projectOf({ spec }: KubeObject): string | undefined {
   const { template } = (spec ?? {}) as {
     readonly template?: { readonly spec?: { readonly project?: unknown } };

@@ -1,8 +1,8 @@
 import type { Binding } from './token-grant.ts';
 
-/** Names in Kubernetes. */
+/** Valid names in Kubernetes. */
 const NAME = /^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/;
-/** Words that somebody writes who means `namespaces` or `clustersets`: to pass over them would leave the path unbound. */
+/** Misspellings of `namespaces` or `clustersets`. Ignoring them would leave the path unbound. */
 const MISSPELT = /^(name-?spaces?|cluster-?sets?)$/i;
 
 export type ParsedPath =
@@ -10,9 +10,9 @@ export type ParsedPath =
   | { readonly ok: false; readonly message: string };
 
 /**
- * What the path of a `baseUrl` restricts a request to, beside its token: `/namespaces/team-a,team-b` and `/clustersets/gpu`, each
- * once, in any order. Other parts of the path (of a proxy) mean nothing.
- * @param path before `/api/v1/getparams.execute`
+ * The restrictions in the path of a `baseUrl`, in addition to those of the token: `/namespaces/team-a,team-b` and
+ * `/clustersets/gpu`, each at most once, in any order. Other parts of the path (such as those of a proxy) are ignored.
+ * @param path the part before `/api/v1/getparams.execute`
  */
 export function parsePathBinding(path: string): ParsedPath {
   const parts = path.split('/');
