@@ -2,13 +2,14 @@ import { readFileSync } from 'node:fs';
 import { LineFile } from './line-file.ts';
 
 /**
- * What was set since a snapshot of a map and could not wait for the next one: a first line that names the snapshot's generation, then
- * one `[key, value]` per line. It counts for that generation only, so that nothing has to be removed when a newer snapshot holds it all.
+ * Entries that were set since a snapshot of a map and could not wait for the next one. The first line names the
+ * generation of the snapshot, and each further line is a `[key, value]`. The journal counts only for that generation,
+ * so nothing has to be removed when a newer snapshot contains everything.
  */
 export class MapJournal<T> {
   readonly #file: string;
   readonly #lines: LineFile;
-  /** Of the snapshot that the file goes with; undefined while it goes with none. */
+  /** The generation of the snapshot that the file belongs to; undefined if it belongs to none. */
   #generation: number | undefined;
 
   constructor(file: string) {
@@ -16,7 +17,7 @@ export class MapJournal<T> {
     this.#lines = new LineFile(file);
   }
 
-  /** The entries that go with the snapshot, oldest first; a line that a crash cut off is left out. */
+  /** The entries for this snapshot, oldest first. A line that a crash truncated is left out. */
   read(generation: number): readonly (readonly [string, T])[] {
     let text: string;
     try {
@@ -36,7 +37,7 @@ export class MapJournal<T> {
     });
   }
 
-  /** @returns true: the entries are on the disk; false: nothing was written, because the journal was removed */
+  /** @returns true if the entries are on disk; false if nothing was written because the journal was removed */
   async append(generation: number, entries: readonly (readonly [string, T])[]): Promise<boolean> {
     const lines = entries.map((entry) => JSON.stringify(entry));
     if (this.#generation !== generation) {

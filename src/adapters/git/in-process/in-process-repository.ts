@@ -24,18 +24,18 @@ import { parseTreeObject } from '../repository/tree-object.ts';
 
 type Ids = ReadonlyMap<string, string | undefined>;
 
-/** How far back the versions of a file are looked for. */
+/** How many commits are searched for versions of a file. */
 const MAX_HISTORY = 10_000;
-/** Two commits that differ in more folders have no end, or are listed sooner. */
+/** If two commits differ in more folders, the tree may be endless, and listing both is faster anyway. */
 const MAX_DIFFERENT_TREES = 100_000;
 
 /**
- * Reads a repository on disk without a git program, through isomorphic-git: several times slower, and packs are held in
- * memory. For places where no git is installed.
+ * Reads a repository on disk through isomorphic-git, for systems without a git program. It is several times slower, and
+ * holds packs in memory.
  */
 export class InProcessRepository implements GitRepository {
   protected gitDir: string;
-  /** isomorphic-git keeps pack indexes in here; a fresh one makes it look at the disk again. */
+  /** isomorphic-git caches pack indexes in this object. A new object makes it read the disk again. */
   protected cache: object = {};
   readonly #readTree: ReadTree;
   readonly #refs: RefReader = {
@@ -56,7 +56,7 @@ export class InProcessRepository implements GitRepository {
     return resolveGitRef(ref, this.#refs);
   }
 
-  /** Name of the tag that a ref leads to now; undefined when it is no tag, or when there is none. */
+  /** The name of the tag that a ref selects now; undefined for other refs, and if there is none. */
   tagOf(ref: GitRef): Promise<string | undefined> {
     return tagOfRef(ref, this.#refs);
   }
@@ -173,11 +173,11 @@ export class InProcessRepository implements GitRepository {
     }
   }
 
-  /** The commit that a ref, id or annotated tag leads to. */
+  /** The id of the commit that a ref, id or annotated tag points to. */
   protected async commitOf(name: string): Promise<string | undefined> {
     try {
       const oid = /^[0-9a-f]{40}$/.test(name) ? name : await git.resolveRef({ ...this.store, ref: name });
-      // Peels annotated tags on the way.
+      // This also resolves annotated tags.
       return (await git.readCommit({ ...this.store, oid })).oid;
     } catch (error) {
       const absent = error instanceof git.Errors.NotFoundError || error instanceof git.Errors.ObjectTypeError;
@@ -195,7 +195,7 @@ export class InProcessRepository implements GitRepository {
   }
 
   #failed(subject: string, cause: unknown): TransientError {
-    // An error of the disk may pass; any other error here means that the repository is damaged.
+    // An error of the file system may disappear. Any other error means that the repository is damaged.
     const isDamaged = (cause as NodeJS.ErrnoException).syscall === undefined;
     const said = cause instanceof git.Errors.InternalError ? cause.data.message : errorText(cause);
     const code = isDamaged ? 'git.corrupt' : 'git.failed';
@@ -209,7 +209,7 @@ function absent(error: unknown): undefined {
 
 type Store = Pick<Parameters<typeof git.readObject>[0], 'fs' | 'gitdir' | 'cache'>;
 
-/** Not git.readTree: one file with a backslash in its name, or a mode of old, made it refuse the whole repository. */
+/** Not git.readTree, which refuses a whole repository because of one file with a backslash in its name or an outdated mode. */
 async function readTreeOf(store: Store, oid: string): Promise<readonly TreeLeaf[]> {
   const found = await git.readObject({ ...store, oid, format: 'content' });
   if (found.type === 'commit' && found.format === 'content') {

@@ -4,14 +4,14 @@ import { diffTreeObjects } from '../repository/in-process-tree.ts';
 import type { TreeLeaf } from '../repository/in-process-tree.ts';
 import { parseTreeObject } from '../repository/tree-object.ts';
 
-/** Beyond these two listings, each by a process of its own, are faster. */
+/** For more trees, two listings are faster, each by a process of its own. */
 const MAX_TREES = 64;
 const MAX_TREE_BYTES = 1024 * 1024;
 
 /**
- * What differs between two commits, through the `git cat-file` that runs anyway: a commit of a few files costs a few tree objects
- * instead of a process. Undefined for `git ls-tree` to answer: many or large trees, a commit that is not there, and names that
- * are not UTF-8.
+ * Finds the differences between two commits through the running `git cat-file`. A commit of a few files costs a few
+ * tree objects instead of a process. Undefined if `git ls-tree` has to be used instead: for many or large trees, for a
+ * missing commit, and for names that are not UTF-8.
  */
 export async function diffSmallTrees(
   catFile: CatFile,

@@ -3,8 +3,8 @@ import { gitEnvironment } from './git-environment.ts';
 import { runGit } from './run-git.ts';
 
 /**
- * Whether there is a git program that can be started. To be asked when something is opened, not when it is used: a git that was
- * installed meanwhile counts from the next opening on. One that is there and fails is there.
+ * Whether a git program can be started. Ask when something is opened, not when it is used: a git that is installed
+ * later is used from the next opening on. A git that exists but fails counts as present.
  */
 export async function hasGitProgram(ambient: Readonly<Record<string, string | undefined>>): Promise<boolean> {
   try {
@@ -17,7 +17,7 @@ export async function hasGitProgram(ambient: Readonly<Record<string, string | un
   }
 }
 
-/** InputError `git.needs-program`; `otherwise` is what can be done instead of installing git. */
+/** The error `git.needs-program`. `otherwise` says what can be done instead of installing git. */
 export function needsGitProgram(subject: string, what: string, otherwise?: string): InputError {
   return new InputError(`${what} needs the git program, which is not installed`, {
     code: 'git.needs-program',

@@ -1,11 +1,11 @@
 const STEPS = 10;
 
 /**
- * Calls back after so long, of which a time in which this process did not get on counts as one step in ten: what came in meanwhile
- * is to be read before anybody is blamed for having said nothing. Node runs timers that are due before it reads.
+ * Calls back after a time. A period in which this process did not run counts as one of ten steps: data that arrived
+ * meanwhile must be read before a peer counts as silent. Node.js runs due timers before it reads.
  *
- * @param holdsProcess false: the process may end before
- * @returns to be called when it is done
+ * @param holdsProcess false: the process may exit before
+ * @returns a function that cancels it
  */
 export function afterAwakeTime(ms: number, onOver: () => void, holdsProcess = true): () => void {
   let left = STEPS;

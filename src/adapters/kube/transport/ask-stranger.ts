@@ -9,26 +9,27 @@ import { tlsOptions } from '../proxy/tls-material.ts';
 
 export interface StrangerQuestion {
   readonly server: URL;
-  /** Begins with `/`, and comes after the path of the server's URL. */
+  /** Starts with `/`, and is appended to the path of the server's URL. */
   readonly path: string;
   readonly proxy: ProxyAddress | undefined;
-  /** PEM: authorities of the proxy, which is always checked. Absent: those that Node knows. */
+  /** Authorities of the proxy, PEM. The proxy is always verified. Absent: those that Node.js knows. */
   readonly proxyCaPem: string | undefined;
-  /** Ends the attempt. */
+  /** Aborts the attempt. */
   readonly signal: AbortSignal;
 }
 
 export interface StrangerAnswer {
-  /** What the server sent in its handshake, DER, its own certificate first. Nobody checked it. */
+  /** The certificates of the handshake, DER, starting with that of the server. They are not verified. */
   readonly certificates: readonly Uint8Array[];
-  /** The body; undefined when the server answers strangers nothing, or another thing than 200. */
+  /** The body; undefined if the server does not answer unauthenticated clients, or answers another status than 200. */
   readonly text: string | undefined;
 }
 
 const MOST_BYTES = 1024 * 1024;
 
 /**
- * Asks a server that is not checked, as somebody whom it does not know: nothing secret is sent, and nothing of the answer is proven.
+ * Sends an unauthenticated request to a server that is not verified. It sends nothing secret, and the answer proves
+ * nothing.
  * @throws TransientError when there is no TLS connection
  */
 export async function askStranger(question: StrangerQuestion): Promise<StrangerAnswer> {
@@ -70,7 +71,7 @@ async function connectUnchecked({ server, proxy, proxyCaPem, signal }: StrangerQ
   }
 }
 
-/** The last certificate of a chain names itself as its issuer, or nobody. */
+/** The last certificate of a chain is its own issuer, or has none. */
 function servedBy(socket: TLSSocket): readonly Uint8Array[] {
   const chain: Uint8Array[] = [];
   let next: (PeerCertificate & { issuerCertificate?: PeerCertificate }) | undefined =

@@ -6,14 +6,14 @@ import { openTunnel, proxyAuthorization } from '../proxy/open-tunnel.ts';
 import { hostAndPort, portOf, type ProxyAddress, withoutBrackets } from '../proxy/proxy-address.ts';
 import { type TlsMaterial, tlsOptions } from '../proxy/tls-material.ts';
 
-/** How requests of HTTP/1.1 get to a server. */
+/** How HTTP/1.1 requests reach a server. */
 export interface Http1Way {
   readonly agent: http.Agent;
-  /** Whom they are sent to first: the server, or a proxy that reads them. */
+  /** The first hop: the server, or a proxy that reads the requests. */
   readonly first: URL;
-  /** Before the path of each request: such a proxy must know the server. */
+  /** Prefix of each request path: a forwarding proxy must get the address of the server. */
   readonly pathPrefix: string;
-  /** For the proxy, with each request. */
+  /** Headers for the proxy, sent with each request. */
   readonly headers: OutgoingHttpHeaders;
 }
 
@@ -21,13 +21,13 @@ interface WayOptions {
   readonly base: URL;
   readonly tls: TlsMaterial;
   readonly proxy: ProxyAddress | undefined;
-  /** Until a proxy has connected us. */
+  /** The limit until a proxy has connected to the server. */
   readonly headerTimeoutMs: number;
 }
 
 const SETTINGS = { keepAlive: true, scheduling: 'lifo' as const };
 
-/** A plain `http` request is read and passed on by an HTTP proxy; all else goes through a tunnel. Source: net/http of Go (Transport). */
+/** An HTTP proxy forwards a plain `http` request. Everything else goes through a tunnel. Source: net/http of Go (Transport). */
 export function http1Way(options: WayOptions): Http1Way {
   const { base, tls, proxy } = options;
   if (proxy !== undefined && proxy.scheme !== 'socks5' && base.protocol === 'http:')
@@ -51,7 +51,7 @@ function wayThroughReader(base: URL, proxy: ProxyAddress, tls: TlsMaterial): Htt
   };
 }
 
-/** Its connections lead through the proxy; kept alive and given out as Node does. */
+/** An agent whose connections go through the proxy. Node.js keeps them alive and reuses them. */
 function tunnelAgent({ base, tls, headerTimeoutMs }: WayOptions, proxy: ProxyAddress): http.Agent {
   const isSecure = base.protocol === 'https:';
   const agent = isSecure ? new https.Agent(SETTINGS) : new http.Agent(SETTINGS);
