@@ -12,7 +12,7 @@ export interface ReviewedObject {
   readonly key: ObjectKey;
 }
 
-/** How long an answer about `get` is cached: the agent reads a work's objects again with each of their changes. */
+/** How long an answer about `get` is cached. The agent reads the objects of a work again with each of their changes. */
 export const GET_ANSWER_TTL_MS = 60_000;
 const MAX_GET_ANSWERS = 10_000;
 
@@ -32,7 +32,7 @@ export class ExecutorReviews {
     this.#options = options;
   }
 
-  /** Whether the executor may use the verb on the object. The API server is asked, or `rights` where it is given. */
+  /** Whether the executor may use the verb on the object. Asks `rights` if it is given, otherwise the API server. */
   async isAllowed(executor: Executor, verb: ExecutorVerb, object: ReviewedObject): Promise<boolean> {
     const { rights } = this.#options;
     const review = reviewKey(verb, object);
@@ -65,7 +65,7 @@ export class ExecutorReviews {
     const answer = await this.#options.cluster.create(SUBJECT_ACCESS_REVIEW, {
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SubjectAccessReview',
-      // A review has no metadata, but the type of `create` requires some.
+      // A review has no metadata, but the type of `create` requires it.
       metadata: {} as KubeObject['metadata'],
       spec: { user: user.name, groups: user.groups, resourceAttributes },
     });
@@ -73,7 +73,7 @@ export class ExecutorReviews {
   }
 }
 
-/** Cache key of a verb on an object. It is JSON, because any separator may occur in a name. */
+/** Cache key of a verb on an object. It is JSON, because a name may contain any separator. */
 function reviewKey(verb: ExecutorVerb, { kind, key }: ReviewedObject): string {
   return JSON.stringify([verb, kind.group, kind.version, kind.plural, key.namespace, key.name]);
 }

@@ -7,9 +7,9 @@ import { dropAppliedFinalizer, readApplied } from '../record/applied-work.ts';
 import { releaseResources } from './release-resources.ts';
 
 /**
- * Ends an AppliedManifestWork: deletes it, releases everything it applied, and takes the finalizer away when all of it is
- * really gone. Every step can be repeated.
- * @param stays objects that are to outlive the work
+ * Ends an AppliedManifestWork: deletes it, releases everything that it applied, and removes the finalizer when all of
+ * it is really gone. Every step can be repeated.
+ * @param stays objects that must outlive the work
  * @returns true when it is gone
  */
 export async function releaseApplied(
@@ -29,7 +29,7 @@ export async function releaseApplied(
   const owner = appliedWorkOwner(name, uid);
   const resources = allAppliedResources(applied);
   const { pending, problems } = await releaseResources(cluster, resources, owner, stays);
-  for (const problem of problems) log.warn('object cannot be released yet', { applied: name, problem });
+  for (const problem of problems) log.warn('an object cannot be released yet', { applied: name, problem });
   const current = await state.writeAppliedStatus(applied, { ...applied.status, appliedResources: pending });
   if (pending.length > 0) return false;
   await dropAppliedFinalizer(cluster, current);

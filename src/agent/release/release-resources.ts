@@ -10,18 +10,18 @@ import { AGENT_MANAGER } from '../../core/work/applied/agent-manager.ts';
 import { isRefusal } from '../../core/work/applied/kube-failure.ts';
 
 export interface ReleaseResult {
-  /** Deleted but still there (finalizers), or not reached: to be looked at again. */
+  /** Objects that are deleted but still exist (finalizers), or could not be reached. They must be checked again. */
   readonly pending: readonly AppliedResource[];
-  /** Why some could not be released; they are among `pending`. */
+  /** Why some objects could not be released. They are also in `pending`. */
   readonly problems: readonly string[];
 }
 
 /**
- * Releases objects that a work no longer wants. Deletes only what is proven to be ours alone: the object that was just read
- * carries the owner reference of this very AppliedManifestWork (by uid), or its claim to one, and the reference of no other. The
- * uid recorded with it does not count: an agent that died after it made the object again has not recorded the new one. Anything
- * unsure stays.
- * @param stays objects that are to outlive the work: they only lose our reference
+ * Releases objects that a work no longer wants. An object is deleted only if it is proven to belong to this work alone:
+ * the object was just read, and it carries the owner reference of this AppliedManifestWork (by uid) or its claim to
+ * one, and no other owner reference. The recorded uid does not count, because an agent that crashed after creating the
+ * object again has not recorded the new uid. In doubt, the object stays.
+ * @param stays objects that must outlive the work: they only lose our owner reference
  */
 export async function releaseResources(
   cluster: KubeApi,
@@ -42,7 +42,7 @@ export async function releaseResources(
   return { pending, problems };
 }
 
-/** @returns true when the object is none of the work's business any more */
+/** @returns true when the object no longer concerns the work */
 async function releaseOne(
   cluster: KubeApi,
   resource: AppliedResource,
@@ -63,18 +63,19 @@ async function releaseOne(
   if (live.metadata.deletionTimestamp !== undefined) return false;
   try {
     await cluster.delete(kind, key, { uid: live.metadata.uid, propagationPolicy: 'Background' });
-    // Most objects are gone by now, and then the work need not be looked at once more.
+    // Most objects are gone at this point, which saves another pass over the work.
     return (await cluster.get(kind, key))?.metadata.uid !== live.metadata.uid;
   } catch (error) {
-    // Another object has the name by now: ours is gone.
+    // Another object has the name now, so ours is gone.
     if (error instanceof ConflictError) return true;
     throw error;
   }
 }
 
 /**
- * What was only intended (it has no uid) and may not even be read counts as never created: what is created is recorded,
- * unless the agent dies in between. Were it kept, its work could not end before somebody grants the right.
+ * An object that was only intended (without a uid) and may not be read counts as never created. Created objects are
+ * recorded, unless the agent crashes in between. If it were kept, the work could not end until somebody grants the
+ * right.
  */
 async function getOrForget(cluster: KubeApi, resource: AppliedResource): Promise<KubeObject | undefined> {
   try {

@@ -7,19 +7,20 @@ import { sleep } from '../../runtime/sleep.ts';
 import { type NamedScore, type ScoreWrite, writeScore } from './write-score.ts';
 
 export interface QueriedScoreDuty extends Omit<ScoreWrite, 'clusterName'> {
-  /** Asks the monitoring system. @returns its answer, @throws when there is none */
+  /** Queries the monitoring system. @returns its answer @throws when there is none */
   readonly ask: (query: string, signal: AbortSignal) => Promise<unknown>;
   /** By the name of the score. */
   readonly queries: ReadonlyMap<string, ScoreQuery>;
   readonly owner: SeriesOwner;
-  /** How often it is asked, up to 10 % more by chance. */
+  /** The interval of the queries, plus a random 0 to 10 %. */
   readonly refreshMs: number;
   readonly random: () => number;
 }
 
 /**
- * Keeps scores of clusters current that a monitoring system computes: of one cluster, or of all that a label names. A cluster
- * gets its scores only when every query says something of it; else those on the hub stay, and run out.
+ * Keeps scores up to date that a monitoring system computes: for one cluster, or for all clusters that a label names. A
+ * cluster gets its scores only if every query returned a value for it. Otherwise its scores on the hub stay until they
+ * expire.
  */
 export async function provideQueriedScores(duty: QueriedScoreDuty, signal: AbortSignal): Promise<void> {
   const { clock, random, log, refreshMs } = duty;
@@ -50,19 +51,21 @@ async function onePass(duty: QueriedScoreDuty, signal: AbortSignal): Promise<voi
   const known = owner.kind === 'cluster' ? new Set([owner.name]) : await clustersOf(duty);
   const silent = [...known].filter((cluster) => scores.get(cluster)?.length !== queries.size);
   if (silent.length > 0)
-    log.warn('a query says nothing of clusters: their scores run out', { clusters: silent.sort() });
+    log.warn('a query returned nothing for some clusters, so their scores will expire', {
+      clusters: silent.sort(),
+    });
   const failures: string[] = [];
   for (const [clusterName, found] of scores) {
     if (!known.has(clusterName) || found.length !== queries.size || signal.aborted) continue;
     try {
       await writeScore({ ...duty, clusterName }, found);
     } catch (error) {
-      // One cluster, whose namespace may be missing, holds up no other.
+      // The failure of one cluster, whose namespace may be missing, does not delay the others.
       failures.push(`${clusterName}: ${errorText(error)}`);
     }
   }
   if (failures.length > 0)
-    throw new TransientError(`are not written for ${failures.length} clusters, the first is ${failures[0]}`, {
+    throw new TransientError(`were not written for ${failures.length} clusters, first ${failures[0]}`, {
       code: 'scores.write',
       subject: 'scores',
     });

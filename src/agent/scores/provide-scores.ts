@@ -16,25 +16,26 @@ import { sleep } from '../../runtime/sleep.ts';
 import { type ScoreWrite, writeScore } from './write-score.ts';
 
 /**
- * What counts as used: what pods request, or what nodes use as metrics-server says. `auto`: the latter where the cluster has it. Where it
- * is there and does not answer, nothing is written: a score does not change its meaning for an outage.
+ * What counts as used: the requests of pods, or the usage of nodes that metrics-server reports. `auto`: the latter if
+ * the cluster serves it. If metrics-server is installed and does not answer, nothing is written, because the meaning of
+ * a score must not change during an outage.
  */
 export type Measure = 'requests' | 'metrics' | 'auto';
 
-/** A change of nodes or pods is looked at after this time, with all that come meanwhile. */
+/** A change of nodes or pods is handled after this time, together with all changes meanwhile. */
 const SETTLE_MS = 5_000;
 
 export interface ScoreDuty extends ScoreWrite {
   readonly cluster: KubeApi;
   readonly measure: Measure;
-  /** How often the scores are computed, up to 10 % more by chance. */
+  /** The interval of computing scores, plus a random 0 to 10 %. */
   readonly refreshMs: number;
   readonly random: () => number;
 }
 
 /**
- * Keeps the scores `cpuAvailable` and `memAvailable` of a cluster current on its hub. While the cluster cannot be read nothing is written,
- * and the scores run out.
+ * Keeps the scores `cpuAvailable` and `memAvailable` of a cluster up to date on its hub. While the cluster cannot be
+ * read nothing is written, and the scores expire.
  */
 export async function provideScores(duty: ScoreDuty, signal: AbortSignal): Promise<void> {
   const { clock, random, log, refreshMs, measure } = duty;
@@ -48,7 +49,7 @@ export async function provideScores(duty: ScoreDuty, signal: AbortSignal): Promi
     let waitMs = refreshMs * (1 + 0.1 * random());
     try {
       news.clear();
-      // What a watch does not confirm for so long is no news.
+      // Data that a watch has not confirmed for this long is outdated.
       const staleMs = Math.max(...followed.map(({ reflector }) => reflector.stalenessMs()));
       if (staleMs < duty.validMs) {
         const available = await availableNow(duty, listed<NamedNode>(nodes), listed<PodRequests>(pods));
@@ -81,7 +82,7 @@ async function availableNow(
   throw new TransientError(available, { code: 'scores.metrics', subject: 'metrics.k8s.io' });
 }
 
-/** Whether there is news of the cluster. */
+/** Whether the cluster changed. */
 class News {
   #isThere = false;
   #tell: () => void = () => undefined;
@@ -94,12 +95,12 @@ class News {
       });
   }
 
-  /** All there is now will be read. */
+  /** Everything up to now will be read. */
   clear(): void {
     this.#isThere = false;
   }
 
-  /** Until some time after there is news, or for this time. */
+  /** Waits until some time after a change, or at most this long. */
   async wait(clock: ScoreDuty['clock'], atMostMs: number, signal: AbortSignal): Promise<void> {
     const over = new AbortController();
     const end = (): void => over.abort();
@@ -114,7 +115,7 @@ class News {
 
 type NamedNode = NodeResources & { readonly metadata: { readonly name: string } };
 
-/** Objects of a kind as far as they are read. */
+/** The objects of a kind that have been read. */
 function listed<T>(followed: { readonly reflector: Reflector } | undefined): readonly T[] {
   return (followed?.reflector.store.list() ?? []) as readonly T[];
 }

@@ -6,10 +6,10 @@ import type { KubeApi } from '../../core/ports.ts';
 
 const MANAGER = 'berth-member';
 const REGISTERED_BY_ANNOTATION = 'berth.dev/registered-by';
-/** Somebody writes the cluster at the same moment, a few times at most. */
+/** Attempts when another client writes the cluster at the same time. */
 const ATTEMPTS = 5;
 
-/** meta/v1 ManagedFieldsEntry, as far as it is read. */
+/** The fields of meta/v1 ManagedFieldsEntry that are read here. */
 interface ManagedFields {
   readonly manager?: string;
   readonly operation?: string;
@@ -17,8 +17,9 @@ interface ManagedFields {
 }
 
 /**
- * Registers a simulated cluster on the hub, unless somebody did: in the set `default`, accepted. These are defaults for a hub on which nobody says
- * anything else, so the registration keeps no field of them as its own: what Git declares meets no other owner, and needs no force.
+ * Registers a simulated cluster on the hub, unless it is registered: accepted, and in the set `default`. These are
+ * defaults for a hub on which nothing else is declared. The registration therefore does not keep them as its own
+ * fields: Git can declare other values without a conflict, and needs no force.
  */
 export async function registerMember(hub: KubeApi, name: string): Promise<void> {
   await createIfAbsent(hub, NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
@@ -37,15 +38,18 @@ export async function registerMember(hub: KubeApi, name: string): Promise<void> 
       const there =
         (await hub.get(MANAGED_CLUSTER, { namespace: '', name })) ??
         (await hub.create(MANAGED_CLUSTER, defaults, { fieldManager: MANAGER }));
-      return await letGo(hub, there);
+      return await giveUpFields(hub, there);
     } catch (error) {
       if (!(error instanceof ConflictError) || attempt === ATTEMPTS) throw error;
     }
   }
 }
 
-/** All that the registration keeps is the mark that it was here: without any owner a server would take every field for somebody's. */
-async function letGo(hub: KubeApi, { metadata }: KubeObject): Promise<void> {
+/**
+ * The registration keeps only the ownership of its mark. With no owner at all, a server would treat every field as
+ * owned by somebody.
+ */
+async function giveUpFields(hub: KubeApi, { metadata }: KubeObject): Promise<void> {
   const entries = (metadata.managedFields ?? []) as readonly ManagedFields[];
   const kept = { 'f:metadata': { 'f:annotations': { [`f:${REGISTERED_BY_ANNOTATION}`]: {} } } };
   const next = entries.map((entry) =>

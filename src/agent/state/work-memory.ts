@@ -1,18 +1,21 @@
 import { ApplyCache } from '../apply/apply-cache.ts';
 
-/** What the agent remembers of one work between passes; all of it can be lost without harm. */
+/** What the agent remembers about one work between passes. All of it can be lost without harm. */
 export interface WorkMemory {
   readonly applied: ApplyCache;
-  /** What was begun to apply last. */
+  /** The input of the last apply that was started. */
   begunInput: string | undefined;
-  /** What was applied last, to the end; undefined: nothing yet, or the last pass was not finished. */
+  /** The input of the last apply that was completed; undefined: none yet, or the last pass was not completed. */
   appliedInput: string | undefined;
-  /** Objects changed on the cluster since. */
+  /** Whether objects on the cluster have changed since. */
   drifted: boolean;
   /** Milliseconds since the epoch. */
   resyncAtMs: number;
   correctedAtMs: number;
-  /** Corrections, and repetitions that wrote, in quick succession: somebody else wants it otherwise. */
+  /**
+   * The number of corrections, and of repetitions that wrote, in quick succession. They show that another writer wants
+   * another state.
+   */
   corrections: number;
 }
 
@@ -31,7 +34,10 @@ export function newWorkMemory(): WorkMemory {
 const FREE_CORRECTIONS = 3;
 const QUIET_MS = 600_000;
 
-/** When drift may be corrected, or an unfinished pass repeated, again: at once for the first few times, then with growing distance. */
+/**
+ * When drift may be corrected again, or an incomplete pass repeated: at once for the first few times, then with growing
+ * pauses.
+ */
 export function correctionAllowedAtMs(memory: WorkMemory, resyncIntervalMs: number): number {
   if (memory.corrections < FREE_CORRECTIONS) return 0;
   const waitMs = Math.min(resyncIntervalMs, 1_000 * 2 ** Math.min(memory.corrections - FREE_CORRECTIONS, 20));

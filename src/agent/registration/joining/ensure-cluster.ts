@@ -15,7 +15,7 @@ interface Wish {
 const LOOK_AGAIN_MS = 3_600_000;
 
 /**
- * Creates the ManagedCluster of the agent if there is none.
+ * Creates the ManagedCluster of the agent if it does not exist.
  * Source: open-cluster-management.io/ocm `pkg/registration/spoke/registration/creating_controller.go`.
  */
 export async function ensureCluster({ api, cluster, settings }: Wish): Promise<void> {
@@ -38,7 +38,7 @@ export async function ensureCluster({ api, cluster, settings }: Wish): Promise<v
   }
 }
 
-/** The same for as long as the agent waits for its certificate: the object may be deleted meanwhile. */
+/** Repeats this while the agent waits for its certificate, because the object may be deleted meanwhile. */
 export async function keepCluster(wish: Wish, signal: AbortSignal): Promise<void> {
   const { clock, random, log } = wish.settings;
   const backoff = new Backoff({ initialMs: 2_000, maxMs: 60_000 }, random);
@@ -49,7 +49,7 @@ export async function keepCluster(wish: Wish, signal: AbortSignal): Promise<void
       backoff.reset();
     } catch (error) {
       waitMs = backoff.nextMs();
-      // A cluster that was denied has lost these rights, and may get them back.
+      // A denied cluster has lost these rights, and may get them again.
       const level = isRefused(error) ? 'debug' : 'warn';
       log[level]('cluster cannot be registered yet', { cluster: wish.cluster, problem: errorText(error) });
     }

@@ -8,7 +8,7 @@ import { keepCluster } from './ensure-cluster.ts';
 import { requestCertificate } from './request-certificate.ts';
 
 export interface Joining {
-  /** With the credentials of the bootstrap kubeconfig. */
+  /** A client with the credentials of the bootstrap kubeconfig. */
   readonly hub: HubClient;
   readonly entry: HubEntry;
   readonly identity: AgentIdentity;
@@ -16,7 +16,7 @@ export interface Joining {
   readonly settings: RegistrationSettings;
 }
 
-/** Registers a cluster with the bootstrap kubeconfig and waits for its credentials. @returns whether it has them */
+/** Registers a cluster with the bootstrap kubeconfig and waits for its credentials. @returns whether it received them */
 export async function joinHub(joining: Joining, signal: AbortSignal): Promise<boolean> {
   const { hub, entry, identity, store, settings } = joining;
   const over = new AbortController();
@@ -33,7 +33,7 @@ export async function joinHub(joining: Joining, signal: AbortSignal): Promise<bo
   }
 }
 
-/** All that is kept of a certificate; the request that led to it is over. */
+/** The files to store with a certificate. The request that led to it is no longer needed. */
 export function credentialFiles(of: {
   readonly entry: HubEntry;
   readonly identity: AgentIdentity;
