@@ -1,14 +1,14 @@
 import { TransientError } from '../../core/errors.ts';
 import type { Clock } from '../../core/ports.ts';
 
-/** What a check found: done, or what is still missing. */
+/** The result of a check: done, or what is still missing. */
 export type CheckResult = { readonly done: true } | { readonly done: false; readonly missing: string };
 
 const LOOK_EVERY_MS = 100;
 
 /**
- * Looks until the thing is so.
- * @throws TransientError naming what was missing at the last look, after `timeoutMs`; the signal's reason when aborted
+ * Checks repeatedly until the check succeeds.
+ * @throws TransientError naming what was missing in the last check, after `timeoutMs`; the signal's reason when aborted
  */
 export async function waitUntil(
   what: string,

@@ -9,7 +9,7 @@ import type { CommitBarrier } from '../../controllers/sources/progress/commit-ba
 import type { SourceEvent } from '../../controllers/sources/progress/source-events.ts';
 import type { SourceLedger } from '../../controllers/sources/progress/source-ledger.ts';
 
-/** The events of the sources, and those who follow them, in this order. None of these calls a source. */
+/** Connects the events of the sources with their subscribers, in this order. No subscriber calls a source. */
 export function followSources(followers: {
   readonly arriving: ArrivingCommits;
   readonly approvals: PlanApprovals;
@@ -31,7 +31,7 @@ export function followSources(followers: {
   events.subscribe((event) => {
     const { kind, source } = event;
     if (kind === 'read') approvals.read(source, event.content.commit?.id, event.content.objects);
-    // Before the barrier opens: nothing may be decided on the whole commit with approvals that it withdraws.
+    // Called before the barrier opens: nothing may be decided on the whole commit with approvals that the commit withdraws.
     else if (kind === 'whole' || kind === 'followed') approvals.followed(source);
   });
   events.subscribe((event) => ledger.take(event));
@@ -40,7 +40,7 @@ export function followSources(followers: {
   return events;
 }
 
-/** What these sources declare. */
+/** The placements that these sources declare. */
 export function declaredPlacements(
   sources: ServeOptions['sources'],
   events: Subscribers<SourceEvent>,

@@ -37,12 +37,15 @@ import type { ServeOptions } from '../settings/serve-options.ts';
 import type { PreviewParts } from './http/controller-http-options.ts';
 import { PreviewLinks } from './http/preview-links.ts';
 
-/** How many pull requests are planned at the same time: the controller's own decisions come first. */
+/**
+ * How many pull requests are planned at the same time. The limit is low, because the controller's own decisions have
+ * priority.
+ */
 const WORKERS = 2;
 
 /** The previews of all sources. */
 export interface OpenPreviews extends PreviewParts {
-  /** @param ready the controller's own decisions come first */
+  /** @param ready resolves when the controller has made its own decisions, which have priority */
   start(supervisor: Supervisor, ready: Promise<void>): void;
   close(): Promise<void>;
 }
@@ -56,7 +59,7 @@ export interface PreviewDependencies {
   readonly emit: (happening: ControllerEventBody) => void;
 }
 
-/** Opens the previews of the sources that ask for them, without touching the network. */
+/** Opens the previews of the sources that have them enabled, without network access. */
 export function openPreviews(parts: PreviewDependencies): OpenPreviews {
   const { options, followed } = parts;
   const { clock, dataDir } = options;
@@ -96,7 +99,7 @@ export function openPreviews(parts: PreviewDependencies): OpenPreviews {
         if (!concernsRepository(event, url)) continue;
         if (event.kind === 'merge-group') groups.take(previews, event);
         else if (event.kind === 'comment') {
-          // Of all the other comments nothing waits.
+          // Other comments are ignored.
           if (event.text.startsWith('/berth')) commands.take(previews, event);
         } else previews.pullRequestChanged(event.number, event.head.commit);
       }
@@ -123,7 +126,7 @@ export function openPreviews(parts: PreviewDependencies): OpenPreviews {
   };
 }
 
-/** What forges report and what is obeyed one after the other. */
+/** Handles reported comments and merge groups one after the other. */
 function reportedWork({ options, emit }: Pick<PreviewDependencies, 'options' | 'emit'>) {
   const commands = new ReportedWork<PullRequestComment>({
     ...options,
@@ -157,7 +160,7 @@ function openOne(
   const name = sourceNameOf(source);
   const repository = new PreviewRepository({ source, name, dataDir, env });
   const records = new JsonFileMap<PreviewRecord>(join(dir, `${name}.json`), clock, log);
-  // No source has a dot in its name.
+  // The name of a source contains no dot, so this name is unique.
   const rules = new JsonFileMap<KnownRule>(join(dir, `${name}.rules.json`), clock, log);
   const planner = {
     api,
@@ -189,7 +192,7 @@ function openOne(
   return { previews, records, rules, url: source.url };
 }
 
-/** The program is there in what was built; the sources run where they are. */
+/** Uses the compiled program if it exists. When Berth runs from its sources, it plans in this process. */
 function planWithin(input: PlanRevisionsInput, signal: AbortSignal): Promise<PlannedRevisions> {
   const program = new URL('./plan-process.js', import.meta.url);
   return existsSync(program)
@@ -197,7 +200,7 @@ function planWithin(input: PlanRevisionsInput, signal: AbortSignal): Promise<Pla
     : planRevisions(input);
 }
 
-/** Of Argo CD on the hub only where the process has to do with it: else it may not read it. */
+/** Reads from Argo CD on the hub only if Berth is configured for it, because it may have no right to read it otherwise. */
 async function argoPart({ api, argocd }: ServeOptions): Promise<ArgoPart> {
   if (argocd === undefined) return { applications: applicationContext(DEFAULT_ARGOCD_NAMESPACE, []) };
   return readArgoPart(api, argocd.namespace);
@@ -205,7 +208,7 @@ async function argoPart({ api, argocd }: ServeOptions): Promise<ArgoPart> {
 
 const DEFAULT_ARGOCD_NAMESPACE = 'argocd';
 
-/** All that follow the same branch of the same repository: a pull request changes them together. */
+/** All sources that follow the same branch of the same repository, because a pull request changes them together. */
 function sourcesBeside({ url, ref }: ServeSource, options: ServeOptions): readonly PlannedSource[] {
   const isBeside = (other: ServeSource): boolean =>
     (other.url === url || sameRepository(other.url, url)) &&

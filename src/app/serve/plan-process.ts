@@ -13,8 +13,8 @@ import { namespacedName } from '../../core/model/object-ref.ts';
 import { applicationContext } from '../worlds/argo-part.ts';
 
 /*
- * Runs in a process of its own (controllers/previews/bounded/plan-in-process.ts): a job comes in, then answers of the hub; questions to the
- * hub go out, and at the end the plan.
+ * The program that plans in a process of its own (controllers/previews/bounded/plan-in-process.ts). It receives a job,
+ * sends reads of the hub and receives their answers, and at the end sends the plan.
  */
 const outputBytes = Number(process.argv[2]);
 const waiting = new Map<number, (answer: HubAnswer) => void>();
@@ -24,7 +24,7 @@ let started = false;
 
 function send(message: PlannerMessage): void {
   const frame = frameOf(message);
-  // Only its length is sent of what is too large: the other side stops this process.
+  // For a frame that is too large only its length is sent, so that the other side stops this process.
   process.stdout.write(frame.length > outputBytes ? frame.subarray(0, 4) : frame);
 }
 
@@ -68,5 +68,5 @@ process.stdin.on('data', (chunk: Buffer) => {
     waiting.delete(answer.id);
   }
 });
-// The controller is gone, or has the plan.
+// The controller has ended, or has received the plan.
 process.stdin.on('end', () => process.exit(0));

@@ -9,9 +9,9 @@ import type { ServeOptions } from '../settings/serve-options.ts';
 import type { ControllerState } from './controller-state.ts';
 
 /**
- * Records what happens to clusters and to the works of placements while this process watches, for `berth history --timeline`. What was there
- * when it began is no step.
- * @returns to be told of what registration does
+ * Records what happens to clusters and to the works of placements while this process watches, for `berth history
+ * --timeline`. Objects that existed at the start are not recorded as steps.
+ * @returns a listener for events of registration
  */
 export function recordTimeline({
   options: { clock },

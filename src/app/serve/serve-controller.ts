@@ -42,26 +42,30 @@ import { warmEngine } from '../../controllers/scheduling/warm-engine.ts';
 import { UpstreamDecisions } from '../../controllers/publication/upstream-decisions.ts';
 
 /**
- * What is published comes before what may have to be corrected: at a start both want the whole process, and a client that waits for
- * it to be ready waits for the first. Where the hub delays the first publication, sources are followed after this time anyway.
+ * Publishing has priority over following the sources, which corrects what differs on the hub. At a start both need all
+ * processor time, and clients that wait for readiness wait for the publication. If the hub delays the first
+ * publication, Berth starts following the sources after this time.
  */
 const MAX_FIRST_PUBLICATION_MS = 10_000;
 
 export interface RunningController {
-  /** Events from now on; each reader gets its own sequence. */
+  /** Events from now on. Each reader gets its own sequence. */
   readonly events: AsyncIterable<ControllerEvent>;
-  /** Where HTTP is served; undefined without it. */
+  /** The address of the HTTP server; undefined without one. */
   readonly url: string | undefined;
-  /** Resolves when everything has been read (or could not be) and published once, or when closed. */
+  /** Resolves when everything was read (or could not be read) and published once, or when closed. */
   whenReady(): Promise<void>;
-  /** Fetch the sources now. */
+  /** Fetches the sources now. */
   reconcile(): void;
   close(): Promise<void>;
   /** Ends threads that `close` waits for. The caller closes the client of the hub. */
   cutOff(): void;
 }
 
-/** Runs the controller until `close`. InputError for options that cannot work; everything later is an event and a retry. */
+/**
+ * Runs the controller until `close`. @throws InputError for options that cannot work. Later failures are events, and
+ * are retried
+ */
 export async function serveController(given: ServeOptions): Promise<RunningController> {
   const { clock, random, log } = given;
   const supervisor = new Supervisor({ clock, random, log });
@@ -78,7 +82,7 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
     onAnswer: () => cache.hurry(),
     onBreak: (how, now) => {
       emit({ kind: 'hub-restored', how });
-      // Watches of a real hub go on, and show nothing of what was restored.
+      // Watches of a real hub continue after a restore, but do not show what it changed.
       cache.restart();
       barrier.hubChanged(inventory.listInputs(supervisor.signal));
       if (decider instanceof PublishPipeline) decider.hubChanged(how, now);
@@ -144,17 +148,17 @@ function eventsOf(clock: Clock) {
   return { events, metrics, emit };
 }
 
-/** On an embedded hub nobody else schedules. */
+/** An embedded hub has no other scheduler. */
 function decidedPlacements({ embedded }: Pick<ServeOptions, 'embedded'>): 'own' | 'all' {
   return embedded === true ? 'all' : 'own';
 }
 
-/** As `--print-rbac` gives the right. */
+/** The same condition under which `--print-rbac` includes the right. */
 function mayListNamespaces({ sources }: Pick<ServeOptions, 'sources'>): boolean {
   return sources.some(({ sync }) => sync !== 'observe');
 }
 
-/** When everything is published: what the first change would wait for is done ahead. */
+/** When everything is published, prepares what the first change would otherwise wait for. */
 function warmUpOf(inventory: HubInventory, clock: Clock, ready: Promise<void>) {
   return async (signal: AbortSignal): Promise<void> => {
     await ready;
@@ -186,7 +190,7 @@ function firstPublication(decider: PublishPipeline | UpstreamDecisions, clock: C
     Promise.race([decider.whenSettled(signal), sleep(clock, MAX_FIRST_PUBLICATION_MS, signal)]);
 }
 
-/** Reports when everything is ready, unless it was stopped first. */
+/** Reports when everything is ready, unless the controller was stopped before. */
 async function becomeReady(
   parts: {
     readonly decider: PublishPipeline | UpstreamDecisions;
@@ -202,7 +206,7 @@ async function becomeReady(
   const sourcesRead = readiness.whenSourcesRead(signal);
   await decider.whenSettled(signal);
   await standby?.whenSettled(signal);
-  // The plugin endpoint answers from here on: a forge that is down takes nothing with it.
+  // From here on the plugin endpoint answers, so it does not depend on a forge that is down.
   if (!signal.aborted) publishedPlacements.markComplete();
   await sourcesRead;
   if (signal.aborted) return;
@@ -210,7 +214,7 @@ async function becomeReady(
   http?.prepare();
 }
 
-/** Starts what decides: our engine with the publisher, or a reader of the decisions of OCM's controller. */
+/** Starts what decides: Berth's engine with the publisher, or a reader of the decisions of OCM's controller. */
 async function openDecider(parts: {
   readonly options: ServeOptions;
   readonly barrier: CommitBarrier;
@@ -288,7 +292,7 @@ function startWorks(parts: {
   return startWorkControllers({
     mayBegin: async (signal) => {
       await leadership?.whenHeld(signal);
-      // On half of a commit a replica set may follow a placement that the rest of it deletes.
+      // On a half-applied commit, a replica set could follow a placement that the rest of the commit deletes.
       await barrier.whenWhole(signal);
     },
     hub: api,
@@ -298,7 +302,7 @@ function startWorks(parts: {
     random,
     onWrite: ({ kind, ...written }) => emit({ kind: 'work-written', action: kind, ...written }),
     onError: (key, error) => {
-      // Somebody was faster; it is read and decided again at once.
+      // Another writer was faster. The object is read and decided again at once.
       if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `replica set ${key}`, error });
     },
   });

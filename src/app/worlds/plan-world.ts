@@ -6,10 +6,10 @@ import { berthAnswers } from './berth-answers.ts';
 import { objectWorld } from './object-world.ts';
 import { snapshotClusters } from './snapshot-clusters.ts';
 
-/** What the ConfigMaps of both generators say where Argo CD's own, with its token, is not in a repository. */
+/** The contents of both generators' ConfigMaps, used if Argo CD's own ones are not in the repository because of the token. */
 const USUAL_CONFIG_MAP = { ...DECISIONS_GENERATOR, baseUrl: 'http://berth', token: '$berth.token' };
 
-/** The world in which the decisions of a snapshot are published, and every cluster is known to Argo CD unless Secrets say which. */
+/** The world in which the decisions of a snapshot are published. Argo CD knows all clusters, unless Secrets list them. */
 export function planWorld(namespace: string, snapshot: Snapshot, objects: readonly KubeObject[]): World {
   return objectWorld({
     namespace,

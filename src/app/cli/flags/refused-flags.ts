@@ -2,7 +2,8 @@ import { type Command, Option } from 'commander';
 import { wrongOption } from './wrong-option.ts';
 
 /**
- * Flags of clusteradm that mean nothing here: one of them is an error that says why, and nothing is done.
+ * Accepts flags of clusteradm that have no meaning here. Using one is an error that gives the reason, and nothing is
+ * done.
  * @param reasons by flag, without `--`
  */
 export function refuseFlags(command: Command, reasons: Readonly<Record<string, string>>): Command {

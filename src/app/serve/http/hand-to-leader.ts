@@ -2,17 +2,17 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { raw, type RequestHandler } from 'express';
 
 const MAX_BODY_BYTES = 5 * 1024 * 1024;
-/** A forge waits for ten seconds. */
+/** A forge waits ten seconds for an answer. */
 const ANSWER_MS = 4_000;
 const RETRY_AFTER_SECONDS = '10';
-/** On a delivery that another controller hands on: it goes no further. */
+/** Header of a forwarded delivery, which is not forwarded again. */
 const HANDED_ON = 'x-berth-handed-on';
 
 /**
- * Answers deliveries that only the leader can act on, in a process that stands by: hands them to the other controllers, as they came and
- * with their signatures, until one takes it. If none does, the answer is 503, so that the forge shows it as failed, or sends it again.
- * Nothing of it is remembered here.
- * @param peers base URLs of the other controllers
+ * Handles, in a standby, deliveries that only the leader can act on. It forwards them to the other replicas, unchanged
+ * and with their signatures, until one accepts. If none does, the answer is 503, so that the forge shows the delivery
+ * as failed or sends it again. Nothing is stored here.
+ * @param peers base URLs of the other replicas
  */
 export function handToLeader(peers: readonly string[]): RequestHandler {
   const readBody = raw({ type: () => true, limit: MAX_BODY_BYTES, inflate: false });
@@ -22,11 +22,11 @@ export function handToLeader(peers: readonly string[]): RequestHandler {
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
       for (const peer of isHandedOn ? [] : peers)
         if (await isTaken(`${peer.replace(/\/+$/, '')}${request.originalUrl}`, request.headers, body)) {
-          response.status(202).json({ message: 'handed to the controller that leads' });
+          response.status(202).json({ message: 'forwarded to the leader' });
           return;
         }
       response.status(503).set('retry-after', RETRY_AFTER_SECONDS);
-      response.json({ message: 'this controller stands by, and the one that leads cannot be reached' });
+      response.json({ message: 'this replica is a standby, and it cannot reach the leader' });
     };
     readBody(request, response, (error?: unknown) => {
       if (error !== undefined) next(error);
@@ -51,7 +51,7 @@ async function isTaken(url: string, given: IncomingHttpHeaders, body: Buffer): P
     await answer.body?.cancel();
     return answer.ok;
   } catch {
-    // The next one may answer.
+    // Another replica may answer.
     return false;
   }
 }
@@ -64,7 +64,7 @@ const PASSED = new Set([
   'webhook-signature',
 ]);
 
-/** By header, of forges that say it there. */
+/** Headers that name the event, for the forges that have one. */
 const EVENTS: readonly (readonly [header: string, value: RegExp])[] = [
   ['x-github-event', /^(issue_comment|pull_request)/],
   ['x-gitea-event', /^(issue_comment|pull_request)/],
@@ -73,7 +73,7 @@ const EVENTS: readonly (readonly [header: string, value: RegExp])[] = [
   ['x-event-key', /^(pullrequest|pr):/],
 ];
 
-/** Whether a delivery is about a pull request: what a push says concerns every controller. */
+/** Whether a delivery is about a pull request. Pushes concern every replica. */
 export function isAboutPullRequest(headers: IncomingHttpHeaders): boolean {
   return EVENTS.some(([header, value]) => {
     const given = headers[header];

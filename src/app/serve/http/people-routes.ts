@@ -10,8 +10,9 @@ import { gateRoutes } from './gate-routes.ts';
 import { previewRoute } from './preview-route.ts';
 
 /**
- * /healthz and /readyz for everybody, and /metrics unless it is protected; /webhooks for forges that sign; /api/v1, /v1/gates and /previews
- * for those who have a token with that scope; one of /previews also for those who have its signed link.
+ * /healthz and /readyz are public, and so is /metrics unless it is protected. /webhooks is for forges that sign.
+ * /api/v1, /v1/gates and /previews need a token with that scope; a page of /previews can also be opened with its signed
+ * link.
  */
 export function peopleRoutes(
   parts: ControllerHttpOptions,
@@ -61,7 +62,9 @@ function apiRoutes(parts: ControllerHttpOptions, tokens: Pick<BearerTokens, 'ide
   api.get('/status', (_request, response) => void response.json(controllerStatus(parts)));
   api.post('/reconcile', (_request, response) => {
     for (const loop of parts.loops) loop.reconcile();
-    response.status(202).json({ message: 'the sources are fetched, and the hub is compared with them, now' });
+    response
+      .status(202)
+      .json({ message: 'the controller now fetches its sources and compares the hub with them' });
   });
   return api;
 }
@@ -79,7 +82,7 @@ function requireScope(tokens: Pick<BearerTokens, 'identify'>, scope: TokenScope)
   };
 }
 
-/** Only names: the caller has shown no token. */
+/** Contains only names, because the caller has shown no token. */
 function readyText({ loops, leadership }: ControllerHttpOptions): string {
   const unread = loops.map((loop) => loop.status()).filter(({ content }) => content === undefined);
   return [

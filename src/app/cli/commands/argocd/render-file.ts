@@ -18,7 +18,7 @@ import { renderTextTable } from '../../../terminal/text-table.ts';
 import type { RenderOptions } from './worlds/render-options.ts';
 import { openWorld } from './worlds/open-world.ts';
 
-/** Renders the ApplicationSets of a file and prints their Applications; stderr says which fail, and why. */
+/** Renders the ApplicationSets of a file and prints their Applications. Failures and their reasons go to stderr. */
 export async function renderFile(io: CliIo, file: string, options: RenderOptions): Promise<ExitCode> {
   const objects = await readObjects(path.resolve(io.cwd, file), file);
   const sets = objects.filter(({ kind }) => kind === 'ApplicationSet');
@@ -54,7 +54,7 @@ function attempt(set: JsonValue, world: World): Attempt {
   }
 }
 
-/** What Argo CD's controller would complain about. Projects are taken to exist; so are clusters where none is known. */
+/** What Argo CD's controller would report. Projects are assumed to exist; so are clusters if none is known. */
 function warningOf(
   set: JsonValue,
   generated: Extract<Generated, { readonly applications: unknown }>,
@@ -112,7 +112,7 @@ async function readObjects(full: string, file: string): Promise<readonly KubeObj
       (object): object is KubeObject => object !== null && typeof object === 'object',
     );
   } catch (cause) {
-    throw new InputError(`the file is no YAML: ${(cause as Error).message.split('\n')[0] ?? ''}`, {
+    throw new InputError(`the file is not YAML: ${(cause as Error).message.split('\n')[0] ?? ''}`, {
       code: 'argocd.render.file',
       subject: file,
       cause,

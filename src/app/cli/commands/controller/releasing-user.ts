@@ -4,9 +4,10 @@ import { SELF_SUBJECT_REVIEW } from '../../../../core/model/kinds.ts';
 import type { KubeApi } from '../../../../core/ports.ts';
 
 /**
- * Who releases, as the annotation keeps it. A hub does not tell its readers who wrote an annotation, so the client asks the hub who it is,
- * and records that. Any user who may write the annotation may write another name: the hub's audit log is the proof.
- * @param as the name that the person gave; undefined: none
+ * The user who releases, as recorded in the annotation. Readers of the hub cannot see who wrote an annotation, so the
+ * client asks the hub for its own user name and records it. A user who may write the annotation could write another
+ * name; only the audit log of the hub proves it.
+ * @param as the name that the person gave; undefined if none
  * @throws TransientError when the hub does not answer
  */
 export async function releasingUser(hub: KubeApi, as: string | undefined): Promise<string> {
@@ -17,7 +18,7 @@ export async function releasingUser(hub: KubeApi, as: string | undefined): Promi
   return as === undefined ? recorded : `${as} (${recorded})`;
 }
 
-/** Undefined: the hub has no SelfSubjectReview (Kubernetes before 1.28), or does not let this user ask. */
+/** Undefined if the hub does not serve SelfSubjectReview (Kubernetes before 1.28), or does not allow it. */
 async function hubUser(hub: KubeApi): Promise<string | undefined> {
   const review = {
     apiVersion: 'authentication.k8s.io/v1',

@@ -19,7 +19,7 @@ export async function agentDefinitions(api: KubeApi): Promise<readonly KubeObjec
   return KINDS.filter((_kind, index) => isServed[index] === false).map(definitionOf);
 }
 
-/** The definitions of those kinds of which the cluster has no object. */
+/** The definitions of those kinds without an object on the cluster. */
 export async function unusedDefinitions(api: KubeApi): Promise<readonly KubeObject[]> {
   const isUnused = await Promise.all(
     KINDS.map(async (kind) => (await serves(api, kind)) && (await api.list(kind)).items.length === 0),
@@ -38,8 +38,8 @@ function definitionOf({ group, plural }: KindInfo): KubeObject {
 }
 
 /**
- * The agent runs elsewhere than this command: the kubeconfig must hold what it needs.
- * @throws InputError for one that names files or a program, or cannot be used
+ * Checks a kubeconfig that will be used on another machine than this one, so it must be self-contained.
+ * @throws InputError for one that refers to files or a program, or cannot be parsed
  */
 export function checkManagedKubeconfig(text: string): void {
   const config = loadKubeConfig({ text });

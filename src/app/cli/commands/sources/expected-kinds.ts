@@ -4,9 +4,9 @@ import { kindScopes } from '../../../../controllers/previews/kind-scopes.ts';
 import { wrongOption } from '../../flags/wrong-option.ts';
 
 /**
- * Whether the kind of an object is served somewhere, as far as the manifests and the user say.
+ * Whether the manifests or the user say that the kind of an object is served.
  * @param expected `GROUP/KIND`; `/KIND` for the core group
- * @throws InputError for another form
+ * @throws InputError for any other form
  */
 export function servedKinds(
   expected: readonly string[],

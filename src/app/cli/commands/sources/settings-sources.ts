@@ -9,7 +9,7 @@ import type { CliIo } from '../../../terminal/cli-io.ts';
 import { type HubFlags, withHub } from '../../flags/hub-flags.ts';
 import { wrongOption } from '../../flags/wrong-option.ts';
 
-/** Flags of commands that look at the sources of a settings file without serving them. */
+/** Flags of commands that read the sources of a settings file without running the controller. */
 export interface SettingsFlags extends HubFlags {
   readonly config?: string;
   readonly source: readonly string[];
@@ -17,15 +17,15 @@ export interface SettingsFlags extends HubFlags {
   readonly data?: string;
 }
 
-/** InputError for flags that do not go together. */
+/** @throws InputError for flags that contradict each other */
 export function checkSettingsFlags({ config, source, path }: SettingsFlags): void {
   if (config !== undefined && path.length > 0)
     throw wrongOption(
       '--path',
-      'got it beside --config, expected one of them: in the settings file each source has its paths',
+      'cannot be combined with --config: each source in the settings file has its own paths',
     );
   if (config === undefined && source.length > 0)
-    throw wrongOption('--source', 'got it alone, expected --config with it: the settings file of the source');
+    throw wrongOption('--source', 'needs --config, the settings file with the source');
 }
 
 export function addSettingsFlags(command: Command): Command {
@@ -34,16 +34,19 @@ export function addSettingsFlags(command: Command): Command {
     .option('--source <name>', 'source of the settings file; may be repeated', collectValues, [])
     .option(
       '--data <dir>',
-      'keep what is fetched of sources here for the next time (default: nothing is kept)',
+      'folder to keep fetched sources in for the next run (default: they are not kept)',
     );
 }
 
-/** A repeatable option. */
+/** Collects the values of a repeatable option. */
 export function collectValues(value: string, before: readonly string[]): readonly string[] {
   return [...before, value];
 }
 
-/** What fetching these sources takes: a folder for the time of `use`, and the hub when credentials are in Secrets. */
+/**
+ * Provides what fetching these sources needs: a folder that exists while `use` runs, and the hub if credentials are in
+ * Secrets.
+ */
 export async function withFetchContext<T>(
   io: CliIo,
   flags: SettingsFlags,
@@ -55,7 +58,7 @@ export async function withFetchContext<T>(
     flags.data === undefined ? await mkdtemp(join(tmpdir(), 'berth-sources-')) : resolve(io.cwd, flags.data);
   const run = (api: KubeApi | undefined): Promise<T> =>
     use({ api, dataDir, nowMs: () => Date.now(), ambient: io.env, signal: io.signal });
-  // Those of commit statuses are not needed: nothing is reported.
+  // Secrets for commit statuses are not needed, because nothing is reported.
   const needsHub = secretsOf(sources.map((source) => ({ ...source, commitStatus: undefined }))).length > 0;
   try {
     return await (needsHub ? withHub(io, flags, run) : run(undefined));

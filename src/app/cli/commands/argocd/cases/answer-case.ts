@@ -11,18 +11,18 @@ import { TemplateError } from '../../../../../render/template/template-error.ts'
 import { StringMap, type TemplateValue } from '../../../../../render/template/values.ts';
 import { type RecordedCase, recordedWorld } from './recorded-world.ts';
 
-/** A line of recorded single renderings. */
+/** A line that records the rendering of a single template. */
 interface FunctionCase {
   readonly id: string;
   readonly engine: 'go' | 'fasttemplate';
   readonly template: string;
   readonly params?: Readonly<Record<string, TemplateValue>>;
   readonly options?: readonly string[];
-  /** Parameters that are Go maps of strings: names, with dots where they are nested. */
+  /** Names of the parameters that are Go maps of strings, with dots if they are nested. */
   readonly stringMaps?: readonly string[];
 }
 
-/** What is written for one line: the Applications or the error of an ApplicationSet, or what a template became. */
+/** The output for one line: the Applications or the error of an ApplicationSet, or the result of a template. */
 export type CaseAnswer =
   | {
       readonly id: string;
@@ -33,7 +33,7 @@ export type CaseAnswer =
   | { readonly id: string; readonly output: string }
   | { readonly id: string; readonly error: string };
 
-/** The reason of a case that Berth does not render. */
+/** The reason for a case that Berth does not render. */
 export const NOT_RENDERED = 'NotRendered';
 
 /** Renders one line of recorded cases, an ApplicationSet or a single template. */
@@ -95,7 +95,7 @@ function withStringMaps(
 
 const LONG_NUMBER = /[0-9]{16}/;
 
-/** Whole numbers in decisions are Go's int64, of which JSON.parse would lose digits. */
+/** Whole numbers in decisions are int64 in Go. JSON.parse would lose digits of large ones. */
 function withExactIntegers(recorded: RecordedCase, line: string): RecordedCase {
   if (recorded.decisions === undefined || !LONG_NUMBER.test(line)) return recorded;
   const parsed = parseFirstJson(line);

@@ -8,7 +8,7 @@ import type {
   World,
 } from '../../../../../render/applicationset/world/world.ts';
 
-/** A line of recorded cases: an ApplicationSet, and what was in the cluster and answered by plugins when Argo CD rendered it. */
+/** A line of recorded cases: an ApplicationSet, and the cluster objects and plugin answers that Argo CD rendered it with. */
 export interface RecordedCase {
   readonly id: string;
   readonly applicationSet: JsonValue;
@@ -31,13 +31,13 @@ interface RecordedDecision extends DecisionObject {
 }
 
 const NAMESPACE = 'argocd';
-/** What the recording cluster served in any case. */
+/** The API resources that the recording cluster always served. */
 const OCM_DECISIONS = {
   apiVersion: 'cluster.open-cluster-management.io/v1beta1',
   resource: 'placementdecisions',
 };
 
-/** The world of a recorded case: plugins answer what they answered then. */
+/** The world of a recorded case. Plugins give their recorded answers. */
 export function recordedWorld({ clusters, configMaps, secrets, decisions, plugin }: RecordedCase): World {
   const dataOf = (objects: readonly NamedData[] | undefined, name: string) => {
     const object = objects?.find((candidate) => candidate.name === name);
