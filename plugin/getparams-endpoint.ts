@@ -30,12 +30,12 @@ export interface EndpointOptions {
   readonly onAnswer?: (answer: PluginAnswer) => void;
 }
 
-/** What is known about the caller, also for a refused request. */
+/** The caller as far as known, also for refused requests. */
 type Asker = Pick<PluginAnswer, 'applicationSet' | 'token'>;
 
 /**
- * The HTTP side of Argo CD's ApplicationSet plugin generator. It authenticates the caller, parses the request and sends
- * the answer. `answer/answer-request.ts` decides what the answer is, and when there is none.
+ * The HTTP endpoint of Argo CD's ApplicationSet plugin generator: authenticates and parses
+ * requests, and writes responses. `answer/answer-request.ts` computes the answers.
  */
 export class GetparamsEndpoint {
   readonly #options: EndpointOptions;
@@ -56,7 +56,7 @@ export class GetparamsEndpoint {
       'content-length': answer.body.length,
       'cache-control': 'no-store',
       ...(answer.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
-      // The rest of a refused body is not read, so the connection is closed after the answer.
+      // The rest of a refused body is not read: the connection is closed after the response.
       ...(request.complete ? {} : { connection: 'close' }),
     });
     response.end(answer.body);
@@ -114,7 +114,7 @@ function onlyName(names: TokenGrant['namespaces']): string | undefined {
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
-  // Without this option, leaving the loop would destroy the connection before the answer is sent.
+  // Without this, leaving the loop would destroy the connection before the response is sent.
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     sizeBytes += chunk.length;
     if (sizeBytes > MAX_BODY_BYTES) return undefined;

@@ -14,8 +14,9 @@ interface KeptAnswer {
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * Caches the bytes of answers, because Argo CD sends the same request at every reconcile of an ApplicationSet. A cached
- * answer is used only while all of its inputs are the same. Refusals are not cached.
+ * Caches the bytes of answers, because Argo CD sends the same request at every reconcile of an
+ * ApplicationSet. A cached answer is used only while all of its inputs are the same. Refusals are
+ * not cached.
  */
 export class AnswerCache {
   readonly #source: PluginSource;
@@ -65,7 +66,7 @@ export class AnswerCache {
   }
 }
 
-/** The key contains of the caller only its bindings and its waves. */
+/** The key contains what the caller may read, and its waves, but not its identity. */
 function keyOf({ request: { applicationSet, ...rest }, bindings }: Question): string {
   const asked = rest.waves === undefined ? rest : { ...rest, applicationSet };
   const bound = bindings.map(({ namespaces, clusterSets }) => [namespaces, clusterSets]);

@@ -4,7 +4,7 @@ import type { PluginRequest } from './plugin-request.ts';
 import type { PluginPlacement, PluginSource } from './plugin-source.ts';
 import { type PlacementInWaves, renderParameters } from './render-parameters.ts';
 
-/** An HTTP answer. `items`: the number of clusters in it. */
+/** An HTTP response. `items`: its number of clusters. */
 export interface Answer {
   readonly status: number;
   /** JSON. */
@@ -12,7 +12,7 @@ export interface Answer {
   readonly items: number;
 }
 
-/** A binding, and its name in a refusal: `token argocd-a`. */
+/** A binding, with its name in error messages: `token argocd-a`. */
 export interface NamedBinding extends Binding {
   readonly who: string;
 }
@@ -29,9 +29,10 @@ export function refuse(status: number, message: string): Answer {
 }
 
 /**
- * Answers from the published decisions. Argo CD treats every successful answer that it does not understand as "no
- * clusters" and deletes every Application, but it keeps them after an error. So everything that is not certainly right
- * is an error. The order of the checks matters: a token that may not read a placement must not learn whether it exists.
+ * Answers a request from the published decisions. Argo CD treats a successful response that it does
+ * not understand as "no clusters" and deletes every Application; it keeps them on an error. So
+ * everything that is uncertain is an error. The order of the checks matters: a token that may not
+ * read a placement must not learn whether it exists.
  */
 export function answerRequest({ request, bindings }: Question, source: PluginSource): Answer {
   const { placement: name } = request;
@@ -50,7 +51,7 @@ export function answerRequest({ request, bindings }: Question, source: PluginSou
   return refuseSets(name, placement, { bindings, source }) ?? answerInWaves(request, placement, source);
 }
 
-/** Undefined if the request does not ask for waves. */
+/** Undefined if the request does not use waves. */
 export function answerWaves(
   { waves: rule, ...request }: PluginRequest,
   source: PluginSource,
@@ -58,7 +59,7 @@ export function answerWaves(
   return rule === undefined ? undefined : source.waves({ ...request, rule });
 }
 
-/** If it is unknown what was served before, an answer could omit a cluster that has an Application. */
+/** Without a record of the served waves, an answer could omit a cluster that has an Application. */
 function answerInWaves(request: PluginRequest, placement: PluginPlacement, source: PluginSource): Answer {
   const waves = answerWaves(request, source);
   if (waves === undefined) return renderAnswer(request, placement, source);
@@ -74,9 +75,9 @@ function refuseNamespace(placement: string, bindings: readonly NamedBinding[]): 
 }
 
 /**
- * An answer without the clusters outside of the sets would be a decision that Berth did not make, and Argo CD would
- * delete their Applications. So a placement is answered completely or not at all. The clusters of all groups count, so
- * that a single group cannot be requested to get around the check.
+ * If an answer omitted clusters that the token may not read, Argo CD would delete their
+ * Applications. So a placement is answered completely or not at all. All groups are checked, so
+ * that no group can be requested by itself.
  */
 function refuseSets(
   name: string,

@@ -4,7 +4,7 @@ import type { AddOnScore } from './plugin-source.ts';
 /** Key to value. */
 export type Facts = ReadonlyMap<string, string>;
 
-/** The known facts about a cluster, as text: the maps of an item, and single values. */
+/** Facts about a cluster as text: the maps of an item, and single values. */
 export interface ClusterFacts {
   readonly server: string;
   readonly version: string;
@@ -16,7 +16,7 @@ export interface ClusterFacts {
   readonly shape: string;
 }
 
-/** The maps of an item with a text for each key. */
+/** The facts that are maps of strings. */
 export const FACT_MAPS = ['labels', 'claims', 'taints', 'allocatable', 'capacity'] as const;
 export type FactMap = (typeof FACT_MAPS)[number];
 
@@ -26,7 +26,9 @@ const known = new WeakMap<
   { readonly scores: readonly AddOnScore[]; readonly facts: ClusterFacts }
 >();
 
-/** The facts about a cluster; all of them empty for an unknown cluster. The same arguments give the same object. */
+/**
+ * The facts of a cluster; all empty for an unknown one. The same arguments give the same object.
+ */
 export function clusterFacts(
   cluster: ManagedCluster | undefined,
   scores: readonly AddOnScore[],

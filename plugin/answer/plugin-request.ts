@@ -4,7 +4,7 @@ import { FACT_MAPS, type FactMap } from './cluster-facts.ts';
 /** The request of an ApplicationSet, from `input.parameters`. */
 export interface PluginRequest {
   readonly applicationSet: string;
-  /** The namespace of the ApplicationSet, if the request contains it. Argo CD sends only the name. */
+  /** Its namespace, if the request contains it: Argo CD itself sends only the name. */
   readonly applicationSetNamespace: string | undefined;
   /** `namespace/name` */
   readonly placement: string;
@@ -13,9 +13,12 @@ export interface PluginRequest {
   readonly onEmpty: 'error' | 'allow' | undefined;
   /** Use keys with dots instead of maps in the items: `labels.region`. */
   readonly flat: boolean;
-  /** Refuse an answer while the commit is unknown, for templates that use it. */
+  /** Return an error while the commit is unknown, for templates that use it. */
   readonly requireCommit: boolean;
-  /** Make each item the value of this one key, so that two answers in a matrix do not collide. */
+  /**
+   * Nest each item under this key, so that the parameters of two generators in a matrix do not
+   * conflict.
+   */
   readonly as: string | undefined;
   /** Undefined: the wave of a cluster is the number of its decision group, and the answer contains every cluster. */
   readonly waves: WaveRule | undefined;
@@ -23,7 +26,7 @@ export interface PluginRequest {
   readonly keys: Readonly<Record<FactMap | 'scores', readonly string[]>>;
 }
 
-/** The limit for a name in Kubernetes. A longer one cannot exist, and would only fill logs and metrics. */
+/** Maximum length of a Kubernetes name; longer values would only fill logs and metrics. */
 const MAX_NAME_LENGTH = 253;
 /** Argo CD overwrites these keys of an item. */
 const RESERVED = ['generator', 'values'];

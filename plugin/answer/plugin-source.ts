@@ -2,9 +2,9 @@ import type { WaveReading, WavesAsked } from '../../src/core/argocd/waves/served
 import type { ManagedCluster } from '../../src/core/model/kind/managed-cluster.ts';
 import type { ClusterDecision } from '../../src/core/model/kind/placement-decision.ts';
 
-/** The data of the endpoint: the published decisions, and what is known about their clusters. Everything is in memory. */
+/** The data of the endpoint, all in memory: published decisions and facts about their clusters. */
 export interface PluginSource {
-  /** Why requests must not be answered now (not read yet, stale); undefined if they may be. */
+  /** Why requests cannot be answered now (not yet read, stale); undefined if they can. */
   problem(): string | undefined;
   /** @param placement `namespace/name` @returns undefined if nothing is published for it */
   placement(placement: string): PluginPlacement | undefined;
@@ -13,9 +13,9 @@ export interface PluginSource {
   scores(cluster: string): readonly AddOnScore[];
   /** Whether the cluster is known and belongs to one of the sets. */
   isInSets(cluster: string, sets: ReadonlySet<string>): boolean;
-  /** The stored waves of an ApplicationSet. The same map means that the answer is the same. */
+  /** The recorded waves of an ApplicationSet. The same map means unchanged waves. */
   waves(asked: WavesAsked): WaveReading;
-  /** If the number is the same, `cluster`, `scores` and `isInSets` answer the same as before. */
+  /** The same number means that the results of `cluster`, `scores` and `isInSets` are unchanged. */
   revision(): number;
 }
 

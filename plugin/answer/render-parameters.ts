@@ -42,21 +42,21 @@ export function renderParameters(
   return items.map(textOf);
 }
 
-/** A decided cluster, and its position among the clusters of the answer. */
+/** A decided cluster, and its index in the answer. */
 interface OrderedDecision {
   readonly group: PluginPlacement['groups'][number];
   readonly decision: PluginPlacement['groups'][number]['decisions'][number];
   readonly rank: number;
 }
 
-/** One item of an answer, before it is serialised. */
+/** One item of an answer, before it is rendered. */
 interface Item {
   readonly ordered: OrderedDecision;
   readonly facts: ClusterFacts;
   readonly wave: number;
 }
 
-/** Sorted by name. For a whole decision, the same groups give the same list. */
+/** Sorted by name; the list of a complete decision is cached by its groups. */
 function orderedDecisions(
   { group: wanted }: PluginRequest,
   { groups }: PluginPlacement,
@@ -83,9 +83,9 @@ function placementParameters(
 }
 
 /**
- * Renders the text of an item, or returns the last one with the same facts. After a change of one cluster, 999 of 1,000
- * items are unchanged, and rendering them again took 10 ms of processor time.
- * @param shapes the facts that have all keys of all clusters
+ * Renders an item, or returns the cached text for the same facts: after a change of one cluster,
+ * 999 of 1,000 items are unchanged, and rendering them again took 10 ms of processor time.
+ * @param shapes facts that have all keys of all clusters
  */
 function itemRenderer(
   request: PluginRequest,
@@ -134,7 +134,7 @@ function itemRenderer(
   };
 }
 
-/** The maps that were last rendered from the facts of a cluster. Several placements share them. */
+/** Cached maps of the facts of a cluster, shared by all placements. */
 const renderedMaps = new WeakMap<ClusterFacts, { readonly shape: string; readonly maps: PluginParameters }>();
 
 /** The text that was last rendered from the facts of a cluster. */

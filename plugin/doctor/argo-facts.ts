@@ -1,6 +1,8 @@
 import type { KubeObject } from '../../src/core/model/object-meta.ts';
 
-/** The facts about an Argo CD that are needed to find problems. Texts of Secrets are decoded. */
+/**
+ * The facts about an Argo CD from which its problems are diagnosed. Values of Secrets are decoded.
+ */
 export interface ArgoFacts {
   readonly namespace: string;
   /** The version in the image of the ApplicationSet controller, e.g. `v3.2.11`; undefined if it was not found. */
@@ -8,7 +10,7 @@ export interface ArgoFacts {
   readonly applicationSets: readonly KubeObject[];
   /** By name: the ConfigMaps that generators refer to; undefined for one that does not exist. */
   readonly configMaps: ReadonlyMap<string, Texts | undefined>;
-  /** By name: the Secrets that ConfigMaps refer to for tokens. */
+  /** The Secrets that ConfigMaps reference for tokens. */
   readonly secrets: ReadonlyMap<string, ArgoSecret | undefined>;
   readonly clusterSecrets: readonly { readonly name: string; readonly data: Texts }[];
   /** Those in the namespace of Argo CD. */
@@ -17,7 +19,7 @@ export interface ArgoFacts {
   readonly projects: ReadonlySet<string> | undefined;
   /** Whether each account may list PlacementDecisions there. */
   readonly mayList: ReadonlyMap<string, boolean>;
-  /** By the name of a ConfigMap: the answer of its endpoint; absent if it was not called. */
+  /** Results of probes of endpoints, by name of the ConfigMap; absent if not probed. */
   readonly probes: ReadonlyMap<string, ProbeResult>;
 }
 

@@ -7,7 +7,7 @@ interface ClusterSecret {
   readonly data: Texts;
 }
 
-/** The problems of Argo CD's cluster Secrets, and the clusters in decisions that Argo CD does not know. */
+/** Problems of the clusters in Argo CD, and decided clusters that are missing there. */
 export function clusterProblems(facts: ArgoFacts): readonly Problem[] {
   const { clusterSecrets, namespace } = facts;
   return [
@@ -48,7 +48,10 @@ function isObject(text: string): boolean {
   }
 }
 
-/** For generators, Argo CD uses either of them, and it refuses an Application whose destination has the name. */
+/**
+ * Two cluster Secrets with one name: generators use either, and Argo CD rejects Applications with
+ * this destination.
+ */
 function sameNames(secrets: readonly ClusterSecret[], namespace: string): readonly Problem[] {
   const byName = new Map<string, string[]>();
   for (const { name, data } of secrets) {

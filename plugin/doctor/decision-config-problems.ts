@@ -6,7 +6,10 @@ import type { DecisionGenerator } from './generators-in-use.ts';
 
 type DecisionResource = Extract<DecisionGenerator, { kind: 'clusterDecisionResource' }>;
 
-/** The problems of a clusterDecisionResource generator: its ConfigMap, and whether it finds a page. */
+/**
+ * Problems of a cluster decision resource generator: its ConfigMap, and whether it finds a
+ * PlacementDecision.
+ */
 export function decisionConfigProblems(
   generator: DecisionResource,
   { configMaps, decisions, namespace }: ArgoFacts,
@@ -48,7 +51,7 @@ export function decisionConfigProblems(
   return isFound ? problems : [...problems, noPage(generator, namespace)];
 }
 
-/** The generator can also be used for other kinds. Then only a misspelt name is a problem. */
+/** A ConfigMap may name another kind; then only the spelling can be checked. */
 function wrongKind(kind: string | undefined, object: string, namespace: string): readonly Problem[] {
   if (kind !== undefined && kind.toLowerCase() !== 'placementdecision' && kind !== 'PlacementDecisions')
     return [];

@@ -11,7 +11,10 @@ export function tokenReference(reference: string): { readonly secret: string; re
   return second === undefined ? { secret: 'argocd-secret', key: first } : { secret: first, key: second };
 }
 
-/** The problems of a plugin generator: its ConfigMap, its token and its endpoint. @param name the name of the ConfigMap */
+/**
+ * Problems of the ConfigMap of a plugin generator, its token and its endpoint. @param name of the
+ * ConfigMap
+ */
 export function pluginConfigProblems(name: string, facts: ArgoFacts): readonly Problem[] {
   const { namespace } = facts;
   const data = facts.configMaps.get(name);

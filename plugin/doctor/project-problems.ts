@@ -4,15 +4,15 @@ import { closestName } from '../../src/core/sources/closest-name.ts';
 import type { ArgoFacts } from './argo-facts.ts';
 import { decisionGenerators } from './generators-in-use.ts';
 
-/** The default of Argo CD for an Application without a project. */
+/** The project of an Application that names none. */
 const DEFAULT_PROJECT = 'default';
-/** Valid names of objects. An invalid name never exists, and must not appear in a command. */
+/** Valid names of projects. Others cannot exist, and must not be part of a suggested command. */
 const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 
 /**
- * Finds templates with a project that does not exist: Argo CD refuses each of their Applications. Names with
- * placeholders are skipped, because they differ between the Applications.
- * Source: argo-cd `applicationset/controllers/applicationset_controller.go`, validateGeneratedApplications
+ * Templates with a project that does not exist, for which Argo CD rejects each Application. Names
+ * with placeholders are skipped, because they differ per Application. Source: argo-cd
+ * `applicationset/controllers/applicationset_controller.go`, validateGeneratedApplications
  */
 export function projectProblems({ applicationSets, projects, namespace }: ArgoFacts): readonly Problem[] {
   if (projects === undefined) return [];

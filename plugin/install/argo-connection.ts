@@ -8,7 +8,7 @@ export interface ArgoConnection {
   readonly name: string;
   /** The address at which Argo CD reaches Berth, without `/api/v1/getparams.execute`. */
   readonly baseUrl: string;
-  /** Undefined: the Secret stays unchanged. */
+  /** Undefined: the Secret is not changed. */
   readonly token: string | undefined;
 }
 
@@ -67,7 +67,7 @@ export function argoConnectionObjects(connection: ArgoConnection): readonly Kube
   ];
 }
 
-/** The configuration of the clusterDecisionResource generator for PlacementDecisions. */
+/** Settings of the cluster decision resource generator for PlacementDecisions. */
 export const DECISIONS_GENERATOR = {
   apiVersion: `${PLACEMENT_DECISION.group}/${PLACEMENT_DECISION.version}`,
   kind: PLACEMENT_DECISION.plural,

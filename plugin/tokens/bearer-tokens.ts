@@ -12,13 +12,13 @@ export interface BearerTokensOptions {
   readonly log: Logger;
 }
 
-/** The identity of a request. `placeholder`: it sent the value that the shipped manifests ask to replace. */
+/** The identity of a token. `placeholder`: the value that the shipped manifests ask to replace. */
 export type TokenIdentity = TokenGrant | 'placeholder' | undefined;
 
 /**
- * The tokens of a file. Several are valid at the same time, so that a token can be replaced without interruption. The
- * file is read again at most every second. A token that was removed is refused, and all tokens are refused while the
- * file is missing, empty or invalid. A comparison always takes the same time.
+ * The tokens of a file. Several are valid at the same time, so that a token can be rotated without
+ * downtime. The file is read again at most once a second: removed tokens are rejected, and all
+ * tokens are while it is missing, empty or broken. Tokens are compared in constant time.
  */
 export class BearerTokens {
   readonly #clock: Pick<Clock, 'now'>;
@@ -50,7 +50,7 @@ export class BearerTokens {
     // There is no early exit, so that the time does not reveal which token was nearly right.
     for (const entry of this.#tokens.current(this.#clock.now()) ?? [])
       if (timingSafeEqual(entry.digest, digest)) found = entry;
-    // With two headers, a proxy may have checked the other one.
+    // With two Authorization headers, a proxy may have checked the other one.
     if (headers.length !== 1) return undefined;
     if (isPlaceholder(sent)) return 'placeholder';
     return found === undefined || found.isPlaceholder ? undefined : found.grant;

@@ -2,7 +2,10 @@ import type { Binding } from './token-grant.ts';
 
 /** Valid names in Kubernetes. */
 const NAME = /^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/;
-/** Misspellings of `namespaces` or `clustersets`. Ignoring them would leave the path unbound. */
+/**
+ * Common misspellings of `namespaces` and `clustersets`: ignoring them would leave the path
+ * unrestricted.
+ */
 const MISSPELT = /^(name-?spaces?|cluster-?sets?)$/i;
 
 export type ParsedPath =
@@ -10,9 +13,10 @@ export type ParsedPath =
   | { readonly ok: false; readonly message: string };
 
 /**
- * The restrictions in the path of a `baseUrl`, in addition to those of the token: `/namespaces/team-a,team-b` and
- * `/clustersets/gpu`, each at most once, in any order. Other parts of the path (such as those of a proxy) are ignored.
- * @param path the part before `/api/v1/getparams.execute`
+ * The restriction of a request by the path of its `baseUrl`, in addition to its token:
+ * `/namespaces/team-a,team-b` and `/clustersets/gpu`, each once, in any order. Other parts of the
+ * path (of a proxy) are ignored.
+ * @param path before `/api/v1/getparams.execute`
  */
 export function parsePathBinding(path: string): ParsedPath {
   const parts = path.split('/');

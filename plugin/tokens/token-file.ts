@@ -12,7 +12,7 @@ const MAKE_ONE = 'create one with: openssl rand -hex 32';
 export interface TokenEntry {
   /** SHA-256 of the token. */
   readonly digest: Buffer;
-  /** Present only if the file contains the token itself. */
+  /** Only if the file contains the token itself. */
   readonly token: string | undefined;
   readonly grant: TokenGrant;
   /** From a plain file with one token in each line, without bindings. */
@@ -22,9 +22,9 @@ export interface TokenEntry {
 }
 
 /**
- * Parses a token file in one of two forms. Plain: one token in each line, where `#` starts a comment; each token may do
- * everything. Declared: YAML or JSON with a list `tokens`, where each entry has a name, its SHA-256 (or the token
- * itself), and its bindings.
+ * Reads a token file in one of two forms. Plain: one token per line, `#` starts a comment; each
+ * token has all rights. Declared: YAML or JSON with a list `tokens`, each with a name, its SHA-256
+ * (or the token itself), and its bindings.
  * @throws InputError with line and column, never with a token in its text
  */
 export function parseTokenFile(file: string, text: string): readonly TokenEntry[] {
@@ -118,7 +118,7 @@ function declaredTokens(file: string, text: string): readonly TokenEntry[] {
   return entries;
 }
 
-/** Absent: any name. If a binding is required, the schema checks that. */
+/** Absent: any. The schema requires a binding where one is needed. */
 function boundTo(list: readonly string[] | undefined): NameRestriction {
   return list === undefined || list.includes('*') ? 'any' : new Set(list);
 }

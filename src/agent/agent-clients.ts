@@ -32,7 +32,7 @@ export class AgentClients {
     return client;
   }
 
-  /** A separate client, which the caller closes. */
+  /** A separate client, which the caller must close. */
   connect(config: KubeConfig): AgentClient {
     const { clock, log } = this.#options;
     const as = { userAgent: 'work-agent', rightsCommand: AGENT_RIGHTS };
@@ -41,7 +41,7 @@ export class AgentClients {
     return { api, outage, executors: new ImpersonatingClients(config, clock) };
   }
 
-  /** Requests in progress fail. */
+  /** Running requests fail. */
   close(): void {
     for (const { api, executors } of this.#clients.values()) {
       api.close();

@@ -19,7 +19,7 @@ import { DONE, type ReconcileOutcome } from '../runtime/reconciler.ts';
 import { syncWork } from './work/sync-work.ts';
 
 export interface Agent {
-  /** Resolves when the works and the applied works were listed. Nothing is done before. */
+  /** Resolves when works and AppliedManifestWorks were listed; nothing is applied before. */
   whenSynced(): Promise<void>;
   /** Stops in order. Killing an agent is safe as well, because every step can be repeated. */
   close(): Promise<void>;
@@ -28,7 +28,7 @@ export interface Agent {
 const LOOP = {
   name: 'works',
   backoff: { initialMs: 50, maxMs: 300_000 },
-  // What a cluster refuses may succeed later, like any other failure.
+  // A refusal of the cluster is retried like other failures.
   inputRetryMs: 0,
   // Requests have limits of their own, but a work with many objects on a slow API may need minutes. A late write is
   // harmless, because every write has a precondition.
@@ -36,8 +36,9 @@ const LOOP = {
 };
 
 /**
- * Starts a work agent: keeps one managed cluster equal to the ManifestWorks in its namespace on the hub, and reports
- * their status. Compatible with OCM's agent: each can take over from the other.
+ * Starts a work agent: applies the ManifestWorks in the cluster's namespace on the hub to the
+ * managed cluster, and reports the status. Compatible with OCM's agent: either can take over from
+ * the other.
  */
 export function startAgent(options: AgentOptions): Agent {
   const settings = agentSettings(options);
@@ -67,7 +68,7 @@ export function startAgent(options: AgentOptions): Agent {
     concurrency: settings.workers,
     reconcile: (key, signal) => step(state, key, signal),
     onError: (key, error) => {
-      // A deleted object counts as changed: it may have been deleted while our cache still showed our last write.
+      // A deletion counts as a change, since it may follow our own write.
       if (error instanceof ConflictError || isRefusal(error, 'notfound'))
         state.forgetWrites(key.slice(key.indexOf('/') + 1));
     },
@@ -76,7 +77,8 @@ export function startAgent(options: AgentOptions): Agent {
     if (stop.signal.aborted) return;
     for (const work of works.store.list()) loop.add(keys.work(work.metadata.name));
     for (const object of applied.store.list()) loop.add(keyOfApplied(settings, object, keys));
-    // The event of our own write does not start another pass. That write succeeded only because no other client had written.
+    // The event of our own write needs no new pass: the write succeeded because the object was
+    // unchanged.
     works.store.onChange(({ key, before, after }) => {
       if (own.works.isOwn(key, after)) return;
       const { name } = (after ?? before)?.metadata ?? { name: '' };
@@ -109,7 +111,7 @@ function reflectorOf(settings: AgentSettings, of: 'works' | 'applied'): Reflecto
     : new Reflector({ api: cluster, kind: APPLIED_MANIFEST_WORK, clock, random, log });
 }
 
-/** Whether a new spec or new labels may fix what failed before. Our own status writes do not count. */
+/** A changed spec or changed labels reset the back-off; our own status writes do not. */
 function isNews(before: KubeObject | undefined, after: KubeObject | undefined): boolean {
   return (
     before?.metadata.generation !== after?.metadata.generation ||

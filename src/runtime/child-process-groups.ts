@@ -1,6 +1,9 @@
 import { killGroup } from './kill-group.ts';
 
-/** The running child processes, so that none of them outlives this process or keeps it from ending. */
+/**
+ * The running child processes of this process, so that none outlives it or prevents it from
+ * exiting.
+ */
 class ChildGroups {
   readonly #leaders = new Set<number>();
   #isOver = false;

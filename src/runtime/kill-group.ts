@@ -1,5 +1,5 @@
 /**
- * Sends a signal to a process group by the id of its leader. A leader that has not created its group yet gets the
+ * Signals a process group by its leader's id; a leader that has not created its group yet gets the
  * signal itself.
  */
 export function killGroup(leader: number | undefined, signal: NodeJS.Signals): void {
@@ -9,7 +9,7 @@ export function killGroup(leader: number | undefined, signal: NodeJS.Signals): v
       process.kill(target, signal);
       return;
     } catch {
-      // There is no such group yet, or it has ended meanwhile.
+      // The group does not exist yet, or has ended.
     }
   }
 }

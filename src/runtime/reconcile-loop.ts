@@ -5,8 +5,8 @@ import { WorkQueue } from './work-queue.ts';
 
 export interface ReconcileLoopOptions extends Omit<ReconcilerOptions, 'queue' | 'retries'> {
   /**
-   * A pass that takes longer counts as failed, and its worker continues. It must be harmless if it ends later. Default:
-   * no limit.
+   * A pass that takes longer counts as failed, and its worker continues. It must be safe if the
+   * pass ends later. Default: no limit.
    */
   readonly passLimitMs?: number;
 }
@@ -29,18 +29,21 @@ export class ReconcileLoop {
     this.#running = runReconciler(parts, this.#stop.signal);
   }
 
-  /** Enqueues the key at once. @param news whether to forget the failures of the key, because it may succeed now */
+  /**
+   * Adds a key without delay. @param news true: resets the back-off of the key, because the cause
+   * of its failures may be gone
+   */
   add(key: string, news = false): void {
     if (news) this.#retries.delete(key);
     this.#queue.add(key);
   }
 
-  /** The earlier of two delays counts. */
+  /** Of two delays for a key, the earlier is used. */
   addAfter(key: string, delayMs: number): void {
     this.#queue.addAfter(key, delayMs);
   }
 
-  /** Waits for the passes in progress. No other pass starts. */
+  /** Starts no more passes, and waits for the running ones. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#running;

@@ -3,11 +3,11 @@ import type { Clock, Logger } from '../core/ports.ts';
 import { Backoff, type BackoffLimits } from './backoff.ts';
 import type { WorkQueue } from './work-queue.ts';
 
-/** The outcome of a pass for its key. Each pass reads the state again; a key carries no state. */
+/** The result of a pass for one key. Each pass reads the current state; a key has no state. */
 export type ReconcileOutcome =
   | { readonly kind: 'done' }
   | { readonly kind: 'requeue'; readonly afterMs: number }
-  /** Not finished, but not an error: repeat it soon, with growing delays. */
+  /** Not finished, which is not an error: retried with growing delay. */
   | { readonly kind: 'retry' /** The longest wait. */; readonly atMostMs?: number };
 
 export const DONE: ReconcileOutcome = { kind: 'done' };
@@ -23,27 +23,32 @@ export interface ReconcilerOptions {
   readonly random: () => number;
   readonly log: Logger;
   readonly backoff?: BackoffLimits;
-  /** The backoff of each key that is retried. The caller may delete an entry, to forget the failures of a key. */
+  /** Back-off of each retried key. The caller may delete one to reset it. */
   readonly retries?: Map<string, Backoff>;
   /**
-   * How often an error that only a user can correct is retried. A change of the object triggers a pass sooner. Default:
-   * 5 min.
+   * Retry interval after an InputError, which a user must correct; a change of the object retries
+   * sooner. Default 5 min.
    */
   readonly inputRetryMs?: number;
-  /** Whether an InputError may disappear without a change of the object, such as a missing right. Default: never. */
+  /**
+   * Whether an InputError may disappear without a change of the object, such as a missing right.
+   * Default: never.
+   */
   readonly mayPass?: (error: InputError) => boolean;
   readonly onError?: (key: string, error: unknown) => void;
-  /** Awaited before each pass, when its key has been taken from the queue. Until it resolves, no pass starts. */
+  /** Awaited before each pass; while it is pending, no pass starts. */
   readonly mayBegin?: ((signal: AbortSignal) => Promise<void>) | undefined;
 }
 
 /**
- * The longest wait after an error that may disappear. After a user grants a missing right, the retry comes within this
- * time.
+ * Maximum wait after an error that may disappear, so that a granted right is noticed in this time.
  */
 const MAX_PASSING_MS = 30_000;
 
-/** Works on keys until the signal aborts, `concurrency` at a time. A failing key does not stop the others. Never rejects. */
+/**
+ * Processes keys until the signal aborts, `concurrency` at a time; one failing key never stops
+ * another. Never rejects.
+ */
 export async function runReconciler(options: ReconcilerOptions, signal: AbortSignal): Promise<void> {
   const stop = (): void => options.queue.close();
   if (signal.aborted) stop();
@@ -86,7 +91,7 @@ async function runOnce(
   }
 }
 
-/** The only place where the class of an error determines a time. */
+/** The delay by class of error. */
 function retryDelayMs(error: unknown, backoffMs: number, options: ReconcilerOptions): number {
   if (error instanceof TransientError) return Math.max(backoffMs, error.retryAfterMs ?? 0);
   if (!(error instanceof InputError)) return backoffMs;
@@ -96,7 +101,7 @@ function retryDelayMs(error: unknown, backoffMs: number, options: ReconcilerOpti
 
 function report(options: ReconcilerOptions, key: string, error: unknown, failures: number): void {
   const fields = { reconciler: options.name, key, failures, error };
-  // Losing a race occasionally is normal.
+  // A single conflict is normal.
   if (error instanceof ConflictError && failures < 3) options.log.debug('reconcile lost a race', fields);
   else if (error instanceof BerthError && !(error instanceof BugError))
     options.log.warn('reconcile failed', fields);

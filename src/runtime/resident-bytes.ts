@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The resident memory of a process in bytes; 0 if the system does not report it. */
+/** Resident memory of a process in bytes; 0 if the system does not report it. */
 export function residentBytes(pid: number | undefined): number {
   try {
     const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];

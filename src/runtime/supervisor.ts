@@ -10,8 +10,8 @@ export interface SupervisorOptions {
 }
 
 /**
- * Starts loops and keeps them running. A loop that throws is started again after a backoff, which does not affect the
- * others.
+ * Starts loops and keeps each of them running: a loop that throws is restarted after a back-off,
+ * and the others continue.
  */
 export class Supervisor {
   readonly #options: SupervisorOptions;
@@ -20,7 +20,7 @@ export class Supervisor {
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
-    // Every loop and every wait in it adds a listener, so many listeners are not a leak.
+    // Every loop and every wait adds a listener, which is not a leak.
     setMaxListeners(0, this.#stop.signal);
   }
 

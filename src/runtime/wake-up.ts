@@ -1,4 +1,7 @@
-/** Wakes a loop that waits for work. A call between two waits is not lost: the next wait ends at once. */
+/**
+ * Wakes a loop that waits for work. A call between two waits is not lost: the next wait ends
+ * immediately.
+ */
 export class WakeUp {
   #called = false;
   #resume: () => void = () => undefined;

@@ -1,12 +1,11 @@
 import type { Clock } from '../core/ports.ts';
 
-/** The longest delay of a timer, about 25 days. A key that is due later is checked then. */
+/** Maximum delay of a timer, about 25 days. A key that is due later is checked again then. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1;
 
 /**
- * A queue of keys. A key is queued at most once, however often it is added. It is never processed twice at the same
- * time, and it is processed again if it was added meanwhile. Keys are processed in the order of arrival, so that none
- * starves another.
+ * A work queue as in client-go: a key is queued at most once, is never processed twice at the same
+ * time, and is processed again if it was added meanwhile. First in, first out.
  */
 export class WorkQueue {
   readonly #clock: Clock;
@@ -23,7 +22,7 @@ export class WorkQueue {
     this.#clock = clock;
   }
 
-  /** The number of keys that wait or are processed now, without delayed ones. */
+  /** Number of queued and processed keys, without delayed ones. */
   get depth(): number {
     return this.#waiting.size + this.#active.size;
   }
@@ -44,7 +43,7 @@ export class WorkQueue {
     this.#hand();
   }
 
-  /** The earlier of two delays counts. */
+  /** Of two delays for a key, the earlier is used. */
   addAfter(key: string, delayMs: number): void {
     if (this.#closed) return;
     const waitMs = Math.min(delayMs, LONGEST_DELAY_MS);
@@ -59,7 +58,7 @@ export class WorkQueue {
     this.#delayed.set(key, { dueMs, cancel });
   }
 
-  /** Takes the next key, which must be returned with `done`; undefined when the queue is closed. */
+  /** The next key, for which the caller must call `done`; undefined after the queue is closed. */
   take(): Promise<string | undefined> {
     if (this.#closed) return Promise.resolve(undefined);
     return new Promise((resolve) => {
@@ -77,7 +76,7 @@ export class WorkQueue {
     }
   }
 
-  /** Resolves when no key waits and none is processed. */
+  /** Resolves when no key is queued or processed. */
   whenIdle(): Promise<void> {
     return this.depth === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.add(resolve));
   }

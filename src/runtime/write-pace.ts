@@ -7,12 +7,12 @@ export interface Pace {
   readonly burst: number;
 }
 
-/** Admits callers at a limited rate, in the order of their calls. */
+/** A rate limiter: callers pass at a fixed rate, in the order of their calls. */
 export class WritePace {
   readonly #clock: Clock;
   readonly #stepMs: number;
   readonly #burstMs: number;
-  /** When everything admitted so far would be done at `perSecond`, one after the other. */
+  /** When all calls so far would be done at the fixed rate. */
   #doneAtMs = -Infinity;
 
   constructor(clock: Clock, { perSecond, burst }: Pace) {

@@ -14,7 +14,7 @@ export async function openRepository(options: GitProgramOptions): Promise<Opened
   if (await hasGitProgram(options.ambient))
     return { repository: new GitProgramRepository(options), inProcess: false };
   await requireReadable(options.gitDir);
-  // Imported on use: loading it takes a quarter of a second, which users with git need not wait for.
+  // Loaded only if needed, since it takes a quarter of a second.
   const { InProcessRepository } = await import('./in-process/in-process-repository.ts');
   return { repository: new InProcessRepository(options.gitDir), inProcess: true };
 }

@@ -2,8 +2,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * Keeps room for new connections: if there are too many, the oldest connection without a request in progress is closed.
- * So connections that send nothing, or send their headers slowly, never block others.
+ * When there are too many connections, closes the oldest one without a running request. So idle
+ * connections, or ones that send their headers slowly, cannot lock out others.
  */
 export function closeIdleConnections(server: Server, maxConnections: number): void {
   /**
@@ -25,7 +25,7 @@ export function closeIdleConnections(server: Server, maxConnections: number): vo
       if (socket !== undefined && !socket.destroyed) waiting.set(key, socket);
     });
   });
-  // Limits connections with requests in progress. Connections beyond it are closed at once.
+  // Running requests are counted here; connections beyond the limit are closed immediately.
   server.maxConnections = 2 * maxConnections;
 }
 

@@ -17,7 +17,7 @@ const LIMITS = {
   maxHeaderSize: 16 * 1024,
 } as const;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-/** For a client that does not read its answer. */
+/** Timeout of a client that does not read its response. */
 const IDLE_MS = 120_000;
 
 export interface ListenOptions {
@@ -30,7 +30,7 @@ export interface ListenOptions {
 export interface HttpListener {
   /** The bound address: `http://HOST:PORT` or `https://HOST:PORT`. */
   readonly url: string;
-  /** New connections get this certificate. Existing ones continue. */
+  /** Uses this certificate for new connections; open ones continue. */
   renew(identity: TlsIdentity): void;
   close(): Promise<void>;
 }

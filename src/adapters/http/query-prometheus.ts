@@ -17,8 +17,9 @@ export interface PrometheusQuery {
 /**
  * One instant query. Source: https://prometheus.io/docs/prometheus/latest/querying/api/
  *
- * @returns the JSON of the answer, also for a query that the server refused
- * @throws TransientError when the server cannot be reached or is overloaded, InputError when it refuses access
+ * @returns the JSON of the response, also for refused queries
+ * @throws TransientError when the server cannot be reached or is overloaded, InputError when it
+ * denies access
  */
 export async function queryPrometheus({ server, query, token, signal }: PrometheusQuery): Promise<unknown> {
   const details = { code: 'prometheus.unavailable', subject: server };

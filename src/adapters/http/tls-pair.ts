@@ -13,7 +13,7 @@ export interface TlsFiles {
   readonly keyFile: string;
 }
 
-/** The certificate and key of a TLS server, which requires at least TLS 1.2. */
+/** Certificate and options of a TLS server. TLS 1.2 at least. */
 export interface TlsIdentity {
   readonly cert: string;
   readonly key: string;
@@ -21,8 +21,8 @@ export interface TlsIdentity {
 }
 
 /**
- * A certificate and its key, from two files that another program replaces one after the other. If the pair does not
- * match or cannot be read, the previous pair stays in use, and the files are read again.
+ * A certificate and its key from two files that another program replaces one by one. While they do
+ * not match or cannot be read, the previous pair is used, and they are read again.
  */
 export class TlsPair {
   readonly #files: TlsFiles;
@@ -84,7 +84,7 @@ export class TlsPair {
     for (const { problem } of [this.#cert, this.#key]) if (problem !== undefined) throw problem;
     const [cert = '', key = ''] = [this.#cert.value, this.#key.value];
     try {
-      // Node.js also creates a context with an empty certificate, which then serves nobody.
+      // Node accepts an empty certificate, with which every handshake fails.
       if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)))
         throw new Error('the key belongs to another certificate');
       createSecureContext({ cert, key });

@@ -24,14 +24,13 @@ const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 const MAX_MEMORY_BYTES = 2 * 1024 ** 3;
 /** The port of the discard service, where nothing listens. */
 const NOWHERE = 'http://127.0.0.1:9';
-/** Names that are valid in a Git tree, but not in a file system. */
+/** Entry names that are valid in git but not in a file system. */
 const BAD_NAME: ReadonlySet<string | undefined> = new Set(['ENAMETOOLONG', 'ENOTDIR', 'EEXIST', 'EISDIR']);
 
 /**
- * Renders a kustomization with the kustomize in kubectl. It runs in a folder with only the given files, and without a
- * cluster, a home directory, plugins, Helm, or anything that git could fetch. Problems of the kustomization are part of
- * the result.
- * @throws TransientError when rendering could not be tried
+ * Renders a kustomization with the kustomize inside kubectl, in a folder with only the given files:
+ * no cluster, no home, no plugins, no Helm, and no remote git access. Errors of the kustomization
+ * are values; TransientError when kubectl could not run.
  */
 export async function kubectlKustomize(input: KustomizeInput): Promise<KustomizeResult> {
   const root = await mkdtemp(path.join(os.tmpdir(), 'berth-kustomize-')).catch(cannotWrite);
@@ -119,7 +118,7 @@ function environment(searchPath: string): Record<string, string> {
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_ALLOW_PROTOCOL: 'none',
-    // Nothing listens there, so kustomize cannot fetch anything.
+    // A proxy address on which nothing listens, so that no remote fetch succeeds.
     HTTP_PROXY: NOWHERE,
     HTTPS_PROXY: NOWHERE,
     NO_PROXY: '',

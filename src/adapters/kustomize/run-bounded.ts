@@ -25,15 +25,18 @@ export type BoundedResult =
   | { readonly kind: 'not-found' | 'too-slow' | 'too-loud' };
 
 const MAX_STDERR_CHARS = 64 * 1024;
-/** The exit code of a shell for a program that does not exist. */
+/** Exit code of a shell for a missing program. */
 const NOT_FOUND = 127;
-/** Node.js cannot limit the memory of a child process. A shell can, and then replaces itself by the program. */
+/**
+ * Node.js cannot limit the memory of a child process; a shell can (`ulimit`), and then executes the
+ * program.
+ */
 const LIMITED = 'ulimit -v "$1" 2>/dev/null; shift; exec "$@"';
 
 /**
- * Runs a program within limits of time, memory and output. It leads a process group, which is stopped as a whole,
- * because kubectl may be a wrapper that starts another program.
- * @throws TransientError when no process can be started
+ * Runs a program with limits of time, memory and output. It leads a process group, which is killed
+ * as a group, because kubectl may be a wrapper that starts another program. TransientError when it
+ * cannot be started.
  */
 export function runBounded(run: BoundedRun): Promise<BoundedResult> {
   const kilobytes = String(Math.floor(run.maxMemoryBytes / 1024));

@@ -2,8 +2,8 @@ import { BerthError, ConflictError, TransientError } from '../../core/errors.ts'
 import type { LogFields, Logger } from '../../core/ports.ts';
 
 /**
- * A logger for a process whose server may become unreachable. While `isAway`, errors of requests are logged only at
- * debug level; `ServerOutage` reports the outage once.
+ * A logger that lowers messages about failed requests to debug level during a server outage
+ * (`isAway`). `ServerOutage` logs the outage once.
  */
 export function quietLogger(log: Logger, isAway: () => boolean): Logger {
   const isQuiet = (fields: LogFields | undefined): boolean => {

@@ -27,8 +27,8 @@ export async function writeFileAtomic(file: string, content: string | Uint8Array
 }
 
 /**
- * Removes temporary files that killed processes left beside the file. Only the one process that writes the file may
- * call this.
+ * Removes temporary files of processes that were killed while they replaced the file. Only for the
+ * process that writes the file.
  */
 export function removeTemporaryFiles(file: string): void {
   const begin = `${basename(file)}.`;

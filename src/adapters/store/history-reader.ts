@@ -18,7 +18,7 @@ export interface SnapshotManifest {
   readonly held?: Snapshot['held'];
 }
 
-/** The files of a history directory. */
+/** Paths in a history directory. */
 export const historyFiles = {
   records: (dir: string): string => join(dir, 'records.jsonl'),
   snapshot: (dir: string, hash: string): string => join(dir, 'worlds', `${hash}.json`),
@@ -60,7 +60,7 @@ export class HistoryReader {
     return JSON.parse(await readFile(historyFiles.snapshot(this.#dir, hash), 'utf8')) as SnapshotManifest;
   }
 
-  /** @throws InputError when the inputs are no longer stored, or are damaged */
+  /** @throws InputError when the inputs were dropped, or are damaged */
   async readSnapshot(hash: string): Promise<Snapshot> {
     try {
       const { now, pieces, first = [], held } = await this.readManifest(hash);

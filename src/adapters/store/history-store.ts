@@ -21,14 +21,14 @@ interface Entry {
 
 export interface HistoryOptions {
   readonly dir: string;
-  /** The newest records are kept. Older ones are deleted, with the data that only they need. */
+  /** Maximum number of records; older ones, and pieces that only they use, are dropped. */
   readonly maxRecords: number;
   readonly log: Logger;
 }
 
 /**
- * Records of what was published, with the inputs to compute each of them again. Inputs are split into pieces, which
- * several records can share. Writing happens in the background: a full disk loses history, but never a decision.
+ * Records of publications, with the inputs to compute each again. Inputs are split into pieces that
+ * records share. Writes are asynchronous, so that a full disk costs history, but never a decision.
  */
 export class HistoryStore {
   readonly #options: HistoryOptions;
@@ -37,7 +37,7 @@ export class HistoryStore {
   readonly #known = new Set<string>();
   readonly #waiting: Entry[] = [];
   #writing: Promise<void> | undefined;
-  /** Set when a caller waits, so that no further records are awaited. */
+  /** A caller waits for the write, so it must not be delayed to collect more records. */
   #hurried = false;
   #hurry: () => void = () => undefined;
   #records: number | undefined;
@@ -51,7 +51,7 @@ export class HistoryStore {
     removeTemporaryFiles(historyFiles.records(options.dir));
   }
 
-  /** @param line the record as JSON, if the caller has it */
+  /** @param line the record's JSON, if rendered already */
   append(record: DecisionRecord, snapshot: SnapshotDigest, line = JSON.stringify(record)): void {
     this.#waiting.push({ hash: record.hash, line, snapshot });
     this.#writing ??= this.#drain();
@@ -69,8 +69,8 @@ export class HistoryStore {
   }
 
   /**
-   * Records that arrive within a moment, and during a write, are written together, because a file operation costs more
-   * than a record.
+   * Records that arrive within a short time, or during a write, are written together, because a
+   * file operation costs more than a record.
    */
   async #drain(): Promise<void> {
     let batch: readonly Entry[];
@@ -106,13 +106,13 @@ export class HistoryStore {
     for (const { snapshot } of batch)
       if (!this.#known.has(historyFiles.snapshot(this.#options.dir, snapshot.hash)))
         await this.#writeSnapshot(snapshot);
-    // The records are written last, after everything that they refer to.
+    // Records are written last, so that their pieces exist.
     await this.#lines.append(batch.map(({ line }) => line));
     this.#records += batch.length;
     if (this.#records > maxRecords * 1.25) await this.#compact();
   }
 
-  /** The folder was removed, so earlier pieces must be written again when they are needed. */
+  /** The folder was removed, so pieces must be written again when needed. */
   #startAgain(): void {
     const { dir, log } = this.#options;
     log.warn('the history was removed; a new one is started', { folder: dir });
@@ -156,7 +156,7 @@ export class HistoryStore {
     const snapshots = new Set(records.map((record) => record.inputs));
     const pieces = new Set<string>();
     for (const hash of snapshots) {
-      // A lost snapshot does not stop the clean-up.
+      // A missing snapshot must not stop the clean-up.
       const manifest = await this.#reader.readManifest(hash).catch(() => undefined);
       for (const list of SNAPSHOT_LISTS) for (const piece of manifest?.pieces[list] ?? []) pieces.add(piece);
     }

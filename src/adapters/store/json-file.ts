@@ -8,10 +8,10 @@ import { MapJournal } from './map-journal.ts';
 import { syncDirectory } from '../../runtime/files/sync-directory.ts';
 
 /**
- * A map of JSON values in memory, stored in one file. Writes are batched for a moment. A crash loses at most the last
- * moment, and nothing that a caller awaited. A file that cannot be parsed is put aside and not overwritten, and the map
- * starts empty. The first line of the file contains the entries, the second one the number of its generation, which the
- * journal beside it refers to.
+ * A map of JSON values in memory, kept in one file. Writes are collected for a short time; a crash
+ * loses at most these, but no awaited one. A file that cannot be read is renamed, and the map
+ * starts empty. The first line contains the entries, the second one the generation, which the
+ * journal file names.
  */
 export class JsonFileMap<T> {
   readonly #file: string;
@@ -19,13 +19,12 @@ export class JsonFileMap<T> {
   readonly #log: Logger;
   readonly #values: Map<string, T>;
   /**
-   * The stored text of each entry that did not change since. A map of thousands of entries is written again for a few
-   * changes.
+   * Cached JSON of unchanged entries, since a map of thousands is written again for a few changes.
    */
   readonly #texts = new Map<string, string>();
   readonly #journal: MapJournal<T>;
   #generation = 0;
-  /** Entries that the next append to the journal must include. */
+  /** Entries of the next append to the journal. */
   #urgent: (readonly [string, T])[] = [];
   #appending: Promise<void> | undefined;
   #pending: (() => void) | undefined;
@@ -58,9 +57,8 @@ export class JsonFileMap<T> {
   }
 
   /**
-   * Sets a value, and resolves when it is durable. It is appended to the journal, in one write for all callers that
-   * wait at the same time.
-   * @throws the errors of the file system; the value is set anyway, and written when that is possible again
+   * Sets a value, and resolves when it is on the disk, by an append that concurrent callers share.
+   * @throws errors of the file system; the value is set anyway, and written later
    */
   persist(key: string, value: T): Promise<void> {
     this.set(key, value);
@@ -94,8 +92,8 @@ export class JsonFileMap<T> {
   }
 
   /**
-   * Resolves when the file contains the current map.
-   * @throws the errors of the file system; the map is written later anyway
+   * Resolves when the file contains the current map. @throws errors of the file system; the map is
+   * written later anyway
    */
   async flush(): Promise<void> {
     this.#pending?.();
@@ -134,7 +132,8 @@ export class JsonFileMap<T> {
     const generation = this.#generation + 1;
     const entries = Array.from(this.#values, ([key, value]) => this.#textOf(key, value));
     await writeFileAtomic(this.#file, `[${entries.join(',')}]\n${generation}\n`);
-    // From here on the file has this generation, so the journal must use it, whatever happens to the rest.
+    // The file is replaced now, so the journal belongs to the new generation even if the following
+    // steps fail.
     this.#generation = generation;
     await syncDirectory(dirname(this.#file));
   }
@@ -158,7 +157,7 @@ export class JsonFileMap<T> {
     return text;
   }
 
-  /** Operations run one at a time, so that entries of the journal belong to the snapshot before them. */
+  /** Serializes writes, so that each journal entry belongs to the snapshot before it. */
   #next(doing: () => Promise<void>): Promise<void> {
     const done = this.#writing.then(doing);
     this.#writing = done.catch(() => undefined);
@@ -178,10 +177,7 @@ export class JsonFileMap<T> {
       this.#generation = Number(generation ?? 0);
       return values;
     } catch (error) {
-      this.#log.error('a state file is damaged; it is put aside, and Berth starts without it', {
-        file: this.#file,
-        error,
-      });
+      this.#log.error('state file is damaged: renamed, starting without it', { file: this.#file, error });
       renameSync(this.#file, `${this.#file}.damaged`);
       return new Map();
     }

@@ -6,8 +6,9 @@ import { withDirectory } from './with-directory.ts';
 import { syncDirectory } from '../../runtime/files/sync-directory.ts';
 
 /**
- * An append-only file of lines. It is opened for a series of appends and closed afterwards. If a crash or a full disk
- * left an incomplete last line, it is terminated first, so that new lines do not become part of it.
+ * An append-only file of lines. It is opened for a series of appends and closed after it. An
+ * incomplete last line, left by a crash or a full disk, is terminated first, so that the next line
+ * does not become part of it.
  */
 export class LineFile {
   readonly #file: string;
@@ -33,7 +34,7 @@ export class LineFile {
     }
   }
 
-  /** Replaces all lines by these. They are on disk when this resolves. */
+  /** Replaces all lines; resolves when they are on the disk. */
   async replace(lines: readonly string[]): Promise<void> {
     await this.close();
     await writeFileAtomic(this.#file, textOf(lines));

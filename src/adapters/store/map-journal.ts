@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { LineFile } from './line-file.ts';
 
 /**
- * Entries that were set since a snapshot of a map and could not wait for the next one. The first line names the
- * generation of the snapshot, and each further line is a `[key, value]`. The journal counts only for that generation,
- * so nothing has to be removed when a newer snapshot contains everything.
+ * Entries that were set after a snapshot of a map and had to be durable before the next one: the
+ * first line is the snapshot's generation, then one `[key, value]` per line. It is valid for that
+ * generation only, so it need not be removed when a newer snapshot is written.
  */
 export class MapJournal<T> {
   readonly #file: string;
   readonly #lines: LineFile;
-  /** The generation of the snapshot that the file belongs to; undefined if it belongs to none. */
+  /** Generation of the snapshot that the file belongs to; undefined if none. */
   #generation: number | undefined;
 
   constructor(file: string) {
@@ -17,7 +17,7 @@ export class MapJournal<T> {
     this.#lines = new LineFile(file);
   }
 
-  /** The entries for this snapshot, oldest first. A line that a crash truncated is left out. */
+  /** The entries for the snapshot, oldest first, without an incomplete last line. */
   read(generation: number): readonly (readonly [string, T])[] {
     let text: string;
     try {

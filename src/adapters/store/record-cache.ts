@@ -23,9 +23,10 @@ const MAX_SEGMENTS = 16;
 const SEGMENT = /^(\d{10})-[0-9a-f]{8}\.seg$/;
 
 /**
- * A bounded cache on disk, of records that never change under their key. It never throws: damaged or missing records
- * count as absent, and a failed write is logged and ignored. Several processes may share the folder: files appear
- * complete and with unique names, and a file that another process has merged is simply not found.
+ * A bounded cache on disk of immutable records. Nothing here throws: damaged or missing records
+ * count as absent, and failed writes are reported and dropped. Several processes may share the
+ * folder: files are created atomically with unique names, and a file that another process merged is
+ * treated as missing.
  */
 export class RecordCache {
   readonly #options: RecordCacheOptions;
@@ -45,7 +46,7 @@ export class RecordCache {
   ): Promise<ReadonlySet<string>> {
     await this.#removeLeftovers();
     const left = new Set(wanted);
-    // Newest first, because they contain what was last wanted.
+    // The newest first, because recent records are needed most.
     for (const file of (await this.#files()).reverse()) {
       if (left.size === 0) break;
       for (const record of await this.#recordsOf(file)) if (left.delete(record.key)) onRecord(record);
@@ -53,7 +54,9 @@ export class RecordCache {
     return left;
   }
 
-  /** Adds records in the background. `isLive` decides which records must stay if the cache is full. */
+  /**
+   * Adds records in the background; `isLive` selects the records that stay when the cache is full.
+   */
   add(records: readonly CacheRecord[], isLive: (key: string) => boolean): void {
     this.#writing = this.#writing
       .then(() => this.#write(records))
@@ -88,8 +91,8 @@ export class RecordCache {
   }
 
   /**
-   * Merges small files into one. If the cache is too large, records that are not live are dropped first, then the
-   * oldest beyond the limit.
+   * Merges small files into one. If the cache is too large, drops records that are not live, then
+   * further ones beyond the limit.
    */
   async #shrink(isLive: (key: string) => boolean): Promise<void> {
     const { dir, maxBytes = DEFAULT_MAX_BYTES, maxRecords = DEFAULT_MAX_RECORDS } = this.#options;
@@ -122,7 +125,7 @@ export class RecordCache {
   async #recordsOf(file: string): Promise<readonly CacheRecord[]> {
     const { dir, stamp, maxBytes = DEFAULT_MAX_BYTES } = this.#options;
     const place = path.join(dir, file);
-    // A file of twice the limit was not written by this cache.
+    // A file of twice the limit was not written by this class.
     if ((await this.#sizeOf(file)) > 2 * maxBytes) return [];
     const content = await readFile(place).catch(() => undefined);
     if (content === undefined) return [];
@@ -153,7 +156,7 @@ export class RecordCache {
 
 const SHORTEST_RECORD_BYTES = 50;
 
-/** Live records first, then the others, newest first, up to half of the limits. */
+/** Live records first, then the rest, the newest first, up to half of the limits. */
 function within(
   records: readonly CacheRecord[],
   isLive: (key: string) => boolean,

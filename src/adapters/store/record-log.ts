@@ -18,8 +18,8 @@ export interface RecordLogOptions {
 export type RecordLogName = 'deletions' | 'timeline';
 
 /**
- * Records other than those of decisions, one JSON document in each line. A failed write loses records, but has no other
- * effect.
+ * A log of records other than decisions, one JSON document per line. A failed write loses records,
+ * but stops nothing else.
  */
 export class RecordLog<T> {
   readonly #options: RecordLogOptions;
@@ -39,8 +39,8 @@ export class RecordLog<T> {
   }
 
   /**
-   * The records, oldest first, including those that were just appended.
-   * @throws InputError when the file exists and cannot be read
+   * All records, oldest first, including pending ones. @throws InputError when the file exists and
+   * cannot be read
    */
   async read(): Promise<readonly T[]> {
     await this.flush();

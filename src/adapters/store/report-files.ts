@@ -6,7 +6,10 @@ import { writeFileAtomic } from './atomic-file.ts';
 /** The limit for one source. */
 const MAX_REPORTS = 200;
 
-/** The pages and pictures of previews, each in a file. For each source, those of the newest pull requests are kept. */
+/**
+ * Pages and images of previews, one file each. The files of the newest pull requests of each source
+ * are kept.
+ */
 export class ReportFiles {
   readonly #dir: string;
 

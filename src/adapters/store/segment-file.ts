@@ -1,9 +1,9 @@
 import { crc32 } from 'node:zlib';
 
 /**
- * A file of records, each with its length and checksum, after a header line that names the writer: `berth-cache 1
- * STAMP\n`, and then for each record `KEY LENGTH CRC32\n`, LENGTH bytes and a line break. The file is not synced when
- * it is written: records that a crash damaged are recognised and count as absent.
+ * A file of records, each with its length and checksum, after a header line with the version of its
+ * writer: `berth-cache 1 STAMP\n` and then `KEY LENGTH CRC32\n` with LENGTH bytes and a line break,
+ * repeatedly. It is not synced; records damaged by a crash are detected and count as absent.
  */
 export interface CacheRecord {
   /** Letters and digits only. */
@@ -18,7 +18,7 @@ export function encodeSegment(stamp: string, records: readonly CacheRecord[]): B
   return Buffer.concat(parts);
 }
 
-/** The complete records of a segment; undefined if another version wrote it. Damaged records are left out. */
+/** The intact records of a segment; undefined if another version wrote it. */
 export function decodeSegment(stamp: string, content: Buffer): CacheRecord[] | undefined {
   const headerEnd = content.indexOf(0x0a);
   if (headerEnd === -1 || content.toString('latin1', 0, headerEnd) !== headerOf(stamp)) return undefined;

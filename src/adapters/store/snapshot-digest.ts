@@ -27,7 +27,7 @@ export interface SnapshotPiece {
   readonly objects: readonly SnapshotObject[];
 }
 
-/** The hash of a snapshot, and its parts. */
+/** The hash of a snapshot and its pieces. */
 export interface SnapshotDigest {
   readonly hash: string;
   readonly now: string;
@@ -59,12 +59,12 @@ function sortedHeld(held: NonNullable<Snapshot['held']>): readonly (readonly [st
   return Object.entries(held).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** About as many as take a millisecond. */
+/** About one millisecond of work. */
 const AT_ONCE = 32;
 
 /**
- * Digests the objects of a snapshot before its first record, a few at a time. Otherwise the first record of 10,000
- * objects would block the process for a third of a second.
+ * Computes the digests of a snapshot's objects before its first record, a few at a time. Otherwise
+ * 10,000 objects would block the process for a third of a second.
  */
 export async function warmSnapshotDigest(snapshot: Snapshot, signal: AbortSignal): Promise<void> {
   let digested = 0;
@@ -112,7 +112,7 @@ function pieceOf(key: string): number {
   let number = pieceNumbers.get(key);
   if (number === undefined) {
     number = Number.parseInt(sha256(key).slice(0, 4), 16) % PIECES;
-    // There is no limit on names over time, so the table needs one.
+    // Bounds the table, because names change over time.
     if (pieceNumbers.size > 200_000) pieceNumbers.clear();
     pieceNumbers.set(key, number);
   }

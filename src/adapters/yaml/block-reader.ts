@@ -2,12 +2,13 @@ import { resolvePlainScalar, UnrepresentableScalarError } from '../../runtime/ya
 
 /**
  * Reads the YAML that most manifests consist of, in 0.6 of the processor time of the full parser
- * (test/bench/block-reader.bench.mjs). Without it, the first ingest would miss its target in docs/performance.md. It
- * supports block mappings and lists, plain and quoted scalars on one line, literal blocks, one-line lists of plain
- * words, and comments; ASCII only, no tabs. It never reports an error: at the first construct outside this subset
- * (anchors, tags, flow mappings, escapes, folded blocks, duplicate keys, odd indentation) it gives up, and the full
- * parser reads the document. A property test checks that both give the same result. Rejected: worker threads, which
- * cost as much in copying as they save on two cores.
+ * (test/bench/block-reader.bench.mjs): without it the first ingest misses its target in
+ * docs/performance.md. Block mappings and lists, plain and quoted scalars on one line, literal
+ * blocks, one-line lists of plain words, comments; ASCII, no tabs. It reports no errors: at the
+ * first construct outside of this subset (anchors, tags, flow mappings, escapes, folded blocks,
+ * duplicate keys, odd indentation) it stops, and the full parser reads the document. A property
+ * test compares both. Rejected: worker threads, whose copying costs as much as they save on two
+ * cores.
  */
 export function readPlainBlock(text: string): { readonly value: unknown } | undefined {
   if (text.length > MAX_LENGTH || NOT_PLAIN.test(text)) return undefined;
@@ -142,7 +143,7 @@ class BlockReader {
     return this.#indent === indent ? null : this.#mapping(this.#indent, depth + 1);
   }
 
-  /** A scalar, or a list of words, that ends on its line. */
+  /** A scalar or a flow list of words on one line. */
   #inline(start: number): unknown {
     const text = this.#text;
     const first = text.charCodeAt(start);
@@ -166,7 +167,7 @@ class BlockReader {
     }
   }
 
-  /** `[]` or `[a, b]` of words without any mark of YAML's. */
+  /** `[]` or `[a, b]` of words without YAML indicators. */
   #words(list: string): unknown {
     if (!list.endsWith(']')) return this.#giveUp();
     const inner = list.slice(1, -1).trim();
@@ -204,7 +205,7 @@ class BlockReader {
       let content = at;
       while (content < end && text.charCodeAt(content) === 0x20) content++;
       if (content === end) {
-        // Spaces on an empty line may belong to the content or not. The full parser decides that.
+        // Spaces on an empty line may be content; that is left to the full parser.
         if (content !== at) return this.#giveUp();
         lines.push('');
       } else {
@@ -246,7 +247,7 @@ function keyAt(text: string, start: number): string | undefined {
   const known = KNOWN_KEYS[slot];
   if (known?.length === at - start && text.startsWith(known, start)) return known;
   const key = text.slice(start, at);
-  // Keys such as `on` or `n` are booleans. The full parser handles them.
+  // Keys such as `on` or `n` are booleans, which the full parser handles.
   if (key.length <= 5 && typeof resolvePlainScalar(key) !== 'string') return undefined;
   KNOWN_KEYS[slot] = key;
   return key;

@@ -1,4 +1,4 @@
-/** Upper limits for one file. A file beyond them is refused before it is processed. */
+/** Limits of one file; a file beyond them is rejected before it is parsed. */
 export interface YamlBudget {
   readonly fileBytes: number;
   readonly documentBytes: number;

@@ -24,8 +24,8 @@ function yaml(): typeof Yaml {
 }
 
 /**
- * Positions of everything in one document, from the `yaml` package. It is ten times slower than js-yaml, so it is only
- * created for documents with a problem.
+ * Positions of everything in one document, through the `yaml` package: ten times slower than
+ * js-yaml, so it is used only for documents with problems.
  */
 export class DocumentLocator {
   readonly #lines: LineCounter;

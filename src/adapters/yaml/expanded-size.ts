@@ -1,6 +1,6 @@
 /**
- * Whether a value with shared parts stays within `limitBytes` when all aliases are expanded. It is computed without
- * expanding: each shared part is measured once. @returns the problem; undefined if there is none
+ * Checks that a value stays within `limitBytes` when all aliases are expanded, without expanding
+ * them: each shared part is measured once. @returns the problem, or undefined
  */
 export function expandedSizeOf(value: unknown, limitBytes: number): string | undefined {
   const sizes = new Map<object, number>();

@@ -57,7 +57,7 @@ export function loadDocument(text: string, budget: YamlBudget): LoadedDocument {
   }
 }
 
-/** The length limit of the plain reader keeps its documents below these limits. */
+/** Whether the limits are so high that the length limit of the plain reader implies them. */
 function fitsPlainReader({ nodes, keysPerMapping, depth }: YamlBudget): boolean {
   return nodes >= MAX_LENGTH && keysPerMapping >= MAX_LENGTH / 3 && depth >= 100;
 }
@@ -86,7 +86,7 @@ function failureOf(error: unknown, text: string, state: LoaderState | undefined)
   throw error;
 }
 
-/** Counts while js-yaml parses, so that a YAML bomb is stopped early. */
+/** Counts while js-yaml composes, so that a YAML bomb is stopped before it is expanded. */
 function makeWatch(text: string, budget: YamlBudget) {
   let nodes = 0;
   let aliases = 0;

@@ -11,7 +11,7 @@ export const NOT_AN_OBJECT = 'source.not-an-object';
 export type ManifestFinding = SchemaFinding;
 
 export interface CheckedManifest {
-  /** Absent if an error excludes the object. */
+  /** Absent if the object has an error. */
   readonly object?: KubeObject;
   readonly findings: readonly ManifestFinding[];
 }
@@ -98,7 +98,7 @@ function unknown(code: string, field: string, got: string, meant: string): Manif
   return { severity: 'error', code, path: [field], at: 'value', message, hint: `did you mean ${meant}?` };
 }
 
-/** A List that cannot be opened (it has a name, or no list of items) would hide its objects. */
+/** A List that cannot be expanded (it has a name, or no list of items) hides its objects. */
 function isClosedList(object: Record<string, unknown>, kind: string): boolean {
   return kind === 'List' || (kind.endsWith('List') && Array.isArray(object['items']));
 }

@@ -14,13 +14,13 @@ export interface ConfigFile {
   readonly text: string;
   readonly subject: string;
   readonly code: string;
-  /** The full id of the commit that contains the file, if any. */
+  /** Full commit id, if the file is from Git. */
   readonly commit?: string | undefined;
 }
 
 /**
- * Parses one YAML or JSON document by a schema.
- * @throws InputError with line and column for the first error, and the number of further errors
+ * Parses one YAML or JSON document with a schema. @throws InputError with line and column of the
+ * first problem, and the number of further ones
  */
 export function parseConfig<S extends z.ZodType>(config: ConfigFile, schema: S): z.infer<S> {
   const { file, text } = config;
@@ -40,7 +40,7 @@ export function parseConfig<S extends z.ZodType>(config: ConfigFile, schema: S):
   throw located(config, parsed.error.issues);
 }
 
-/** A problem that a schema cannot express, such as a duplicate name. */
+/** The error for a problem that a schema cannot detect, e.g. a duplicate name. */
 export function configProblem(config: ConfigFile, path: FieldPath, message: string): InputError {
   return located(config, [{ path: [...path], message }]);
 }
@@ -54,7 +54,7 @@ type Issue = Pick<z.core.$ZodIssue, 'path' | 'message'> & {
 
 function located(config: ConfigFile, issues: readonly Issue[]): InputError {
   const found = issues.map((issue) => closest(issue));
-  // An unknown key explains why another one is missing, not the reverse.
+  // An unknown key is reported before a missing one, since it is probably its misspelling.
   const first = found.find(({ code }) => code === 'unrecognized_keys') ?? found[0];
   const where = (first?.path ?? []) as FieldPath;
   const at = makeFieldLocator(config.text)({ document: 0, within: [] }, where);
@@ -67,7 +67,7 @@ function located(config: ConfigFile, issues: readonly Issue[]): InputError {
   );
 }
 
-/** Among alternatives, the one that matches best is probably the intended one. */
+/** Of several alternatives, the one that matched furthest gives the message. */
 function closest(issue: Issue): Issue {
   const branches = (issue.errors ?? [])
     .map((branch) => branch.map(closest))

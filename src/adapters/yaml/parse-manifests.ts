@@ -29,7 +29,7 @@ export interface ParsedManifest extends SourceObject {
 }
 
 export interface ManifestFile {
-  /** The path as it appears in messages. */
+  /** Path for messages. */
   readonly file: string;
   readonly text: string;
   readonly commit?: string | undefined;
@@ -50,8 +50,9 @@ interface Context {
 }
 
 /**
- * Parses a YAML or JSON file of Kubernetes objects as kubectl does. Each document, and each entry of a List, is checked
- * separately. All problems are reported with line and column. Never throws because of the content.
+ * Reads a YAML or JSON file of Kubernetes objects the way kubectl does. Each document, and each
+ * entry of a List, is checked by itself; all problems are reported with line and column. It never
+ * throws because of the text.
  */
 export function parseManifests(input: ManifestFile): ParsedFile {
   const { file, text, commit, budget = DEFAULT_YAML_BUDGET } = input;

@@ -32,7 +32,7 @@ export function splitDocuments(source: string): DocumentText[] {
   return documents;
 }
 
-/** The offset of the next line, at or after `from`, with a document marker; -1 if there is none. */
+/** Offset of the next line at or after `from` with a document marker; -1 if there is none. */
 function markerLine(text: string, from: number): number {
   const marker = /^(?:---|\.\.\.)(?=[ \t\r\n]|$)/gm;
   marker.lastIndex = from;

@@ -9,7 +9,7 @@ type Failure = Extract<LoadedDocument, { ok: false }>;
 /** For a longer text, the slow second parsing is not worth it, and one located error is enough. */
 const MAX_SECOND_READING_BYTES = 256 * 1024;
 
-/** After a broken line, most errors that the parser finds later in the document are consequences. */
+/** Only the first problem is reported, since later ones are mostly consequences of it. */
 const MAX_SYNTAX_ERRORS = 3;
 
 const HINTS: Readonly<Record<string, string>> = {

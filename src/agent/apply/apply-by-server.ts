@@ -9,7 +9,10 @@ import { AGENT_MANAGER } from '../../core/work/applied/agent-manager.ts';
 import { type ApplyContext, readLive, type StrategyResult } from './apply-context.ts';
 import { removeIgnoredFields } from './ignore-fields.ts';
 
-/** Records what was last applied under ignoreFields. If it is equal, drift is left alone. */
+/**
+ * Annotation with a digest of the last applied manifest with ignoreFields; an equal digest means
+ * that drift is ignored.
+ */
 const HASH_ANNOTATION = 'open-cluster-management.io/config-spec-hash';
 
 /**

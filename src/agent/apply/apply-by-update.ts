@@ -40,8 +40,9 @@ export async function applyByUpdate(context: ApplyContext): Promise<StrategyResu
 }
 
 /**
- * Makes the object equal to the plan, except for fields that others keep setting. Changes of fields that the manifest
- * does not name are recorded: if another writer sets such a field again, the field is left to that writer.
+ * Makes the object equal to the plan, except for fields that others set repeatedly. Changes of
+ * other unnamed fields are remembered: if another client sets such a field again, it is left to
+ * that client.
  */
 async function write(
   { task, ownership, memory, cluster, live: watched, work }: ApplyContext,
@@ -60,9 +61,9 @@ async function write(
 }
 
 /**
- * Some fields that a controller adds cannot be removed again, such as the volume of a bound claim. If the server
- * refuses the plan, it is tried once more with the fields that others added.
- * @param refusal thrown again if others added nothing, or if the second attempt is refused as well
+ * Some fields that a controller adds cannot be removed, such as the volume of a bound claim. If the
+ * server refuses the plan, it is tried again with the fields that others added. @param refusal
+ * thrown again if others added no fields, or if that is refused, too
  */
 async function writeAroundOthers(
   context: ApplyContext,
@@ -83,8 +84,8 @@ async function writeAroundOthers(
 }
 
 /**
- * After a restart: whether the object has what was applied, plus only defaults of the API server and fields that others
- * added and keep. Costs one read.
+ * After a restart: whether the object has all applied fields, and otherwise only defaults of the
+ * API server and fields of others, which are left to them. Costs one read.
  */
 async function wasLeftAlone(context: ApplyContext, wanted: KubeObject): Promise<boolean> {
   const { task, memory, cluster, appliedBefore, live } = context;

@@ -12,13 +12,16 @@ interface Attempt {
 
 interface Remembered {
   readonly wanted: string;
-  /** Digest of the object in the answer, without the fields in `besides`. If it is equal, nothing of ours changed. */
+  /**
+   * Digest of the object in the response, without `besides`. If it is equal, no field of the agent
+   * changed.
+   */
   readonly led: string;
-  /** Fields that are left to others, and fields that will be left to them if they set them again. */
+  /** Fields that are left to others now, or when these set them again. */
   readonly besides: readonly FieldPath[];
   readonly resourceVersion: string | undefined;
   readonly uid: string | undefined;
-  /** Fields that the manifest does not name and the write changed, with their new values. */
+  /** Changes of the write in fields that are not in the manifest, with their new values. */
   readonly undone: readonly UndoneField[];
 }
 
@@ -28,8 +31,9 @@ interface UndoneField {
 }
 
 /**
- * Stores the result of writing each manifest of one work. The API server adds defaults, so wanted and live objects
- * always differ. Without this cache every pass would write again. A change of status does not count.
+ * Stores the result of writing a manifest, per object of one work. The API server adds defaults, so
+ * wanted and live objects always differ; without this every pass would write again. Status changes
+ * are ignored.
  */
 export class ApplyCache {
   readonly #outcomes = new Map<number, Attempt>();
@@ -69,8 +73,8 @@ export class ApplyCache {
   }
 
   /**
-   * Fields of the object that are left to others. A field that the last write removed and that exists again is added to
-   * them.
+   * Fields of the object that are left to others, including those that the last write reverted and
+   * that were set again.
    */
   leftFields(ordinal: number, live: KubeObject): readonly FieldPath[] {
     const content = objectContent(live);
@@ -83,7 +87,7 @@ export class ApplyCache {
     );
   }
 
-  /** Leaves these fields to others as well from now on. @returns all fields that are left to others */
+  /** Leaves these fields to others from now on. @returns all such fields */
   leave(ordinal: number, paths: readonly FieldPath[]): readonly FieldPath[] {
     const before = this.#left.get(ordinal) ?? [];
     const fresh = paths.filter((path) => !before.some((known) => jsonEqual(known, path)));
@@ -121,7 +125,7 @@ function fingerprint(live: KubeObject, besides: readonly FieldPath[] = []): stri
   return sha256(canonicalJson([content, labels, annotations, ownerReferences, finalizers]));
 }
 
-/** Digest of the wanted state: the manifest and every input that affects what is written. */
+/** Digest of the wanted state: the manifest and all other inputs of the write. */
 export function desiredDigest(...inputs: readonly unknown[]): string {
   return sha256(canonicalJson(inputs));
 }

@@ -20,7 +20,9 @@ export interface ApplyContext {
   readonly fresh: boolean;
   /** Whether nothing suggests that the object exists. Creating it without a read then saves a request. */
   readonly likelyNew: boolean;
-  /** Whether the status of the work says that this version was applied, perhaps by an earlier process. */
+  /**
+   * Whether the work's status shows that this version was applied, possibly by an earlier process.
+   */
   readonly appliedBefore: boolean;
   /** Whether the executor of the work may delete the object. True without an executor. */
   readonly mayDelete: () => Promise<boolean>;

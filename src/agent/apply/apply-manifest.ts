@@ -7,7 +7,10 @@ import type { ApplyContext, StrategyResult } from './apply-context.ts';
 import type { ApplyOutcome } from '../../core/work/applied/apply-outcome.ts';
 import { IgnoreFieldError } from './ignore-fields.ts';
 
-/** Applies one manifest by its strategy. A failure becomes an outcome, so that one manifest never stops the others. */
+/**
+ * Applies one manifest by its strategy. Errors are returned as outcomes, so that one manifest does
+ * not stop the others.
+ */
 export async function applyManifest(context: ApplyContext): Promise<ApplyOutcome> {
   try {
     const { object, wrote } = await byStrategy(context);

@@ -35,7 +35,7 @@ export interface ApplyWork {
   readonly isComplete: (task: ManifestTask) => boolean;
   /** Whether the object is among the resources that were applied before. */
   readonly isRecorded: (task: ReadyTask) => boolean;
-  /** Whether the status of the work says that exactly this version of the manifest was applied. */
+  /** Whether the work's status shows that this version of the manifest was applied. */
   readonly wasApplied: (task: ManifestTask) => boolean;
   /** Aborts between two manifests. */
   readonly signal: AbortSignal;
@@ -129,8 +129,9 @@ async function mayDelete({ spec, reviews }: ApplyWork, task: ReadyTask): Promise
 }
 
 /**
- * The outcome of drift that is not corrected now: of an object that another work owns too (each would undo the other
- * forever, so the resync decides), and of an object that refused the same write in the same state.
+ * Drift that is not corrected immediately: an object that another work owns, too (both would
+ * overwrite each other endlessly; the resync corrects it), and one that refused the same write in
+ * the same state.
  */
 async function standingOutcome(work: ApplyWork, task: ReadyTask): Promise<ApplyOutcome | undefined> {
   const last = work.memory.lastOutcome(task.meta.ordinal);
@@ -148,7 +149,7 @@ async function remember(work: ApplyWork, task: ManifestTask, outcome: ApplyOutco
   if (!task.ready) return;
   const hopeless = outcome.kind === 'failed' && outcome.retry === 'never';
   const live = hopeless ? await work.live.get(task).catch(() => undefined) : undefined;
-  // The watch stores the objects, so storing them here would keep them twice.
+  // The watch caches objects, so they are not stored here again.
   const light = outcome.kind === 'applied' ? { ...outcome, object: undefined } : outcome;
   work.memory.noteOutcome(task.meta.ordinal, light, live);
 }

@@ -29,8 +29,8 @@ export async function removeIgnoredFields(
 }
 
 /**
- * The executor was checked for the object that the manifest names, and for what it grants. An expression such as `.a) |
- * .metadata.name = "other" | del(.b` could change both after the check, so that is an error.
+ * The executor was checked for the named object and, for RBAC, the granted rights. An expression
+ * such as `.a) | .metadata.name = "other" | del(.b` could change both after the check.
  */
 function requireSameObject(manifest: KubeObject, stripped: KubeObject): void {
   const names = ({ apiVersion, kind, metadata }: Partial<KubeObject>): readonly unknown[] => [

@@ -94,7 +94,7 @@ async function startWorker(): Promise<Worker> {
     await worker.terminate();
     throw error;
   }
-  // An idle thread must not keep a finished process alive.
+  // An idle thread must not keep the process alive.
   worker.unref();
   return worker;
 }
@@ -112,7 +112,7 @@ function answerOf(worker: Worker, id: number, limitMs: number): Promise<Answer> 
     };
     const onError = (error: unknown): void =>
       finish(() => reject(error instanceof Error ? error : new Error(String(error))));
-    // Uses the clock of the machine on purpose: it limits processor time, which does not depend on the clock of the agent.
+    // Uses the machine's clock and not the agent's, because it limits processor time.
     const endLimit = limitCpuTime(limitMs, () => onError(new Error(`took longer than ${limitMs} ms`)));
     worker.on('message', onMessage);
     worker.on('error', onError);

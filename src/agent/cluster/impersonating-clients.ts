@@ -37,7 +37,7 @@ export class ImpersonatingClients {
     return client;
   }
 
-  /** Requests in progress fail now, and all later ones fail as well. */
+  /** Running requests fail, and so do later ones. */
   close(): void {
     this.#closed = true;
     for (const client of this.#clients.values()) client.close();

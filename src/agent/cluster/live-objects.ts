@@ -24,14 +24,14 @@ export interface WatchedObject {
 interface Watch {
   readonly reflector: Reflector;
   readonly stop: AbortController;
-  /** The works that want each object. */
+  /** Works by object. */
   readonly wanted: Map<string, Set<string>>;
 }
 
 /**
- * The objects of all works on the managed cluster. They are watched up to a limit, with one watch for each kind and
- * namespace, shared by the works. Beyond the limit, and before the first list has arrived, they are read one by one. An
- * answer is always the answer of the server or an error, never a guess.
+ * The objects of all works as they live on the managed cluster: watched (one watch per kind and
+ * namespace, shared by the works) up to a limit, read one by one beyond it or until the first list
+ * is in. A result is the server's state of an object, or an error.
  */
 export class LiveObjects {
   readonly #options: LiveObjectsOptions;
@@ -63,8 +63,8 @@ export class LiveObjects {
   }
 
   /**
-   * Records the server's answer to our write. It takes effect at once; the event of the watch that follows is not new.
-   * @param by the work that wrote, which is not notified of its own change
+   * Records the response to the agent's own write. It is used immediately, and the following watch
+   * event is ignored. @param by the work that wrote, which is not notified of its own change
    */
   written(kind: KindInfo, object: KubeObject, by: string | undefined): void {
     const watch = this.#watches.get(watchId(kind, object.metadata.namespace ?? ''));

@@ -21,7 +21,7 @@ export type ManifestTask =
       readonly problem: string;
     };
 
-/** Every field is known. */
+/** All fields are resolved. */
 export type ResolvedMeta = { readonly [F in Exclude<keyof ManifestResourceMeta, 'ordinal'>]: string } & {
   readonly ordinal: number;
 };

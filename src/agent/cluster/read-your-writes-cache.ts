@@ -7,7 +7,10 @@ interface OwnWrite {
   readonly object: KubeObject | undefined;
 }
 
-/** A read-your-writes view of a watched store: after a write, its answer counts until the watch has caught up. */
+/**
+ * A read-your-writes view of a watched store: after a write its response is used until the watch
+ * has caught up.
+ */
 export class ReadYourWritesCache {
   readonly #store: ObjectStore;
   readonly #writes = new Map<string, OwnWrite>();
@@ -30,7 +33,7 @@ export class ReadYourWritesCache {
     return seen;
   }
 
-  /** @param object the server's answer; undefined if the object is deleted */
+  /** @param object from the response; undefined: deleted */
   recordWrite(key: string, object: KubeObject | undefined): void {
     const seen = this.#store.get(key)?.metadata.resourceVersion;
     const version = object?.metadata.resourceVersion;
@@ -52,7 +55,7 @@ export class ReadYourWritesCache {
     return object !== undefined && this.#made.get(key) === object.metadata.resourceVersion;
   }
 
-  /** Forgets our own write. After a conflict only the watch counts. */
+  /** Drops the own write: after a conflict only the watch is used. */
   forget(key: string): void {
     this.#writes.delete(key);
     this.#made.delete(key);

@@ -19,7 +19,7 @@ import type { ReadyTask } from '../cluster/manifest-task.ts';
 export type ExecutorAnswer =
   /** `cluster`, if present, is the client to write with: it impersonates the executor on the managed cluster. */
   | { readonly kind: 'allowed'; readonly cluster?: KubeApi | undefined }
-  /** Checked again after a minute, because an administrator may grant the right meanwhile. */
+  /** Checked again after a minute, since the right may be granted meanwhile. */
   | { readonly kind: 'denied'; readonly problem: string }
   | { readonly kind: 'failed'; readonly problem: string };
 
@@ -35,10 +35,10 @@ interface ExecutorCheck {
 }
 
 /**
- * Checks whether the executor of the work may do what the agent is about to do in its name. Most objects are applied
- * with the agent's own rights, so this check is their only protection. It runs before every apply and for every
- * strategy. RBAC objects are written as the executor: whether they grant more than the executor has depends on the new
- * and the existing object, and only the API server can decide that.
+ * Checks whether the work's executor may do what the agent is about to do in its name. Most objects
+ * are applied with the agent's own rights, so this check is their only protection; it runs before
+ * every apply with every strategy. RBAC objects are written as the executor, because only the API
+ * server can decide whether they grant more rights than the executor has.
  */
 export async function checkExecutor(
   executor: ManifestWorkSpec['executor'],
@@ -76,16 +76,17 @@ async function checkEscalation(check: ExecutorCheck, user: ImpersonatedUser): Pr
       kind: 'failed',
       problem: 'the agent may not impersonate executors, so it applies no RBAC objects for them',
     };
-  // The server adds the groups of a service account itself. Naming them would need the right to impersonate groups.
+  // The server adds the groups of a service account itself; sending them would need the right to
+  // impersonate groups.
   const cluster = impersonate({ name: user.name, groups: [] });
   try {
     await cluster.create(task.kind, task.manifest, { dryRun: true });
     return { kind: 'allowed', cluster };
   } catch (error) {
-    // The server checks for escalation before it checks whether the object exists.
+    // The server checks escalation before it checks whether the object exists.
     if (isAlreadyExists(error)) return { kind: 'allowed', cluster };
     if (!isRefusal(error, 'forbidden')) throw error;
-    // In that case the agent lacks a right, which says nothing about the rights of the executor.
+    // The agent lacks a right, so the rights of the executor are unknown.
     const mayNotImpersonate = refusedResource(error) === 'serviceaccounts';
     return denied(task, `, error: ${mayNotImpersonate ? failureText(error) : 'permission escalation'}`);
   }

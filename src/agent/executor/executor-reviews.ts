@@ -12,14 +12,20 @@ export interface ReviewedObject {
   readonly key: ObjectKey;
 }
 
-/** How long an answer about `get` is cached. The agent reads the objects of a work again with each of their changes. */
+/**
+ * How long a result for `get` is cached, because the agent reads a work's objects with each of
+ * their changes.
+ */
 export const GET_ANSWER_TTL_MS = 60_000;
 const MAX_GET_ANSWERS = 10_000;
 
 interface ReviewsOptions {
   readonly cluster: KubeApi;
   readonly clock: Clock;
-  /** Cache of answers that is invalidated when RBAC objects change. Undefined: the API server is asked each time. */
+  /**
+   * Cache of results, invalidated when RBAC objects change. Undefined: each check calls the API
+   * server.
+   */
   readonly rights: ExecutorRights | undefined;
 }
 
@@ -32,7 +38,10 @@ export class ExecutorReviews {
     this.#options = options;
   }
 
-  /** Whether the executor may use the verb on the object. Asks `rights` if it is given, otherwise the API server. */
+  /**
+   * Whether the executor may use the verb on the object. Uses `rights` if given, otherwise the API
+   * server.
+   */
   async isAllowed(executor: Executor, verb: ExecutorVerb, object: ReviewedObject): Promise<boolean> {
     const { rights } = this.#options;
     const review = reviewKey(verb, object);
@@ -42,7 +51,10 @@ export class ExecutorReviews {
     return allowed;
   }
 
-  /** Whether the executor may read the object. Without `rights`, an answer is cached for GET_ANSWER_TTL_MS. */
+  /**
+   * Whether the executor may read the object. Without `rights`, a result is cached for
+   * GET_ANSWER_TTL_MS.
+   */
   async isGetAllowed(executor: Executor, object: ReviewedObject): Promise<boolean> {
     if (this.#options.rights === undefined) {
       const cached = this.#getAnswers.get(answerKey(executor, reviewKey('get', object)));

@@ -29,9 +29,10 @@ interface Remembered {
 }
 
 /**
- * Caches the API server's answers about the rights of executors while the RBAC objects do not change. A changed binding
- * drops the answers for its subjects (by name or by group), a changed role drops all. The cache is not used until the
- * watches are established, or if they received nothing for too long. In these cases the API server is asked.
+ * Caches access reviews of executors while the RBAC objects that they depend on are unchanged. A
+ * changed binding invalidates the results for its subjects (by name or by group), a changed role
+ * all results. The cache is not used before the watches are established, or when they received
+ * nothing for too long.
  */
 export class ExecutorRights {
   readonly #options: ExecutorRightsOptions;
@@ -44,18 +45,18 @@ export class ExecutorRights {
     this.#options = options;
   }
 
-  /** @param question identifies the object and the verb */
+  /** @param question the object and the verb */
   async allowed(executor: Executor, question: string, ask: () => Promise<boolean>): Promise<boolean> {
     // Started on the first question, because works without an executor need no watches.
     this.#watches ??= this.#watch();
-    // A right may be revoked before the watches are established, and no event would report it.
+    // A right could be revoked before the watches are established, without an event.
     if (!this.#isCurrent()) return ask();
     const before = this.#remembered(executor);
     const nowMs = this.#options.clock.now();
     const answer = before.answers.get(question);
     if (answer !== undefined && nowMs - answer.atMs < BELIEVED_FOR_MS) return answer.allowed;
     const allowed = await ask();
-    // If rights changed during the request, it is unknown whether the answer includes the change.
+    // The response may or may not include a change that happened during the request.
     const { answers } = this.#remembered(executor);
     if (answers !== before.answers) return allowed;
     if (!answers.has(question)) this.#makeRoom();

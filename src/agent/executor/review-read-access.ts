@@ -19,9 +19,9 @@ export type ReadAccess =
 const ALLOWED: ReadAccess = { kind: 'allowed' };
 
 /**
- * Checks whether the executor of a work may get the objects of its status, with one answer for each entry. The agent
- * reads with its own rights, which include every Secret. Without this check, feedback and Available would reveal what
- * the executor may not see.
+ * Whether the executor of a work may get the objects of its status, one result for each entry. The
+ * agent reads with its own rights, which include every Secret; without this check, feedback and
+ * Available could reveal data that the executor may not read.
  */
 export async function reviewReadAccess(
   reviews: ExecutorReviews,

@@ -24,14 +24,14 @@ export interface AgentOptions {
   /** Watches on the managed cluster, one for each kind and namespace. Objects beyond the limit are polled. Default: 200. */
   readonly maxWatches?: number;
   /**
-   * `watch`: a change or deletion by others is corrected when the agent sees it. `resync`: it is corrected at the next
-   * resync or change of the work, as in OCM's agent.
+   * `watch`: drift is corrected when the watch shows it. `resync`: only with the next resync or
+   * change of the work, as in OCM's agent.
    */
   readonly drift?: 'watch' | 'resync';
   readonly feedback?: { readonly rawJson?: boolean; readonly maxRawJsonBytes?: number };
   /**
-   * Cache what executors may do until the RBAC objects of the managed cluster change, which are then watched. Default:
-   * false, the API server is asked before every apply.
+   * Cache access checks of executors until RBAC objects of the managed cluster change, which are
+   * watched for this. Default false: the API server is called before every apply.
    */
   readonly executorCache?: boolean;
   /**
@@ -42,7 +42,7 @@ export interface AgentOptions {
   readonly onEvent?: (event: AgentEvent) => void;
 }
 
-/** An event of the agent, for people who watch. */
+/** An event of the agent, for logs and the demo. */
 export type AgentEvent =
   | { readonly kind: 'applied'; readonly cluster: string; readonly work: string; readonly objects: number }
   | { readonly kind: 'failed'; readonly cluster: string; readonly work: string; readonly problem: string }

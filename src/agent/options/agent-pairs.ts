@@ -8,7 +8,7 @@ import { type CredentialPlace, secretPlace } from './credential-place.ts';
 /** One agent of a process: a managed cluster, and the hub that it works with or registers at. */
 export type AgentPair = JoinedPair | RegisteringPair;
 
-/** The cluster is already registered; the agent only applies its works. */
+/** The cluster is registered already; the agent only applies works. */
 export interface JoinedPair {
   readonly clusterName: string;
   readonly hubKubeconfig: string;
@@ -22,7 +22,7 @@ export interface RegisteringPair {
   /** One hub, or several of which one is used at a time. */
   readonly bootstrapKubeconfigs: readonly string[];
   readonly credentials: CredentialPlace;
-  /** Absent: the stored name, or else a random one. */
+  /** Absent: the stored name, otherwise a random one. */
   readonly clusterName?: string | undefined;
   readonly kubeconfig?: string | undefined;
   readonly agentId?: string | undefined;

@@ -22,8 +22,8 @@ export async function readApplied(cluster: KubeApi, name: string): Promise<Appli
 }
 
 /**
- * Creates the AppliedManifestWork of a work, or updates its spec and labels (if an agent with a new id takes over).
- * @param intents the objects that are about to be created, if any
+ * Creates the AppliedManifestWork of a work, or updates its spec and labels (when an agent with a
+ * new id takes over). @param intents the objects that are about to be created, if any
  */
 export async function ensureApplied(
   settings: AgentSettings,

@@ -3,13 +3,16 @@ import { sortedResources, untrackedResources } from '../../core/work/applied/app
 import type { ManifestTask } from '../cluster/manifest-task.ts';
 
 /**
- * The objects that are about to be created. They are stored on the AppliedManifestWork first. Otherwise, an agent that
- * crashed after creating an object and before recording it would leave the object behind if its manifest or work was
- * deleted before the next start.
+ * The objects about to be created, stored on the AppliedManifestWork before that: otherwise an
+ * agent that is killed between creating an object and recording it would orphan the object if its
+ * manifest, or the work, is removed before the next start.
  */
 export const INTENTS_ANNOTATION = 'berth.dev/applying';
 
-/** The annotations of one object may have 256 KiB. Works with several thousand objects do not get this protection. */
+/**
+ * Annotations are limited to 256 KiB, so works with some thousand objects do not have this
+ * protection.
+ */
 const MAX_LENGTH = 200_000;
 
 /** The new value of the annotation; undefined if it need not change. */
@@ -37,7 +40,7 @@ export function newIntents(
   return text.length > MAX_LENGTH ? undefined : text;
 }
 
-/** Everything that this AppliedManifestWork may have put on the cluster: the recorded objects and the intended ones. */
+/** All objects that this AppliedManifestWork may have created: recorded and intended ones. */
 export function allAppliedResources(applied: AppliedManifestWork): readonly AppliedResource[] {
   const recorded = applied.status?.appliedResources ?? [];
   return [...recorded, ...untrackedResources(intentsOf(applied), recorded)];
@@ -55,7 +58,7 @@ function intentsOf(applied: AppliedManifestWork | undefined): readonly AppliedRe
     const list = JSON.parse(text) as unknown;
     return Array.isArray(list) ? list.flatMap((entry) => resourceOf(entry) ?? []) : [];
   } catch {
-    // Somebody edited the annotation. A text that cannot be parsed means no intents.
+    // An unreadable annotation (edited by a user) counts as empty.
     return [];
   }
 }

@@ -10,7 +10,7 @@ import { sleep } from '../../runtime/sleep.ts';
 import type { CredentialStore } from './credentials/credential-store.ts';
 import { hubEntryOf } from './credentials/hub-entry-of.ts';
 import { readCredentials } from './credentials/read-credentials.ts';
-import { serverHeld } from './credentials/server-held.ts';
+import { storedHubServer } from './credentials/stored-hub-server.ts';
 import { findHub, type ReadBootstrap } from './joining/find-hub.ts';
 import { joinHub } from './joining/join-hub.ts';
 import { registrationIdentity } from './options/registration-identity.ts';
@@ -81,7 +81,7 @@ async function runOnce(registration: Registration, refusal: Refusal, signal: Abo
   const read = await findHub({
     bootstraps,
     clusterName: identity.cluster,
-    currentServer: serverHeld(await store.read(), store.folder),
+    currentServer: storedHubServer(await store.read(), store.folder),
     settings,
   });
   const config = read();

@@ -7,9 +7,9 @@ import { DONE, RETRY, type ReconcileOutcome } from '../../runtime/reconciler.ts'
 const NEVER_MS = 100 * 365 * 24 * 3_600_000;
 
 /**
- * Handles an AppliedManifestWork of ours without a ManifestWork on the hub (it was deleted by force, the hub was
- * restored from a backup, or it is another hub). It is kept for a grace period, counted from when this was first
- * noticed, so that the work can return.
+ * An AppliedManifestWork of ours whose ManifestWork is not on the hub (deleted by force, hub
+ * restored from a backup, another hub). It is kept for a grace period from its first detection, in
+ * case the work is created again.
  */
 export async function evictApplied(
   state: AgentState,

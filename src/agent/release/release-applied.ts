@@ -7,10 +7,9 @@ import { dropAppliedFinalizer, readApplied } from '../record/applied-work.ts';
 import { releaseResources } from './release-resources.ts';
 
 /**
- * Ends an AppliedManifestWork: deletes it, releases everything that it applied, and removes the finalizer when all of
- * it is really gone. Every step can be repeated.
- * @param stays objects that must outlive the work
- * @returns true when it is gone
+ * Deletes an AppliedManifestWork, releases all of its objects, and removes the finalizer when they
+ * are deleted. Every step is idempotent. @param stays objects that must not be deleted @returns
+ * whether it is deleted
  */
 export async function releaseApplied(
   state: AgentState,

@@ -17,11 +17,11 @@ export interface ReleaseResult {
 }
 
 /**
- * Releases objects that a work no longer wants. An object is deleted only if it is proven to belong to this work alone:
- * the object was just read, and it carries the owner reference of this AppliedManifestWork (by uid) or its claim to
- * one, and no other owner reference. The recorded uid does not count, because an agent that crashed after creating the
- * object again has not recorded the new uid. In doubt, the object stays.
- * @param stays objects that must outlive the work: they only lose our owner reference
+ * Releases objects that a work no longer contains. Deletes an object only if it is proven to belong
+ * to this work alone: the live object has the owner reference of this AppliedManifestWork (by uid)
+ * or its claim, and no reference of another one. The recorded uid is not used, because an agent
+ * that was killed after it recreated the object has not recorded the new one. In doubt the object
+ * stays. @param stays objects that must not be deleted; they only lose the owner reference
  */
 export async function releaseResources(
   cluster: KubeApi,
@@ -42,7 +42,7 @@ export async function releaseResources(
   return { pending, problems };
 }
 
-/** @returns true when the object no longer concerns the work */
+/** @returns whether the object is released */
 async function releaseOne(
   cluster: KubeApi,
   resource: AppliedResource,
@@ -63,19 +63,19 @@ async function releaseOne(
   if (live.metadata.deletionTimestamp !== undefined) return false;
   try {
     await cluster.delete(kind, key, { uid: live.metadata.uid, propagationPolicy: 'Background' });
-    // Most objects are gone at this point, which saves another pass over the work.
+    // Most objects are deleted by now, so that no further pass is needed.
     return (await cluster.get(kind, key))?.metadata.uid !== live.metadata.uid;
   } catch (error) {
-    // Another object has the name now, so ours is gone.
+    // Another object has this name now, so ours is deleted.
     if (error instanceof ConflictError) return true;
     throw error;
   }
 }
 
 /**
- * An object that was only intended (without a uid) and may not be read counts as never created. Created objects are
- * recorded, unless the agent crashes in between. If it were kept, the work could not end until somebody grants the
- * right.
+ * An intended object (without uid) that cannot be read counts as never created: created objects are
+ * recorded, unless the agent is killed in between. Otherwise the work could not be deleted until
+ * the right to read is granted.
  */
 async function getOrForget(cluster: KubeApi, resource: AppliedResource): Promise<KubeObject | undefined> {
   try {

@@ -15,7 +15,7 @@ import { releaseResources } from './release-resources.ts';
 
 export interface TrackedResources {
   readonly resources: readonly AppliedResource[];
-  /** Whether an object is still being deleted, or could not be reached. */
+  /** An object is still being deleted, or could not be read. */
   readonly unfinished: boolean;
   readonly problems: readonly string[];
 }
@@ -29,9 +29,9 @@ export interface TrackRequest {
 }
 
 /**
- * Updates the list of applied resources, and releases objects that the work no longer contains.
- * @throws TransientError if a manifest is not fully known (its kind does not resolve, or its object cannot be read).
- *   Nothing is released then, and the list stays.
+ * Updates the list of applied resources and releases objects that were removed from the work. If a
+ * manifest is not completely known (its kind cannot be resolved, its object cannot be read), it
+ * throws, releases nothing and keeps the list.
  */
 export async function trackResources(request: TrackRequest): Promise<TrackedResources> {
   const current: AppliedResource[] = [];
@@ -39,7 +39,7 @@ export async function trackResources(request: TrackRequest): Promise<TrackedReso
     const resource = await resourceOf(request, result);
     if (resource !== undefined) current.push(resource);
   }
-  // A manifest that could not be applied and was never created is still wanted.
+  // An object that could not be applied and does not exist is still part of the work.
   const wanted = request.results.flatMap((result) => listedResource(result) ?? []);
   const stale = untrackedResources(request.previous, [...current, ...wanted]);
   const { pending, problems } = await releaseResources(request.cluster, stale, request.owner);
@@ -50,7 +50,7 @@ export async function trackResources(request: TrackRequest): Promise<TrackedReso
   };
 }
 
-/** Undefined if there is no such object on the cluster. */
+/** Undefined if the object does not exist on the cluster. */
 async function resourceOf(
   { live, previous }: TrackRequest,
   result: ManifestResult,

@@ -16,16 +16,18 @@ import { sleep } from '../../runtime/sleep.ts';
 import { type ScoreWrite, writeScore } from './write-score.ts';
 
 /**
- * What counts as used: the requests of pods, or the usage of nodes that metrics-server reports. `auto`: the latter if
- * the cluster serves it. If metrics-server is installed and does not answer, nothing is written, because the meaning of
- * a score must not change during an outage.
+ * The measure of usage: requests of pods, or usage of nodes from metrics-server. `auto`: the latter
+ * if the cluster has it. During an outage of metrics-server nothing is written, so that a score
+ * does not change its meaning.
  */
 export type Measure = 'requests' | 'metrics' | 'auto';
 
-/** A change of nodes or pods is handled after this time, together with all changes meanwhile. */
+/**
+ * Changes of nodes or pods are processed after this delay, together with those that follow in it.
+ */
 const SETTLE_MS = 5_000;
 
-export interface ScoreDuty extends ScoreWrite {
+export interface ProvideScoresOptions extends ScoreWrite {
   readonly cluster: KubeApi;
   readonly measure: Measure;
   /** The interval of computing scores, plus a random 0 to 10 %. */
@@ -37,7 +39,7 @@ export interface ScoreDuty extends ScoreWrite {
  * Keeps the scores `cpuAvailable` and `memAvailable` of a cluster up to date on its hub. While the cluster cannot be
  * read nothing is written, and the scores expire.
  */
-export async function provideScores(duty: ScoreDuty, signal: AbortSignal): Promise<void> {
+export async function provideScores(duty: ProvideScoresOptions, signal: AbortSignal): Promise<void> {
   const { clock, random, log, refreshMs, measure } = duty;
   const nodes = follow(duty, NODE, slimNode, signal);
   const pods = measure === 'metrics' ? undefined : follow(duty, POD, slimPod, signal);
@@ -49,7 +51,7 @@ export async function provideScores(duty: ScoreDuty, signal: AbortSignal): Promi
     let waitMs = refreshMs * (1 + 0.1 * random());
     try {
       news.clear();
-      // Data that a watch has not confirmed for this long is outdated.
+      // State that a watch did not confirm for this time counts as stale.
       const staleMs = Math.max(...followed.map(({ reflector }) => reflector.stalenessMs()));
       if (staleMs < duty.validMs) {
         const available = await availableNow(duty, listed<NamedNode>(nodes), listed<PodRequests>(pods));
@@ -66,7 +68,7 @@ export async function provideScores(duty: ScoreDuty, signal: AbortSignal): Promi
 }
 
 async function availableNow(
-  { cluster, measure, clock, validMs }: ScoreDuty,
+  { cluster, measure, clock, validMs }: ProvideScoresOptions,
   nodes: readonly NamedNode[],
   pods: readonly PodRequests[],
 ): Promise<AvailableResources> {
@@ -82,7 +84,7 @@ async function availableNow(
   throw new TransientError(available, { code: 'scores.metrics', subject: 'metrics.k8s.io' });
 }
 
-/** Whether the cluster changed. */
+/** Detects changes of the cluster. */
 class News {
   #isThere = false;
   #tell: () => void = () => undefined;
@@ -100,8 +102,8 @@ class News {
     this.#isThere = false;
   }
 
-  /** Waits until some time after a change, or at most this long. */
-  async wait(clock: ScoreDuty['clock'], atMostMs: number, signal: AbortSignal): Promise<void> {
+  /** Waits until a short time after a change, or for this time. */
+  async wait(clock: ProvideScoresOptions['clock'], atMostMs: number, signal: AbortSignal): Promise<void> {
     const over = new AbortController();
     const end = (): void => over.abort();
     this.#tell = end;
@@ -115,13 +117,13 @@ class News {
 
 type NamedNode = NodeResources & { readonly metadata: { readonly name: string } };
 
-/** The objects of a kind that have been read. */
+/** The objects of a kind that were read so far. */
 function listed<T>(followed: { readonly reflector: Reflector } | undefined): readonly T[] {
   return (followed?.reflector.store.list() ?? []) as readonly T[];
 }
 
 function follow(
-  { cluster: api, clock, random, log }: ScoreDuty,
+  { cluster: api, clock, random, log }: ProvideScoresOptions,
   kind: KindInfo,
   transform: (object: KubeObject) => KubeObject,
   signal: AbortSignal,

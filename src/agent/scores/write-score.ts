@@ -23,7 +23,10 @@ export interface NamedScore {
   readonly value: number;
 }
 
-/** Writes the scores of a cluster if they changed, and before those on the hub expire. @throws the errors of the hub */
+/**
+ * Writes the scores of a cluster when they changed, or before those on the hub expire. @throws
+ * errors of the hub
+ */
 export async function writeScore(
   { hub, clusterName, scoreName, clock, validMs, log }: ScoreWrite,
   scores: readonly NamedScore[],

@@ -6,10 +6,10 @@ import type { KubeApi } from '../../core/ports.ts';
 
 const MANAGER = 'berth-member';
 const REGISTERED_BY_ANNOTATION = 'berth.dev/registered-by';
-/** Attempts when another client writes the cluster at the same time. */
+/** Maximum attempts after conflicts with concurrent writes. */
 const ATTEMPTS = 5;
 
-/** The fields of meta/v1 ManagedFieldsEntry that are read here. */
+/** The used fields of a meta/v1 ManagedFieldsEntry. */
 interface ManagedFields {
   readonly manager?: string;
   readonly operation?: string;
@@ -17,9 +17,9 @@ interface ManagedFields {
 }
 
 /**
- * Registers a simulated cluster on the hub, unless it is registered: accepted, and in the set `default`. These are
- * defaults for a hub on which nothing else is declared. The registration therefore does not keep them as its own
- * fields: Git can declare other values without a conflict, and needs no force.
+ * Registers a simulated cluster on the hub unless it exists: accepted, in the set `default`. These
+ * are only defaults, so the registration does not keep ownership of the fields, and Git can declare
+ * other values without force.
  */
 export async function registerMember(hub: KubeApi, name: string): Promise<void> {
   await createIfAbsent(hub, NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
@@ -46,8 +46,8 @@ export async function registerMember(hub: KubeApi, name: string): Promise<void> 
 }
 
 /**
- * The registration keeps only the ownership of its mark. With no owner at all, a server would treat every field as
- * owned by somebody.
+ * The registration keeps only ownership of its annotation: without any managedFields entry, a
+ * server would assign all fields to an owner.
  */
 async function giveUpFields(hub: KubeApi, { metadata }: KubeObject): Promise<void> {
   const entries = (metadata.managedFields ?? []) as readonly ManagedFields[];

@@ -39,7 +39,7 @@ export class SimulatedMember {
     this.#options = options;
   }
 
-  /** Registers the cluster on the hub, unless it is registered. */
+  /** Registers the cluster on the hub unless it exists. */
   async register(): Promise<void> {
     await registerMember(this.#options.hub, this.#options.name);
   }
@@ -98,7 +98,7 @@ export class SimulatedMember {
     try {
       await this.#report(managed, reachable);
     } catch (error) {
-      // The object changed or was deleted. The watch reports it, and then the member is checked again.
+      // It was changed or deleted: a watch event follows.
       if (error instanceof ConflictError || error instanceof InputError) return;
       log.warn('the state of a simulated member cannot be written', {
         clusterName,

@@ -13,7 +13,7 @@ export interface WorkloadSimulationOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly random?: () => number;
-  /** How long a workload needs to become ready, unless its annotation says otherwise. Default: 1 s. */
+  /** Default time until a workload is ready. Default 1 s. */
   readonly readyAfterMs?: number;
 }
 
@@ -30,8 +30,8 @@ const SIMULATED: readonly KindInfo[] = [
 ];
 
 /**
- * Simulates workloads in a cluster without nodes: after a while, their status becomes what it would be on a real
- * cluster, or what annotations require. It writes only the status, so it can run beside other controllers.
+ * Simulates workloads of a cluster without nodes: after a delay their status becomes that of
+ * running workloads, or as annotations request. It writes only status.
  */
 export function startWorkloadSimulation(options: WorkloadSimulationOptions): WorkloadSimulation {
   const stop = new AbortController();
@@ -126,7 +126,7 @@ class KindSimulation {
       this.#look(namespacedName(written.metadata));
     } catch (error) {
       this.#writing.delete(key);
-      // The object changed or was deleted. The watch reports it, and then the workload is checked again.
+      // It was changed or deleted: a watch event follows.
       if (error instanceof ConflictError || error instanceof InputError) return;
       log.debug('status of a simulated workload cannot be written yet', { key, problem: errorText(error) });
       this.#lookAgain(key, 1_000);

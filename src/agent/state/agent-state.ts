@@ -60,13 +60,13 @@ export class AgentState {
     return memory;
   }
 
-  /** The agent no longer handles this work. */
+  /** Drops all state of a work. */
   forget(work: string): void {
     this.#memories.delete(work);
     this.live.setInterest(work, []);
   }
 
-  /** After a conflict, what this process wrote or saw may be outdated. */
+  /** Drops cached writes after a conflict, since they may be outdated. */
   forgetWrites(work: string): void {
     this.#works.forget(this.#workKey(work));
     this.#applied.forget(appliedWorkName(this.settings, work));

@@ -1,21 +1,21 @@
 import { ApplyCache } from '../apply/apply-cache.ts';
 
-/** What the agent remembers about one work between passes. All of it can be lost without harm. */
+/** State of one work between passes, which may be lost at any time. */
 export interface WorkMemory {
   readonly applied: ApplyCache;
-  /** The input of the last apply that was started. */
+  /** Digest of the last input whose apply was started. */
   begunInput: string | undefined;
-  /** The input of the last apply that was completed; undefined: none yet, or the last pass was not completed. */
+  /**
+   * Digest of the last input that was applied completely; undefined: none, or the last pass was not
+   * finished.
+   */
   appliedInput: string | undefined;
   /** Whether objects on the cluster have changed since. */
   drifted: boolean;
   /** Milliseconds since the epoch. */
   resyncAtMs: number;
   correctedAtMs: number;
-  /**
-   * The number of corrections, and of repetitions that wrote, in quick succession. They show that another writer wants
-   * another state.
-   */
+  /** Number of recent corrections, which show that another client keeps changing objects. */
   corrections: number;
 }
 
@@ -35,8 +35,8 @@ const FREE_CORRECTIONS = 3;
 const QUIET_MS = 600_000;
 
 /**
- * When drift may be corrected again, or an incomplete pass repeated: at once for the first few times, then with growing
- * pauses.
+ * When drift may be corrected, or an unfinished pass repeated, again: immediately the first few
+ * times, then with growing delay.
  */
 export function correctionAllowedAtMs(memory: WorkMemory, resyncIntervalMs: number): number {
   if (memory.corrections < FREE_CORRECTIONS) return 0;

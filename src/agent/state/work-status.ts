@@ -12,7 +12,7 @@ export async function writeWorkStatus(
 ): Promise<ManifestWork> {
   if (jsonEqual(work.status ?? {}, status)) return work;
   const { namespace = '', name, uid, resourceVersion } = work.metadata;
-  // A merge patch replaces whole lists, so removed entries disappear.
+  // A merge patch replaces lists completely, so removed entries disappear.
   const patch = { metadata: { uid, resourceVersion }, status };
   const written = await hub.mergePatch(MANIFEST_WORK, { namespace, name }, patch, {
     subresource: 'status',

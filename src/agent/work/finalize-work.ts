@@ -11,7 +11,9 @@ import { DONE, RETRY, type ReconcileOutcome } from '../../runtime/reconciler.ts'
 import { observeWork } from '../feedback/observe-work.ts';
 import { writeFinalizers } from '../state/work-status.ts';
 
-/** Handles a ManifestWork that is being deleted: removes everything that it applied, and then our finalizer. */
+/**
+ * Finalizes a ManifestWork that is being deleted: deletes its objects, then removes the finalizer.
+ */
 export async function finalizeWork(state: AgentState, deleting: ManifestWork): Promise<ReconcileOutcome> {
   const { settings } = state;
   const { name } = deleting.metadata;
@@ -47,8 +49,8 @@ async function announceDeletion(state: AgentState, work: ManifestWork): Promise<
 }
 
 /**
- * Objects that the last version of the work orphans stay, even if the agent never applied that version. Objects that
- * the work no longer contained at that time do not stay.
+ * Objects that the last version of the work orphans stay, even if that version was never applied.
+ * Objects that were removed from the work before are deleted.
  */
 async function outlives(
   state: AgentState,

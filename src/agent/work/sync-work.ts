@@ -33,7 +33,10 @@ import { type TrackedResources, trackResources } from '../release/track-resource
 import { correctionAllowedAtMs, noteCorrection, type WorkMemory } from '../state/work-memory.ts';
 import { writeFinalizers } from '../state/work-status.ts';
 
-/** Makes the cluster match a work, and the status of the work match the cluster. One pass; every step can be repeated. */
+/**
+ * One pass over a work: applies it to the cluster, and updates its status from the cluster. Every
+ * step is idempotent.
+ */
 export async function syncWork(
   state: AgentState,
   found: ManifestWork,
@@ -42,7 +45,8 @@ export async function syncWork(
   const work = await withFinalizer(state, found);
   const { name } = work.metadata;
   let applied = state.appliedOf(name);
-  // Somebody deleted the AppliedManifestWork. Its objects are deleted with it, and then everything is created again.
+  // A user deleted the AppliedManifestWork: its objects are deleted with it, then all are created
+  // again.
   if (applied?.metadata.deletionTimestamp !== undefined && !(await releaseApplied(state, applied)))
     return RETRY;
   applied = state.appliedOf(name);
@@ -73,7 +77,7 @@ async function withFinalizer(state: AgentState, work: ManifestWork): Promise<Man
   );
 }
 
-/** `repeated`: a previous apply of the same input was not completed, or could not be reported. */
+/** `repeated`: an earlier pass for the same input was not finished, or could not be reported. */
 type ApplyCause = 'changed' | 'repeated' | 'drift';
 
 /** Why the work must be applied now; undefined if it need not be. */
@@ -100,9 +104,9 @@ function applyCause(
 }
 
 /**
- * Recorded only when the pass is completely reported. Its findings are stored nowhere else, so a pass whose writes
- * failed is repeated completely. If it were recorded before, the next pass would see nothing to do, and report nothing
- * until the resync.
+ * Stored only after the pass was reported completely, because its results are stored nowhere else:
+ * a pass whose status writes failed is repeated completely. Otherwise the next pass would have
+ * nothing to do and report nothing until the resync.
  */
 function noteApplied({ settings }: AgentState, memory: WorkMemory, work: ManifestWork): void {
   const { clock, random, resyncIntervalMs } = settings;
@@ -110,7 +114,10 @@ function noteApplied({ settings }: AgentState, memory: WorkMemory, work: Manifes
   memory.resyncAtMs = clock.now() + resyncIntervalMs * (1 + 0.5 * random());
 }
 
-/** Changes when there is something new to apply: the spec, or the labels (which users change to request another attempt). */
+/**
+ * Digest of the inputs of an apply: the spec, and the labels (which users change to request another
+ * try).
+ */
 function inputOf({ metadata }: ManifestWork): string {
   return desiredDigest(metadata.uid, metadata.generation, metadata.labels ?? {});
 }
@@ -227,7 +234,8 @@ function statusOf(
 
 async function recordApplied(state: AgentState, pass: Pass): Promise<void> {
   const applied = await state.writeAppliedStatus(pass.applied, pass.appliedStatus);
-  // Intended objects that are not recorded now were released. After a failure they may still be created.
+  // Intended objects that are not recorded now were released; if an apply failed, they may still be
+  // created.
   if (pass.retry === 'soon' || !hasOpenIntents(applied)) return;
   state.noteAppliedWork(applied.metadata.name, await dropIntents(state.settings.cluster, applied));
 }
@@ -238,11 +246,11 @@ interface TrackInput {
   readonly status: ManifestWorkStatus;
 }
 
-/** Undefined if not everything is known, so that nothing was released. */
+/** Undefined if a resource is unknown; then nothing was released. */
 async function track(state: AgentState, input: TrackInput): Promise<TrackedResources | undefined> {
   const { applied, results, status } = input;
   const recorded = applied.status?.appliedResources ?? [];
-  // There is no status about applied resources. An empty status may have been lost, so nothing is cleaned up.
+  // The work has no status yet: an empty work must not delete objects that a lost status listed.
   if (!wasApplied(status)) return { resources: recorded, unfinished: false, problems: [] };
   const { log, cluster, clusterName } = state.settings;
   try {
@@ -272,7 +280,10 @@ const DENIED_RETRY_MS = 60_000;
 /** The retry interval if namespaces may not be watched. */
 const NAMESPACE_RETRY_MS = 10_000;
 
-/** When to run the next pass without an event: for the resync, for a denied executor, and for objects that are not watched. */
+/**
+ * The delay of the next pass without an event: the resync, a denied executor, and objects that are
+ * not watched.
+ */
 function nextLook(
   state: AgentState,
   memory: WorkMemory,

@@ -8,11 +8,11 @@ import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '../../runtime/files/p
 import { sleep } from '../../runtime/sleep.ts';
 
 /**
- * A `berth` command that continues after the command that started it has ended. Its folder holds its files, its log and
- * its process id.
+ * A `berth` command that runs in the background after its starter has ended. Its folder contains
+ * its files, its log and its process id.
  */
 export interface BackgroundProcess {
-  /** The path is part of `args`, and identifies the process. */
+  /** Its path is one of `args`, by which the process is recognized. */
   readonly folder: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -57,7 +57,7 @@ export function runningPid(folder: string): number | undefined {
     return undefined;
   }
   const pid = Number(text);
-  // The system reuses process ids, so the process must be one of ours.
+  // Process ids are reused, so this checks that the process is ours.
   return Number.isSafeInteger(pid) && pid > 0 && commandLine(pid).includes(folder) ? pid : undefined;
 }
 
@@ -100,8 +100,8 @@ export function startBackground({ folder, args, env }: BackgroundProcess): numbe
 }
 
 /**
- * Stops the process, after some seconds by force, and removes its folder. @returns its process id; undefined if it did
- * not run
+ * Stops it with SIGTERM, after some seconds with SIGKILL, and removes its folder. @returns its
+ * process id; undefined: it did not run
  */
 export async function stopBackground(folder: string, clock: Clock): Promise<number | undefined> {
   const pid = runningPid(folder);

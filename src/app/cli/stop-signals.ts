@@ -8,13 +8,14 @@ const EXIT_AFTER_MS = 8_000;
 export interface StopSignals {
   /** Aborted on SIGINT or SIGTERM. */
   readonly stop: AbortSignal;
-  /** Aborted some seconds later. Everything that still runs must then be cancelled. */
+  /** Aborted some seconds later, to cancel operations that are still running. */
   readonly cutOff: AbortSignal;
 }
 
 /**
- * Listens for SIGINT and SIGTERM. After the first of them the process ends within 10 s, even if a hub does not answer,
- * or a child process or thread does not end. The next start writes what was not written, as after a crash.
+ * Listens for SIGINT and SIGTERM. After the first of them the process ends within 10 s, also when a
+ * hub does not answer, or when a child process or a thread does not end. The next start completes
+ * missing writes, as after a crash.
  */
 export function listenForStop(stderr: Pick<NodeJS.WritableStream, 'write'>): StopSignals {
   const [stop, cutOff] = [new AbortController(), new AbortController()];
@@ -25,7 +26,7 @@ export function listenForStop(stderr: Pick<NodeJS.WritableStream, 'write'>): Sto
       cutOff.abort();
     }, CUT_OFF_AFTER_MS).unref();
     setTimeout(() => {
-      // The command has returned, so only an open handle keeps the process alive.
+      // The command has returned, and only an open handle keeps the process alive.
       if (process.exitCode !== undefined) process.exit();
       stderr.write(
         `error: not stopped after ${EXIT_AFTER_MS / 1_000} s: the process exits with work unfinished\n`,

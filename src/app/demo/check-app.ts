@@ -17,8 +17,8 @@ const NAMESPACE = 'guestbook';
 const DONE: CheckResult = { done: true };
 
 /**
- * Checks only the hub: the decisions are published, the works are on these clusters and no others, applied and
- * available, and the replicas are ready.
+ * Checks the state on the hub only: decisions published, works there and nowhere else, applied,
+ * available, replicas ready.
  */
 export async function checkApp(hub: KubeApi, app: ExpectedApp): Promise<CheckResult> {
   const decided = await decidedClusters(hub, app.name);

@@ -30,7 +30,7 @@ export interface DemoClustersOptions {
   readonly onAgentEvent: (event: AgentEvent) => void;
 }
 
-/** Starts everything in `dir`, and continues with existing data. */
+/** Starts all clusters below `dir`, and continues existing ones. */
 export async function startDemoClusters(options: DemoClustersOptions): Promise<DemoClusters> {
   const { clock, log, names } = options;
   const closers: (() => Promise<void> | void)[] = [];
@@ -48,7 +48,7 @@ export async function startDemoClusters(options: DemoClustersOptions): Promise<D
     const hub = connect(running.adminKubeconfigPath);
     const members = new Map<string, { api: KubeApi; kubeconfig: string }>();
     for (const clusterName of names) {
-      // Registration would create the namespace of a cluster on the hub. The demo has no registration, so it does so itself.
+      // Registration would create the namespace of a cluster; the demo does it instead.
       await createIfAbsent(hub, NAMESPACE, {
         apiVersion: 'v1',
         kind: 'Namespace',
@@ -80,8 +80,8 @@ export async function startDemoClusters(options: DemoClustersOptions): Promise<D
 }
 
 /**
- * Starts on the port of the previous start if that is free. The address of the hub is part of the identity of the
- * agents, so on another port they would have to take over everything again.
+ * Uses the port of the last start if it is free: the hub's address is part of the agents' identity,
+ * so with another port they would take over all works again.
  */
 async function startOnKnownPort({ dir, names, log, clock }: DemoClustersOptions): Promise<RunningHub> {
   const portFile = join(dir, 'hub-port');

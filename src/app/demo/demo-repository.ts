@@ -13,7 +13,7 @@ export interface DemoRepository {
   readonly url: string;
   /** Work tree of the clone, in which users can edit and push. */
   readonly cloneDir: string;
-  /** Whether the branch already contains the change. */
+  /** Whether the branch contains the change already. */
   has(change: DemoChange): Promise<boolean>;
   /**
    * Commits an edit of one YAML file on `branch` (created from main if needed) and pushes it. Does nothing if `branch`
@@ -60,7 +60,7 @@ export async function openDemoRepository(dir: string, exampleDir: string): Promi
 }
 
 async function applyChange(git: SimpleGit, cloneDir: string, change: DemoChange): Promise<string> {
-  // A crash may have left an unfinished edit. Uncommitted changes are discarded.
+  // Discards uncommitted edits of a killed run.
   await git.raw(['reset', '--quiet', '--hard']);
   const isNew = !(await hasCommit(git, `refs/heads/${change.branch}`));
   await git.raw(['checkout', '--quiet', ...(isNew ? ['-b', change.branch, 'main'] : [change.branch])]);
@@ -95,7 +95,7 @@ async function hasCommit(git: SimpleGit, revision: string): Promise<boolean> {
   return found.trim() !== '';
 }
 
-/** A git client that ignores all user configuration, so that the demo behaves the same on every machine. */
+/** Git without user configuration, so that the demo behaves the same on every machine. */
 function gitIn(dir: string): SimpleGit {
   return simpleGit({
     baseDir: dir,

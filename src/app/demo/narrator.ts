@@ -6,12 +6,12 @@ import { writePainted } from '../terminal/terminal-output.ts';
 
 /** Prints the steps of the demo line by line: the time since the start, the component, and what happened. */
 export interface Narrator {
-  /** A heading for the next part. */
+  /** A heading of the next part of the demo. */
   chapter(title: string): void;
   tell(topic: NarratorTopic, text: string): void;
-  /** A line that belongs to the previous one. */
+  /** A detail of the previous line. */
   detail(text: string): void;
-  /** Text that is printed unchanged: tables, JSON, commands to copy. */
+  /** Preformatted text: tables, JSON, commands to copy. */
   block(text: string): void;
 }
 

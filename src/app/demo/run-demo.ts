@@ -33,7 +33,7 @@ export interface DemoOptions {
 }
 
 const CLUSTERS = ['cluster1', 'cluster2', 'cluster3'];
-/** Only for a step that hangs: a slow machine must not fail. */
+/** Timeout of a step that hangs; generous for slow machines. */
 const STEP_TIMEOUT_MS = 240_000;
 
 /** No workload may be on a cluster under maintenance, unless it tolerates the taint. */
@@ -248,7 +248,7 @@ function captured(io: CliIo, text: string[]): CliIo {
     return true;
   };
   const stream = { ...io.stdout, write };
-  // The output is shown as part of a block, which has no colours.
+  // Its output is shown in a block without colours.
   return { ...io, colour: false, stdout: stream, stderr: stream };
 }
 

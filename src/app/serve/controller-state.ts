@@ -24,7 +24,7 @@ import { sourceNameOf } from '../../controllers/sources/progress/source-options.
 import type { TakeOver } from '../../runtime/leader-election/leadership.ts';
 import type { ReadCommit } from '../../controllers/sources/progress/source-ledger.ts';
 
-/** The data directory of a controller. The next process reads what this one stored. */
+/** The persistent state of a controller in its data directory. */
 export interface ControllerState {
   readonly publicationJournal: JsonFileMap<PublishState>;
   readonly journal: TransitionJournal;
@@ -38,11 +38,14 @@ export interface ControllerState {
   readonly deletions: RecordLog<DeletionRecord>;
   /** Events of clusters and works. */
   readonly timeline: RecordLog<TimelineStep>;
-  /** The records that the previous process wrote to this disk. */
+  /** Records of the previous process on this disk. */
   readonly previousRecords: PreviousRecords;
-  /** Absent on an embedded hub, whose data is as safe as the data directory, and absent if another controller decides. */
+  /**
+   * Absent on an embedded hub, whose data directory is as safe as this one, and if another
+   * controller decides.
+   */
   readonly hubRecords: HubRecords | undefined;
-  /** What other processes published. Absent if `hubRecords` is absent. */
+  /** Publications of other processes; absent in the same cases. */
   readonly recordedPublications: RecordedPublications | undefined;
   /**
    * Called when this process starts to write. If another process has led since a leader last used this data directory,
@@ -124,8 +127,8 @@ export function openControllerState(options: ServeOptions): ControllerState {
         previousRecords.forget();
         recordedPublications?.begin();
       }
-      // The term marks the remembered state as current, so it is written only after an outdated record is deleted from
-      // the disk. If one of these writes fails, the next start treats the directory as outdated.
+      // The term marks the state as current, so it is written after outdated state was removed from
+      // the disk. If a write fails, the next start treats the directory as outdated.
       const cleared = isNewest
         ? Promise.resolve()
         : Promise.all([publicationJournal.flush(), transitions.flush()]);
@@ -148,7 +151,7 @@ function openLogs(dir: string, log: Logger): Pick<ControllerState, 'deletions' |
   };
 }
 
-/** Writes changes to the files repeatedly. */
+/** Writes changes to the files periodically. */
 async function keepOnDisk(
   files: readonly { keep(): Promise<void> }[],
   clock: Clock,

@@ -31,12 +31,13 @@ export interface Election {
 /** An elector that is not started yet, with a connection of its own, and the client whose writes it guards. */
 export function electLeader(options: ElectionOptions): Election {
   const { config, key, timing, clock, random, log, outage } = options;
-  // A renewal without an answer must leave time for another one.
+  // A renewal without a response must leave time for another attempt.
   const requestTimeoutMs = Math.max(500, timing.renewDeadlineMs / 2);
   const leases = new HttpKubeApi({ config, clock, requestTimeoutMs, rightsCommand: SERVE_RIGHTS, outage });
   const elector = new LeaderElector({
     store: new KubeLeaseStore(leases, key),
-    // As in client-go: the host name for readers, and a random part because two processes may have the same host name.
+    // As in client-go: the host name for users, and a random part, since two processes may have the
+    // same host name.
     identity: `${hostname()}_${randomUUID()}`,
     timing,
     clock,

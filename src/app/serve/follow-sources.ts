@@ -9,7 +9,7 @@ import type { CommitBarrier } from '../../controllers/sources/progress/commit-ba
 import type { SourceEvent } from '../../controllers/sources/progress/source-events.ts';
 import type { SourceLedger } from '../../controllers/sources/progress/source-ledger.ts';
 
-/** Connects the events of the sources with their subscribers, in this order. No subscriber calls a source. */
+/** Subscribes the listeners of source events, in this order. No listener calls a source. */
 export function followSources(followers: {
   readonly arriving: ArrivingCommits;
   readonly approvals: PlanApprovals;
@@ -31,7 +31,8 @@ export function followSources(followers: {
   events.subscribe((event) => {
     const { kind, source } = event;
     if (kind === 'read') approvals.read(source, event.content.commit?.id, event.content.objects);
-    // Called before the barrier opens: nothing may be decided on the whole commit with approvals that the commit withdraws.
+    // Runs before the barrier opens, so that no decision for the complete commit uses approvals
+    // that it withdraws.
     else if (kind === 'whole' || kind === 'followed') approvals.followed(source);
   });
   events.subscribe((event) => ledger.take(event));

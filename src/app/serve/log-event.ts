@@ -3,7 +3,7 @@ import type { LogFields, Logger } from '../../core/ports.ts';
 import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
 import type { ControllerEvent } from '../../controllers/events/controller-events.ts';
 
-/** Writes one log entry for each event. Problems in Git are logged with their location. */
+/** One log entry per event; errors in Git have their position. */
 export function logEvent(log: Logger, event: ControllerEvent): void {
   switch (event.kind) {
     case 'commit-read': {
@@ -31,7 +31,7 @@ export function logEvent(log: Logger, event: ControllerEvent): void {
       return logDecision(log, event);
     case 'published': {
       const { kind, atMs: _at, clusters, ...fields } = event;
-      // Added and removed clusters are named. The others were logged before.
+      // Only added and removed clusters are named.
       log.info(TEXT[kind], withPlans({ ...fields, clusters: clusters.length }));
       return;
     }
@@ -98,7 +98,7 @@ function logArgocd(
     log.info(TEXT[kind], { applicationSet, placement, served, waiting, explanation });
   } else {
     const { action, cluster, gitOpsCluster, secret: name } = event;
-    // The logger redacts a field named `secret`.
+    // The logger redacts fields named secret.
     log.info(TEXT[kind], { action, cluster, gitOpsCluster, name });
   }
 }
@@ -132,7 +132,7 @@ function deletionFields({ source, object, commit, took, released }: DeletionReco
   };
 }
 
-/** The token of a plan is not secret, but the logger redacts a field named `token`. */
+/** A plan token is not a secret, but the logger redacts fields named token. */
 function withPlans(fields: LogFields): LogFields {
   const { token: plan, released, ...rest } = fields;
   return {

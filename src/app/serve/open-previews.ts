@@ -45,7 +45,7 @@ const WORKERS = 2;
 
 /** The previews of all sources. */
 export interface OpenPreviews extends PreviewParts {
-  /** @param ready resolves when the controller has made its own decisions, which have priority */
+  /** @param ready resolves when the controller's own decisions are published */
   start(supervisor: Supervisor, ready: Promise<void>): void;
   close(): Promise<void>;
 }
@@ -59,7 +59,7 @@ export interface PreviewDependencies {
   readonly emit: (happening: ControllerEventBody) => void;
 }
 
-/** Opens the previews of the sources that have them enabled, without network access. */
+/** Opens the previews of the sources that enable them, without network access. */
 export function openPreviews(parts: PreviewDependencies): OpenPreviews {
   const { options, followed } = parts;
   const { clock, dataDir } = options;
@@ -126,7 +126,7 @@ export function openPreviews(parts: PreviewDependencies): OpenPreviews {
   };
 }
 
-/** Handles reported comments and merge groups one after the other. */
+/** Processes events of forges and comment commands one by one. */
 function reportedWork({ options, emit }: Pick<PreviewDependencies, 'options' | 'emit'>) {
   const commands = new ReportedWork<PullRequestComment>({
     ...options,
@@ -192,7 +192,7 @@ function openOne(
   return { previews, records, rules, url: source.url };
 }
 
-/** Uses the compiled program if it exists. When Berth runs from its sources, it plans in this process. */
+/** Uses the compiled program if it exists, otherwise the sources. */
 function planWithin(input: PlanRevisionsInput, signal: AbortSignal): Promise<PlannedRevisions> {
   const program = new URL('./plan-process.js', import.meta.url);
   return existsSync(program)

@@ -122,7 +122,7 @@ export async function openSources(
   return opened;
 }
 
-/** Objects that the hub lost in a restore are found by the full comparison instead. */
+/** Requests a full comparison of the sources when an object was lost in a restore of the hub. */
 export function restoreLost(
   { before, after }: ObjectChange,
   barrier: CommitBarrier,

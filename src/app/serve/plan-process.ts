@@ -1,4 +1,4 @@
-import { AskingKubeApi } from '../../controllers/previews/bounded/asking-kube-api.ts';
+import { ParentKubeApi } from '../../controllers/previews/bounded/parent-kube-api.ts';
 import { FrameReader, frameOf } from '../../controllers/previews/bounded/frames.ts';
 import {
   type HubAnswer,
@@ -12,9 +12,9 @@ import { planRevisions } from '../../controllers/previews/plan-revisions.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
 import { applicationContext } from '../worlds/argo-part.ts';
 
-/*
- * The program that plans in a process of its own (controllers/previews/bounded/plan-in-process.ts). It receives a job,
- * sends reads of the hub and receives their answers, and at the end sends the plan.
+/**
+ * Runs in a process of its own (controllers/previews/bounded/plan-in-process.ts). It receives a job
+ * and responses of the hub, and sends requests for the hub and finally the plan.
  */
 const outputBytes = Number(process.argv[2]);
 const waiting = new Map<number, (answer: HubAnswer) => void>();
@@ -24,7 +24,7 @@ let started = false;
 
 function send(message: PlannerMessage): void {
   const frame = frameOf(message);
-  // For a frame that is too large only its length is sent, so that the other side stops this process.
+  // For a message that is too large only its length is sent, and the parent stops this process.
   process.stdout.write(frame.length > outputBytes ? frame.subarray(0, 4) : frame);
 }
 
@@ -45,7 +45,7 @@ async function plan({ input, applications, budgets, server }: PlanJob): Promise<
       ...input,
       applications: applications && applicationContext(applications.argocdNamespace, applications.onHub),
       budgetOf: ({ metadata }) => budgets.get(namespacedName(metadata)),
-      hubApi: server === undefined ? undefined : new AskingKubeApi(server, ask),
+      hubApi: server === undefined ? undefined : new ParentKubeApi(server, ask),
       tell: () => undefined,
     });
     send({ type: 'planned', planned });
@@ -68,5 +68,5 @@ process.stdin.on('data', (chunk: Buffer) => {
     waiting.delete(answer.id);
   }
 });
-// The controller has ended, or has received the plan.
+// The controller has exited, or has the plan.
 process.stdin.on('end', () => process.exit(0));

@@ -4,8 +4,8 @@ import type { ServeOptions } from '../settings/serve-options.ts';
 import type { SourceDependencies } from './open-sources.ts';
 
 /**
- * Records which objects sources deleted, and which of their objects others deleted. The records are for users, and for
- * a hub that is restored from a backup.
+ * Records deletions by sources, and deletions of their objects by others, for `berth history` and
+ * for the restore of a hub from a backup.
  */
 export function recordDeletions(
   { log }: ServeOptions,

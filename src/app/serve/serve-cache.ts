@@ -48,14 +48,14 @@ export function serveCache(
       ...(registration === undefined ? {} : REGISTRATION_SCOPES),
     },
     onError: (of, error) => {
-      // Status and log report it. A hub may lack the kind.
+      // The kind is optional; if it is missing, status and log report it.
       const isAbsent = error instanceof InputError && error.code === 'kube.notfound';
       if (!(isAbsent && OPTIONAL.includes(of))) emit({ kind: 'error', where: `watch ${of.kind}`, error });
     },
   });
 }
 
-/** Keeps the spec of works that carry Applications, because it is compared with what the Application requires. */
+/** Works of Applications keep their spec, because it is compared with the wanted one. */
 function unlessPulled(trim: (object: KubeObject) => KubeObject) {
   return (object: KubeObject): KubeObject => (isPullWork(object) ? object : trim(object));
 }
@@ -66,7 +66,7 @@ function withoutSpec(object: KubeObject): KubeObject {
   return rest;
 }
 
-/** Of the ConfigMaps and Secrets, only those of Argo CD are read, and of its Secrets only cluster Secrets. */
+/** Only ConfigMaps and cluster Secrets in the namespace of Argo CD are read. */
 function argocdScopes(namespace: string): Readonly<Record<string, ListOptions>> {
   return {
     [CONFIG_MAP.plural]: { namespace },

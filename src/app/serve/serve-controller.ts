@@ -42,9 +42,9 @@ import { warmEngine } from '../../controllers/scheduling/warm-engine.ts';
 import { UpstreamDecisions } from '../../controllers/publication/upstream-decisions.ts';
 
 /**
- * Publishing has priority over following the sources, which corrects what differs on the hub. At a start both need all
- * processor time, and clients that wait for readiness wait for the publication. If the hub delays the first
- * publication, Berth starts following the sources after this time.
+ * At a start, publication runs before the full comparison of sources: both need the CPU, and
+ * readiness depends on publication. If the first publication is delayed, sources are compared after
+ * this time anyway.
  */
 const MAX_FIRST_PUBLICATION_MS = 10_000;
 
@@ -82,7 +82,7 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
     onAnswer: () => cache.hurry(),
     onBreak: (how, now) => {
       emit({ kind: 'hub-restored', how });
-      // Watches of a real hub continue after a restore, but do not show what it changed.
+      // After a restore, the watches of a real hub continue and do not show it.
       cache.restart();
       barrier.hubChanged(inventory.listInputs(supervisor.signal));
       if (decider instanceof PublishPipeline) decider.hubChanged(how, now);
@@ -153,12 +153,12 @@ function decidedPlacements({ embedded }: Pick<ServeOptions, 'embedded'>): 'own' 
   return embedded === true ? 'all' : 'own';
 }
 
-/** The same condition under which `--print-rbac` includes the right. */
+/** Whether `--print-rbac` includes this right. */
 function mayListNamespaces({ sources }: Pick<ServeOptions, 'sources'>): boolean {
   return sources.some(({ sync }) => sync !== 'observe');
 }
 
-/** When everything is published, prepares what the first change would otherwise wait for. */
+/** After the first publication, prepares work that the first change would otherwise wait for. */
 function warmUpOf(inventory: HubInventory, clock: Clock, ready: Promise<void>) {
   return async (signal: AbortSignal): Promise<void> => {
     await ready;
@@ -206,7 +206,7 @@ async function becomeReady(
   const sourcesRead = readiness.whenSourcesRead(signal);
   await decider.whenSettled(signal);
   await standby?.whenSettled(signal);
-  // From here on the plugin endpoint answers, so it does not depend on a forge that is down.
+  // The plugin endpoint is available from here on, even if a forge is down.
   if (!signal.aborted) publishedPlacements.markComplete();
   await sourcesRead;
   if (signal.aborted) return;
@@ -302,7 +302,7 @@ function startWorks(parts: {
     random,
     onWrite: ({ kind, ...written }) => emit({ kind: 'work-written', action: kind, ...written }),
     onError: (key, error) => {
-      // Another writer was faster. The object is read and decided again at once.
+      // A conflict: the object is read and decided again immediately.
       if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `replica set ${key}`, error });
     },
   });

@@ -19,8 +19,9 @@ export interface StandbyOptions {
 }
 
 /**
- * What differs in a standby, and what happens before it starts to write. A standby reads and decides everything as the
- * leader does. It treats the leader's pages as published when they have not changed for two seconds.
+ * The behaviour of a process that is not the leader, and the steps before it starts to write. A
+ * standby reads and decides like the leader. Pages of the leader count as published when they have
+ * not changed for two seconds.
  */
 export class Standby {
   readonly #options: StandbyOptions;
@@ -36,13 +37,13 @@ export class Standby {
     barrier.standBy();
     leadership.onTakeOver((takeOver) => {
       state.takeOver(takeOver, { wasRestored: isHubRestored() });
-      // The previous leader may have applied only a part of a commit.
+      // The previous leader may have applied part of a commit.
       barrier.takeOver();
     });
     supervisor.start('decisions of the leader', (signal) => this.#follow(signal));
   }
 
-  /** Resolves when it is known what is published; at once if this process leads. */
+  /** Resolves when the published decisions are known; immediately if this process leads. */
   async whenSettled(signal: AbortSignal): Promise<void> {
     await this.#options.leadership.whenDecided(signal);
     if (!this.#options.leadership.isHeld) await this.#published.whenSettled(signal);

@@ -3,7 +3,7 @@ import { DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';
 import type { ServeOptions } from '../settings/serve-options.ts';
 import type { ControllerMetrics } from './http/controller-metrics.ts';
 
-/** Starts the webhooks for OCM's rules if the options enable them. They are loaded only then. */
+/** Starts the admission webhooks of OCM's rules, if enabled. Loaded on demand. */
 export function startAdmission(parts: {
   readonly options: ServeOptions;
   readonly metrics: Pick<ControllerMetrics, 'reviewed'>;

@@ -56,7 +56,7 @@ function startPush(parts: Omit<Parameters<typeof startArgocd>[0], 'state'>): {
     argocdNamespace: argocd.namespace,
     mayBegin: async (signal: AbortSignal): Promise<void> => leadership?.whenHeld(signal),
     onError: (key: string, error: unknown): void => {
-      // Another writer was faster. The object is read and decided again at once.
+      // A conflict: the object is read and decided again immediately.
       if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `argocd ${key}`, error });
     },
   };

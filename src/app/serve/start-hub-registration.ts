@@ -7,7 +7,7 @@ import {
 import type { RegistrationEvent } from '../../core/registration/registration-event.ts';
 import type { ServeOptions } from '../settings/serve-options.ts';
 
-/** Starts the registration controllers of the hub if the options enable them. */
+/** Starts the hub's side of registration, if enabled. */
 export function startHubRegistration(parts: {
   readonly options: ServeOptions;
   readonly emit: (happening: ControllerEventBody) => void;

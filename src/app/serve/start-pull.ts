@@ -12,7 +12,7 @@ import { sha256 } from '../../runtime/sha256.ts';
 import type { ServeOptions } from '../settings/serve-options.ts';
 import type { ControllerState } from './controller-state.ts';
 
-/** Starts the pull model of Argo CD if the options enable it. */
+/** Starts the pull model of Argo CD, if enabled. */
 export function startPull(parts: {
   readonly options: ServeOptions;
   readonly emit: (happening: ControllerEventBody) => void;
@@ -30,7 +30,7 @@ export function startPull(parts: {
     onWrite: (written) => emit({ kind: 'pulled-work-written', ...written }),
     onHeld: (held) => emit({ kind: 'pull-held', ...held }),
     onError: (key, error) => {
-      // Another writer was faster. The object is read and decided again at once.
+      // A conflict: the object is read and decided again immediately.
       if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `pull model ${key}`, error });
     },
   });

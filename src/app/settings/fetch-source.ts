@@ -10,15 +10,15 @@ export interface FetchContext extends SourceContext {
 }
 
 /**
- * Fetches a source as `berth serve` would, reads what it follows, and closes it after `use`. @throws the errors that
- * serve would report
+ * Fetches and reads a source like `berth serve`, and closes it after `use`. Throws the errors that
+ * serve would report.
  */
 export async function withFetchedSource<T>(
   settings: SourceSettings,
   context: FetchContext,
   use: (content: SourceContent) => Promise<T>,
 ): Promise<T> {
-  // A check reports nothing to the forge.
+  // No commit status is reported to the forge.
   const { close, ...from } = serveSource({ ...settings, commitStatus: undefined }, context);
   const { dataDir, ambient, signal } = context;
   const source = await openGitSource({

@@ -6,8 +6,8 @@ import { settingsSchema } from './source-settings.ts';
 import type { SourceSettings } from './source-settings.ts';
 
 /**
- * Reads the settings file. Relative file names in it become absolute, based on the folder of the settings file.
- * @throws InputError with line and column for the first error, and the number of further errors
+ * Reads the settings file; paths in it are relative to its folder and made absolute. InputError
+ * with line and column of the first problem, and the number of further ones.
  */
 export async function readSettings(file: string): Promise<readonly SourceSettings[]> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {

@@ -17,14 +17,14 @@ export interface SecretAuthOptions {
 }
 
 /**
- * Credentials from a Kubernetes Secret. It is read again for every fetch, so that a rotated Secret takes effect at
- * once. The keys are those of Flux and Argo CD: `username` and `password`; `bearerToken`; `identity` or
- * `ssh-privatekey` with `known_hosts`; `githubAppID`, `githubAppInstallationID`, `githubAppPrivateKey` and
- * `githubAppBaseURL`.
+ * Credentials from a Kubernetes Secret, read again for every fetch, so that a rotated Secret is
+ * used immediately. The keys are those of Flux and Argo CD: `username` and `password`;
+ * `bearerToken`; `identity` or `ssh-privatekey` with `known_hosts`; `githubAppID`,
+ * `githubAppInstallationID`, `githubAppPrivateKey` and `githubAppBaseURL`.
  */
 export class SecretAuth {
   readonly #options: SecretAuthOptions;
-  /** Kept while the Secret does not change, because its tokens are valid for an hour. */
+  /** Cached while the Secret is unchanged, because its tokens are valid for an hour. */
   #app: { readonly identity: string; readonly app: GitHubApp } | undefined;
 
   constructor(options: SecretAuthOptions) {
@@ -54,10 +54,7 @@ export class SecretAuth {
     return data.has('githubAppID') ? this.#gitHubApp(data).account() : undefined;
   }
 
-  /**
-   * Called when credentials were refused. The Secret is always read again; this drops the tokens that were obtained
-   * with it.
-   */
+  /** Drops the cached app tokens; the Secret is read again anyway. */
   refused(): void {
     this.#app?.app.forget();
   }
@@ -127,7 +124,10 @@ export class SecretAuth {
   }
 }
 
-/** Secrets that are created from files or with echo end with a line break that is not part of the password. */
+/**
+ * Secrets created from files, or with echo, often end with a line break that is not part of the
+ * password.
+ */
 function withoutLineEnd(text: string): string {
   return text.replace(/[\r\n]+$/, '');
 }

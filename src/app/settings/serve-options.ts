@@ -15,7 +15,7 @@ export interface ServeOptions {
   /** Which replica writes. Default: this process always writes. */
   readonly leadership?: Leadership | undefined;
   readonly sources: readonly ServeSource[];
-  /** The folder for Git mirrors, history and the state of the publisher. */
+  /** Directory of Git mirrors, history and publishing state. */
   readonly dataDir: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -30,7 +30,7 @@ export interface ServeOptions {
   readonly deletionWindowMs?: number | undefined;
   /** Default: 5 min. */
   readonly staleAfterMs?: number | undefined;
-  /** Default: 60 s. Webhooks and `berth reconcile` fetch sooner. */
+  /** Default 60 s; webhooks and `berth reconcile` trigger sooner. */
   readonly pollIntervalMs?: number | undefined;
   /** Default: 3 min. */
   readonly resyncIntervalMs?: number | undefined;
@@ -43,9 +43,9 @@ export interface ServeOptions {
   readonly namespace?: string | undefined;
   /** Turn ManifestWorkReplicaSets into ManifestWorks. Default: true. */
   readonly works?: boolean | undefined;
-  /** Absent: Berth does nothing for Argo CD. */
+  /** Absent: no Argo CD integration. */
   readonly argocd?: ServeArgocdOptions | undefined;
-  /** Absent: Berth runs no registration controllers. */
+  /** Absent: Berth does not handle registration. */
   readonly registration?: ServeRegistrationOptions | undefined;
   /** Absent: Berth serves no admission webhooks. */
   readonly admission?: ServeAdmissionOptions | undefined;
@@ -54,7 +54,7 @@ export interface ServeOptions {
   readonly maxRecords?: number | undefined;
   /** Stored in each record. */
   readonly engineVersion: string;
-  /** The environment. The git adapter decides which part of it the git program sees. */
+  /** The environment, from which the git adapter selects variables for the git program. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -65,7 +65,7 @@ export interface ServeArgocdOptions {
   readonly refresh: boolean;
   /** Average number of refreshes per second. Default: 10. */
   readonly refreshesPerSecond?: number | undefined;
-  /** Serve clusters in waves to plugin generators that ask for it. */
+  /** Serve plugin generators in waves, if they request it. */
   readonly waves?: boolean | undefined;
   /** Register in Argo CD the clusters that GitOpsClusters select. */
   readonly clusterSecrets: boolean;
@@ -103,7 +103,10 @@ export interface ServeHttpOptions {
   readonly protectMetrics?: boolean | undefined;
   /** The address at which users reach this server, for links in previews: `https://berth.example.com`. Absent: no links. */
   readonly publicUrl?: string | undefined;
-  /** Base URLs of the other replicas. A standby forwards to them what only the leader can act on. Default: none. */
+  /**
+   * Base URLs of the other controllers, to which a standby forwards webhook deliveries for the
+   * leader. Default: none.
+   */
   readonly peers?: readonly string[] | undefined;
   /** Forges that may report events to /webhooks/PROVIDER, each with a file of secrets, one per line. Others get 404. */
   readonly webhookSecretFiles?: Readonly<Partial<Record<WebhookProvider, string>>> | undefined;

@@ -30,8 +30,8 @@ export interface SourceContext {
 }
 
 /**
- * Converts a source of the settings file for the controller. @throws InputError for a URL, ref or credentials that
- * cannot work
+ * Converts a source of the settings file to options of the controller. InputError for an invalid
+ * URL, ref or credentials.
  */
 export function serveSource(settings: SourceSettings, context: SourceContext): ServeSource {
   const { name, url, paths, caFile, signatures, sync, force, onConflict, allowEmpty, kinds } = settings;
@@ -128,7 +128,7 @@ function forgeRepository(
   return { provider: at.provider, apiUrl, repository, ...token };
 }
 
-/** Converts credentials of the settings into the form that git and the APIs of forges accept. */
+/** Converts credentials of the settings to those of git and of forge APIs. */
 class SourceCredentials {
   readonly #name: string;
   readonly #context: SourceContext;
@@ -168,7 +168,9 @@ class SourceCredentials {
     return { token: () => secret.token(), refused: () => secret.refused() };
   }
 
-  /** The account of a GitHub App, because its tokens do not name it; undefined for other credentials. */
+  /**
+   * The account of a GitHub App, which its tokens do not contain; undefined for other credentials.
+   */
   account(settings: CredentialSettings): (() => Promise<string | undefined>) | undefined {
     if ('githubApp' in settings) {
       const app = this.#gitHubApp(settings.githubApp);

@@ -46,7 +46,7 @@ const signatures = z
     },
   );
 
-/** Credentials that the API of a forge accepts. */
+/** Credentials of forge APIs. */
 const apiCredentials = z.union([
   z.strictObject({ tokenFile: file }),
   z.strictObject({ githubApp }),
@@ -71,19 +71,21 @@ const preview = z.strictObject({
   repository: text.optional(),
   /** Default: the credentials of the source. */
   credentials: apiCredentials.optional(),
-  /** The account of the token, if the forge does not report it (access tokens of Bitbucket Cloud). */
+  /**
+   * The account of the token, if the forge does not report it (access tokens of Bitbucket Cloud).
+   */
   account: text.optional(),
   /**
-   * Previews of pull requests from forks. `off`: none, unless an account with write access asks for one; `summary`:
+   * Pull requests from forks. `off`: only when a user with write access requests it. `summary`:
    * without details.
    */
   forks: z.enum(['off', 'summary']).default('off'),
   drafts: z.boolean().default(true),
-  /** The access level that is needed to approve held changes by a comment. */
+  /** Permission that is needed to approve held changes by a comment. */
   approvers: z.enum(['write', 'admin']).default('write'),
-  /** Whether authors may approve changes that their own pull requests cause. */
+  /** Whether the author of a pull request may approve its held changes. */
   selfApproval: z.boolean().default(false),
-  /** Whether each guard rule has its own status, in addition to that of the preview. */
+  /** Whether each guard rule has its own commit status, in addition to that of the preview. */
   ruleStatuses: z.boolean().default(true),
 });
 
@@ -107,7 +109,7 @@ const source = z.strictObject({
    * force, otherwise `report`.
    */
   onConflict: z.enum(['report', 'take']).optional(),
-  /** Kinds to apply in addition to namespaces and OCM's kinds. */
+  /** Kinds that are applied in addition to those of OCM and namespaces. */
   kinds: z.array(z.string().regex(LISTED_KIND, 'expected GROUP/KIND, /KIND, GROUP/* or *')).optional(),
   /** How much one change may remove: objects of the source, and clusters of its placements. `10%`, or a number. */
   removalBudget: z
@@ -121,7 +123,10 @@ const source = z.strictObject({
     .transform((value) => parseGoDuration(String(value)))
     .refine((ms) => ms !== undefined && ms >= 0, { error: 'expected a duration such as 10m' })
     .optional(),
-  /** Delete the last objects of the source from the hub within the budget. By default, this needs a release. */
+  /**
+   * Allows deleting all remaining objects of the source within the budget; otherwise this needs a
+   * release.
+   */
   allowEmpty: z.boolean().optional(),
 });
 

@@ -4,7 +4,7 @@ import { printableText } from '../../core/model/printable.ts';
 /** The formats of every command that prints objects. */
 export type OutputFormat = 'table' | 'json' | 'yaml';
 
-/** `-o, --output`. The default is `table`, which is for people. A command may offer further formats, such as `markdown`. */
+/** `-o, --output`: `table` by default, and the other formats of a command, such as `markdown`. */
 export function outputOption(...more: readonly string[]): Option {
   return new Option('-o, --output <format>', 'output format')
     .choices(['table', ...more, 'json', 'yaml'])
@@ -12,8 +12,8 @@ export function outputOption(...more: readonly string[]): Option {
 }
 
 /**
- * Renders one document with a line break at the end, safe to show in a terminal. Undefined keys are left out. The YAML
- * library is loaded only if needed.
+ * One document, ended by a line break, that is safe for a terminal. Undefined keys are omitted. The
+ * YAML library is loaded on demand.
  */
 export async function renderDocument(value: unknown, format: 'json' | 'yaml'): Promise<string> {
   if (format === 'json') return printableText(`${JSON.stringify(value, undefined, 2)}\n`);

@@ -3,8 +3,8 @@ import type { CliIo } from './cli-io.ts';
 import { writePainted } from './terminal-output.ts';
 
 /**
- * Shows the current step of a command in one line of a terminal, which the next step replaces. Shows nothing if the
- * output is not a terminal.
+ * Shows the progress of a command in one terminal line that is overwritten; nothing without a
+ * terminal.
  */
 export interface Progress {
   /** For example `reading main`, without dots or line break. */

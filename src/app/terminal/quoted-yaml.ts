@@ -2,9 +2,9 @@ import { Document, visit } from 'yaml';
 import { printableText } from '../../core/model/printable.ts';
 
 /**
- * YAML in which every text with terminal control characters is in double quotes, the only style with escapes. js-yaml,
- * which writes all other documents, treats the control characters of bidirectional text as printable and does not
- * escape them.
+ * YAML in which every string with control characters is in double quotes, the only style with
+ * escapes. js-yaml, which renders all other documents, does not escape controls of bidirectional
+ * text.
  */
 export function quotedYaml(value: unknown): string {
   const document = new Document(JSON.parse(JSON.stringify(value)), { aliasDuplicateObjects: false });

@@ -10,14 +10,14 @@ export interface TerminalOutput extends NodeJS.WritableStream {
 /** Colours and weights (SGR), and the start of a line that replaces the previous one. */
 const PAINT = /(\u001b\[\d{1,2}m|\r\u001b\[2K)/;
 
-/** Wraps the outputs of a command. All of its text goes through this one place. */
+/** Makes the output of a command safe for terminals; all of its text passes through here. */
 export function withSafeOutput(io: CliIo): CliIo {
   return { ...io, stdout: safeOutput(io.stdout), stderr: safeOutput(io.stderr) };
 }
 
 /**
- * Writes text that this program coloured. Text from outside must have gone through `printable` before, because its
- * colours would look like ours.
+ * Writes text that this program coloured. Untrusted parts must have been escaped by `printable`
+ * before, because colour codes are not escaped here.
  */
 export function writePainted(output: NodeJS.WritableStream, text: string): void {
   if ('writePainted' in output) (output as TerminalOutput).writePainted(text);

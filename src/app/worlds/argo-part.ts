@@ -9,10 +9,10 @@ import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import { planWorld } from './plan-world.ts';
 
-/** The parts of a plan's input that come from Argo CD. */
+/** The inputs of a plan that are read from Argo CD. */
 export type ArgoPart = Pick<PlanRevisionsInput, 'applications' | 'argocdClusters' | 'notes'>;
 
-/** @param onHub the objects of Argo CD on the hub; the plan itself has those of Git */
+/** @param onHub the objects of Argo CD on the hub */
 export function applicationContext(
   argocdNamespace: string,
   onHub: readonly KubeObject[],
@@ -55,7 +55,7 @@ export async function readArgoPart(hub: KubeApi, namespace: string): Promise<Arg
   }
 }
 
-/** The items of a list have no apiVersion and kind. */
+/** Adds the kind, which items of a list do not have. */
 function named(items: readonly KubeObject[], kind: KindInfo): readonly KubeObject[] {
   return items.map((item) => ({ ...item, apiVersion: apiVersionOf(kind), kind: kind.kind }));
 }

@@ -13,7 +13,10 @@ const GROUP_NAME_LABEL = 'cluster.open-cluster-management.io/decision-group-name
 const GROUP_INDEX_LABEL = 'cluster.open-cluster-management.io/decision-group-index';
 const ON_EMPTY_ANNOTATION = 'berth.dev/on-empty';
 
-/** Answers the plugin generator from the decisions of a snapshot, as Berth's endpoint does. Other plugins are not called. */
+/**
+ * Answers plugin generators like Berth's endpoint, from decisions in a snapshot. Other plugins are
+ * not called.
+ */
 export function berthAnswers(snapshot: Snapshot): (request: PluginRequest) => PluginAnswer {
   const source = sourceOf(snapshot);
   return ({ host, body }) => {

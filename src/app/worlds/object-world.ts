@@ -10,15 +10,15 @@ import type {
   World,
 } from '../../render/applicationset/world/world.ts';
 
-/** The inputs of a world: objects, and defaults for what they do not contain. */
+/** The parts of the generator inputs: objects, and values for missing ones. */
 export interface WorldParts {
   /** The namespace of Argo CD. Objects in other namespaces are ignored. */
   readonly namespace: string;
-  /** ConfigMaps, Secrets and objects with decisions. The first of several with the same name counts. */
+  /** ConfigMaps, Secrets and decision objects, in order of precedence. */
   readonly objects: readonly KubeObject[];
-  /** Used if no Secret names the cluster. */
+  /** Used if no object defines clusters. */
   readonly clusters?: readonly ClusterSecret[];
-  /** Used if there is no ConfigMap or Secret of the name. */
+  /** Used for a missing ConfigMap or Secret. */
   readonly missingConfigMap?: Readonly<Record<string, string>>;
   readonly missingSecret?: Readonly<Record<string, string>>;
   readonly askPlugin?: (request: PluginRequest) => PluginAnswer;

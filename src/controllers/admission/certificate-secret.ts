@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type {
   CertificateFacts,
-  CertificateStock,
+  StoredCertificates,
 } from '../../core/registration/webhooks/plan-certificates.ts';
 import type { PemPair } from '../../hub/auth/certificates/pem-pair.ts';
 
@@ -60,11 +60,8 @@ export function trustedAuthorities({ authority, next, last }: CertificateTexts):
   return [authority?.certPem, next?.certPem, last].filter((pem) => pem !== undefined).join('');
 }
 
-/**
- * The facts of those certificates in the Secret that can be used. @param host the name that the serving certificate
- * must be valid for
- */
-export function takeStock(texts: CertificateTexts, host: string): CertificateStock {
+/** What of it can be used. @param host that the serving certificate has to be for */
+export function readUsableCertificates(texts: CertificateTexts, host: string): StoredCertificates {
   const authority = usable(texts.authority);
   const serving = usable(texts.serving);
   return {

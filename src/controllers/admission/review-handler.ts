@@ -43,7 +43,7 @@ export function reviewHandler(
     if (request.method !== 'POST') return refuse(response, 405, 'expected POST');
     if (!/^application\/json\s*(;|$)/.test(request.headers['content-type'] ?? ''))
       return refuse(response, 415, 'expected the content type application/json');
-    if (underWay >= MAX_AT_ONCE) return refuse(response, 503, 'too many reviews at once');
+    if (underWay >= MAX_AT_ONCE) return refuse(response, 503, 'too many requests at once');
     underWay += 1;
     try {
       const question = await readQuestion(request);

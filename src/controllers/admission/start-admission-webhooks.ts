@@ -9,9 +9,9 @@ import { keepConfigurations } from './keep-configurations.ts';
 import { reviewHandler } from './review-handler.ts';
 import { WebhookCertificates, type WebhookIdentity } from './webhook-certificates.ts';
 
-/** At most this long after a certificate was renewed or a configuration was changed, Berth notices it. */
-const LOOK_EVERY_MS = 10_000;
-/** Attempts at one pass, when other processes write at the same time. */
+/** How long a certificate that was renewed, or a configuration that somebody changed, may go unseen. */
+const PRESENCE_CHECK_INTERVAL_MS = 10_000;
+/** Of a pass in which another process was faster. */
 const MAX_ATTEMPTS = 5;
 
 export interface AdmissionWebhooksOptions {
@@ -48,7 +48,7 @@ export function startAdmissionWebhooks(options: AdmissionWebhooksOptions): Runni
   supervisor.start('admission webhooks', async (signal) => {
     while (!signal.aborted) {
       await webhooks.look();
-      await sleep(clock, LOOK_EVERY_MS, signal);
+      await sleep(clock, PRESENCE_CHECK_INTERVAL_MS, signal);
     }
   });
   return {

@@ -15,7 +15,7 @@ import {
   certificateData,
   type CertificateTexts,
   readCertificateTexts,
-  takeStock,
+  readUsableCertificates,
   trustedAuthorities,
 } from './certificate-secret.ts';
 
@@ -76,7 +76,7 @@ export class WebhookCertificates {
     let texts = secret === undefined ? {} : readCertificateTexts(secret);
     const steps: CertificateStep[] = [];
     for (;;) {
-      const step = planCertificates(takeStock(texts, host), clock.now());
+      const step = planCertificates(readUsableCertificates(texts, host), clock.now());
       if (step === undefined || !mayWrite()) break;
       texts = await takeStep(step, texts, host, clock.now());
       steps.push(step);

@@ -6,11 +6,11 @@ import { readClusterSet } from './read-cluster-set.ts';
 import { CLI_FIELD_MANAGER, type SetChange } from './set-change.ts';
 
 /**
- * Puts clusters into a set by setting their label.
+ * Adds clusters to a set by their label.
  *
- * @returns one change for each cluster, to be shown and then applied
- * @throws InputError before anything is written, when a cluster or the set is missing, or when the set selects by other
- *   labels
+ * @returns the change, as text for the user; it is applied unless the hub refuses
+ * @throws InputError before anything is written, when a cluster or the set is missing, or when the
+ * set selects by other labels
  */
 export async function planAssignment(
   hub: KubeApi,

@@ -31,7 +31,7 @@ export async function planBinding(hub: KubeApi, set: string, namespace: string):
   };
 }
 
-/** Deletes the binding of a set. The set itself may be gone already. */
+/** Removes the binding. The set may be deleted already. */
 export async function planUnbinding(hub: KubeApi, set: string, namespace: string): Promise<SetChange> {
   const binding = await readBinding(hub, set, namespace);
   if (binding === undefined) return { line: `Clusterset ${set} is not bound to Namespace ${namespace}` };

@@ -1,6 +1,6 @@
 /** One step of a command that changes cluster sets. */
 export interface SetChange {
-  /** Says what is done, or why nothing has to be done. */
+  /** A line for the user: what is changed, or why nothing is. */
   readonly line: string;
   /** Absent if nothing has to be done. */
   readonly apply?: () => Promise<void>;

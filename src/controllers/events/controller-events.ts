@@ -30,7 +30,7 @@ export type ControllerEventBody =
       /** The release that approved deletions beyond the budget, and the user who released them. */
       readonly released?: { readonly token: string; readonly by: string } | undefined;
     }
-  /** An object was removed from Git, and so from the hub. */
+  /** An object was removed from Git and deleted on the hub. */
   | { readonly kind: 'deleted'; readonly record: DeletionRecord }
   | {
       readonly kind: 'sync-problem';
@@ -44,7 +44,7 @@ export type ControllerEventBody =
       /** `namespace/name` */
       readonly placement: string;
       readonly result: ScheduleResult;
-      /** The inputs of the decision, for subscribers that explain it. */
+      /** The inputs of the decision, from which its reasons are explained. */
       readonly snapshot: Snapshot;
       readonly added: readonly string[];
       readonly removed: readonly string[];
@@ -101,7 +101,10 @@ export type ControllerEventBody =
   | ({ readonly kind: 'registration' } & RegistrationEvent)
   /** The hub was restored to an older state, or replaced. Berth compares it with Git before it decides anything. */
   | { readonly kind: 'hub-restored'; readonly how: HubBreak }
-  /** Already logged where it was caught. This event is for people who watch. */
+  /** The error is logged where it occurs; the event is for the console and the event stream. */
   | { readonly kind: 'error'; readonly where: string; readonly error: unknown }
-  /** Every source was read or refused, and every placement was handled once, by this process or by the leader. */
+  /**
+   * Every source was read or failed, and every placement was processed once, by this process or the
+   * leader.
+   */
   | { readonly kind: 'ready' };

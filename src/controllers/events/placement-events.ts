@@ -1,6 +1,6 @@
 import { InputError } from '../../core/errors.ts';
 import { decideInSnapshot } from '../../core/explain/verdict/decide-in-snapshot.ts';
-import { eventAbout, type EventNews, type EventSubject } from '../../core/model/kind/event.ts';
+import { eventAbout, type EventContent, type EventSubject } from '../../core/model/kind/event.ts';
 import { EVENT, PLACEMENT, PLACEMENT_DECISION } from '../../core/model/kinds.ts';
 import type { Placement } from '../../core/model/kind/placement.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
@@ -10,9 +10,9 @@ import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
 import {
   MAX_NOTE_LENGTH,
   type PageChange,
-  pageNews,
-  scoreNews,
-} from '../../core/publish/pages/placement-news.ts';
+  pageEvent,
+  scoreEvent,
+} from '../../core/publish/pages/placement-event-content.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import { WakeUp } from '../../runtime/wake-up.ts';
 import { type Pace, WritePace } from '../../runtime/write-pace.ts';
@@ -36,14 +36,14 @@ export interface PageWritten {
 
 /** The name of OCM's scheduler in Events. Source: open-cluster-management-io/ocm `pkg/placement/controllers/manager.go`. */
 const CONTROLLER = 'placementController';
-/** The rate for all placements together. Events beyond it wait. */
+/** Rate limit of all placements; further events wait. */
 const PACE: Pace = { perSecond: 10, burst: 50 };
 /**
- * The rate for one placement. Events beyond it are dropped. Source: kubernetes/client-go
+ * Rate limit of one placement; further events are dropped. Source: kubernetes/client-go
  * `tools/record/events_cache.go`, EventSourceObjectSpamFilter.
  */
 const PLACEMENT_PACE = { everyMs: 300_000, burst: 25 };
-/** When this many Events wait, further ones are dropped. */
+/** Maximum number of waiting events; further ones are dropped. */
 const MAX_WAITING = 500;
 /**
  * In a larger fleet the Event contains only the scores of selected clusters, because those of the others would have to
@@ -53,20 +53,20 @@ const MAX_SCORED_CLUSTERS = 1_000;
 
 interface Waiting {
   readonly placement: Placement;
-  /** Called when the Event is written, so that a dropped one costs nothing. */
-  readonly news: () => EventNews & { readonly related?: EventSubject };
+  /** Rendered when the event is written, so that dropped events cost nothing. */
+  readonly news: () => EventContent & { readonly related?: EventSubject };
 }
 
 /**
- * Writes Events about placements as OCM's scheduler does. Events are news, not a record: nothing waits for them, their
- * rate is limited, and one that the hub refuses is dropped.
+ * Writes Events about placements as OCM's scheduler does. They are best effort: nothing waits for
+ * them, they are rate-limited, and refused ones are dropped.
  */
 export class PlacementEvents {
   readonly #options: PlacementEventsOptions;
   readonly #waiting: Waiting[] = [];
   readonly #wakeUp = new WakeUp();
   readonly #pace: WritePace;
-  /** By placement: when its token bucket would be full again. */
+  /** By placement: when all of its events so far would be due at the rate of one placement. */
   readonly #toldUntilMs = new Map<string, number>();
   #leftOut = 0;
 
@@ -79,7 +79,7 @@ export class PlacementEvents {
     const { namespace = '', name } = placement.metadata;
     const related = { kind: PLACEMENT_DECISION, namespace, name: page, uid };
     this.#tell(placement, () => ({
-      ...pageNews(change, { page, placement: name, namespace }, result?.status),
+      ...pageEvent(change, { page, placement: name, namespace }, result?.status),
       related,
     }));
   }
@@ -87,7 +87,7 @@ export class PlacementEvents {
   /** Called when all pages of a decision are written. @param snapshot the inputs of the decision */
   published(result: ScheduleResult, snapshot: Snapshot | undefined): void {
     if (result.outcome === 'skipped') return;
-    this.#tell(result.placement, () => scoreNews(scoresOf(result, snapshot)));
+    this.#tell(result.placement, () => scoreEvent(scoresOf(result, snapshot)));
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -116,7 +116,7 @@ export class PlacementEvents {
     const { everyMs, burst } = PLACEMENT_PACE;
     const nowMs = this.#options.clock.now();
     const untilMs = this.#toldUntilMs.get(key) ?? nowMs;
-    // The second condition resets the bucket after the clock was set back.
+    // Also after the clock was set back.
     if (untilMs - nowMs > (burst - 1) * everyMs && untilMs - nowMs <= burst * everyMs) return false;
     for (const [other, otherUntilMs] of this.#toldUntilMs)
       if (otherUntilMs <= nowMs) this.#toldUntilMs.delete(other);

@@ -69,9 +69,9 @@ export async function explainOffline(
 interface ExplanationAsked {
   readonly cluster?: string | undefined;
   readonly before?: Snapshot | undefined;
-  /** The placements that Berth decides: those marked as its own, or all. Default: all. */
+  /** Which placements Berth decides: those with its mark, or all. Default: all. */
   readonly decides?: 'own' | 'all' | undefined;
-  /** The waves in which ApplicationSets take the placement. */
+  /** The waves in which ApplicationSets use the placement. */
   readonly waves?: readonly WavesExplanation[] | undefined;
 }
 

@@ -54,7 +54,7 @@ function changesOf(
   if (decision === undefined) return undefined;
   const earlier = decideInSnapshot(snapshotBefore, ref);
   const before = earlier?.decided.result.selected ?? [];
-  // The decisions at that time, with the new decisions of the placements that were decided before this one.
+  // The inputs of the decision, with the new decisions of the placements before it.
   const decisions = earlier?.snapshot.decisions ?? snapshotBefore.decisions;
   return decisionChanges({ ...decision, before, snapshotBefore: { ...snapshotBefore, decisions } });
 }

@@ -15,8 +15,9 @@ export interface RecordRequest {
 }
 
 /**
- * Explains a decision that a controller published, from its recorded inputs, and what changed since the decision before
- * it. It finds the causes by deciding again, so they cost the controller nothing.
+ * Explains a decision that a controller published, from its recorded inputs, and what changed since
+ * the previous published decision. The causes are found here by deciding again, so they cost the
+ * controller nothing.
  */
 export async function explainRecord(ref: PlacementRef, request: RecordRequest): Promise<OfflineExplanation> {
   const history = new HistoryReader(join(request.data, 'history'));

@@ -23,7 +23,7 @@ export interface HubWaves {
   readonly problems: readonly Problem[];
 }
 
-/** Reads the waves in which the ApplicationSets of a hub take a placement. A hub without Argo CD has none. */
+/** Reads the waves in which the ApplicationSets of a hub use a placement; none without Argo CD. */
 export async function readHubWaves(hub: KubeApi, snapshot: Snapshot, ref: PlacementRef): Promise<HubWaves> {
   const placement = `${ref.namespace}/${ref.name}`;
   const read = await readAll(() => hub.list(APPLICATION_SET));

@@ -4,9 +4,8 @@ import type { ParsedCase } from './simulation-case.ts';
 import { checkSimulationCase } from './simulation-case.ts';
 
 /**
- * Reads a snapshot from JSON Lines of cases. A case is bare, or under `"case"` as in recorded answers. Takes the case
- * with the given name, or else the first one.
- * @throws InputError that names the line
+ * A snapshot from JSON Lines of cases, bare or under `"case"` as in recorded answers: the case with
+ * the name, or the first one. InputError names the line.
  */
 export function readCaseSnapshot(
   text: string,

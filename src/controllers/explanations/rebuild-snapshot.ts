@@ -9,7 +9,7 @@ import { readOfflineSnapshot, type CommandContext } from './offline-snapshot.ts'
 
 export interface RebuildInput {
   readonly record: CompactRecord;
-  /** All records that the hub keeps, oldest first. */
+  /** All records on the hub, oldest first. */
   readonly records: readonly CompactRecord[];
   readonly hub: KubeApi;
   /** A clone that contains the commit of the record, or a folder in such a clone. */
@@ -17,10 +17,10 @@ export interface RebuildInput {
 }
 
 /**
- * Rebuilds the inputs of a decision: the current hub with the objects of the record's commit instead of those of later
- * commits, and the decisions that were published before. The status of clusters and the scores are the current ones;
- * the digest shows whether the decision is the same.
- * @throws InputError when Git or the records do not reach back far enough
+ * Rebuilds the inputs of a decision: the objects of the record's commit on the current hub, without
+ * those of later commits, and the decisions that were published before. Status and scores are the
+ * current ones; the digest shows whether the decision is the same. InputError if the history of Git
+ * or the records is too short.
  */
 export async function rebuildSnapshot(input: RebuildInput, around: CommandContext): Promise<Snapshot> {
   const { record, records, hub } = input;
@@ -42,7 +42,10 @@ export async function rebuildSnapshot(input: RebuildInput, around: CommandContex
   return withRecordedClusters(overlaySnapshot(live, then, present), { namespace, name }, before);
 }
 
-/** Goes back through the records, starting from what is published now. */
+/**
+ * The clusters that were published before, computed backwards from the current pages through the
+ * records.
+ */
 function publishedBefore(
   record: CompactRecord,
   records: readonly CompactRecord[],

@@ -57,7 +57,7 @@ async function applyObject(
       hint: 'try again when it is gone',
     });
   if (before !== undefined && !isInstalledBy(before, installer)) {
-    tell(`${titleOf(object)} already exists, and is left as it is`);
+    tell(`${titleOf(object)} exists already, and is not changed`);
     return undefined;
   }
   const wanted = markInstalled(object, installer);

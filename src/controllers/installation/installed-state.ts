@@ -2,10 +2,10 @@ import type { Condition, KubeObject } from '../../core/model/object-meta.ts';
 import { DEPLOYMENT, LEASE, MANAGED_CLUSTER_SET, NODE } from '../../core/model/kinds.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import {
-  type ControllerAtWork,
-  controllersAtWork,
+  type ActiveController,
+  activeControllers,
   LEASE_NAMESPACES,
-} from '../../core/registration/install/controllers-at-work.ts';
+} from '../../core/registration/install/active-controllers.ts';
 
 /** Pods can run only where there are nodes. An API server alone, such as the embedded hub, has none. */
 export async function nodeCount(api: KubeApi): Promise<number> {
@@ -17,10 +17,13 @@ export async function hasOcmOperator(api: KubeApi, kind: 'ClusterManager' | 'Klu
   return (await api.resolve('operator.open-cluster-management.io/v1', kind)) !== undefined;
 }
 
-/** Controllers of other programs that hold a Lease on the hub. */
-export async function othersAtWork(api: KubeApi, nowMs: number): Promise<readonly ControllerAtWork[]> {
+/** Controllers of others that hold a Lease on the hub. */
+export async function findOtherControllers(
+  api: KubeApi,
+  nowMs: number,
+): Promise<readonly ActiveController[]> {
   const lists = await Promise.all(LEASE_NAMESPACES.map((namespace) => api.list(LEASE, { namespace })));
-  return controllersAtWork(
+  return activeControllers(
     lists.flatMap(({ items }) => items),
     nowMs,
   );

@@ -23,11 +23,11 @@ export interface HubContinuityOptions {
     get(key: string): HubPosition | undefined;
     set(key: string, position: HubPosition): void;
   };
-  /** How far the watches have got. */
+  /** The positions of the watches. */
   readonly positions: () => readonly ReflectorPosition[];
   /** Called when a break is found, before any new state of the hub is read. */
   readonly onBreak: (how: HubBreak, now: HubPosition) => void;
-  /** Called when the hub answers again after it did not. */
+  /** Called when the hub responds again after an outage. */
   readonly onAnswer: () => void;
 }
 
@@ -35,17 +35,17 @@ const SYSTEM_NAMESPACE = 'kube-system';
 /** OCM creates this set on every hub. If it is missing, the list still has a resource version. */
 const GLOBAL_SET = 'global';
 
-/** Costs one small list. A restore under open watches is found after at most this time. */
-const LOOK_EVERY_MS = 10_000;
-/** The interval while the hub does not answer. */
+/** One small list; a restore under open watches is found after at most this time. */
+const PRESENCE_CHECK_INTERVAL_MS = 10_000;
+/** Interval of attempts while the hub does not respond. */
 const TRY_EVERY_MS = 2_000;
 
 /**
- * Recognises a hub that was restored from a backup, or replaced by another one. Such a hub has another uid of
- * kube-system, or its newest resource version is older than one that was seen. The check runs before each watch and
- * every ten seconds, because the watches of a real hub continue after a restore of its etcd and show nothing. If a
- * restored hub was written to until its version passed the one that was seen, the check finds nothing; then the watches
- * find it and call `doubt`.
+ * Detects that the hub was restored from a backup or replaced: the uid of kube-system differs, or
+ * the newest resource version is older than one that was seen. It checks before each watch and
+ * every ten seconds, because the watches of a real hub stay open after a restore of its etcd and
+ * report nothing. If writes after the restore have already passed the seen version, the watches
+ * detect it and call `doubt`.
  */
 export class HubContinuity {
   readonly #options: HubContinuityOptions;
@@ -63,8 +63,9 @@ export class HubContinuity {
   }
 
   /**
-   * Await this before opening a watch: a watch breaks when its hub is restored.
-   * @returns the number of breaks found so far; when it changes, everything that was read before is invalid
+   * Await it before a watch is opened.
+   * @returns the number of detected breaks; after it changes, everything that was read before is
+   * invalid
    * @throws TransientError when the hub does not answer
    */
   async look(): Promise<number> {
@@ -73,14 +74,15 @@ export class HubContinuity {
     return this.#history;
   }
 
-  /** Checks periodically until the signal aborts. */
+  /** Checks until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     let isAway = false;
     while (!signal.aborted) {
-      await sleep(this.#options.clock, isAway ? TRY_EVERY_MS : LOOK_EVERY_MS, signal);
+      await sleep(this.#options.clock, isAway ? TRY_EVERY_MS : PRESENCE_CHECK_INTERVAL_MS, signal);
       if (signal.aborted) return;
       const wasAway = isAway;
-      // When the hub does not answer, the watches end as well, and each one calls `look` before it opens again.
+      // If the hub does not respond, the watches end, too, and the hub is checked before they are
+      // opened again.
       isAway = await this.look().then(
         () => false,
         () => true,
@@ -89,7 +91,10 @@ export class HubContinuity {
     }
   }
 
-  /** Called by a watch that found another history on the hub. Resolves when `onBreak` has been called. */
+  /**
+   * Called by a watch that found another history of the hub. Resolves when all listeners are
+   * notified.
+   */
   async doubt(): Promise<void> {
     const known = this.#history;
     await this.look();
@@ -105,7 +110,7 @@ export class HubContinuity {
 
   async #look(): Promise<void> {
     const { memory } = this.#options;
-    // Read before the request, because the watches may pass its answer while it is in progress.
+    // Read before the request, because the watches may pass its response meanwhile.
     const before = this.#known();
     const now = await this.#position();
     if (now === undefined) return;
@@ -143,7 +148,7 @@ export class HubContinuity {
     );
   }
 
-  /** Undefined if the hub does not report its position. */
+  /** Undefined if the hub does not report it. */
   async #position(): Promise<HubPosition | undefined> {
     const { api, mayListNamespaces } = this.#options;
     try {

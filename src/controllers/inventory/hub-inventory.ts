@@ -33,7 +33,9 @@ export interface InventoryOptions {
   readonly clock: Pick<Clock, 'now'>;
   /** If the hub has not confirmed a kind for this long, every change is held. Default: 5 min. */
   readonly staleAfterMs?: number | undefined;
-  /** The placements to decide: only those marked for Berth, or also those without a mark. Default: `all`. */
+  /**
+   * Which placements are decided: those with Berth's mark, or also unmarked ones. Default `all`.
+   */
   readonly decides?: 'own' | 'all' | undefined;
 }
 
@@ -102,8 +104,8 @@ export class HubInventory {
   }
 
   /**
-   * Reads the published decisions again, because a watch may lag behind the last writes of another process. Does
-   * nothing before the first read.
+   * Reads the published decisions again, because a watch may be behind the last writes of another
+   * process. Does nothing before the first read.
    */
   async readPublished(signal: AbortSignal): Promise<void> {
     const read = [this.placements, this.decisions].filter(({ synced }) => synced);

@@ -5,8 +5,8 @@ import { SCHEDULER_ANNOTATION } from '../../core/publish/approval/publish-annota
 const schedulableOf = new WeakMap<Placement, Placement>();
 
 /**
- * Berth sets the annotation that disables scheduling to keep other schedulers away. This removes it, so that Berth
- * itself decides the placement.
+ * The placement without the annotation that disables scheduling, if Berth itself set it for other
+ * schedulers.
  */
 export function withSchedulingEnabled(placement: Placement): Placement {
   const annotations = placement.metadata.annotations;
@@ -39,8 +39,8 @@ export function withForeignDisabled(placement: Placement): Placement {
 }
 
 /**
- * Whether a placement has neither the mark of Berth nor the annotation that disables scheduling. On a hub with other
- * schedulers it belongs to them.
+ * Whether another scheduler decides the placement: it has no mark of Berth, and scheduling is not
+ * disabled.
  */
 export function isOfOtherScheduler({ metadata: { annotations } }: Placement): boolean {
   return (

@@ -18,8 +18,8 @@ export interface ChangePlace {
 }
 
 /**
- * The objects of a fleet after a change. A change removes objects, then patches objects, then adds or replaces objects.
- * @throws InputError when the change names an object that does not exist, or produces an invalid one
+ * Applies a change to the objects of a fleet: deletions, patches, and added or replaced objects.
+ * @throws InputError when the change names an object that does not exist, or makes one invalid
  */
 export async function changeFleet(
   fleet: readonly SourceObject[],

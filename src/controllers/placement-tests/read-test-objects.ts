@@ -4,7 +4,7 @@ import { objectIdentity, refOf } from '../../core/model/object-ref.ts';
 import { formatLocation } from '../../core/model/source-location.ts';
 import type { SourceObject } from '../../core/model/source-object.ts';
 
-/** The objects of a test, and what is wrong with them. */
+/** The objects of a test, and their problems. */
 export interface TestObjects {
   readonly objects: readonly SourceObject[];
   readonly problems: readonly Problem[];

@@ -34,8 +34,9 @@ export interface RuleTestRun {
 }
 
 /**
- * Plans the change of each case, and compares the verdicts of the guard rules with the expected ones.
- * @returns `problems` when the fleet has errors: no test runs on a fleet with missing objects
+ * Plans the change of each case, and compares the results of the guard rules.
+ * @returns `problems` when the fleet has errors; then nothing is tested, because objects are
+ * missing
  * @throws InputError when the rules cannot be read
  */
 export async function runRuleTest(
@@ -75,7 +76,7 @@ interface Sides {
   readonly head: readonly SourceObject[];
 }
 
-/** Makes the plan that `berth plan` makes without a hub, and judges it in the same way. */
+/** Plans and judges a case like `berth plan` without a hub. */
 function judgeCase(
   { assume = {}, expect }: RuleTestCase,
   { base, head }: Sides,
@@ -98,7 +99,7 @@ function fleetOf(declared: readonly SourceObject[]): {
   return { objects: appliedObjects(declared, undefined), declared };
 }
 
-/** In the order in which `berth plan` applies these flags. */
+/** In the order in which `berth plan` applies its flags. */
 const ASSUMED: readonly WhatIfFlag[] = ['label', 'claim', 'score', 'taint', 'drain', 'lose'];
 
 function assumptionsOf(assume: NonNullable<RuleTestCase['assume']>): readonly WhatIf[] {

@@ -17,7 +17,7 @@ import { runRuleTest } from './run-rule-test.ts';
 
 export interface TestRun {
   readonly cwd: string;
-  /** RFC 3339. The time for tests that name none. */
+  /** RFC 3339; the default time of tests. */
   readonly now: string;
   readonly engine: TestEngine;
   /** The context for rendering ApplicationSets in rule tests. */
@@ -27,12 +27,12 @@ export interface TestRun {
   readonly clockMs: () => number;
 }
 
-/** Runs every test of a file. Errors in the file or its fleet are part of the report. */
+/** Runs every test of a file. Problems of the file or its fleet are part of the report. */
 export async function runTestFile(file: string, run: TestRun): Promise<readonly TestReport[]> {
   const shown = shownPath(file, run.cwd);
   const text = await readFile(file, 'utf8');
   const parsed = parseManifests({ file: shown, text });
-  // Warnings count as well: an expectation with a misspelled name would always pass.
+  // Warnings, too: an expectation with a typo in its name would always pass.
   if (parsed.problems.length > 0)
     return [broken(shown, path.basename(file), parsed.problems.map(testProblemText))];
   const tests = parsed.manifests.filter(({ object: { kind } }) => TEST_KINDS.includes(kind));
@@ -80,7 +80,7 @@ async function runPlacementTest(
   return test.spec.cases.map((one) => runPlacementTestCase(read.snapshot, one, run.engine));
 }
 
-/** A fleet with errors is not tested: with objects missing, no answer would mean anything. */
+/** A fleet with errors is not tested, because missing objects make every result wrong. */
 async function readSnapshot(
   file: string,
   { spec }: PlacementTest,

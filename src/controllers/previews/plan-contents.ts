@@ -18,7 +18,7 @@ import { applyWhatIf, type WhatIf } from '../../core/preview/what-if/apply-what-
 import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import { type ApplicationContext, planApplications } from './plan-applications.ts';
-import { leavePlacementsToOthers, othersNote, withOthersPublished } from './placements-of-others.ts';
+import { leavePlacementsToOthers, otherSchedulersNote, withOthersPublished } from './placements-of-others.ts';
 import { publishedResults } from '../../core/transition/published-results.ts';
 import { completeTransition, type TransitionOptions } from '../../core/transition/transition.ts';
 import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
@@ -126,7 +126,7 @@ export function planContents(input: ContentPlanInput): PlannedContents {
   });
   const isPublishedKnown =
     hub !== undefined || baseSnapshot.decisions.length > 0 || baseSnapshot.placements.length === 0;
-  const notes = [...othersNote(others), ...(isPublishedKnown ? [] : [NOTHING_RECORDED])];
+  const notes = [...otherSchedulersNote(others), ...(isPublishedKnown ? [] : [NOTHING_RECORDED])];
   return { plan: withApplications(plan, [before, side], input, notes), before, after: side };
 }
 

@@ -83,8 +83,9 @@ export class DecisionRecorder {
   }
 
   /**
-   * Publications of several passes share one snapshot if possible. Hashing and storing a snapshot is expensive, in
-   * particular if it contains every page written since the previous one.
+   * Publications of several passes share one snapshot if possible, because computing the digest and
+   * storing a snapshot are expensive, especially with all pages that were written since the
+   * previous one.
    */
   #inputsOf({ placement, result }: PublishedDecision, decided: string): SnapshotDigest | undefined {
     const recorded = this.#recorded?.deref();

@@ -9,7 +9,10 @@ export interface DecisionSnapshotsOptions {
   readonly barrier: Pick<CommitBarrier, 'isHalf'>;
   /** Increases with every change of an object in snapshots, and of the approvals that decisions are judged by. */
   readonly revision: () => number;
-  /** Called when a snapshot turns out to show the hub at one commit, before anything that follows from it is published. */
+  /**
+   * Called when a snapshot proves to show the hub at one commit, before its decisions are
+   * published.
+   */
   readonly onWhole?: (snapshot: Snapshot) => void;
   /** The snapshot that a result was decided in; undefined if it is unknown. */
   readonly snapshotOf: (result: ScheduleResult) => Snapshot | undefined;
@@ -19,8 +22,8 @@ export interface DecisionSnapshotsOptions {
 const NO_REVISION = -1;
 
 /**
- * The snapshots that results were decided from. Tells whether a snapshot showed the hub at one commit, and which
- * clusters it showed as published.
+ * The input snapshots of results: whether they show the hub at one commit, and which decisions were
+ * published in them.
  */
 export class DecisionSnapshots {
   readonly #options: DecisionSnapshotsOptions;
@@ -63,7 +66,7 @@ export class DecisionSnapshots {
     const { barrier, revision } = this.#options;
     if (barrier.isHalf) return 'half';
     if (this.#revisionOf.get(snapshot) !== revision()) return 'overtaken';
-    // The whole commit was applied. Only its last answer was missing.
+    // The commit was applied completely, and only the last response was missing.
     this.#whole.add(snapshot);
     this.#options.onWhole?.(snapshot);
     return 'whole';

@@ -17,8 +17,8 @@ import { METADATA_ONLY } from './object-after-write.ts';
 /** Publications within this time are written in one request. */
 const GATHER_MS = 1_000;
 /**
- * A write reads all records of a namespace. Writing may take at most this share of the time, unless records would wait
- * too long.
+ * A write reads all records of a namespace. Writes may use this fraction of the time, unless the
+ * wait becomes too long.
  */
 const WRITING_SHARE = 1 / 10;
 const MAX_GATHER_MS = 10_000;
@@ -31,7 +31,10 @@ export interface HubRecordsOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly digest: Digest;
-  /** Hash of the record up to which the hub has all records. It is kept across restarts. Default: it is not kept. */
+  /**
+   * Hash of the last record that the hub has together with all earlier ones; kept over restarts.
+   * Default: not kept.
+   */
   readonly through?: {
     readonly get: () => string | undefined;
     readonly set: (hash: string) => void;
@@ -131,7 +134,8 @@ export class HubRecords {
         await api.create(CONFIG_MAP, made, METADATA_ONLY);
         return;
       } catch (error) {
-        // Another leader wrote, or the answer to a write was lost: add to what is there.
+        // Another leader wrote it, or the response of a write was lost: add to the existing
+        // records.
         if (!(error instanceof ConflictError) || !again) throw error;
         return this.#write(namespace, records, false);
       }

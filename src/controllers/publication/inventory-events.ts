@@ -9,7 +9,8 @@ import type { PlacementPublisher } from './placement-publisher.ts';
 import type { PlacementStates } from '../../core/publish/machine/placement-states.ts';
 
 /**
- * Turns watch events into events of placements, and requests a new transition when decisions may depend on the change.
+ * Turns watch events into events of placements, and requests a new transition if decisions may
+ * depend on them.
  */
 export function listenToInventory(
   inventory: HubInventory,
@@ -27,7 +28,7 @@ export function listenToInventory(
     publisher.handle(change.key, { kind: 'placement-changed', change, isInput: () => isInputChange(change) }),
   );
   inventory.decisions.store.onChange((change) => {
-    // Our own decisions are inputs of the next pass, but do not require a pass over their placement.
+    // Our own pages are inputs of the next pass, but do not trigger one for their placement.
     scheduling.request('decisions');
     const { isHeld: isLeader } = leadership;
     for (const key of placementsOf(change)) {

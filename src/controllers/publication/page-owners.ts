@@ -8,11 +8,14 @@ import type { Clock, KubeApi } from '../../core/ports.ts';
 const BELIEVED_FOR_MS = 60_000;
 
 /**
- * The owners of PlacementDecisions: the placement, as OCM sets it, and the namespace. A hub deletes an object when all
- * of its owners are gone. So if a user deletes a placement, its pages stay until Git restores the placement, and no
- * reader sees its clusters disappear. If the placement is gone for good, Berth deletes its pages (`isKeptByNamespace`).
+ * The owners of PlacementDecisions: the placement, as OCM sets it, and the namespace. The garbage
+ * collector deletes an object that has lost all owners. With the namespace as second owner, the
+ * pages of a placement that a user deletes by mistake stay until it is applied from Git again, so
+ * its clusters never disappear. Berth itself deletes the pages of a placement that was removed from
+ * Git (`isKeptByNamespace`).
  *
- * Rejected: a finalizer on the placement. After Berth is uninstalled, nobody could delete the placement.
+ * Rejected: a finalizer on the placement, which would block its deletion after Berth was
+ * uninstalled.
  */
 export class PageOwners {
   readonly #api: Pick<KubeApi, 'list'>;
@@ -31,7 +34,7 @@ export class PageOwners {
     this.#mayListNamespaces = options.mayListNamespaces;
   }
 
-  /** @throws TransientError when the hub does not answer */
+  /** @throws TransientError when the hub does not respond */
   async of({ metadata: { namespace = '', name, uid = '' } }: Placement): Promise<readonly OwnerReference[]> {
     const ownerUid = this.#mayListNamespaces ? await this.#uidOf(namespace) : undefined;
     const placement = {

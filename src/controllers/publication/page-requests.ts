@@ -69,7 +69,7 @@ export class PageRequests {
     }
   }
 
-  /** Deletes the pages of a placement that is gone for good. The namespace, their second owner, would keep them. */
+  /** Deletes the pages of a placement that no longer exists, which the namespace still owns. */
   async deleteKept(pages: readonly KubeObject[]): Promise<void> {
     for (const page of pages)
       if (isKeptByNamespace(page)) await this.#api.delete(PLACEMENT_DECISION, keyOf(page), versionOf(page));

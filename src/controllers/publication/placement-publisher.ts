@@ -35,27 +35,30 @@ export interface PublisherOptions {
   readonly resultOf: (placement: string) => ScheduleResult | undefined;
   /** Called when the newest result is published, held, or cannot be published for now. */
   readonly onRest: (placement: string) => void;
-  /** Whether a placement that is missing on the hub may return: Git declares it, or it is unknown whether Git does. */
+  /**
+   * Whether a placement that is not on the hub may be applied again: Git declares it, or this is
+   * not known yet.
+   */
   readonly mayBeBack: (placement: string) => boolean;
-  /** Whether endpoints answer for the placement. */
+  /** Whether endpoints serve the placement. */
   readonly shown: (placement: string) => boolean;
-  /** Stores the decision and its inputs. Returns the hash of the record. */
+  /** Records the decision and its inputs. @returns the hash of the record */
   readonly record: (entry: PublishedDecision) => string;
   readonly emit: (happening: ControllerEventBody) => void;
-  /** Called with what is published after each complete pass. */
+  /** Called after each complete pass with the published clusters. */
   readonly onSettled: (placement: string, pages: readonly SettledPage[]) => void;
-  /** Called for each write of a page that the hub confirmed. */
+  /** Called for each confirmed write of a page. */
   readonly onPageWritten?: ((written: PageWritten) => void) | undefined;
   readonly decideAgain: (cause: 'decisions' | 'inputs', placement: string) => void;
   readonly lookAgain: (placement: string) => void;
 }
 
-/** A placement that has not returned after this time is checked again. */
+/** When a deleted placement that Git declares is checked again. */
 const BACK_RECHECK_MS = 5_000;
 
 /**
- * Applies the actions of each placement's state machine, and sends the outcomes back to it. It makes no decision
- * itself.
+ * Applies the actions of each placement's state machine, and sends the responses to it as events.
+ * It decides nothing itself.
  */
 export class PlacementPublisher {
   readonly #options: PublisherOptions;
@@ -83,8 +86,9 @@ export class PlacementPublisher {
   }
 
   /**
-   * Handles a placement that is deleted, or being deleted. If Git declares it, Berth applies it again; until then its
-   * pages stay, and endpoints continue to answer. Otherwise its pages are deleted.
+   * Handles a placement that is deleted or being deleted. If Git declares it, it is applied again;
+   * until then its pages stay, and endpoints serve it. The pages of every other placement are
+   * deleted.
    */
   async #gone(key: string): Promise<ReconcileOutcome> {
     const { facts, requests, onRest, onSettled, mayBeBack, shown } = this.#options;
@@ -112,7 +116,7 @@ export class PlacementPublisher {
     return predictOutcome(states.of(key), facts.of(key, placement, result), result, clock.now());
   }
 
-  /** Sends the first event and then the outcome of each action to the state machine, until the pass ends. */
+  /** Sends the event and then each response to the state machine, until the pass ends. */
   #pass(key: string, first: PlacementEvent): Promise<PassEnd> {
     return new Promise((resolve) => {
       const carryOut = (actions: readonly PlacementAction[]): void => {
@@ -142,7 +146,7 @@ export class PlacementPublisher {
     return states.step(key, event, clock.now());
   }
 
-  /** Applies the action, or starts it. If it is started, its outcome follows later. */
+  /** Applies the action, or starts it, in which case the response follows later. */
   #begin(key: string, action: PlacementAction): Promise<PlacementEvent> | undefined {
     const { publicationJournal, previousRecords, approvals, onSettled, decideAgain, lookAgain } =
       this.#options;

@@ -18,16 +18,15 @@ export interface PlanApprovalStore {
 }
 
 /**
- * Remembers the plans that the commits being followed were approved with. `core/publish/approval/pending-plans.ts`
- * explains what they mean.
+ * Stores the approved plans of the followed commits; see `core/publish/approval/pending-plans.ts`.
  */
 export class PlanApprovals {
   readonly #store: PlanApprovalStore;
   readonly #clock: Clock;
   readonly #sources: readonly string[];
   /**
-   * By source and placement: the plans that the next commit withdraws or replaces. Until the hub follows that commit,
-   * earlier decisions are judged by the withdrawn plan.
+   * By source and placement: the plans that a commit withdraws or replaces while it is being
+   * applied. Until the hub follows that commit, earlier decisions are judged by the withdrawn plan.
    */
   readonly #withdrawn = new Map<string, ReadonlyMap<string, PendingPlan>>();
   readonly #listeners = new Set<(placement: string) => void>();
@@ -40,8 +39,9 @@ export class PlanApprovals {
   }
 
   /**
-   * Increases when a commit is read that adds, replaces or withdraws an approval, and when the hub follows a commit
-   * that replaces or withdraws one. Earlier decisions may then have to change.
+   * Increases when a commit with a new, replaced or withdrawn approval is read, and when the hub
+   * follows one that replaces or withdraws an approval. Earlier results may then be judged
+   * differently.
    */
   get revision(): number {
     return this.#revision;
@@ -62,7 +62,7 @@ export class PlanApprovals {
     this.#revision += 1;
   }
 
-  /** The hub follows what was read, as far as that was possible. */
+  /** The hub follows the commit that was read, as far as possible. */
   followed(source: string): void {
     const nowMs = this.#clock.now();
     const placements = Object.keys(this.#store.get(source)?.pending ?? {});
@@ -74,8 +74,8 @@ export class PlanApprovals {
   }
 
   /**
-   * Calls the listener with a placement (`namespace/name`) when the hub follows a commit that withdraws or replaces its
-   * approval. What the plan held may then be published.
+   * Called with a placement (`namespace/name`) when the hub follows a commit that withdraws or
+   * replaces its approval.
    */
   onWithdrawn(listener: (placement: string) => void): void {
     this.#listeners.add(listener);

@@ -1,6 +1,6 @@
 import type { Logger } from '../../core/ports.ts';
 import type { DecisionRecord } from '../../core/publish/record/decision-record.ts';
-import type { PastRecords } from '../../core/publish/machine/state/placement-facts.ts';
+import type { PreviousProcessRecords } from '../../core/publish/machine/state/placement-facts.ts';
 
 /** The records of the previous process, until the placements have been compared with them. */
 export class PreviousRecords {
@@ -29,7 +29,7 @@ export class PreviousRecords {
   }
 
   /** @param placement `namespace/name` */
-  of(placement: string): PastRecords {
+  of(placement: string): PreviousProcessRecords {
     const [newest, oldestAtMs, areReadable] = [
       this.#newest.get(placement),
       this.#oldestAtMs,

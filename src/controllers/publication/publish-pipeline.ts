@@ -58,7 +58,7 @@ export interface PipelineOptions {
   readonly journal: TransitionJournal;
   /** The records of a process that was killed. */
   readonly previousRecords: PreviousRecords;
-  /** Whether the hub was restored from a backup, so that it may show less than what was published last. */
+  /** Whether the hub was restored from a backup, so that it may be older than the last publication. */
   readonly isHubRestored: () => boolean;
   readonly publishedPlacements: PublishedPlacements;
   readonly budgetOf: (placement: Placement) => RemovalBudget;
@@ -66,9 +66,9 @@ export interface PipelineOptions {
   readonly barrier: CommitBarrier;
   /** Placements of sources that another tool applies. Default: none. */
   readonly observed?: DeclaredPlacements | undefined;
-  /** Placements of all sources. If one of them is deleted on the hub, Berth applies it again. */
+  /** Placements of all sources. One that is missing on the hub is applied again. */
   readonly declared: DeclaredPlacements;
-  /** Whether this process may list namespaces. With this right, pages stay when a user deletes their placement. */
+  /** Whether this process has the right: pages then survive the deletion of their placement. */
   readonly mayListNamespaces: boolean;
   /** Decides placements. Each result is computed when it is requested. */
   readonly decide: (snapshot: Snapshot) => ResultGenerator;
@@ -126,8 +126,8 @@ export class PublishPipeline {
     barrier.onWhole(() => {
       for (const key of this.#states.waitingForCommit) this.#publisher.handle(key, { kind: 'commit-whole' });
     });
-    // Git decides whether the pages of a deleted placement stay. An existing placement waits until the hub shows the
-    // whole commit.
+    // Git decides whether the pages of a deleted placement stay. An existing one waits until the
+    // hub shows the complete commit.
     declared.onChange((key) => {
       if (inventory.placements.store.get(key) === undefined) this.queue.add(key);
     });
@@ -206,10 +206,7 @@ export class PublishPipeline {
     ];
   }
 
-  /**
-   * Resolves after the first pass over everything that exists at the start. If another process leads, it resolves as
-   * soon as that is known.
-   */
+  /** Resolves after the first pass over everything; as soon as that is known, if another process leads. */
   async whenSettled(signal: AbortSignal): Promise<void> {
     const { inventory, clock } = this.#options;
     await inventory.whenSynced(signal);

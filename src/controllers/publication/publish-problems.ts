@@ -7,7 +7,7 @@ const MAX_NAMED = 10;
 export class PublishProblems {
   readonly #failed = new Map<string, string>();
 
-  /** A lost race is not a problem: the placement is read and written again at once. */
+  /** A conflict is not a problem: the placement is read and written again immediately. */
   failed(placement: string, error: unknown): void {
     if (!(error instanceof ConflictError)) this.#failed.set(placement, errorText(error));
   }

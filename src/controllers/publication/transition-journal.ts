@@ -8,7 +8,7 @@ import {
   unionOfMoves,
 } from '../../core/transition/unfinished-transition.ts';
 
-/** Stores the moves of the last transition. */
+/** The store of the moves of the last transition. */
 export interface TransitionStore {
   get(key: string): readonly PlacementMove[] | undefined;
   /** Resolves when the state is durable. */
@@ -19,9 +19,9 @@ export interface TransitionStore {
 const LAST = 'last';
 
 /**
- * Allows a transition that a crash interrupted to start again from the same state, and so to end with the same result.
- * The moves of a transition are stored before the first write. The first transition that the next process publishes
- * starts from the pages as they were before these moves.
+ * Makes an interrupted transition repeatable, with the same result. Its moves are stored before the
+ * first write; the first transition of the next process starts from the pages as they were before
+ * these writes.
  */
 export class TransitionJournal {
   readonly #memory: TransitionStore;
@@ -50,9 +50,9 @@ export class TransitionJournal {
   }
 
   /**
-   * A transition that started from the hub at one commit has ended, and its moves are about to be published. Resolves
-   * when they are stored.
-   * @param moved includes the moves of earlier transitions that are not published yet
+   * Called when a transition from the hub at one commit has ended, before its moves are published.
+   * Resolves when the moves are stored. @param moved all moves that are not published yet,
+   * including those of earlier transitions
    */
   async begin(moved: Transition['moved']): Promise<void> {
     this.#unfinished = undefined;
@@ -60,8 +60,9 @@ export class TransitionJournal {
   }
 
   /**
-   * A transition has ended that may have started from a half-applied commit, so perhaps none of its moves will be
-   * published. Unfinished moves stay unfinished. Resolves when all moves that may be published are stored.
+   * Called when a transition has ended that possibly started from a partly applied commit, so that
+   * perhaps none of its moves are published. Unfinished moves stay unfinished. Resolves when the
+   * moves are stored.
    */
   async beginOnHalf(moved: Transition['moved']): Promise<void> {
     await this.#keep(unionOfMoves(this.#unfinished ?? [], placementMovesOf(moved)));

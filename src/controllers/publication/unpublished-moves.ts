@@ -4,9 +4,9 @@ import type { MovedPlacement, Transition } from '../../core/transition/transitio
 import { withPublishedClusters } from '../../core/transition/with-published-clusters.ts';
 
 /**
- * The moves of transitions that the hub does not show yet. A hub may need more time to write a thousand pages than the
- * next commit needs to arrive. The next transition then starts from what will be published, not from the part that is
- * already written.
+ * Moves of transitions that the hub does not show yet. Writing a thousand pages may take longer
+ * than the time until the next commit, so the next transition starts from the decisions that will
+ * be published, not from the part that is written.
  */
 export class UnpublishedMoves {
   /** By `namespace/name` of the placement. */
@@ -14,9 +14,9 @@ export class UnpublishedMoves {
   #waiting: { readonly start: Snapshot; readonly moved: Transition['moved'] } | undefined;
 
   /**
-   * A transition has ended that may have started from a half-applied commit, so perhaps none of its moves will be
-   * published.
-   * @returns all moves that would then be in progress, each from what is published to what would be published
+   * Called when a transition has ended that possibly started from a partly applied commit, so that
+   * perhaps none of its moves are published. @returns all moves that would then be unpublished,
+   * each from the published to the decided clusters
    */
   wait({ moved }: Pick<Transition, 'moved'>, start: Snapshot): ReadonlyMap<string, MovedPlacement> {
     this.#waiting = { start, moved };
@@ -32,8 +32,8 @@ export class UnpublishedMoves {
   }
 
   /**
-   * A transition has ended, and its moves are about to be published.
-   * @returns all moves in progress, each from what is published to what will be published
+   * Called when a transition has ended, before its moves are published. @returns all unpublished
+   * moves, each from the published to the decided clusters
    */
   begin({ moved }: Pick<Transition, 'moved'>): ReadonlyMap<string, MovedPlacement> {
     this.#waiting = undefined;

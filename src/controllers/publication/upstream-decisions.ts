@@ -11,8 +11,9 @@ import type { HubInventory } from '../inventory/hub-inventory.ts';
 import type { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
 
 /**
- * Another process decides: OCM's controller (`schedule: upstream`), or the Berth leader while this process is a
- * standby. What the PlacementDecisions contain counts as published once it has not changed for a while.
+ * Reads decisions of another process: OCM's controller (`schedule: upstream`), or the leader while
+ * this process is a standby. PlacementDecisions count as published when they have not changed for a
+ * while.
  */
 export class UpstreamDecisions {
   readonly queue: WorkQueue;

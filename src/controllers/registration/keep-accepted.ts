@@ -17,7 +17,7 @@ import {
   type ObjectWrite,
   planAcceptance,
 } from '../../core/registration/acceptance/plan-acceptance.ts';
-import type { WantedObject } from '../../core/registration/acceptance/cluster-objects.ts';
+import type { DesiredObject } from '../../core/registration/acceptance/cluster-objects.ts';
 import { acceptanceFailed, CLUSTER_CONDITIONS } from '../../core/registration/cluster-conditions.ts';
 import { API_RESOURCE_FINALIZER, CLUSTER_NAME_LABEL } from '../../core/registration/names.ts';
 import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
@@ -91,7 +91,7 @@ export class KeepAccepted implements RegistrationController {
     return object as ManagedCluster | undefined;
   }
 
-  #find({ kind, object }: WantedObject): KubeObject | undefined {
+  #find({ kind, object }: DesiredObject): KubeObject | undefined {
     const reflector = kind === NAMESPACE ? this.#namespaces : this.#own.get(kind.kind);
     return reflector?.store.get(namespacedName(object.metadata));
   }
@@ -111,7 +111,7 @@ export class KeepAccepted implements RegistrationController {
       try {
         await this.#write(write);
       } catch (error) {
-        // The other objects are tried as well. An error other than a refusal repeats the whole pass.
+        // The others are tried, too; an error other than a refusal repeats the complete pass.
         if (!(error instanceof InputError)) throw error;
         failures.push(error);
       }

@@ -1,11 +1,11 @@
 import { InputError } from '../../core/errors.ts';
-import type { EventNews } from '../../core/model/kind/event.ts';
+import type { EventContent } from '../../core/model/kind/event.ts';
 import { EVENT } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { clusterEvent } from '../../core/registration/cluster-event.ts';
 import type { RegistrationOptions } from './registration-options.ts';
 
-interface HubNews extends EventNews {
+interface HubNews extends EventContent {
   readonly reason: 'ManagedClusterAccepted' | 'ManagedClusterDenied' | 'AvailableUnknown';
 }
 

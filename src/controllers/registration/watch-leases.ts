@@ -8,15 +8,15 @@ import { CLUSTER_CONDITIONS } from '../../core/registration/cluster-conditions.t
 import {
   continuePresence,
   type HubPresence,
-  LOOK_EVERY_MS,
+  PRESENCE_CHECK_INTERVAL_MS,
 } from '../../core/registration/health/hub-presence.ts';
 import {
   graceMs,
   isKnownSilent,
   judgeClock,
   judgeLease,
-  type LeaseSeen,
-  seeLease,
+  type ObservedLease,
+  observeLease,
 } from '../../core/registration/health/judge-lease.ts';
 import { CLUSTER_LEASE, CLUSTER_NAME_LABEL } from '../../core/registration/names.ts';
 import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
@@ -37,7 +37,7 @@ export class WatchLeases implements RegistrationController {
   readonly #options: RegistrationOptions;
   readonly #clusters: Reflector;
   readonly #leases: Reflector;
-  readonly #seen = new Map<string, LeaseSeen>();
+  readonly #seen = new Map<string, ObservedLease>();
   #presence: HubPresence | undefined;
 
   constructor(options: RegistrationOptions) {
@@ -67,7 +67,7 @@ export class WatchLeases implements RegistrationController {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       this.#look();
-      await sleep(this.#options.clock, LOOK_EVERY_MS, signal);
+      await sleep(this.#options.clock, PRESENCE_CHECK_INTERVAL_MS, signal);
     }
   }
 
@@ -134,7 +134,7 @@ export class WatchLeases implements RegistrationController {
     const { clock } = this.#options;
     const key = leaseKey(namespace);
     const now = { wallMs: clock.now(), monotonicMs: clock.monotonicMs() };
-    this.#seen.set(key, seeLease(this.#seen.get(key), lease, now));
+    this.#seen.set(key, observeLease(this.#seen.get(key), lease, now));
   }
 
   async #createLease(cluster: string): Promise<void> {

@@ -14,8 +14,8 @@ import { parentOfSource } from '../../core/sync/apply-set.ts';
 import { RELEASE_WRITE, type Release } from './release.ts';
 
 /**
- * Releases a held decision. @throws InputError `release.placement`, `release.not-held`, `release.token`; the errors of
- * the hub
+ * Releases a held decision. @throws InputError `release.placement`, `release.not-held`,
+ * `release.token`, or errors of the hub
  */
 export async function releasePlacement(
   hub: KubeApi,
@@ -29,10 +29,12 @@ export async function releasePlacement(
 }
 
 /**
- * Releases held deletions of a source. The controller writes what is held to the ApplySet parent of the source.
+ * Releases held deletions of a source. The controller writes held deletions to the ApplySet parent
+ * of the source.
  * @param from the source, and the namespace of the controller's objects
- * @returns whether the hub shows that these deletions are held; controllers of older versions do not write it
- * @throws InputError `release.source`, `release.not-held`, `release.token`; the errors of the hub
+ * @returns whether the hub shows that these deletions are held; controllers of older versions do
+ * not write it
+ * @throws InputError `release.source`, `release.not-held`, `release.token`, or what the hub throws
  */
 export async function releaseDeletions(
   hub: KubeApi,
@@ -62,7 +64,7 @@ export async function releaseDeletions(
   return { isShown: held !== undefined };
 }
 
-/** An outdated token would silently have no effect, so it is an error. */
+/** An outdated token would have no effect, so it is reported. */
 function requireHeld(placement: Placement | undefined, subject: string, token: string): void {
   if (placement === undefined)
     throw new InputError('does not exist on the hub', { code: 'release.placement', subject });

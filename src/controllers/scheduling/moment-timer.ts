@@ -1,8 +1,14 @@
 import type { Clock } from '../../core/ports.ts';
 
-/** The clock is checked at least this often, because timers do not notice that it was set or that the machine slept. */
+/**
+ * Maximum interval of checking the time, because timers do not notice that the clock was set or
+ * that the machine slept.
+ */
 const LOOK_MS = 15_000;
-/** A moment in the past is reported after this time, so that a caller which sets it again at once does not spin. */
+/**
+ * Minimum delay of a report, so that a caller which sets the same time again does not loop without
+ * a pause.
+ */
 const SOON_MS = 100;
 
 /** Calls back when the wall clock reaches a moment, also if the clock jumps there. */

@@ -11,18 +11,21 @@ import { MomentTimer } from './moment-timer.ts';
 
 export interface SchedulingOptions {
   readonly clock: Clock;
-  /** The current state of everything that decisions depend on. */
+  /** The current snapshot of all inputs of decisions. */
   readonly snapshot: () => Snapshot;
-  /** Computes what will be published from what is published in a snapshot. Yields after each decided placement. */
+  /** Computes a transition from a snapshot; yields after each decided placement. */
   readonly transition: (snapshot: Snapshot) => Generator<void, Transition>;
   /** Receives every result of a transition before it is used. */
   readonly onEach: (decided: DecidedResult) => void;
   /** Awaited before the results of a transition, which started from `start`, go to the publisher. */
   readonly beforePublishing?: (transition: Transition, start: Snapshot) => Promise<void>;
-  /** Resolves when nothing is being published and the snapshot shows what was published. */
+  /** Resolves when no publication is pending and the snapshot shows all published decisions. */
   readonly whenPublished: () => Promise<void>;
   readonly onResult: (decision: ChangedDecision) => void;
-  /** Whether a commit is being applied to the hub. Placements that it changes are then decided first. Default: never. */
+  /**
+   * Whether a commit is being applied to the hub; its changes are then decided first. Default:
+   * never.
+   */
   readonly isFollowing?: () => boolean;
   /** Enqueues a placement (`namespace/name`) for the publisher. */
   readonly enqueue: (key: string) => void;
@@ -39,7 +42,7 @@ export interface DecidedResult {
   readonly start: Snapshot;
 }
 
-/** A result that differs from the previous one, and the snapshot that it was made from. */
+/** A result that differs from the previous one, and its inputs. */
 export interface ChangedDecision {
   readonly key: string;
   readonly result: ScheduleResult;
@@ -67,9 +70,10 @@ const MAX_BROKEN_OFF = 8;
 const MAX_BROKEN_OFF_MS = 5_000;
 
 /**
- * Makes a transition whenever something changed that decisions may depend on. Nothing of a transition is published
- * before its end, because decisions depend on each other and an early one may still change. A long transition yields to
- * the rest of the process. If a placement changes meanwhile, the transition is interrupted and starts again.
+ * Computes a transition whenever an input of decisions changed. No decision is published before the
+ * transition ends, because decisions depend on each other, and an early result may change until the
+ * end. A transition over many placements yields to the rest of the process; when a placement
+ * changes meanwhile, it is interrupted and restarted.
  */
 export class SchedulingLoop {
   readonly #options: SchedulingOptions;
@@ -128,8 +132,8 @@ export class SchedulingLoop {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    // Not AbortSignal.any: what it creates stays attached to a signal as long as that lives, and this signal lives as
-    // long as the process.
+    // Not AbortSignal.any: its results are referenced by the source signal until that is collected,
+    // and this signal lives as long as the process.
     const stop = (): void => [this.#newer, this.#atOnce, this.#ended].forEach((waited) => waited.abort());
     signal.addEventListener('abort', stop, { once: true });
     await this.#loop(signal).finally(() => signal.removeEventListener('abort', stop));
@@ -147,7 +151,7 @@ export class SchedulingLoop {
       if (signal.aborted) break;
       const touched = new Set(this.#touched);
       if (this.#dirty === 'decisions' && touched.size === 0 && this.#unstable.length > 0) {
-        // They would only continue to change each other.
+        // These placements would keep changing each other.
         this.#dirty = 'no';
         continue;
       }
@@ -164,7 +168,8 @@ export class SchedulingLoop {
     const nowMs = this.#options.clock.now();
     if (Math.abs(nowMs - this.#newerAtMs) >= COALESCE_MS) this.#atOnce.abort();
     this.#newerAtMs = nowMs;
-    // Each call creates an error with its stack, even if the signal is already aborted. That adds up in a list of thousands.
+    // Each call creates an error with a stack, even if nothing is left to abort, which is expensive
+    // for thousands of calls.
     if (!this.#newer.signal.aborted) this.#newer.abort();
   }
 
@@ -172,7 +177,7 @@ export class SchedulingLoop {
   async #pause(): Promise<void> {
     const { clock } = this.#options;
     const { passes, sinceMs } = this.#brokenOff;
-    // Interrupted passes are wasted work. The longer a series of interruptions lasts, the longer the pause.
+    // Repeatedly interrupted transitions are wasted work, so the wait grows with each one.
     const isStorm = passes > 1;
     const stormMs = isStorm ? Math.abs(clock.now() - sinceMs) : 0;
     const atMostMs = Math.min(MAX_COALESCE_MS, Math.max(COALESCE_MS, 2 * this.#tookMs, stormMs));
@@ -285,7 +290,8 @@ export class SchedulingLoop {
     let againAtMs = this.#nextScoreEnd.after(start) ?? Infinity;
     for (const { requeueAtMs = Infinity } of results.values()) againAtMs = Math.min(againAtMs, requeueAtMs);
     this.#expiry.arm(againAtMs);
-    // The first pass does the urgent work. When its results are published, the second one prepares the engine for changes.
+    // The first pass makes the decisions; the second one, after they are published, prepares the
+    // engine for incremental changes.
     if (this.#passes === 1) this.request('decisions');
   }
 

@@ -22,8 +22,8 @@ export async function readLastGood(
 }
 
 /**
- * Writes the new revision first, then the annotation that names it, and then deletes the old revision. A crash in
- * between leaves a last good template.
+ * Creates the new revision, then sets the reference, then deletes the old one, so that a last good
+ * template exists at any time.
  */
 export async function recordLastGood(
   hub: KubeApi,

@@ -81,7 +81,9 @@ export class ReplicaSetReconciler {
     return yieldMs === undefined ? this.#deploy(replicaSet) : this.#yield(replicaSet, yieldMs);
   }
 
-  /** Another controller also writes the replica set. Reports this once in the status, and leaves the replica set alone. */
+  /**
+   * Another controller also writes the replica set: reports it once, and stops writing its status.
+   */
   async #yield(replicaSet: ManifestWorkReplicaSet, afterMs: number): Promise<ReconcileOutcome> {
     const key = namespacedName(replicaSet.metadata);
     if (!this.#told.has(key)) {

@@ -37,7 +37,7 @@ export interface WorkControllersOptions {
 }
 
 export interface WorkControllers {
-  /** Resolves when all kinds have been listed and all objects have been reconciled once. */
+  /** Resolves when all kinds have been listed and the first pass is complete. */
   whenIdle(): Promise<void>;
   /** What fails at the moment, as text for users. Berth retries all of it. */
   warnings(): readonly string[];
@@ -126,7 +126,7 @@ function tellingOfRivals(failing: FailingReplicaSets, onError: WorkControllersOp
   };
 }
 
-/** Objects that are already in the cache are enqueued, too: it may have been filled before. */
+/** Objects that are already in the cache are enqueued now. */
 function enqueueOnChange(inventory: WorkInventory, replicaSets: WorkQueue, completed: WorkQueue): void {
   const addAll = (keys: readonly string[]): void => {
     for (const key of keys) replicaSets.add(key);
@@ -149,7 +149,7 @@ function enqueueOnChange(inventory: WorkInventory, replicaSets: WorkQueue, compl
   inventory.decisions.store.onChange((change) => addAll(inventory.replicaSetsOf(change, 'decision')));
 }
 
-/** Templates can refer to labels and claims, but not to heartbeats and conditions. */
+/** Templates can use labels and claims, but not heartbeats and conditions. */
 function valuesChanged({ before, after }: ObjectChange): boolean {
   const values = (object: ObjectChange['after']): string => {
     const cluster = object as unknown as ManagedCluster | undefined;

@@ -39,7 +39,7 @@ const REPLICA_SETS_BY_PLACEMENT: IndexDefinition = {
   keysOf: placementKeys,
 };
 
-/** What the work controllers read of the hub: a view of the cache of the process, with the indexes that they need. */
+/** The hub as the work controllers see it: an indexed view of the cache of the process. */
 export class WorkInventory {
   readonly replicaSets: Reflector;
   readonly works: Reflector;
@@ -67,7 +67,10 @@ export class WorkInventory {
     return [this.replicaSets, this.works, this.placements, this.decisions, this.clusters];
   }
 
-  /** Kinds that the hub refuses to list or watch. The controllers do nothing until each kind has been listed once. */
+  /**
+   * Kinds that the hub refuses to list. The controllers do nothing until each kind has been listed
+   * once.
+   */
   warnings(): readonly string[] {
     return this.reflectors.flatMap(({ kind, failure, synced }) => {
       if (failure === undefined) return [];

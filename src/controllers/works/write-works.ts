@@ -71,7 +71,10 @@ async function createWork(work: ManifestWork, options: WriteWorksOptions): Promi
   }
 }
 
-/** The name is derived, so an existing work is the one that was just created, unless another owner took the name. */
+/**
+ * Names are deterministic: an existing work is the one that was just created, unless another owner
+ * uses the name.
+ */
 async function expectOurs(work: ManifestWork, options: WriteWorksOptions, cause: BerthError): Promise<void> {
   const { name, namespace = '', labels } = work.metadata;
   const live = await options.hub.get(MANIFEST_WORK, { namespace, name });

@@ -17,7 +17,7 @@ import {
 import { grant, type Permission } from './permission.ts';
 import { RECORDS_NAME } from '../publish/record/compact-record.ts';
 
-/** The OCM kinds that a source may hold: Berth applies them and deletes them when they left Git. */
+/** The OCM kinds in sources: Berth applies them, and deletes objects that were removed from Git. */
 const GIT_KINDS: readonly KindInfo[] = [
   MANAGED_CLUSTER,
   MANAGED_CLUSTER_SET,
@@ -164,7 +164,7 @@ export function namespaceLookup(namespace: string): readonly Permission[] {
   }));
 }
 
-/** What applying takes of a kind, and deleting what left Git. */
+/** The verbs to apply objects of a kind, and to delete those that were removed from Git. */
 export const APPLYING: Pick<Permission, 'verbs' | 'why'> = {
   verbs: ['list', 'create', 'patch', 'delete'],
   why: 'list: Berth compares the hub with Git; create, patch: it applies objects by server-side apply; delete: it deletes objects that left Git.',

@@ -40,7 +40,7 @@ export interface ControllerDuties {
   readonly schedule: 'berth' | 'upstream';
   readonly works: boolean;
   readonly embedded: boolean;
-  /** Absent: Argo CD is left alone. */
+  /** Absent: no access to Argo CD. */
   readonly argocd?:
     | {
         readonly namespace: string;
@@ -50,13 +50,16 @@ export interface ControllerDuties {
         readonly pull: boolean;
       }
     | undefined;
-  /** Absent: registration is left to others. */
+  /** Absent: another controller handles registration. */
   readonly registration?: { readonly duties: readonly RegistrationDuty[] } | undefined;
-  /** Absent: the hub asks no webhooks of Berth. */
+  /** Absent: Berth serves no admission webhooks. */
   readonly admission?: object | undefined;
   /** Name of the Lease of the leader election. Absent: leader election is off. */
   readonly lease?: string | undefined;
-  /** Kinds that sources list beside those of OCM and namespaces, with the resources that are known. Absent: none. */
+  /**
+   * Additional kinds of sources, besides those of OCM and namespaces, with their resources if
+   * known. Absent: none.
+   */
   readonly kinds?: ListedPermissions | undefined;
   /** Secrets with the credentials of sources. */
   readonly secrets: readonly { readonly namespace: string; readonly name: string }[];

@@ -29,7 +29,7 @@ export interface Dependents
   readonly works: readonly Pick<ManifestWork, 'metadata'>[];
 }
 
-/** Kinds whose deletion takes clusters or works from other objects. */
+/** Kinds whose deletion removes clusters or works of other objects. */
 const WEIGHED_KINDS = [
   MANAGED_CLUSTER,
   MANAGED_CLUSTER_SET,

@@ -4,14 +4,14 @@ import type { Logger } from '../../core/ports.ts';
 
 /** Tokens, secrets and certificates are small. A larger file is the wrong one. */
 const MAX_BYTES = 1024 * 1024;
-/** How long `current` answers without reading the file. */
+/** How long `current` returns the cached value. */
 const FRESH_MS = 1_000;
 
 export interface SecretFileOptions<T> {
   readonly file: string;
-  /** What the file contains, for the log: `plugin tokens`. */
+  /** What the file contains, for log messages: `plugin tokens`. */
   readonly what: string;
-  /** The effect while the file cannot be used, for the log: `no token is valid`. */
+  /** The effect of an unusable file, for log messages: `no token is valid`. */
   readonly without: string;
   /** @throws InputError when the text is invalid */
   readonly parse: (text: string) => T;
@@ -19,9 +19,10 @@ export interface SecretFileOptions<T> {
 }
 
 /**
- * The content of a file that decides about access. Changes are found by content, not by time stamp, because a file
- * system may give two versions the same time and size. A file that is missing, unreadable or invalid has no value, so
- * that access is denied until it can be read again. Each change is logged once, without the content.
+ * The content of a file with credentials. Changes are detected by content, not by time stamps,
+ * because two versions may have the same time and size. A missing, unreadable or broken file has no
+ * value, so that its user denies access, until it can be read again. Each change is logged once,
+ * without the content.
  */
 export class SecretFile<T> {
   readonly #options: SecretFileOptions<T>;
@@ -32,13 +33,13 @@ export class SecretFile<T> {
   #stamp = '';
   #checkedMs = Number.NEGATIVE_INFINITY;
 
-  /** Reads the file at once. `problem` then says why there is no value. */
+  /** Reads the file immediately; `problem` tells why there is no value. */
   constructor(options: SecretFileOptions<T>) {
     this.#options = options;
     this.#read();
   }
 
-  /** The last value; undefined if the file could not be used. */
+  /** The last value; undefined while the file cannot be used. */
   get value(): T | undefined {
     return this.#value;
   }
@@ -48,20 +49,22 @@ export class SecretFile<T> {
     return this.#problem;
   }
 
-  /** For a file that may not exist yet. @throws InputError `problem`, unless the file is only missing */
+  /**
+   * For files that may not exist yet. @throws InputError `problem`, unless the file is only missing
+   */
   valueOrMissing(): T | undefined {
     if (this.#problem !== undefined && this.#problem.code !== 'file.missing') throw this.#problem;
     return this.#value;
   }
 
-  /** Grows with every change of the value. */
+  /** Increases with every change of the value. */
   get revision(): number {
     return this.#revision;
   }
 
   /**
-   * The value. The file is read again if the last read is a second old, or lies in the future because the clock was set
-   * back.
+   * The value, read again if the last read is a second old, or in the future because the clock was
+   * set back.
    */
   current(nowMs: number): T | undefined {
     const ageMs = nowMs - this.#checkedMs;
@@ -84,12 +87,12 @@ export class SecretFile<T> {
     return changed;
   }
 
-  /** Reads the file again only if the file system shows a change, which is cheap enough for every request. */
+  /** The same, but only if the file's time or size changed: cheap enough for every request. */
   checkIfTouched(): boolean {
     return stampOf(this.#options.file) !== this.#stamp && this.check();
   }
 
-  /** Accepts the present content without a log entry, for a process that wrote the file itself. */
+  /** Accepts the content that this process has written itself, without a log message. */
   accept(): void {
     this.#read();
   }
@@ -107,7 +110,7 @@ export class SecretFile<T> {
       const wasThere = this.#value !== undefined;
       this.#problem = error instanceof BerthError ? error : unreadable(file, error);
       this.#value = undefined;
-      // An invalid text is parsed again, because the reason may lie outside of it.
+      // An unusable text is parsed again, because the cause may be outside of the file.
       this.#text = undefined;
       if (!wasThere) return false;
     }

@@ -1,13 +1,12 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 
-/** The errors of file systems that cannot sync a directory. Nothing more can be done there. */
+/** Error codes of file systems that cannot sync a directory, which are ignored. */
 const UNSUPPORTED = new Set(['EINVAL', 'EPERM', 'ENOTSUP']);
 
 /**
- * Resolves when the entries of the directory are on disk: a file that was created, renamed or removed stays so after a
- * power failure.
- * @throws the errors of the file system, unless it cannot sync directories at all
+ * Syncs a directory, so that created, renamed and removed files stay so after a power failure.
+ * @throws errors of the file system, unless it cannot sync directories at all
  */
 export async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, 'r');
@@ -20,7 +19,7 @@ export async function syncDirectory(directory: string): Promise<void> {
   }
 }
 
-/** The synchronous version, for callers that must not yield in between. */
+/** The same, synchronously. */
 export function syncDirectoryNow(directory: string): void {
   const handle = openSync(directory, 'r');
   try {

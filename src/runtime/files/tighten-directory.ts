@@ -6,10 +6,11 @@ import { PRIVATE_DIRECTORY_MODE } from './private-mode.ts';
 const OTHERS = 0o077;
 
 /**
- * Creates a data directory, or removes the rights of other users from an existing one, because an older version or
- * another tool may have left it open. Nothing is checked below a directory that no other user may enter.
- * @param isOwnWrite whether an entry of the directory belongs to Berth; other entries keep their modes. A directory
- *   with foreign folders in it (`/tmp`, a home) stays open, and only Berth's entries are closed
+ * Creates a data directory, or removes the rights of other users from an existing one: an older
+ * version, or another tool, may have left it open. Below a directory that no other user may enter,
+ * nothing is checked.
+ * @param isOwn whether an entry of the directory is Berth's; other entries keep their modes. A
+ * directory with other folders (`/tmp`, a home) stays open, and only Berth's entries are closed
  */
 export async function tightenDirectory(
   dataDir: string,
@@ -44,15 +45,15 @@ interface Changed {
 }
 
 async function tightenTree(path: string, changed: Changed): Promise<void> {
-  // The folder comes first, because then no other user can reach its content.
+  // The folder first: then no other user can reach its entries.
   if (!(await tighten(path, changed))) return;
   const entries = await readdir(path).catch((): string[] => []);
   for (const name of entries) await tightenTree(join(path, name), changed);
 }
 
 /**
- * @returns whether it is a directory. Entries of another user, and entries that disappeared meanwhile, are left alone;
- *   links are not followed
+ * @returns whether it is a directory. Entries of other users, and entries that were removed
+ * meanwhile, are skipped; links are not followed
  */
 async function tighten(path: string, changed: Changed): Promise<boolean> {
   const found = await lstat(path).catch(() => undefined);

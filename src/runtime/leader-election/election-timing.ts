@@ -2,28 +2,31 @@ import { InputError } from '../../core/errors.ts';
 
 /** All values are in milliseconds. */
 export interface ElectionTiming {
-  /** Other processes may take a lease that they have seen unchanged for this long. */
+  /** Other processes may take a lease that was unchanged for this long. */
   readonly leaseDurationMs: number;
   /** The holder writes nothing if it sent its last successful renewal longer ago than this. */
   readonly renewDeadlineMs: number;
-  /** The interval at which the holder renews the lease, and others check it. */
+  /** Interval in which the holder renews, and others read, the lease. */
   readonly retryPeriodMs: number;
 }
 
-/** The defaults of kube-controller-manager, kube-scheduler and controller-runtime (client-go tools/leaderelection). */
+/**
+ * The defaults of kube-controller-manager, kube-scheduler and controller-runtime (client-go
+ * tools/leaderelection).
+ */
 export const DEFAULT_TIMING: ElectionTiming = {
   leaseDurationMs: 15_000,
   renewDeadlineMs: 10_000,
   retryPeriodMs: 2_000,
 };
 
-/** Waits are extended by up to this share, so that processes that started together do not stay in step. */
+/** Waits are extended randomly by up to this fraction, so that processes do not run in step. */
 export const JITTER = 0.2;
 
 /**
  * @returns the timing
- * @throws InputError when the deadline leaves no time for a second attempt, or the lease duration leaves none for
- *   requests in progress and clock drift
+ * @throws InputError when the deadline is too short for a second try, or the lease too short for
+ * pending requests and clock drift
  */
 export function checkTiming(timing: ElectionTiming): ElectionTiming {
   const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = timing;

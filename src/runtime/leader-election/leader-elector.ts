@@ -11,7 +11,7 @@ import { planElection } from './plan-election.ts';
 
 export interface ElectorOptions {
   readonly store: LeaseStore;
-  /** Unique for this start of this process. */
+  /** Unique for each start of a process. */
   readonly identity: string;
   /** The values have been checked. */
   readonly timing: ElectionTiming;
@@ -27,14 +27,15 @@ const MAX_TRIES = 3;
 const RELEASE_LIMIT_MS = 3_000;
 
 /**
- * Takes the lease when it is free, renews it, and decides whether this process may write. The rules are those of
- * client-go's tools/leaderelection, with one exception: a holder that cannot renew in time stops writing, but continues
- * when it finds that the lease still names it, because then no other process has led. If the lease names another
- * process, it is lost permanently: what this process remembers may be outdated, so it ends and starts again.
+ * Takes the lease when it is free, renews it, and tells whether this process may write. The rules
+ * are those of client-go's tools/leaderelection, with one exception. A holder that cannot renew in
+ * time stops writing, and continues when it finds that the lease still names it: then no other
+ * process has led. A lease that names another process is lost permanently: what this process
+ * remembers may be wrong, so it ends and starts again.
  */
 export class LeaderElector implements Leadership {
   readonly #options: ElectorOptions;
-  /** Guards all writes except those of the lease itself. */
+  /** The fence of all writes, except those of the lease itself. */
   readonly fence: LeaseFence;
   readonly #stop = new AbortController();
   readonly #waiting = new WaitList();
@@ -114,7 +115,7 @@ export class LeaderElector implements Leadership {
       this.#failure = undefined;
       this.#isDecided = true;
       this.#waiting.wake();
-      // Tries as soon as the lease is free, with jitter, so that not all processes try at the same moment.
+      // When the lease becomes free, with jitter, so that processes do not try at the same time.
       return Math.min(jittered, freeInMs + JITTER * random() * timing.retryPeriodMs);
     } catch (error) {
       this.#failed(error);
@@ -124,9 +125,9 @@ export class LeaderElector implements Leadership {
 
   /** @returns the milliseconds until the lease is free; Infinity if this process holds it */
   async #takeOrRenew(): Promise<number> {
-    // A holder knows the stored version unless another process wrote; then its write fails and it reads. A lapsed
-    // holder reads first: if its writes are refused, it would otherwise never notice that another process took the
-    // lease.
+    // The holder renews without reading first: if another process wrote the lease, its write fails,
+    // and it reads. A lapsed holder reads first: if its writes are refused, it would not notice
+    // that another process took the lease.
     let view = this.isHeld ? this.#view : undefined;
     for (let tries = 1; ; tries++) {
       view ??= await this.#look();

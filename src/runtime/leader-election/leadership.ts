@@ -2,13 +2,16 @@
 export interface Leadership {
   /** Whether it may write now. */
   readonly isHeld: boolean;
-  /** Resolves when it may write (at once if it may already), or when the signal aborts. */
+  /** Resolves when this process may write, or when aborted. */
   whenHeld(signal: AbortSignal): Promise<void>;
   /** Resolves when it is known whether this process leads or waits, or when the signal aborts. */
   whenDecided(signal: AbortSignal): Promise<void>;
-  /** Calls the listener once, before this process may write for the first time; at once if it may already. */
+  /**
+   * Calls back once, before this process may write for the first time; immediately if it may
+   * already.
+   */
   onTakeOver(listener: (takeOver: TakeOver) => void): void;
-  /** Undefined without a leader election. */
+  /** Undefined without leader election. */
   status(): LeadershipStatus | undefined;
 }
 
@@ -16,7 +19,7 @@ export interface Leadership {
 export interface TakeOver {
   /** The name of the lease. */
   readonly lease: string;
-  /** Identifies the period during which one process holds the lease without interruption. */
+  /** Identifies the period in which one process holds the lease without interruption. */
   readonly term: string;
   /** The previous term; undefined if there was no lease. */
   readonly previousTerm: string | undefined;
@@ -32,11 +35,11 @@ export interface LeadershipStatus {
   readonly lease: string;
   /** The identity of this process. */
   readonly identity: string;
-  /** The identity of the last known holder of the lease; '' if there is none. */
+  /** Last known identity of the holder; '' if there is none. */
   readonly holder: string;
   /** How many times the holder has changed. */
   readonly transitions: number;
-  /** Why the lease cannot be read or written at the moment. */
+  /** Why the lease cannot be read or written, while this lasts. */
   readonly problem: string | undefined;
 }
 

@@ -2,23 +2,22 @@ import { setMaxListeners } from 'node:events';
 import type { MonotonicClock } from '../../core/ports.ts';
 import { LeaseNotHeldError } from './lease-not-held-error.ts';
 
-/** A moment on both clocks of the machine. */
+/** A time by both clocks of the machine. */
 export interface Moment {
   readonly monotonicMs: number;
   readonly wallMs: number;
 }
 
-/** If the two clocks differ by more than this about a period, the machine slept or its wall clock was set. */
+/** If the two clocks differ by more than this, the machine slept or its wall clock was set. */
 const MAX_DIFFERENCE_MS = 1_000;
 
 /**
- * Open while the last successful renewal was sent less than the deadline ago. This is computed before every write,
- * because no timer has fired yet in a process that was suspended and continues. Writes without an answer at the
- * deadline are aborted: their bytes that still wait in this process are not sent.
- *
- * The period must be short by two clocks. The monotonic clock is never set, but on Linux it does not advance while the
- * machine sleeps. The wall clock continues meanwhile, but may be set. If the two disagree, the fence is closed until
- * the next renewal.
+ * Open while the last successful renewal started less than the deadline ago. This is computed
+ * before every write, because in a process that was frozen no timer has fired yet. Writes without a
+ * response at the deadline are aborted: bytes that are still in this process are not sent. The time
+ * is measured by two clocks. The monotonic clock cannot be set, but on Linux it does not advance
+ * while the machine sleeps. The wall clock advances meanwhile, but can be set. If the two disagree,
+ * the fence is closed until the next renewal.
  */
 export class LeaseFence {
   readonly #lease: string;
@@ -49,7 +48,7 @@ export class LeaseFence {
     this.#cancelEnd = this.#clock.schedule(Math.max(0, leftMs), () => this.close());
   }
 
-  /** Allows no writes until the next renewal. */
+  /** Blocks writes until the next renewal. */
   close(): void {
     this.#cancelEnd();
     this.#renewed = undefined;
@@ -65,10 +64,10 @@ export class LeaseFence {
   }
 
   /**
-   * Call it directly before a write is sent.
+   * Call it immediately before a write is sent.
    *
-   * @returns a signal that aborts when the write must not continue
-   * @throws LeaseNotHeldError unless the fence is open
+   * @returns a signal that aborts when the write must stop
+   * @throws LeaseNotHeldError unless it is open
    */
   enter(): AbortSignal {
     if (!this.isOpen) throw new LeaseNotHeldError(this.#lease);
@@ -78,7 +77,7 @@ export class LeaseFence {
 
 function underWay(): AbortController {
   const controller = new AbortController();
-  // Each write in progress adds a listener.
+  // Each pending write adds a listener.
   setMaxListeners(0, controller.signal);
   return controller;
 }

@@ -1,6 +1,9 @@
 import { TransientError } from '../../core/errors.ts';
 
-/** A write that was not sent, or was aborted without an answer, because this process may no longer hold the lease. */
+/**
+ * A write that was not sent, or was aborted without a response, because this process may no longer
+ * hold the lease.
+ */
 export class LeaseNotHeldError extends TransientError {
   /**
    * @param lease the name of the lease

@@ -1,10 +1,12 @@
 import type { StoredLease } from './lease.ts';
 
-/** A lease as this process last saw it. Times are on the monotonic clock of this process. */
+/**
+ * The last state of a lease that this process read. Times are of this process's monotonic clock.
+ */
 export interface LeaseView {
   /** Undefined if there is no lease. */
   readonly lease: StoredLease | undefined;
-  /** From this time on, another process than its holder may take it. */
+  /** When another process may take it. */
   readonly freeAtMs: number;
 }
 

@@ -1,4 +1,7 @@
-/** A lease as its holder writes it. The times are on the holder's clock and are only for readers. */
+/**
+ * A lease as one process writes it and others read it. The times are from the holder's clock, and
+ * are information only.
+ */
 export interface Lease {
   /** The identity of the holder; '' when it was released. */
   readonly holder: string;
@@ -17,14 +20,17 @@ export interface StoredLease extends Lease {
 }
 
 /**
- * Identifies the period during which one process holds the lease without interruption. It also changes when a lease is
- * deleted and created again.
+ * Identifies the period in which one process holds the lease without interruption; a lease that was
+ * deleted and created again has a new term.
  */
 export function termOf({ transitions, acquiredAtMs }: Lease): string {
   return `${transitions}@${acquiredAtMs}`;
 }
 
-/** Whether a term ended before another term of the same lease started. False if one of them cannot be parsed. */
+/**
+ * Whether a term ended before another one of the same lease started. False if one of them cannot be
+ * parsed.
+ */
 export function isEarlierTerm(term: string, other: string): boolean {
   const [a, b] = [TERM.exec(term), TERM.exec(other)];
   if (a === null || b === null) return false;
@@ -34,7 +40,10 @@ export function isEarlierTerm(term: string, other: string): boolean {
 
 const TERM = /^(\d+)@(\d+)$/;
 
-/** Where the lease is stored. A write names the version that it replaces, so that one of two concurrent writers fails. */
+/**
+ * The store of the lease. A write specifies the version that it replaces, so that one of two
+ * concurrent writers fails.
+ */
 export interface LeaseStore {
   /** The name, for messages. */
   readonly name: string;

@@ -2,9 +2,9 @@ import type { Lease } from './lease.ts';
 import type { LeaseView } from './lease-view.ts';
 
 export type ElectionMove =
-  /** Another process holds it, at least for this long. */
+  /** Another process holds the lease for at least this long. */
   | { readonly kind: 'wait'; readonly forMs: number }
-  /** Take or renew it: create it if there is none, otherwise replace the version that was read. */
+  /** Take or renew the lease: create it, or replace the version that was read. */
   | { readonly kind: 'write'; readonly lease: Lease }
   /** This process held it, and another process may have led since. */
   | { readonly kind: 'lost'; readonly holder: string };
@@ -23,7 +23,7 @@ export interface ElectionState {
   readonly wallMs: number;
 }
 
-/** Decides the next action for the lease. */
+/** The next step of the election. */
 export function planElection(state: ElectionState): ElectionMove {
   const { identity, isLeading, isHeld, view, nowMs, wallMs, leaseDurationMs: durationMs } = state;
   const { lease, freeAtMs } = view;

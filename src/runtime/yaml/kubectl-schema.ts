@@ -19,7 +19,8 @@ export function kubectlSchema(resolveScalar: (text: string) => unknown = resolve
       resolve: (data: unknown) => accepts(valueOf(data)),
       construct: valueOf,
     });
-  // One implicit type replaces null, bool, int and float, so that each scalar is examined once instead of four times.
+  // One implicit type resolves null, bool, int and float, so that each scalar is examined once
+  // instead of four times.
   const plainScalar = new yaml.Type('tag:berth.dev,2026:plain-scalar', {
     kind: 'scalar',
     resolve: () => true,

@@ -60,8 +60,8 @@ function resolveNumber(text: string): string | number {
   }
   if (!FLOAT.test(plain)) return text;
   const value = Number(plain);
-  // Go fails to parse a number that overflows, and keeps the string. Negative zero becomes zero, because JSON, the
-  // format of all requests, cannot express it.
+  // Go treats an overflow as a string. Negative zero becomes 0, because kubectl converts YAML to
+  // JSON.
   return Number.isFinite(value) ? value + 0 : text;
 }
 

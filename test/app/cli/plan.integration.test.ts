@@ -211,7 +211,10 @@ describe('berth plan', () => {
   it.each([
     [['--base', 'gone', '--head', 'main'], 'Git ref gone: not found'],
     [['--base', 'main', '--kind', 'ConfigMap'], '--kind: got "ConfigMap", expected GROUP/KIND'],
-    [['--base', 'main', '--kind', '/ConfigMap', '--config', 'x.yaml'], '--kind: got it beside --config'],
+    [
+      ['--base', 'main', '--kind', '/ConfigMap', '--config', 'x.yaml'],
+      '--kind: cannot be used with --config',
+    ],
     [['--base', 'main', '--embedded'], '--embedded: has no effect without --hub'],
     [['--base', 'main', '--now', 'tomorrow'], '--now: got "tomorrow"'],
     [['--base', 'main', '--repo', '/'], 'is not inside a Git repository'],

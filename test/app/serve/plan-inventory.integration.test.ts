@@ -32,7 +32,7 @@ describe('a plan on an inventory', () => {
     expect(statSync(file('inventory.key')).mode & 0o777).toBe(0o600);
     expect(await fleet.berth('snapshot', '--new-key', file('inventory.key'))).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('already exists, and stays as it is'),
+      stderr: expect.stringContaining('exists already, and is not overwritten'),
     });
     const written = await fleet.berth(
       ...['snapshot', '--kubeconfig', kubeconfig, '--key', file('inventory.key'), '--file', file('hub.json')],

@@ -13,7 +13,7 @@ describe('LeaseFence', () => {
 
   it('is closed before the first renewal, and says why', () => {
     expect(() => fence.enter()).toThrow(LeaseNotHeldError);
-    expect(() => fence.enter()).toThrow('Lease a/b: not held by this process now');
+    expect(() => fence.enter()).toThrow('Lease a/b: is not held by this process now');
   });
 
   it('counts from the moment at which the renewal was sent, not from its answer', async () => {

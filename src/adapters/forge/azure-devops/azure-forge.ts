@@ -6,7 +6,7 @@ import type {
   RepositoryPermission,
 } from '../../../core/ports.ts';
 import { AnswerFields } from '../request/answer-fields.ts';
-import { ForgeApi, unlessMissing } from '../request/forge-api.ts';
+import { ForgeApi, undefinedIfNotFound } from '../request/forge-api.ts';
 import type { ForgeRepository } from '../request/forge-repository.ts';
 import { type NamedAccount, OwnAccount } from '../request/own-account.ts';
 import { branchOfRef } from '../event/event-fields.ts';
@@ -66,7 +66,7 @@ export class AzureForge implements PullRequestForge {
 
   async read(number: number, signal: AbortSignal): Promise<PullRequest | undefined> {
     const path = `${this.#path}/pullrequests/${number}?${API_VERSION}`;
-    const pull = await unlessMissing(this.#api.ask(signal, 'GET', path));
+    const pull = await undefinedIfNotFound(this.#api.ask(signal, 'GET', path));
     return pull && this.#pullRequest(pull);
   }
 
@@ -101,12 +101,12 @@ export class AzureForge implements PullRequestForge {
 
   async editComment(number: number, id: string, text: string, signal: AbortSignal): Promise<boolean> {
     const edited = this.#api.ask(signal, 'PATCH', this.#commentPath(number, id), { content: text });
-    return (await unlessMissing(edited)) !== undefined;
+    return (await undefinedIfNotFound(edited)) !== undefined;
   }
 
   /** A closed thread is folded already, so an outdated comment is deleted. */
   async retireComment(number: number, id: string, signal: AbortSignal): Promise<void> {
-    await unlessMissing(this.#api.ask(signal, 'DELETE', this.#commentPath(number, id)));
+    await undefinedIfNotFound(this.#api.ask(signal, 'DELETE', this.#commentPath(number, id)));
   }
 
   /**

@@ -7,7 +7,7 @@ import type {
   RepositoryPermission,
 } from '../../../core/ports.ts';
 import { AnswerFields } from '../request/answer-fields.ts';
-import { ForgeApi, type Page, unlessMissing } from '../request/forge-api.ts';
+import { ForgeApi, type Page, undefinedIfNotFound } from '../request/forge-api.ts';
 import { escapedPath } from '../request/forge-dialect.ts';
 import type { ForgeRepository } from '../request/forge-repository.ts';
 import { type NamedAccount, OwnAccount } from '../request/own-account.ts';
@@ -56,7 +56,7 @@ export class CloudForge implements PullRequestForge {
 
   async read(number: number, signal: AbortSignal): Promise<PullRequest | undefined> {
     const path = `${this.#path}/pullrequests/${number}`;
-    const pull = await unlessMissing(this.#api.ask(signal, 'GET', path));
+    const pull = await undefinedIfNotFound(this.#api.ask(signal, 'GET', path));
     return pull && this.#pullRequest(pull, signal);
   }
 
@@ -89,12 +89,12 @@ export class CloudForge implements PullRequestForge {
   async editComment(number: number, id: string, text: string, signal: AbortSignal): Promise<boolean> {
     const body = { content: { raw: plainMarkdown(text) } };
     const edited = this.#api.ask(signal, 'PUT', this.#commentPath(number, id), body);
-    return (await unlessMissing(edited)) !== undefined;
+    return (await undefinedIfNotFound(edited)) !== undefined;
   }
 
   /** Bitbucket cannot fold a comment, so it is deleted. */
   async retireComment(number: number, id: string, signal: AbortSignal): Promise<void> {
-    await unlessMissing(this.#api.ask(signal, 'DELETE', this.#commentPath(number, id)));
+    await undefinedIfNotFound(this.#api.ask(signal, 'DELETE', this.#commentPath(number, id)));
   }
 
   async writeStatus(status: CommitStatus, signal: AbortSignal): Promise<void> {

@@ -7,7 +7,7 @@ import type {
   RepositoryPermission,
 } from '../../../core/ports.ts';
 import { AnswerFields } from '../request/answer-fields.ts';
-import { ForgeApi, unlessMissing } from '../request/forge-api.ts';
+import { ForgeApi, undefinedIfNotFound } from '../request/forge-api.ts';
 import type { ForgeRepository } from '../request/forge-repository.ts';
 import { type NamedAccount, OwnAccount } from '../request/own-account.ts';
 import { DATA_CENTER_DIALECT, dataCenterPath } from './bitbucket-dialect.ts';
@@ -59,7 +59,9 @@ export class DataCenterForge implements PullRequestForge {
   }
 
   async read(number: number, signal: AbortSignal): Promise<PullRequest | undefined> {
-    const pull = await unlessMissing(this.#api.ask(signal, 'GET', `${this.#path}/pull-requests/${number}`));
+    const pull = await undefinedIfNotFound(
+      this.#api.ask(signal, 'GET', `${this.#path}/pull-requests/${number}`),
+    );
     return pull && this.#pullRequest(pull);
   }
 
@@ -133,11 +135,11 @@ export class DataCenterForge implements PullRequestForge {
   ): Promise<boolean> {
     const path = `${this.#path}/pull-requests/${number}/comments/${encodeURIComponent(id)}`;
     for (let attempt = 1; ; attempt++) {
-      const comment = await unlessMissing(this.#api.ask(signal, 'GET', path));
+      const comment = await undefinedIfNotFound(this.#api.ask(signal, 'GET', path));
       if (comment === undefined) return false;
       try {
         const done = change(path, comment.number('version') ?? 0).then(() => true);
-        return (await unlessMissing(done)) ?? false;
+        return (await undefinedIfNotFound(done)) ?? false;
       } catch (error) {
         if (!isConflict(error) || attempt >= MAX_TRIES) throw error;
       }

@@ -7,7 +7,7 @@ import type {
   RepositoryPermission,
 } from '../../../core/ports.ts';
 import type { AnswerFields } from '../request/answer-fields.ts';
-import { ForgeApi, unlessMissing } from '../request/forge-api.ts';
+import { ForgeApi, undefinedIfNotFound } from '../request/forge-api.ts';
 import type { ForgeRepository } from '../request/forge-repository.ts';
 import { type NamedAccount, OwnAccount } from '../request/own-account.ts';
 import { GITLAB_DIALECT } from './gitlab-dialect.ts';
@@ -56,7 +56,9 @@ export class GitLabForge implements PullRequestForge {
   }
 
   async read(number: number, signal: AbortSignal): Promise<PullRequest | undefined> {
-    const found = await unlessMissing(this.#api.ask(signal, 'GET', `${this.#path}/merge_requests/${number}`));
+    const found = await undefinedIfNotFound(
+      this.#api.ask(signal, 'GET', `${this.#path}/merge_requests/${number}`),
+    );
     return found && this.#mergeRequest(found);
   }
 
@@ -81,13 +83,13 @@ export class GitLabForge implements PullRequestForge {
 
   async editComment(number: number, id: string, text: string, signal: AbortSignal): Promise<boolean> {
     const path = `${this.#notesPath(number)}/${encodeURIComponent(id)}`;
-    return (await unlessMissing(this.#api.ask(signal, 'PUT', path, { body: text }))) !== undefined;
+    return (await undefinedIfNotFound(this.#api.ask(signal, 'PUT', path, { body: text }))) !== undefined;
   }
 
   /** GitLab cannot fold a comment, so it is deleted. */
   async retireComment(number: number, id: string, signal: AbortSignal): Promise<void> {
     const path = `${this.#notesPath(number)}/${encodeURIComponent(id)}`;
-    await unlessMissing(this.#api.ask(signal, 'DELETE', path));
+    await undefinedIfNotFound(this.#api.ask(signal, 'DELETE', path));
   }
 
   async writeStatus(status: CommitStatus, signal: AbortSignal): Promise<void> {
@@ -118,8 +120,8 @@ export class GitLabForge implements PullRequestForge {
     const users = (await this.#api.ask(signal, 'GET', path)).list(this.#api.subject);
     const id = users.find((user) => user.text('username') === account)?.number('id');
     if (id === undefined) return 'none';
-    // Includes rights inherited from the groups above.
-    const member = await unlessMissing(this.#api.ask(signal, 'GET', `${this.#path}/members/all/${id}`));
+    // Inherited from the groups above as well.
+    const member = await undefinedIfNotFound(this.#api.ask(signal, 'GET', `${this.#path}/members/all/${id}`));
     const level = member?.text('state') === 'active' ? (member.number('access_level') ?? 0) : 0;
     return LEVELS.find(([least]) => level >= least)?.[1] ?? 'none';
   }

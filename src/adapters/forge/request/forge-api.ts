@@ -123,8 +123,8 @@ export class ForgeApi {
   }
 }
 
-/** Undefined if the forge answers that the object does not exist. */
-export async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefined> {
+/** Undefined for what the forge does not have. */
+export async function undefinedIfNotFound<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;
   } catch (error) {

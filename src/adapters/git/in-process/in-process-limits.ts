@@ -2,13 +2,16 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { needsGitProgram } from '../program/git-program.ts';
 
-/** Files that show that a part of the repository is stored elsewhere. */
+/** Files whose presence means that parts of the repository are stored elsewhere. */
 const ELSEWHERE = [
   ['commondir', 'a linked work tree'],
   ['objects/info/alternates', 'a repository that borrows objects from another one'],
 ] as const;
 
-/** Refuses repositories that isomorphic-git would take for empty or damaged ones. @throws InputError `git.needs-program` */
+/**
+ * Rejects repositories that isomorphic-git would read as empty or damaged. InputError
+ * `git.needs-program`.
+ */
 export async function requireReadable(gitDir: string): Promise<void> {
   const subject = `Git repository ${gitDir}`;
   const textOf = (name: string): Promise<string> => readFile(path.join(gitDir, name), 'utf8').catch(() => '');
@@ -20,10 +23,7 @@ export async function requireReadable(gitDir: string): Promise<void> {
     throw needsGitProgram(subject, `reading a repository with ${other[1] ?? ''} = ${other[2] ?? ''}`);
 }
 
-/**
- * Refuses revisions that are more than a name: `main~2`, `HEAD^`, `main@{1}`, `:/text`. @throws InputError
- * `git.needs-program`
- */
+/** Rejects revision expressions other than names: `main~2`, `HEAD^`, `main@{1}`, `:/text`. */
 export function requirePlainRevision(revision: string): void {
   if (/[~^:]|@\{|\.\.|^@$/.test(revision))
     throw needsGitProgram(

@@ -22,7 +22,7 @@ import { privateFs } from './private-fs.ts';
 import { checkRefAdvertisement } from './ref-advertisement.ts';
 import { recordShallow } from './shallow-commits.ts';
 
-/** The base of the next fetch, whatever its ref is. */
+/** The last fetched commit, from which the next fetch negotiates. */
 const FETCHED_REF = 'refs/berth/fetched';
 /** Packs are held in memory, so the limit is far below that of the git program. */
 const DEFAULT_MAX_BYTES = 512 * 1024 ** 2;
@@ -64,7 +64,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
 
   async fetch(ref: GitRef, options: FetchOptions = {}): Promise<string> {
     checkGitRef(ref);
-    // A repository that is read in place may have new packs, so the cached indexes are dropped.
+    // A repository that is read in place may have new packs.
     this.cache = {};
     if (!(await mirrorExists(this.#options.mirrorDir, this.#remote ? 'HEAD' : ''))) await this.#makeAgain();
     if (!this.#remote) {
@@ -83,7 +83,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     } catch (error) {
       if (!(error instanceof TransientError) || error.code !== 'git.corrupt') throw error;
     }
-    // The mirror is only a cache, so damaged data is deleted and everything is fetched again, once.
+    // The mirror is only a cache: if it is damaged, it is removed and fetched again, once.
     await make(this.#options);
     this.cache = {};
     return this.#fetchRef(ref, options);
@@ -112,16 +112,14 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
       throw meaning;
     }
     const commit = await this.resolve(ref).catch((cause: unknown) => {
-      // A tag may point to an object that is not a commit. An object that cannot be read is damaged.
+      // A tag may point to an object other than a commit; an unreadable object is damage.
       throw cause instanceof InputError ? cause : this.#corrupt(cause);
     });
     await git.writeRef({ ...this.store, ref: FETCHED_REF, value: commit, force: true });
     return commit;
   }
 
-  /**
-   * Finds a repository of another owner. It may disappear and reappear in another form, for example with a work tree.
-   */
+  /** A repository of another owner, which may be replaced, e.g. by one with a work tree. */
   async #findInPlace(): Promise<void> {
     this.gitDir = await localGitDir(parseGitUrl(this.#options.url).text);
     const isThere = await stat(path.join(this.gitDir, 'HEAD')).catch(() => undefined);
@@ -150,7 +148,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
   }
 
   async pin(name: PinName, commit: string): Promise<void> {
-    // Berth does not write to a repository that it reads in place.
+    // A repository that is read in place must not be changed.
     if (!this.#remote) return writeFile(this.#pinFile(name), commit, { mode: PRIVATE_FILE_MODE });
     await git.writeRef({ ...this.store, ref: `refs/berth/${name}`, value: commit, force: true });
   }
@@ -165,7 +163,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     return path.join(this.#options.mirrorDir, `berth-pin-${name}`);
   }
 
-  /** Does nothing: without the git program, packs cannot be combined. */
+  /** Without a git program, packs cannot be repacked. */
   async tidy(): Promise<void> {}
 
   override async close(): Promise<void> {
@@ -197,7 +195,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
         http,
         url,
         remote: 'origin',
-        // The remote may omit the objects of this commit, because they are present.
+        // The remote may omit the objects of its commit, which exist here already.
         ref: FETCHED_REF,
         remoteRef,
         singleBranch,
@@ -216,7 +214,8 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
       case 'tag':
         return keepAs(`refs/tags/${ref.name}`, `refs/tags/${ref.name}`);
       case 'commit':
-        // This protocol version cannot request an id, so every branch and tag is fetched and searched.
+        // In this protocol version a client cannot request a commit id, so all branches and tags
+        // are fetched and searched.
         return keepAs('HEAD', 'refs/berth/head', false);
       case 'semver': {
         const refs = await git.listServerRefs({ http, url, prefix: 'refs/tags/', protocolVersion: 1 });
@@ -231,7 +230,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     }
   }
 
-  /** isomorphic-git accepts an answer without a pack, even if there should have been one. */
+  /** Checks that a pack was received; isomorphic-git accepts a response without one. */
   async #requireSent(oid: string): Promise<void> {
     await git.readObject({ ...this.store, oid, format: 'deflated' }).catch((cause: unknown) => {
       // If the object exists and cannot be read, its reader reports it as damaged.
@@ -286,7 +285,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
   }
 }
 
-/** A file system that checks a pack before it is written, and so before anything in it is inflated. */
+/** A file system that checks each pack before it is written. */
 function checkingPacks(subject: string): typeof privateFs {
   const { promises } = privateFs;
   const writeChecked: typeof promises.writeFile = async (...args) => {
@@ -305,18 +304,16 @@ async function prepare(options: MirrorOptions): Promise<void> {
   if (recorded !== url) await make(options);
 }
 
-/**
- * Makes the directory an empty repository for this URL. Data of the git program or of another URL is deleted, because
- * it is only a cache.
- */
+/** Initializes an empty repository for this URL, and removes any other cache. */
 async function make({ mirrorDir: gitdir, url }: MirrorOptions): Promise<void> {
   await clearMirror(gitdir);
   await git.init({ fs: privateFs, gitdir, dir: gitdir, bare: true, defaultBranch: 'main' });
-  // Written last, because it shows that the mirror is complete. It also contains the refspec that isomorphic-git needs.
+  // Written last, to mark the mirror as complete. It also contains the refspec that isomorphic-git
+  // needs.
   await git.addRemote({ fs: privateFs, gitdir, remote: 'origin', url, force: true });
 }
 
-/** If nothing exists there yet, returns the path itself. Every fetch checks it. */
+/** The path itself if nothing exists there yet; every fetch checks it. */
 async function localGitDir(url: string): Promise<string> {
   const place = url.startsWith('file:') ? fileURLToPath(url) : url;
   return (await resolveGitDir(place)) ?? place;

@@ -24,7 +24,7 @@ import { parseTreeObject } from '../repository/tree-object.ts';
 
 type Ids = ReadonlyMap<string, string | undefined>;
 
-/** How many commits are searched for versions of a file. */
+/** Maximum number of commits in which versions of a file are searched. */
 const MAX_HISTORY = 10_000;
 /** If two commits differ in more folders, the tree may be endless, and listing both is faster anyway. */
 const MAX_DIFFERENT_TREES = 100_000;
@@ -35,7 +35,7 @@ const MAX_DIFFERENT_TREES = 100_000;
  */
 export class InProcessRepository implements GitRepository {
   protected gitDir: string;
-  /** isomorphic-git caches pack indexes in this object. A new object makes it read the disk again. */
+  /** The cache of isomorphic-git, with pack indexes; a new one makes it read the disk again. */
   protected cache: object = {};
   readonly #readTree: ReadTree;
   readonly #refs: RefReader = {
@@ -56,7 +56,7 @@ export class InProcessRepository implements GitRepository {
     return resolveGitRef(ref, this.#refs);
   }
 
-  /** The name of the tag that a ref selects now; undefined for other refs, and if there is none. */
+  /** Name of the tag that a ref resolves to; undefined if it is not a tag or does not exist. */
   tagOf(ref: GitRef): Promise<string | undefined> {
     return tagOfRef(ref, this.#refs);
   }
@@ -209,7 +209,10 @@ function absent(error: unknown): undefined {
 
 type Store = Pick<Parameters<typeof git.readObject>[0], 'fs' | 'gitdir' | 'cache'>;
 
-/** Not git.readTree, which refuses a whole repository because of one file with a backslash in its name or an outdated mode. */
+/**
+ * Not git.readTree, which rejects the complete repository for one file with a backslash in its
+ * name, or with an obsolete mode.
+ */
 async function readTreeOf(store: Store, oid: string): Promise<readonly TreeLeaf[]> {
   const found = await git.readObject({ ...store, oid, format: 'content' });
   if (found.type === 'commit' && found.format === 'content') {

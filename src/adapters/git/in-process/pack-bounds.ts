@@ -3,19 +3,20 @@ import { setImmediate } from 'node:timers/promises';
 import { inflateSync } from 'node:zlib';
 import { InputError, TransientError } from '../../../core/errors.ts';
 
-/** In process, each object is inflated completely in memory. The git program needs no such limit. */
+/** Maximum size of an object that is inflated in this process. */
 export const MAX_OBJECT_BYTES = 64 * 1024 ** 2;
 const HEADER_BYTES = 12;
 const TRAILER_BYTES = 20;
 const [OFS_DELTA, REF_DELTA] = [6, 7];
-/** Other tasks run after this many objects, or bytes that are hashed. */
+/** Yields to other work after this many objects or bytes. */
 const AT_ONCE = 500;
 const BYTES_AT_ONCE = 8 * 1024 ** 2;
 
 /**
- * Checks a pack before isomorphic-git inflates it without checks: in a pack, gigabytes of zeros take a few kilobytes.
- * @throws InputError `git.too-large` for an object that is larger than the bound, or than its declared size;
- *   TransientError for an incomplete pack, because missing objects of an accepted pack would never be requested again
+ * Checks a pack before isomorphic-git inflates it without limits: a few kilobytes can inflate to
+ * gigabytes. An object that is larger than the limit, or larger than its header, is an InputError
+ * `git.too-large`. An incomplete pack is a TransientError, because missing objects of an accepted
+ * pack would never be requested again.
  */
 export async function checkPackBounds(
   pack: Buffer,
@@ -45,7 +46,7 @@ export async function checkPackBounds(
   }
 }
 
-/** A pack ends with the SHA-1 of everything before it. */
+/** A pack ends with the SHA-1 of its content. */
 async function requireWhole(pack: Buffer, subject: string): Promise<void> {
   const end = Math.max(pack.length - TRAILER_BYTES, 0);
   const hash = createHash('sha1');

@@ -4,7 +4,10 @@ import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '../../../runtime/file
 
 const { mkdir, writeFile } = fs.promises;
 
-/** The file system for isomorphic-git. Only the owner may read and write the files and folders that it creates, whatever the umask. */
+/**
+ * The file system for isomorphic-git. Only the owner may read and write the files and folders that
+ * it creates, independent of the umask.
+ */
 export const privateFs = {
   promises: {
     ...fs.promises,

@@ -8,7 +8,7 @@ export async function shallowCommits(gitDir: string): Promise<ReadonlySet<string
   return new Set(text.split('\n').filter((id) => id !== ''));
 }
 
-/** Records the shallow commits that a remote reported. Earlier ones stay valid for the objects that were fetched then. */
+/** Adds the shallow commits of a remote; earlier ones stay valid for earlier fetches. */
 export async function recordShallow(gitDir: string, ids: readonly string[]): Promise<void> {
   const known = await shallowCommits(gitDir);
   if (ids.every((id) => known.has(id))) return;

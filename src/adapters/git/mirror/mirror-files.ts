@@ -1,12 +1,14 @@
 import { rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 
-/** The URL that the git program's mirror follows. It is written last, and shows that the mirror is complete. */
+/**
+ * The URL that the git program's mirror follows. Written last: its presence marks the mirror as
+ * complete.
+ */
 export const URL_FILE = 'berth-url';
 
 /**
- * The parts of a mirror, of the git program or in process. The files that show that it is complete come first, so that
- * they are deleted first.
+ * The files of a mirror, of the git program and in process. First those that mark it as complete.
  */
 const PARTS = [URL_FILE, 'config', 'objects', 'refs', 'info', 'HEAD', 'packed-refs', 'shallow'] as const;
 
@@ -15,7 +17,10 @@ export async function clearMirror(mirrorDir: string): Promise<void> {
   for (const part of PARTS) await rm(path.join(mirrorDir, part), { recursive: true, force: true });
 }
 
-/** False if the mirror was removed. @param part the file to check for; '': the directory itself */
+/**
+ * False when the mirror was removed. @param part the file to check in the directory; '': the
+ * directory itself
+ */
 export async function mirrorExists(mirrorDir: string, part: 'HEAD' | '' = 'HEAD'): Promise<boolean> {
   return (await stat(path.join(mirrorDir, part)).catch(() => undefined)) !== undefined;
 }

@@ -2,7 +2,7 @@ import type { GitAuth } from '../repository/git-auth.ts';
 
 export const DEFAULT_FETCH_TIMEOUT_MS = 10 * 60_000;
 
-/** What a mirror follows, and its limits. */
+/** The remote of a mirror, and its limits. */
 export interface MirrorOptions {
   readonly url: string;
   /** A directory that only Berth uses. It is created, and deleted when it cannot be used. */

@@ -9,9 +9,9 @@ const MAX_TREES = 64;
 const MAX_TREE_BYTES = 1024 * 1024;
 
 /**
- * Finds the differences between two commits through the running `git cat-file`. A commit of a few files costs a few
- * tree objects instead of a process. Undefined if `git ls-tree` has to be used instead: for many or large trees, for a
- * missing commit, and for names that are not UTF-8.
+ * The differences between two commits, through the running `git cat-file`: a commit of a few files
+ * needs a few tree objects instead of a new process. Undefined for many or large trees, a missing
+ * commit and names that are not UTF-8, for which `git ls-tree` is used.
  */
 export async function diffSmallTrees(
   catFile: CatFile,

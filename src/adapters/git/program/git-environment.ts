@@ -65,9 +65,10 @@ export function gitEnvironment(input: GitEnvironmentInput): Record<string, strin
     'credential.helper': '',
     'gc.auto': '0',
     'maintenance.auto': 'false',
-    // Keep packs as they arrive: thousands of loose files are slower to read, and their size cannot be watched.
+    // Keep received packs: thousands of loose objects are slower to read, and their size cannot be
+    // monitored.
     'fetch.unpackLimit': '1',
-    // git processes larger files in pieces, and never holds them in memory.
+    // git streams larger files instead of reading them into memory.
     'core.bigFileThreshold': '32m',
     'fetch.recurseSubmodules': 'false',
     'submodule.recurse': 'false',
@@ -81,7 +82,7 @@ export function gitEnvironment(input: GitEnvironmentInput): Record<string, strin
       ? {}
       : {
           [`http.${input.authorization.url}.extraHeader`]: `Authorization: ${input.authorization.value}`,
-          // Otherwise git would send the header with all later requests to a host that the first answer redirects to.
+          // After a redirect, git would send the header with every later request to the other host.
           'http.followRedirects': 'false',
         }),
     ...input.config,
@@ -98,7 +99,7 @@ function addConfig(environment: Record<string, string>, config: Readonly<Record<
   });
 }
 
-/** The ssh command without the configuration of the user: only the given key, only known hosts, and no prompts. */
+/** ssh without the user's configuration; only the given key, only known hosts, no prompts. */
 function sshCommand(ssh: SshAuth | undefined): string {
   const options = [
     'BatchMode=yes',

@@ -3,8 +3,9 @@ import { gitEnvironment } from './git-environment.ts';
 import { runGit } from './run-git.ts';
 
 /**
- * Whether a git program can be started. Ask when something is opened, not when it is used: a git that is installed
- * later is used from the next opening on. A git that exists but fails counts as present.
+ * Whether there is a git program that can be started. Call it when a repository is opened, not for
+ * each use, so that a git installed later is used from the next opening. A git program that fails
+ * counts as present.
  */
 export async function hasGitProgram(ambient: Readonly<Record<string, string | undefined>>): Promise<boolean> {
   try {
@@ -17,7 +18,7 @@ export async function hasGitProgram(ambient: Readonly<Record<string, string | un
   }
 }
 
-/** The error `git.needs-program`. `otherwise` says what can be done instead of installing git. */
+/** InputError `git.needs-program`; `otherwise` names an alternative to installing git. */
 export function needsGitProgram(subject: string, what: string, otherwise?: string): InputError {
   return new InputError(`${what} needs the git program, which is not installed`, {
     code: 'git.needs-program',

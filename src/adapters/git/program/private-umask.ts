@@ -1,6 +1,6 @@
 import { isMainThread } from 'node:worker_threads';
 
-/** Only the owner may read and write what git creates. */
+/** Files that git writes are accessible to their owner only. */
 const PRIVATE_UMASK = 0o077;
 
 /** Starts a program that inherits the umask. Node.js can set it only for the whole process. */

@@ -18,8 +18,8 @@ export async function findEnclosingGitDir(folder: string): Promise<FoundGitDir |
 }
 
 /**
- * The `.git` of a work tree, the directory that the `.git` of a linked work tree or submodule names, or the folder
- * itself if it is a bare repository.
+ * The `.git` of a work tree, the target of the `.git` file of a linked work tree or submodule, or
+ * the folder itself as a bare repository.
  */
 export async function resolveGitDir(folder: string): Promise<string | undefined> {
   const dotGit = path.join(folder, '.git');

@@ -69,7 +69,7 @@ const KNOWN: readonly KnownFailure[] = [
     transient: true,
   },
   {
-    // Must be before the patterns about local objects, so that the mirror is not deleted because of the remote's damage.
+    // Checked before messages about objects, which would discard our mirror.
     pattern: /corruption on the remote side|pack-objects died|bad pack header/,
     code: 'git.remote-damaged',
     problem: 'the remote cannot send all of its objects',
@@ -84,7 +84,7 @@ const KNOWN: readonly KnownFailure[] = [
   },
 ];
 
-/** Classifies the failure of a git command for the caller. */
+/** The error for a failed git command. */
 export function gitFailure(stderr: string, subject: string): BerthError {
   const known = KNOWN.find(({ pattern }) => pattern.test(stderr));
   const said = lastWords(stderr);
@@ -99,7 +99,7 @@ export function gitFailure(stderr: string, subject: string): BerthError {
   return known.transient === true ? new TransientError(problem, details) : new InputError(problem, details);
 }
 
-/** The first fatal or error line, or else the last line. */
+/** The first fatal or error line, otherwise the last line. */
 function lastWords(stderr: string): string {
   const lines = stderr
     .split(/[\r\n]+/)

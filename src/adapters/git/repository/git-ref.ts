@@ -6,10 +6,13 @@ import { InputError } from '../../../core/errors.ts';
 import type { GitRef } from './git-repository.ts';
 
 const COMMIT_ID = /^[0-9a-f]{40}$|^[0-9a-f]{64}$/;
-/** What git check-ref-format forbids, and a leading dash, which git would parse as an option. */
+/**
+ * Characters that git check-ref-format forbids, and a leading dash, which git would parse as an
+ * option.
+ */
 const FORBIDDEN = /[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|\/\/|^[-/.]|\/\.|\.$|\/$|\.lock(?:\/|$)|^@$/;
 
-/** Checks a ref before it is passed to git. @throws InputError `git.bad-ref` */
+/** Checks a ref before it is passed to git. InputError `git.bad-ref`. */
 export function checkGitRef(ref: GitRef): GitRef {
   switch (ref.type) {
     case 'head':
@@ -52,7 +55,10 @@ export function formatGitRef(ref: GitRef): string {
   }
 }
 
-/** Whether a push to a full ref name (`refs/heads/main`) may change the commit that a source follows. */
+/**
+ * Whether a push to a full ref name (`refs/heads/main`) may change the commit that a source
+ * follows.
+ */
 export function mayAffectRef(ref: GitRef, pushed: string): boolean {
   switch (ref.type) {
     case 'branch':
@@ -79,7 +85,7 @@ export function selectSemverTag(tags: readonly string[], range: string): string 
   return best?.tag;
 }
 
-/** The refs to fetch from the remote, and the names under which they are stored here. */
+/** The refspecs to fetch, with their local names. */
 export function refspecsOf(ref: GitRef): string[] {
   switch (ref.type) {
     case 'head':

@@ -97,7 +97,10 @@ export interface FetchOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called when the objects have been received. Not called when the commit was in the mirror and the remote was not asked. */
   readonly onAnswered?: (() => void) | undefined;
-  /** Delete the objects of the mirror and fetch all of them again, once the remote answers. For a mirror whose objects are damaged. */
+  /**
+   * Delete the objects of the mirror and fetch all of them again, when the remote is reachable. For
+   * a mirror whose objects are damaged.
+   */
   readonly refetchAll?: boolean | undefined;
 }
 

@@ -28,7 +28,7 @@ export async function listTreeObject(
   }
 }
 
-/** The differences between two trees. Subtrees with equal ids are skipped. */
+/** The differences between two trees; subtrees with equal ids are skipped. */
 export async function diffTreeObjects(
   readTree: ReadTree,
   from: string | undefined,

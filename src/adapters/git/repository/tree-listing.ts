@@ -2,8 +2,9 @@ import { BugError, InputError } from '../../../core/errors.ts';
 import type { FileVersion, TreeChange, TreeEntry } from './git-repository.ts';
 
 /**
- * A tree may contain the same subtree many times, so that a repository of a few kilobytes can list an astronomical
- * number of files. The largest real repositories have about half of this limit.
+ * Maximum number of entries. A tree may reference one subtree many times, so that a repository of a
+ * few kilobytes has billions of files. The largest real repositories have about half as many as
+ * this.
  */
 export const MAX_TREE_ENTRIES = 1_000_000;
 /** Enough for that many paths of 75 bytes. */

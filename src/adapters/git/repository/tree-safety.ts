@@ -1,7 +1,7 @@
 import type { Problem } from '../../../core/model/problem.ts';
 import type { TreeEntry } from './git-repository.ts';
 
-/** A regular file with a safe path. `id` is that of its blob. */
+/** A regular file with a safe path. `id` is the id of its blob. */
 export interface TreeFile {
   readonly path: string;
   readonly id: string;

@@ -9,7 +9,7 @@ import { sleep } from '../../../runtime/sleep.ts';
 import { WaitList } from '../../../runtime/wait-list.ts';
 import { ObjectStore } from './object-store.ts';
 import { SilenceTimer } from './silence-timer.ts';
-import { isWatchInHistory, wentBack } from './watch-proof.ts';
+import { isWatchInHistory, isListOlderThanWatch } from './watch-proof.ts';
 import { withoutManagedFields } from './without-managed-fields.ts';
 
 export interface ReflectorOptions extends ListOptions {
@@ -20,16 +20,10 @@ export interface ReflectorOptions extends ListOptions {
   readonly random: () => number;
   readonly log: Logger;
   readonly backoff?: BackoffLimits;
-  /**
-   * A stream without an event or bookmark for this long counts as dead, and is opened again. Servers send a bookmark
-   * about every 60 s.
-   */
+  /** A stream that is silent for this long is opened again. Servers send a bookmark about every 60 s. */
   readonly silenceLimitMs?: number;
   readonly onError?: (error: unknown) => void;
-  /**
-   * Awaited before each list and watch. When its number changes, earlier reads belong to another history, and the kind
-   * is listed again.
-   */
+  /** Awaited before each list and watch. When its number changes, the history is another one: lists again. */
   readonly historyOf?: (() => Promise<number>) | undefined;
   /** Called when the server has another history although its answers did not show it. The kind is listed again. */
   readonly onOtherHistory?: (() => Promise<void>) | undefined;
@@ -68,10 +62,7 @@ export class Reflector {
   #history: number | undefined;
   /** Whether the next list may show known versions with other content. */
   #isAnotherHistory = false;
-  /**
-   * Whether the server reported that it has not reached our position. `onOtherHistory` must then succeed before a list
-   * counts.
-   */
+  /** The server has not reached our position. `onOtherHistory` must succeed before a list counts. */
   #isDoubted = false;
   #synced = false;
   #isWatching = false;
@@ -111,10 +102,7 @@ export class Reflector {
     return this.#relists;
   }
 
-  /**
-   * A refusal that lasts until somebody acts: a missing right, or a kind that the server does not serve. Undefined when
-   * the server has answered since.
-   */
+  /** A refusal that lasts until somebody acts: a missing right or kind. Undefined after an answer. */
   get failure(): WatchFailure | undefined {
     return this.#failure;
   }
@@ -194,7 +182,7 @@ export class Reflector {
     // Other kinds may have found more, so the next list follows at once. Nothing of this list counts before all kinds
     // know about it.
     const isOther =
-      !this.#isAnotherHistory && (this.#isDoubted || wentBack(this.store, items, this.#reached));
+      !this.#isAnotherHistory && (this.#isDoubted || isListOlderThanWatch(this.store, items, this.#reached));
     if (isOther) await this.#meetOtherHistory();
     this.store.replace(
       items.map((object) => this.#slim(object)),

@@ -59,7 +59,7 @@ export async function isWatchInHistory(options: WatchProofOptions, signal: Abort
  * watch must have shown is unknown. After a restore, a server whose watches do not reach back to the position answers
  * 410 and so causes such a list.
  */
-export function wentBack(
+export function isListOlderThanWatch(
   store: Pick<ObjectStore, 'get'>,
   items: readonly KubeObject[],
   reached: string | undefined,

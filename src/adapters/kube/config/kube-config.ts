@@ -21,7 +21,7 @@ export interface KubeCredentials {
   readonly ofPlugin?: ExecCredential | undefined;
 }
 
-export interface CredentialsWish {
+export interface CredentialsOptions {
   readonly clock: Clock;
   /** The credentials that the server answered with 401. */
   readonly refused?: KubeCredentials | undefined;
@@ -82,7 +82,7 @@ export class KubeConfig implements KubeConfigParts {
    * plugin/pkg/client/auth/exec/exec.go (UpdateTransportConfig).
    * @throws Error when a file cannot be read or is invalid; TransientError of an exec plugin
    */
-  async credentials(wish: CredentialsWish): Promise<KubeCredentials> {
+  async credentials(wish: CredentialsOptions): Promise<KubeCredentials> {
     if (this.serverUrl()?.protocol !== 'https:') return { tls: {}, authorization: undefined };
     const cluster = this.getCurrentCluster();
     const user = this.getCurrentUser();
@@ -93,7 +93,7 @@ export class KubeConfig implements KubeConfigParts {
     return { tls, authorization: user.authProvider && (await oidcAuthorization(user.authProvider)) };
   }
 
-  async #fromPlugin(tls: TlsMaterial, user: KubeUser, wish: CredentialsWish): Promise<KubeCredentials> {
+  async #fromPlugin(tls: TlsMaterial, user: KubeUser, wish: CredentialsOptions): Promise<KubeCredentials> {
     this.#plugin ??= this.#pluginOf(user);
     const printed = await this.#plugin?.credential({
       clock: wish.clock,

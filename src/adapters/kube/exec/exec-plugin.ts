@@ -22,7 +22,7 @@ export interface PluginOwner {
   readonly isTerminal: () => boolean;
 }
 
-export interface PluginWish {
+export interface PluginOptions {
   readonly clock: Clock;
   /** The cluster information, for a plugin that requests it. */
   readonly cluster: ExecCluster;
@@ -57,7 +57,7 @@ export class ExecPlugin {
    * @throws TransientError `kubeconfig.exec` when there is no such program (the hint is the install hint), or when it
    *   fails, hangs or prints anything else; or the reason of the signal
    */
-  async credential(wish: PluginWish): Promise<ExecCredential> {
+  async credential(wish: PluginOptions): Promise<ExecCredential> {
     const { clock, refused, signal } = wish;
     const { expiresAtMs = Infinity } = this.#current ?? {};
     if (this.#current !== undefined && this.#current !== refused && clock.now() <= expiresAtMs)
@@ -73,7 +73,7 @@ export class ExecPlugin {
     });
   }
 
-  #start(wish: PluginWish): Run {
+  #start(wish: PluginOptions): Run {
     const controller = new AbortController();
     const run: Run = { result: this.#refresh(wish, controller), controller, waiting: 0 };
     const forget = (): void => this.#forget(run);
@@ -85,7 +85,7 @@ export class ExecPlugin {
     if (this.#run === run) this.#run = undefined;
   }
 
-  async #refresh({ clock, cluster }: PluginWish, controller: AbortController): Promise<ExecCredential> {
+  async #refresh({ clock, cluster }: PluginOptions, controller: AbortController): Promise<ExecCredential> {
     const { config, env, user } = this.#owner;
     const interactive = this.#isInteractive();
     const info = renderExecInfo(config, interactive, cluster);

@@ -2,7 +2,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { afterAwakeTime } from './after-awake-time.ts';
+import { startAwakeTimeout } from './awake-timeout.ts';
 import {
   endOnAbort,
   headerTimeoutError,
@@ -13,7 +13,7 @@ import {
 } from './kube-transport.ts';
 import type { ProxyAddress } from '../proxy/proxy-address.ts';
 import type { TlsMaterial } from '../proxy/tls-material.ts';
-import { type Http1Way, http1Way } from './http1-way.ts';
+import { type Http1Route, http1Route } from './http1-route.ts';
 import type { WriteFence } from './write-fence.ts';
 
 export interface TransportOptions {
@@ -31,11 +31,11 @@ export interface TransportOptions {
  */
 export class Http1Transport implements KubeTransport {
   readonly #options: TransportOptions;
-  readonly #way: Http1Way;
+  readonly #way: Http1Route;
 
   constructor(options: TransportOptions) {
     this.#options = options;
-    this.#way = http1Way(options);
+    this.#way = http1Route(options);
   }
 
   send(request: WireRequest): Promise<KubeResponse> {
@@ -52,7 +52,7 @@ export class Http1Transport implements KubeTransport {
     if (signal !== undefined) options.signal = signal;
     return new Promise((resolve, reject) => {
       const outgoing = (first.protocol === 'http:' ? http : https).request(first, options);
-      const endLimit = afterAwakeTime(headerTimeoutMs, () =>
+      const endLimit = startAwakeTimeout(headerTimeoutMs, () =>
         outgoing.destroy(headerTimeoutError(subject, headerTimeoutMs)),
       );
       outgoing.once('response', (message) => {

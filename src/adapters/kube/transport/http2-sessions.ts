@@ -4,7 +4,7 @@ import { TransientError } from '../../../core/errors.ts';
 import { openTunnel } from '../proxy/open-tunnel.ts';
 import { portOf, type ProxyAddress, withoutBrackets } from '../proxy/proxy-address.ts';
 import { type TlsMaterial, tlsOptions } from '../proxy/tls-material.ts';
-import { afterAwakeTime } from './after-awake-time.ts';
+import { startAwakeTimeout } from './awake-timeout.ts';
 
 /** A connection and how many streams are open on it. */
 export interface PooledSession {
@@ -85,7 +85,7 @@ export class Http2Sessions {
     if (pooled.probed) return;
     pooled.probed = true;
     const withinMs = Math.min(PONG_WITHIN_MS, this.#options.connectTimeoutMs);
-    const endLimit = afterAwakeTime(withinMs, () => session.destroy(), false);
+    const endLimit = startAwakeTimeout(withinMs, () => session.destroy(), false);
     session.ping((error) => {
       endLimit();
       pooled.probed = false;
@@ -167,7 +167,7 @@ function settled(session: ClientHttp2Session, options: Http2SessionsOptions): Pr
       session.destroy();
       reject(closedError(options.base));
     };
-    const endLimit = afterAwakeTime(options.connectTimeoutMs, fail);
+    const endLimit = startAwakeTimeout(options.connectTimeoutMs, fail);
     session.once('remoteSettings', () => {
       endLimit();
       session.off('close', fail);
@@ -184,15 +184,15 @@ async function openSocket(
   closing: AbortSignal,
 ): Promise<TLSSocket> {
   const late = new AbortController();
-  const endTime = afterAwakeTime(connectTimeoutMs, () =>
+  const endTime = startAwakeTimeout(connectTimeoutMs, () =>
     late.abort(connectError(base, `within ${connectTimeoutMs} ms`)),
   );
   const signal = AbortSignal.any([closing, late.signal]);
   const [host, port] = [withoutBrackets(base.hostname), portOf(base)];
   try {
     const tunnel = proxy && (await openTunnel({ proxy, host, port, tls, signal }));
-    const whither = tunnel === undefined ? { host, port } : { host, socket: tunnel };
-    return await secured(connectTls({ ...tlsOptions(host, tls), ...whither, ALPNProtocols }), signal);
+    const target = tunnel === undefined ? { host, port } : { host, socket: tunnel };
+    return await secured(connectTls({ ...tlsOptions(host, tls), ...target, ALPNProtocols }), signal);
   } finally {
     endTime();
   }

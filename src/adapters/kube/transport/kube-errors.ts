@@ -60,7 +60,7 @@ export function errorForStatus(
 /** The error code for an applied object that does not match the schema of its kind. */
 export const SCHEMA_MISMATCH = 'kube.schemamismatch';
 
-const SCHEMA_HINT = 'correct the field; until then, the whole object is refused';
+const SCHEMA_HINT = 'correct the field; the hub rejects the complete object until then';
 
 /**
  * Whether an applied object does not match the schema of its kind: it has an unknown field, a wrong type, or two items

@@ -1,5 +1,5 @@
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2';
-import { afterAwakeTime } from './after-awake-time.ts';
+import { startAwakeTimeout } from './awake-timeout.ts';
 import { Http1Transport, type TransportOptions } from './http1-transport.ts';
 import { Http2Sessions, type PooledSession } from './http2-sessions.ts';
 import {
@@ -87,7 +87,7 @@ export class TlsTransport implements KubeTransport {
         reject(error instanceof Error ? error : new Error(String(error)));
         return;
       }
-      const endLimit = afterAwakeTime(headerTimeoutMs, () => {
+      const endLimit = startAwakeTimeout(headerTimeoutMs, () => {
         this.#sessions.probe(pooled, false);
         stream.destroy(headerTimeoutError(subject, headerTimeoutMs));
       });

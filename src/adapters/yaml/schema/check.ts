@@ -2,13 +2,13 @@ import type { FieldPath } from '../../../core/model/field-path.ts';
 import { closestName } from '../../../core/sources/closest-name.ts';
 import type { ListSchema, ObjectSchema, Schema, StringSchema } from './schema.ts';
 
-/** One finding of a schema check. `at` says whether the key or the value at `path` is wrong. */
+/** One finding of a schema check. `at`: whether the key or the value of `path` is wrong. */
 export interface SchemaFinding {
   readonly severity: 'error' | 'warning';
   readonly code: string;
   readonly path: FieldPath;
   readonly at: 'key' | 'value';
-  /** Says what was found and what was expected. The caller adds the name of the field in front. */
+  /** Got what, expected what; the caller adds the name of the field. */
   readonly message: string;
   readonly hint?: string;
 }

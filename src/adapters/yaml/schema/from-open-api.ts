@@ -33,9 +33,9 @@ export type Replacements = Readonly<Record<string, Schema>>;
 const INT32 = { minimum: -2147483648, maximum: 2147483647 };
 
 /**
- * Derives the schema for checking manifests from the OpenAPI schema of a hub. A required field with a default may be
- * omitted, as on a hub.
- * @throws Error for a replacement whose path does not exist in the schema: a defect of this program
+ * Converts the OpenAPI schema of a hub to the schema for manifests. A required field with a default
+ * may be omitted, as on a hub. @throws Error for a replacement whose path is not in the schema,
+ * which is a bug
  */
 export function schemaFromOpenApi(schema: JsonObject, replacements: Replacements): Schema {
   const unused = new Map(Object.entries(replacements));

@@ -53,11 +53,13 @@ export const condition = object(
   { open: true },
 );
 
-/** Operators and values are checked by the rules of selectors, which see the whole requirement. */
+/**
+ * Operators and values are checked by the rules of selectors, which need the complete requirement.
+ */
 export const selectorRequirement = object({ 'key!': string, 'operator!': string, values: list(string) });
 export const labelSelector = object({ matchLabels: stringMap, matchExpressions: list(selectorRequirement) });
 
-/** An object of a kind that Berth does not know: only the fields that all Kubernetes objects share. */
+/** The schema of an unknown kind: the fields of every Kubernetes object. */
 export const anyObject = object(
   {
     'apiVersion!': text({ minLength: 1 }),
@@ -67,7 +69,7 @@ export const anyObject = object(
   { open: true },
 );
 
-/** The fields of a kind in addition to apiVersion, kind and metadata. */
+/** The schema of a kind from its own fields, without apiVersion, kind and metadata. */
 export function kindSchema(metadata: ObjectSchema, fields: Readonly<Record<string, Schema>>): ObjectSchema {
   return object({ 'apiVersion!': string, 'kind!': string, 'metadata!': metadata, ...fields });
 }

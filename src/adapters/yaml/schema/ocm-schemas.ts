@@ -25,9 +25,9 @@ const groupIndex = {
 };
 
 /**
- * Where the rules for manifests differ from those of a hub. Statuses that Berth writes itself are not read from files.
- * OCM's definitions accept any text for the mode and the operator, any number of clusters, and a binding without a set,
- * but its controllers then do nothing useful.
+ * Rules for manifests that differ from those of a hub. Statuses that Berth writes are not read from
+ * files. OCM's definitions accept any mode, operator and number of clusters, and a binding without
+ * a set, for which its controllers have no useful behaviour.
  */
 const REPLACED: Readonly<Record<string, Replacements>> = {
   ManagedCluster: {

@@ -1,4 +1,4 @@
-/** Describes valid values: compact tables, which check.ts interprets. */
+/** The schema of a value, as compact tables that check.ts evaluates. */
 export type Schema =
   | StringSchema
   | { readonly type: 'integer'; readonly minimum?: number; readonly maximum?: number }
@@ -33,7 +33,7 @@ export interface ObjectSchema {
   readonly type: 'object';
   readonly fields: ReadonlyMap<string, Schema>;
   readonly required: readonly string[];
-  /** Whether fields beyond the listed ones are allowed, and not checked. */
+  /** Unknown fields are allowed. */
   readonly open: boolean;
 }
 

@@ -4,7 +4,7 @@ import { type HubEntry, hubKubeconfig } from '../../../core/registration/agent/h
 import { onAbort } from '../../../runtime/on-abort.ts';
 import type { CredentialFiles, CredentialStore } from '../credentials/credential-store.ts';
 import type { HubClient, RegistrationSettings } from '../options/registration-settings.ts';
-import { keepCluster } from './ensure-cluster.ts';
+import { recreateDeletedCluster } from './ensure-cluster.ts';
 import { requestCertificate } from './request-certificate.ts';
 
 export interface Joining {
@@ -21,7 +21,7 @@ export async function joinHub(joining: Joining, signal: AbortSignal): Promise<bo
   const { hub, entry, identity, store, settings } = joining;
   const over = new AbortController();
   onAbort(signal, () => over.abort());
-  const keeping = keepCluster({ api: hub.api, cluster: identity.cluster, settings }, over.signal);
+  const keeping = recreateDeletedCluster({ api: hub.api, cluster: identity.cluster, settings }, over.signal);
   try {
     const pair = await requestCertificate({ api: hub.api, identity, store, settings }, over.signal);
     if (pair === undefined) return false;

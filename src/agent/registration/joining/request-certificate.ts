@@ -17,8 +17,8 @@ import type { CredentialStore } from '../credentials/credential-store.ts';
 import type { RegistrationSettings } from '../options/registration-settings.ts';
 import { newRequest, openRequest } from './open-request.ts';
 
-export interface CertificateWish {
-  /** The client of the hub. */
+export interface CertificateOptions {
+  /** Of the hub. */
   readonly api: KubeApi;
   readonly identity: AgentIdentity;
   readonly store: CredentialStore;
@@ -40,7 +40,7 @@ const CROWDED = 'Stop creating csr since there are too many csr created already 
  * @returns undefined when the signal aborts. The certificate is not stored yet.
  */
 export async function requestCertificate(
-  wish: CertificateWish,
+  wish: CertificateOptions,
   signal: AbortSignal,
 ): Promise<ClientPair | undefined> {
   const { api, identity, settings } = wish;
@@ -66,13 +66,13 @@ export async function requestCertificate(
 }
 
 class Waiting {
-  readonly #wish: CertificateWish;
+  readonly #wish: CertificateOptions;
   readonly #reflector: Reflector;
   readonly #refusals: Backoff;
   readonly #failures: Backoff;
   #told = '';
 
-  constructor(wish: CertificateWish, reflector: Reflector) {
+  constructor(wish: CertificateOptions, reflector: Reflector) {
     this.#wish = wish;
     this.#reflector = reflector;
     this.#refusals = new Backoff(AFTER_REFUSAL, wish.settings.random);

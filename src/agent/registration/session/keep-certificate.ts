@@ -20,8 +20,8 @@ import { credentialFiles } from '../joining/join-hub.ts';
 import { requestCertificate } from '../joining/request-certificate.ts';
 import type { RegistrationSettings } from '../options/registration-settings.ts';
 
-export interface CertificateDuty {
-  /** A client with the certificate that has to be renewed. */
+export interface CertificateKeeperOptions {
+  /** With the certificate that is to be renewed. */
   readonly api: KubeApi;
   readonly config: RotatingKubeConfig;
   readonly held: HeldCertificate;
@@ -38,11 +38,11 @@ const LOOK_AGAIN_MS = 300_000;
 
 /** Renews the certificate of an agent in time, and passes the new one to the open connections. */
 export class CertificateKeeper {
-  readonly #duty: CertificateDuty;
+  readonly #duty: CertificateKeeperOptions;
   #held: HeldCertificate;
   #condition: Condition | undefined;
 
-  constructor(duty: CertificateDuty) {
+  constructor(duty: CertificateKeeperOptions) {
     this.#duty = duty;
     this.#held = duty.held;
   }

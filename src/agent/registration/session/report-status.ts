@@ -24,7 +24,7 @@ import { ClusterEvents } from './cluster-events.ts';
 import { probeServer, serverVersion } from './probe-server.ts';
 import { WatchedKinds } from './watched-kinds.ts';
 
-export interface StatusDuty {
+export interface StatusReportOptions {
   readonly hub: KubeApi;
   readonly cluster: ManagedApi;
   readonly clusterName: string;
@@ -44,7 +44,7 @@ const PROBE_FRESH_MS = 10_000;
 
 /** Reports the state of the cluster to the hub: one patch, and only if something changed. */
 export class StatusReport {
-  readonly #duty: StatusDuty;
+  readonly #duty: StatusReportOptions;
   readonly #watched: WatchedKinds;
   readonly #events: ClusterEvents;
   #health: HealthMemory = { failingSinceMs: undefined };
@@ -53,7 +53,7 @@ export class StatusReport {
     | undefined;
   #cutCount = 0;
 
-  constructor(duty: StatusDuty) {
+  constructor(duty: StatusReportOptions) {
     this.#duty = duty;
     this.#watched = new WatchedKinds(duty.cluster, duty.settings, duty.onChange);
     this.#events = new ClusterEvents(duty.hub, duty.settings);

@@ -48,7 +48,7 @@ Examples:
 
 const COMMANDERS = new Help();
 
-/** The description of an option, without defaults that are obvious. */
+/** Without trivial defaults. */
 function optionDescription(option: Option): string {
   const defaultValue: unknown = option.defaultValue;
   const isPlain = defaultValue === false || (Array.isArray(defaultValue) && defaultValue.length === 0);

@@ -11,14 +11,17 @@ export interface HubFlags {
   readonly context?: string;
 }
 
-/** @param of the cluster that the kubeconfig belongs to */
+/** @param of the cluster of the kubeconfig, for the help */
 export function addHubFlags(command: Command, of = 'the hub'): Command {
   return command
     .option('--kubeconfig <file>', `kubeconfig of ${of} (default: KUBECONFIG, ~/.kube/config, in-cluster)`)
     .option('--context <name>', 'context of the kubeconfig');
 }
 
-/** For commands that read files unless a flag selects a hub: `--hub`, or a flag that only makes sense with a hub. */
+/**
+ * Whether a command that reads files by default must read a hub: `--hub`, or a flag that implies
+ * it.
+ */
 export function isHubRequested(flags: HubFlags & { readonly hub: boolean }): boolean {
   return flags.hub || flags.kubeconfig !== undefined || flags.context !== undefined;
 }
@@ -27,8 +30,8 @@ export const EMBEDDED_HELP =
   'the hub is an embedded hub: Berth decides all of its placements, as with berth serve --embedded';
 
 /**
- * The placements on the hub that Berth decides, as for `berth serve` with the same flag.
- * @param knowsHub whether the command reads a hub, or an inventory of one
+ * Which placements on the hub Berth decides, as `berth serve` with the same flag.
+ * @param knowsHub the command reads a hub, or an inventory of one
  * @throws InputError when the flag is given without a hub
  */
 export function decidedPlacements(

@@ -1,7 +1,7 @@
 import { parseGoDuration } from '../../../core/model/go-duration.ts';
 import { wrongValue } from './wrong-option.ts';
 
-/** Parsers for the values of options. @throws InputError for an invalid value */
+/** Parsers of option values. InputError for an invalid value. */
 
 export function oneOf<T extends string>(option: string, text: string, known: readonly T[]): T {
   const found = known.find((value) => value === text);

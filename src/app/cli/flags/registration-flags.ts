@@ -22,7 +22,7 @@ export interface RegistrationFlags {
   readonly agentId?: string;
 }
 
-/** The shortest lifetime that OCM's agent requests is one hour. The certificates API accepts ten minutes. */
+/** The certificates API accepts ten minutes or more; OCM's agent requires at least an hour. */
 const SHORTEST_CERTIFICATE_SECONDS = 3_600;
 
 export function addRegistrationFlags(command: Command): Command {
@@ -58,14 +58,13 @@ export function addRegistrationFlags(command: Command): Command {
     .option('--reserved-cluster-claim-suffixes <suffix...>', 'claim names with these suffixes are reserved')
     .option(
       '--hub-connection-timeout <duration>',
-      'with several hubs: switch from a hub that has not answered for this long',
+      'with several hubs: leave one that does not respond for this long',
       '10m',
     );
 }
 
 /**
- * The registration options in the flags; undefined if there are none.
- * @throws InputError for flags that contradict each other
+ * The registration settings of the flags; undefined: none. @throws InputError for conflicting flags
  */
 export function registeringPair(flags: RegistrationFlags): RegisteringPair | undefined {
   const { bootstrapKubeconfig, hubKubeconfigDir, hubKubeconfigSecret, hostingKubeconfig } = flags;

@@ -4,7 +4,7 @@ import type { CliIo } from '../../terminal/cli-io.ts';
 import { oneOf, positiveDuration } from './option-values.ts';
 import { wrongOption } from './wrong-option.ts';
 
-/** The flags that all score providers share. */
+/** Common flags of score providers. */
 export interface ScoreFlags {
   readonly hubKubeconfig?: string;
   readonly scoreName: string;

@@ -1,7 +1,7 @@
 import type { HubInventory } from '../../../controllers/inventory/hub-inventory.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';
 
-/** Adds the gauges of `/metrics`. Their values are read from the parts of the controller at each scrape. */
+/** Adds the gauges of `/metrics` that are read from the controller at each scrape. */
 export function addControllerGauges({
   metrics,
   inventory,

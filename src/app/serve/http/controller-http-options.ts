@@ -13,7 +13,7 @@ import type { Readiness } from './readiness.ts';
 import type { ServeOptions } from '../../settings/serve-options.ts';
 import type { PreviewLinks } from './preview-links.ts';
 
-/** The inputs of the controller's HTTP answers. */
+/** The data sources of the controller's HTTP server. */
 export interface ControllerHttpOptions {
   readonly options: ServeOptions;
   readonly inventory: HubInventory;
@@ -34,9 +34,9 @@ export interface ControllerHttpOptions {
   readonly warnings: () => readonly string[];
 }
 
-/** The parts of pull-request previews that HTTP serves. */
+/** The parts of pull request previews that are served. */
 export interface PreviewParts {
-  /** Returns at once. */
+  /** Returns immediately. */
   take(event: WebhookEvent): void;
   readonly reports: Pick<ReportFiles, 'read'>;
   readonly links: Pick<PreviewLinks, 'isValid'>;

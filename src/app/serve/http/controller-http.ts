@@ -12,18 +12,18 @@ import type { ControllerHttpOptions } from './controller-http-options.ts';
 import { publishedPluginSource } from './published-plugin-source.ts';
 import { webhookRoute } from './webhook-route.ts';
 
-/** Per token: a tenant that repeats a refused request must not fill the log. */
+/** Minimum interval of logged refusals per token, so that one client cannot fill the log. */
 const REFUSALS_LOGGED_EVERY_MS = 60_000;
 
 export interface ControllerHttp extends HttpListener {
-  /** Starts to load what the first request of a user, a monitor or a forge would otherwise wait for. */
+  /** Starts to load the modules that the first request of a person, a monitor or a forge needs. */
   prepare(): void;
 }
 
 /**
- * Argo CD calls the plugin endpoint at every reconcile of every ApplicationSet, so it uses node:http directly. Requests
- * of users, monitors and forges go through express, which is loaded on the first of them, because a start has more
- * urgent work.
+ * The plugin endpoint is asked at every reconcile of every ApplicationSet: it uses node:http
+ * directly. Requests of people, monitors and forges use express, which is loaded on demand to keep
+ * the start fast.
  */
 export async function serveHttp(parts: ControllerHttpOptions): Promise<ControllerHttp | undefined> {
   const { http } = parts.options;
@@ -39,7 +39,8 @@ export async function serveHttp(parts: ControllerHttpOptions): Promise<Controlle
   });
   // Secrets that cannot be read are reported at the start, not at the first delivery.
   const webhooks = webhookRoute(parts);
-  const loadRoutes = async () => (await import('./people-routes.ts')).peopleRoutes(parts, tokens, webhooks);
+  const loadRoutes = async () =>
+    (await import('./controller-routes.ts')).controllerRoutes(parts, tokens, webhooks);
   let routes: ReturnType<typeof loadRoutes> | undefined;
   const pair = http.tls === undefined ? undefined : new TlsPair(http.tls, log);
   const listener = await listenHttp({ ...http, tls: pair?.identity }, async (request, response) => {
@@ -79,7 +80,10 @@ async function openTokens(file: string | undefined, { options }: ControllerHttpO
   return new Opened({ file, clock: options.clock, log: options.log });
 }
 
-/** Metrics count the requests of each token. A refusal is also logged with the name of the token, never the token itself. */
+/**
+ * Counts requests by token in the metrics, and logs refusals with the name of the token, never with
+ * the token.
+ */
 function reportAnswers({ metrics, options }: ControllerHttpOptions): (answer: PluginAnswer) => void {
   const loggedAtMs = new Map<string, number>();
   return (answer) => {

@@ -14,7 +14,7 @@ interface AnsweredRequest {
 /** The names of ApplicationSets come from outside, so only a limited number of them become labels. */
 const MAX_APPLICATION_SETS = 500;
 
-/** The metrics of the controller. `registry` renders the text for /metrics. */
+/** The metrics of the controller; `registry` renders /metrics. */
 export class ControllerMetrics {
   readonly registry = new Registry();
   readonly #published: Counter;
@@ -112,7 +112,7 @@ export class ControllerMetrics {
     });
   }
 
-  /** Adds a number that is read at each scrape. */
+  /** A gauge that is read at each scrape. */
   gauge(name: string, help: string, collect: () => number): void {
     new Gauge({
       name,
@@ -124,7 +124,7 @@ export class ControllerMetrics {
     });
   }
 
-  /** Adds one number for each kind. */
+  /** The same with a label for the kind. */
   gaugePerKind(name: string, help: string, collect: () => ReadonlyMap<string, number>): void {
     this.gaugePerLabels(name, help, ['kind'], () =>
       [...collect()].map(([kind, value]) => ({ labels: { kind }, value })),

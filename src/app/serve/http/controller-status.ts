@@ -14,9 +14,9 @@ export interface ControllerStatus {
   readonly ready: boolean;
   readonly problem: string | undefined;
   readonly schedule: 'berth' | 'upstream';
-  /** The role of this replica; absent without a leader election. */
+  /** Role of this process; absent without leader election. */
   readonly leadership?: LeadershipStatus | undefined;
-  /** What a person should look at, such as two controllers that decide the same placements. */
+  /** Warnings for users, e.g. two controllers that decide the same placements. */
   readonly warnings: readonly string[];
   readonly sources: readonly SourceReport[];
   readonly placements: readonly PlacementReport[];
@@ -97,7 +97,7 @@ function placementReport(
   },
 ): PlacementReport {
   const key = `${placement.metadata.namespace ?? ''}/${placement.metadata.name}`;
-  // If OCM decides, a hold remains from the time when Berth did.
+  // If OCM decides, a hold is left over from when Berth did.
   const held = options.schedule === 'upstream' ? undefined : activeHold(placement);
   return {
     placement: key,

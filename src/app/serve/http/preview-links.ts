@@ -6,7 +6,7 @@ import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '../../../runtime/file
 const DAY_MS = 86_400_000;
 const LIFETIME_DAYS = 7;
 
-/** Signs paths. A signed link allows its holder to read that page until the link expires, and nothing else. */
+/** Signs paths: a link gives access to its path only, until it expires. */
 export class PreviewLinks {
   readonly #key: Buffer;
 

@@ -13,7 +13,9 @@ const ON_EMPTY_ANNOTATION = 'berth.dev/on-empty';
 
 type Parts = Pick<ControllerHttpOptions, 'publishedPlacements' | 'inventory' | 'commitOf' | 'waves'>;
 
-/** The data of the plugin endpoint: published decisions, and the clusters that the controller has read. */
+/**
+ * The data of the plugin endpoint: published decisions and clusters, from the controller's memory.
+ */
 export function publishedPluginSource({
   publishedPlacements,
   inventory,

@@ -9,16 +9,16 @@ import type { HubInventory } from '../../../controllers/inventory/hub-inventory.
 import type { PublishedPlacements } from '../../../core/publish/pages/published-placements.ts';
 
 /**
- * A first read that takes longer counts as failed, so that a forge that hangs does not keep the controller from
- * becoming ready.
+ * A first read that takes longer counts as failed, so that a hanging forge does not keep the
+ * controller unready.
  */
 const PATIENCE_MS = 60_000;
 
 /**
- * Ready means: the caches of the hub are filled and fresh, everything on the hub was published once, and every source
- * was read once or could not be read. A standby becomes ready like a leader, so that a rollout continues; a process
- * that can neither lead nor see the leader is not ready. A source that could not be read is reported separately (`berth
- * status`, metrics), and does not stop Berth from serving what it knows.
+ * Ready: the caches of the hub are filled and fresh, everything was published once, and every
+ * source was read once or failed. A standby is ready like the leader, so that a rolling update can
+ * continue; a process that cannot read the lease is not. A failed source is reported separately
+ * (`berth status`, metrics), and does not stop serving known decisions.
  */
 export class Readiness {
   readonly #inventory: Pick<HubInventory, 'problem'>;
@@ -57,7 +57,10 @@ export class Readiness {
   }
 }
 
-/** A leader whose lease lapsed stays ready: what is published remains valid, and perhaps no other process may lead yet. */
+/**
+ * A leader whose lease lapsed stays in service: published decisions stay valid, and no other
+ * process may lead yet.
+ */
 function electionProblem(status: LeadershipStatus | undefined): string | undefined {
   if (status === undefined) return undefined;
   const { role, lease, holder, problem } = status;

@@ -8,7 +8,7 @@ import type { Clock, Logger } from '../../../core/ports.ts';
 import { SecretFile } from '../../../runtime/files/secret-file.ts';
 import type { GitLoop } from '../../../controllers/sources/following/git-loop.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';
-import { handToLeader, isAboutPullRequest } from './hand-to-leader.ts';
+import { forwardToLeader, isAboutPullRequest } from './forward-to-leader.ts';
 
 /** A push to a followed repository makes its sources fetch now. Polling covers lost deliveries. */
 export function webhookRoute({
@@ -30,7 +30,7 @@ export function webhookRoute({
       for (const loop of loops) if (concerns(event, loop, all)) loop.fetch();
     },
   });
-  const toLeader = handToLeader(options.http?.peers ?? []);
+  const toLeader = forwardToLeader(options.http?.peers ?? []);
   return (request, response, next) => {
     const isForLeader = previews !== undefined && isAboutPullRequest(request.headers);
     if (isForLeader && !leadership.isHeld) void toLeader(request, response, next);

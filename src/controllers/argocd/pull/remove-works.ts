@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import { judgePullRemovals } from '../../../core/argocd/pull/judge-removals.ts';
-import { planPull, type PullLeaving } from '../../../core/argocd/pull/plan-pull.ts';
+import { planPull, type WorkToRemove } from '../../../core/argocd/pull/plan-pull.ts';
 import { hubApplicationOf } from '../../../core/argocd/pull/pull-target.ts';
 import { asApplication, type Application } from '../../../core/model/kind/argo-application.ts';
 import { APPLICATION } from '../../../core/argocd/argocd-kinds.ts';
@@ -65,10 +65,10 @@ export async function removeWorks(group: string, options: RemoveWorksOptions): P
 async function confirmedLeaving(
   group: string,
   { inventory, hub }: RemoveWorksOptions,
-): Promise<readonly PullLeaving[]> {
+): Promise<readonly WorkToRemove[]> {
   const keys = new Set(inventory.worksOfGroup(group).map((work) => hubApplicationOf(work) ?? ''));
   const hasCluster = (name: string): boolean => inventory.cluster(name) !== undefined;
-  const leavingOf = (key: string, application: Application | undefined): readonly PullLeaving[] =>
+  const leavingOf = (key: string, application: Application | undefined): readonly WorkToRemove[] =>
     planPull({ application, works: inventory.worksOf(key), hasCluster }).leaving;
   const candidates = [...keys].filter((key) => leavingOf(key, inventory.application(key)).length > 0);
   const limit = pLimit(CONCURRENCY);
@@ -84,7 +84,7 @@ async function confirmedLeaving(
 
 /** One failure does not stop the others. @throws the first error, after all were tried */
 async function deleteAll(
-  leaving: readonly PullLeaving[],
+  leaving: readonly WorkToRemove[],
   { hub, onWrite }: RemoveWorksOptions,
 ): Promise<void> {
   const limit = pLimit(CONCURRENCY);

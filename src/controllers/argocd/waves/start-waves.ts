@@ -9,7 +9,7 @@ import { Supervisor } from '../../../runtime/supervisor.ts';
 import { WorkQueue } from '../../../runtime/work-queue.ts';
 import { refusedKindText } from '../../inventory/refused-kind.ts';
 import { WaveView, type WaveViewOptions } from './wave-view.ts';
-import { type HeldNow, WaveWriter } from './wave-writer.ts';
+import { type HeldPlacementWaves, WaveWriter } from './wave-writer.ts';
 
 export interface WavesOptions extends WaveViewOptions {
   readonly hub: KubeApi;
@@ -27,8 +27,8 @@ export interface WavesOptions extends WaveViewOptions {
 export interface RunningWaves {
   /** The waves that decide what an ApplicationSet gets. */
   servedTo(asked: WavesAsked): WaveReading;
-  held(): readonly HeldNow[];
-  /** What fails, or needs somebody to act, as text for users. */
+  held(): readonly HeldPlacementWaves[];
+  /** What fails, or waits for something that may not come by itself, as text for users. */
   warnings(): readonly string[];
   close(): Promise<void>;
 }

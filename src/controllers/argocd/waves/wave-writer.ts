@@ -23,8 +23,8 @@ export interface WaveWriterOptions {
   readonly onWaves?: ((event: WaveEvent) => void) | undefined;
 }
 
-/** The waves of one placement that are held now. */
-export interface HeldNow extends HeldWaves {
+/** Waves of one placement that are held now. */
+export interface HeldPlacementWaves extends HeldWaves {
   readonly applicationSet: string;
   readonly placement: string;
   /** Since when the reason has been the same; milliseconds since the epoch. */
@@ -35,7 +35,7 @@ interface Memory {
   readonly uid: string | undefined;
   /** What this process last saw written. It is kept because a user may remove the annotation. */
   readonly record: WaveRecord | undefined;
-  readonly held: readonly HeldNow[];
+  readonly held: readonly HeldPlacementWaves[];
   readonly problems: readonly string[];
 }
 
@@ -52,7 +52,7 @@ export class WaveWriter {
     this.#options = options;
   }
 
-  held(): readonly HeldNow[] {
+  held(): readonly HeldPlacementWaves[] {
     return [...this.#memory.values()].flatMap(({ held }) => held);
   }
 
@@ -124,7 +124,7 @@ export class WaveWriter {
     const { clock, onWaves } = this.#options;
     const before = this.#knownOf(key, metadata.uid);
     const applicationSet = namespacedName(metadata);
-    const now = [...held].map(([placement, one]): HeldNow => {
+    const now = [...held].map(([placement, one]): HeldPlacementWaves => {
       const same = before?.held.find(
         (earlier) => earlier.placement === placement && isSameHold(earlier, one),
       );

@@ -18,8 +18,8 @@ export const DEFAULT_PLAN_BOUNDS: PlanBounds = {
 
 const MIB = 1024 * 1024;
 
-/** The error that the author of the pull request reads. */
-export function boundHit(bound: keyof PlanBounds, bounds: PlanBounds): InputError {
+/** What the author of the pull request reads. */
+export function boundExceeded(bound: keyof PlanBounds, bounds: PlanBounds): InputError {
   const words: Record<keyof PlanBounds, string> = {
     timeMs: `takes longer than ${bounds.timeMs / 1_000} seconds`,
     memoryMiB: `takes more than ${bounds.memoryMiB} MiB of memory`,

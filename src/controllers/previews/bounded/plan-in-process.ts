@@ -11,7 +11,7 @@ import { killDescendants } from '../../../runtime/kill-descendants.ts';
 import { residentBytes } from '../../../runtime/resident-bytes.ts';
 import type { PlannedRevisions, PlanRevisionsInput } from '../plan-revisions.ts';
 import { FrameReader, frameOf } from './frames.ts';
-import { boundHit, type PlanBounds } from './plan-bounds.ts';
+import { boundExceeded, type PlanBounds } from './plan-bounds.ts';
 import {
   type HubRead,
   type PlanJob,
@@ -111,15 +111,15 @@ class PlanningProcess {
     signal.addEventListener('abort', onAbort, { once: true });
     // The signal may have aborted while the process was starting.
     if (signal.aborted) onAbort();
-    const deadline = setTimeout(() => stop(boundHit('timeMs', this.#bounds)), timeMs);
+    const deadline = setTimeout(() => stop(boundExceeded('timeMs', this.#bounds)), timeMs);
     const watch = setInterval(() => {
       const limit = memoryMiB * 1.5 * 1024 * 1024;
-      if (residentBytes(child.pid) > limit) stop(boundHit('memoryMiB', this.#bounds));
+      if (residentBytes(child.pid) > limit) stop(boundExceeded('memoryMiB', this.#bounds));
     }, LOOK_MS);
     const frames = new FrameReader(outputBytes);
     child.stdout.on('data', (chunk: Buffer) => {
       const messages = this.#outcome === undefined ? frames.push(chunk) : [];
-      if (messages === 'too-large') stop(boundHit('outputBytes', this.#bounds));
+      if (messages === 'too-large') stop(boundExceeded('outputBytes', this.#bounds));
       else for (const message of messages) this.#take(message as PlannerMessage);
     });
     // The process ended. The `close` event says how.
@@ -166,7 +166,7 @@ class PlanningProcess {
   #endedBy(code: number | null, signal: NodeJS.Signals | null): Error {
     // 134 is the exit code with which a shell reports SIGABRT.
     if ((signal !== null && HEAP_FULL.includes(signal)) || code === 134)
-      return boundHit('memoryMiB', this.#bounds);
+      return boundExceeded('memoryMiB', this.#bounds);
     return new TransientError(`ended without a plan (${signal ?? `exit code ${code}`})`, {
       code: 'plan.process',
       subject: 'The process that plans',

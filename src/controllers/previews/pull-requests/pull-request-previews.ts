@@ -4,7 +4,7 @@ import { sleep } from '../../../runtime/sleep.ts';
 import { WakeUp } from '../../../runtime/wake-up.ts';
 import { MergeGroups } from './merge-groups.ts';
 import { MergeWatch } from './merge-watch.ts';
-import { obeyComment } from './obey-comment.ts';
+import { runCommentCommand } from './run-comment-command.ts';
 import { OpenPullRequests } from './open-pull-requests.ts';
 import { PreviewStatuses } from './preview-statuses.ts';
 import { NO_RECORD, type PreviewRecord } from './preview-record.ts';
@@ -88,7 +88,7 @@ export class PullRequestPreviews {
   async commented(comment: PullRequestComment, signal: AbortSignal): Promise<void> {
     const { number } = comment;
     if (this.#options.leadership?.isHeld === false) return;
-    const change = await obeyComment(this.#options, comment, signal);
+    const change = await runCommentCommand(this.#options, comment, signal);
     if (change === undefined) return;
     this.#save(number, change(this.#record(number)));
     this.#enqueue(number);

@@ -38,15 +38,18 @@ export interface AppliedObject {
   readonly left: readonly LeftField[];
 }
 
-/** The object may change between two requests, and an answer may not name all conflicts: the embedded hub names at most 100. */
+/**
+ * Maximum number of attempts: the object may change between two requests, and a response may not
+ * name all conflicts (the embedded hub names 100).
+ */
 const MAX_TRIES = 10;
 
 /**
- * Applies an object from Git. It sets fields without another owner, and Berth's own fields that a user changed; with
- * `force` it sets all fields. Other fields of other managers keep their values. The taints of a cluster are one field
- * to the server, but have several writers. If another manager wrote them last, Berth writes them again together with
- * the taints of that manager.
- * @throws ConflictError when a mark of Berth belongs to another manager, or the object keeps changing
+ * Applies an object from Git: fields without another owner, Berth's own fields that a person
+ * changed, and with `force` all fields. Other fields of other managers stay unchanged. The taints
+ * of a cluster have several writers, but are one field for the server: if another manager wrote it
+ * last, the list is written again with that manager's taints. @throws ConflictError when an
+ * annotation or label of Berth belongs to another manager, or the object keeps changing
  */
 export async function applyDesired(task: ApplyDesired): Promise<AppliedObject> {
   const { api, kind, desired, mayBeThere, force } = task;
@@ -65,7 +68,8 @@ export async function applyDesired(task: ApplyDesired): Promise<AppliedObject> {
 async function applyForced(task: ApplyDesired, live: KubeObject | undefined): Promise<KubeObject> {
   const forced = (known: KubeObject | undefined): Promise<KubeObject> => {
     const sent = withHubTaints(task.desired, known, FIELD_MANAGER);
-    // Taints are sent with the version that they were read from, so that a concurrent change is not lost.
+    // Taints are sent with the resourceVersion that they were read from, so that a concurrent
+    // change is not lost.
     return send(task, sent, { at: hasTaints(sent) ? known?.metadata.resourceVersion : undefined });
   };
   try {
@@ -100,8 +104,8 @@ async function applyAround(task: ApplyDesired, first: ConflictError): Promise<Ap
 }
 
 /**
- * Applies first without the conflicting fields, and then with those that Berth takes, by force and for the version that
- * the first request returned. So it takes exactly these fields, and does not lose a concurrent change.
+ * Applies without all fields in conflict, and then with the fields to take, by force and with the
+ * resulting resourceVersion. So it takes no other fields, and a concurrent change is not lost.
  * @returns undefined when a field cannot be left out
  */
 async function applyJudged(
@@ -121,7 +125,7 @@ async function applyJudged(
   return { live: await send(task, whole, { at: now.metadata.resourceVersion }), left };
 }
 
-/** @param force take fields that others own; `at`: only if the object still has this version */
+/** @param force take fields of other managers; `at`: only for this version of the object */
 function send(
   { api, kind }: ApplyDesired,
   object: KubeObject,
@@ -133,7 +137,7 @@ function send(
   return api.apply(kind, sent, { fieldManager: FIELD_MANAGER, force: force !== undefined });
 }
 
-/** Reads the object by a list, because a source needs the right to list anyway, but perhaps not to get. */
+/** Reads by a list, so that a source needs no additional right. */
 async function readOne(
   api: KubeApi,
   kind: KindInfo,

@@ -12,7 +12,7 @@ export interface CommitReporterOptions {
   readonly source: string;
   readonly targetUrl?: string | undefined;
   readonly post: (status: CommitStatus, signal: AbortSignal) => Promise<void>;
-  /** What was reported last. It is kept across restarts, so that nothing is reported twice. */
+  /** The last report, kept over restarts, so that nothing is reported twice. */
   readonly told: {
     get(key: string): ReportedStatus | undefined;
     set(key: string, value: ReportedStatus): void;
@@ -32,14 +32,15 @@ export interface ReportedStatus {
 
 /** The minimum time between two requests, because forges limit their number. */
 const MIN_INTERVAL_MS = 1_000;
-/** If commits arrive faster than they can be reported, the oldest are dropped. */
+/** If commits arrive faster than they can be reported, the oldest reports are dropped. */
 const MAX_WAITING = 100;
-/** After this many failed attempts, a status is dropped. */
+/** A status is dropped after this many failed attempts. */
 const MAX_TRIES = 12;
 
 /**
- * Reports the state of each commit of a source to the forge: `success`, or `failure` with the first broken file, its
- * line and column. It runs beside the loop that reads commits and never delays it.
+ * Reports the state of each commit of a source to the forge: `success`, or `failure` with the first
+ * broken file, its line and column. Runs independently of the loop that reads commits, and never
+ * delays it.
  */
 export class CommitReporter {
   readonly #options: CommitReporterOptions;
@@ -93,7 +94,7 @@ export class CommitReporter {
         if (signal.aborted) return;
         log.warn('commit status was not reported', { source, commit: status.commit, attempt, error });
         if (attempt === 1) onError(error);
-        // The forge would refuse the same status again. A newer commit may be accepted.
+        // A refused status is not retried; a newer commit is reported again.
         if (error instanceof InputError || !(error instanceof BerthError) || attempt >= MAX_TRIES) return;
         const askedMs = error instanceof TransientError ? (error.retryAfterMs ?? 0) : 0;
         await sleep(clock, Math.max(askedMs, backoff.nextMs()), signal);

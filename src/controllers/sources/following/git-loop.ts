@@ -20,7 +20,7 @@ export interface GitLoopOptions {
   /** Absent: the default branch of the remote, whose name is unknown. */
   readonly ref?: GitRef | undefined;
   readonly source: GitSource;
-  /** Undefined if another tool applies the source to the hub (`sync: observe`). */
+  /** Undefined: another tool applies the objects (`sync: observe`). */
   readonly sync: HubSync | undefined;
   /** A process that may not write only reads; the hub follows as soon as it may write. Default: it always may. */
   readonly leadership?: Pick<Leadership, 'isHeld' | 'whenHeld'> | undefined;
@@ -29,20 +29,23 @@ export interface GitLoopOptions {
   readonly log: Logger;
   readonly emit: (happening: ControllerEventBody) => void;
   readonly pollIntervalMs: number;
-  /** The interval at which the hub is compared with the last commit, to correct manual changes. */
+  /** Interval of full comparisons of the hub with the last commit, which correct manual changes. */
   readonly resyncIntervalMs: number;
-  /** Receives the events of the source. The hub does not follow a commit before the promise of its `read` event resolves. */
+  /**
+   * Receives the events of the source. A commit is applied after the promise of its `read` event
+   * resolves.
+   */
   readonly tell: (event: SourceEvent) => Promise<void> | void;
   /**
-   * At the start, work that decisions do not need waits for this: checking what was read, and comparing the hub with
-   * it.
+   * Awaited at the start by work that no decision needs: checks of the commit, and the full
+   * comparison.
    */
   readonly whenFirstPublished?: ((signal: AbortSignal) => Promise<void>) | undefined;
   /** Returns the problems found when reading, and semantic ones (an unknown set, CEL that does not compile). */
   readonly check?: ((content: SourceContent) => Promise<readonly Problem[]>) | undefined;
 }
 
-/** The state of the source, for `berth status`. */
+/** State of the source, for `berth status`. */
 export interface SourceStatus {
   readonly name: string;
   readonly inProcess: boolean;
@@ -55,8 +58,8 @@ export interface SourceStatus {
 const RESTORE_PACE_MS = 2_000;
 
 /**
- * Fetches, reads and syncs, and repeats this after the interval or when woken. Every failure is reported and retried.
- * Meanwhile the hub stays as declared by the last commit that could be followed.
+ * Fetches, reads and syncs, when woken or after the interval. Every failure is reported and
+ * retried; meanwhile the hub is kept at the last commit that could be applied.
  */
 export class GitLoop {
   readonly #options: GitLoopOptions;
@@ -109,7 +112,7 @@ export class GitLoop {
     this.#wake?.abort();
   }
 
-  /** Called for a request of a user: fetches now, and compares the whole hub with Git. */
+  /** Requested by a user: fetches now, and makes a full comparison of the hub with Git. */
   reconcile(): void {
     this.#comparesAsked += 1;
     this.fetch();
@@ -149,7 +152,7 @@ export class GitLoop {
           .finally(() => source.settle());
         this.#lastError = undefined;
         this.#lastSuccessAtMs = clock.now();
-        // A different failure may pass quickly again, so the back-off starts over.
+        // A new kind of failure resets the back-off.
         if (!this.#passesSoon || this.#told !== told) backoff.reset();
         if (this.#passesSoon) waitMs = Math.min(waitMs, backoff.nextMs());
         told = this.#told;
@@ -166,7 +169,7 @@ export class GitLoop {
     }
   }
 
-  /** If a user deletes the object repeatedly, it is restored at this pace. */
+  /** Restores deleted objects, rate-limited in case a user or tool deletes them repeatedly. */
   async #restoreLost(signal: AbortSignal): Promise<void> {
     const { clock, log, name } = this.#options;
     await sleep(clock, Math.max(0, this.#comparedAtMs + RESTORE_PACE_MS - clock.now()), signal);
@@ -198,7 +201,7 @@ export class GitLoop {
     } catch (error) {
       if (signal.aborted) throw error;
       const last = this.#content === undefined ? await source.last() : undefined;
-      // If that fails as well, the first error says what is wrong.
+      // If that fails, too, the first error is reported.
       if (last !== undefined) await this.#read(last, signal).catch(() => undefined);
       return { error };
     }
@@ -226,7 +229,8 @@ export class GitLoop {
       this.#outcome?.pruneHeld !== undefined ||
       this.#outcome?.pruneWaits === true;
     if (sync === undefined || (this.#syncedCommit === commit && !due && !retry)) return;
-    // A new commit is followed at once. The full comparison is made at the interval, and on request.
+    // A new commit is applied incrementally; full comparisons are made at the interval and on
+    // request.
     const isNew = this.#syncedCommit !== commit;
     const compare = due || retry;
     if (!compare || (isNew && sync.isSettled)) await this.#follow(sync, content, { compare: false, signal });
@@ -264,7 +268,7 @@ export class GitLoop {
     const hubChanges = this.#hubChanges;
     this.#outcome = await sync.sync(content, options);
     this.#tell(this.#outcome);
-    // The hub was replaced or restored during the sync, so what was found says nothing about its present state.
+    // Results from before the hub was restored or replaced are invalid.
     if (hubChanges !== this.#hubChanges) return sync.compareAllNext();
     if (!this.#isHalf) this.#happened('whole');
   }
@@ -278,7 +282,10 @@ export class GitLoop {
     return pruneWaits || problems.some(({ isHalf }) => isHalf === true);
   }
 
-  /** Whether the next attempt should not wait for the interval: the hub did not answer, or a namespace is still missing. */
+  /**
+   * Whether to retry before the next interval: the hub did not respond, or a namespace does not
+   * exist yet.
+   */
   get #passesSoon(): boolean {
     return this.#isHalf || this.#missingNamespaces.length > 0;
   }

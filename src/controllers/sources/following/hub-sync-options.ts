@@ -24,10 +24,7 @@ export interface HubSyncOptions {
   readonly force: boolean;
   /** Take over fields that other managers own. Default: as `force`. */
   readonly takeFields?: boolean | undefined;
-  /**
-   * Whether objects of the kind are applied to the hub. Other kinds are neither applied nor deleted. Default: all are
-   * applied.
-   */
+  /** Whether objects of the kind are applied and deleted. Default: all kinds. */
   readonly isApplied?: ((object: Pick<KubeObject, 'apiVersion' | 'kind'>) => boolean) | undefined;
   readonly markPlacements: boolean;
   /** Write the recorded status of clusters and scores. This is only for a hub without agents. */
@@ -41,6 +38,6 @@ export interface HubSyncOptions {
   readonly written?: Pick<CommitBarrier, 'applied' | 'deleted'> | undefined;
   /** Called for each object when the hub has deleted it. */
   readonly onDeleted?: ((record: DeletionRecord) => void) | undefined;
-  /** The uids of the objects that the source deleted, as `onDeleted` recorded them. Default: none are known. */
+  /** The uids of objects that the source deleted, as recorded by `onDeleted`. Default: unknown. */
   readonly readDeleted?: (() => Promise<readonly string[]>) | undefined;
 }

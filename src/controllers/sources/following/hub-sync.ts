@@ -28,12 +28,17 @@ import { pruneHub } from '../pruning/hub-prune.ts';
 import { MemberOwners } from '../members/member-owners.ts';
 import { applyDesired, FIELD_MANAGER } from './apply-desired.ts';
 import type { HubSyncOptions } from './hub-sync-options.ts';
-import { namespaceArrival } from './namespace-arrival.ts';
+import { waitForNamespace } from './wait-for-namespace.ts';
 import { NeededNamespaces } from './needed-namespaces.ts';
 import { recordMemberCount } from '../pruning/record-member-count.ts';
 import { requiredKind, unservedAmong } from '../members/required-kind.ts';
 import type { SyncInput, SyncOptions, SyncOutcome } from '../members/sync-outcome.ts';
-import { leftProblem, notServedAmong, type SyncProblem, syncProblemOf } from '../members/sync-problem.ts';
+import {
+  leftFieldsProblem,
+  notServedAmong,
+  type SyncProblem,
+  syncProblemOf,
+} from '../members/sync-problem.ts';
 import { isOfKind, unlistedProblem } from '../members/unlisted-kind.ts';
 
 interface Tally {
@@ -44,7 +49,8 @@ interface Tally {
 }
 
 /**
- * Makes the hub equal to Git: server-side apply of what differs, in dependency order, then deletion of what left Git.
+ * Makes the hub equal to Git: server-side apply of objects that differ, in dependency order, then
+ * deletion of objects that were removed from Git.
  */
 export class HubSync {
   readonly #options: HubSyncOptions;
@@ -54,10 +60,7 @@ export class HubSync {
   readonly #registry: ApplySetRegistry;
   readonly #owners: MemberOwners;
   readonly #deletedBefore: DeletedBeforeRestore;
-  /**
-   * Some values are stored by the server in another form than they were sent (quantities, stringData). This is the
-   * stored form of such objects.
-   */
+  /** Objects that the server normalizes (quantities, stringData): their stored form. */
   readonly #stored = new Map<string, string>();
   /** The content of the source after the last pass without open problems; undefined until then. */
   #settled: readonly SourceObject[] | undefined;
@@ -99,12 +102,13 @@ export class HubSync {
 
   /** Resolves when a namespace exists that objects of the last call needed, or when the signal aborts. */
   namespaceArrives(names: readonly string[], signal: AbortSignal): Promise<void> {
-    return namespaceArrival(this.#options, names, signal);
+    return waitForNamespace(this.#options, names, signal);
   }
 
   /**
-   * Compares the hub with the source and corrects what differs. With `compare: false` the hub is assumed to be
-   * unchanged since the last call, so that only what changed in the source is handled, if that is known.
+   * Compares the hub with the source and corrects what differs. `compare: false`: assumes that the
+   * hub is unchanged since the last call, so that only changed objects of the source are compared,
+   * if these are known.
    */
   async sync(input: SyncInput, options: SyncOptions = {}): Promise<SyncOutcome> {
     const { compare = true, signal } = options;
@@ -224,7 +228,7 @@ export class HubSync {
       const { changed, left } = await this.#applyObject(entry.object, members);
       if (changed) tally.applied += 1;
       else tally.unchanged += 1;
-      if (left.length > 0) tally.problems.push(leftProblem(entry, left));
+      if (left.length > 0) tally.problems.push(leftFieldsProblem(entry, left));
     } catch (error) {
       if (!(error instanceof BerthError) || error instanceof LeaseNotHeldError) throw error;
       tally.problems.push(syncProblemOf(entry, error));
@@ -253,7 +257,7 @@ export class HubSync {
     ) {
       if (members === undefined) await this.#owners.recheck(kind, desired);
       await this.#owners.requireFree(id, object);
-      // Recorded before the request, because other sources may ask while it is in progress.
+      // Set before the request, because a concurrent caller must know it.
       this.#owners.take(id);
       await this.#makeNamespaces(kind, desired);
       const mayBeThere = members === undefined;
@@ -277,7 +281,7 @@ export class HubSync {
     if (!this.#options.createNamespaces) return;
     if (kind.namespaced) await this.#namespaces.need(object.metadata.namespace ?? 'default');
     if (object.kind !== MANAGED_CLUSTER.kind) return;
-    // With the label that registration sets: a namespace without it may belong to somebody else.
+    // With the label of registration; a namespace without it may belong to someone else.
     const { name } = object.metadata;
     await this.#namespaces.need(name, { [CLUSTER_NAME_LABEL]: name });
   }
@@ -307,6 +311,9 @@ export class HubSync {
   }
 }
 
-/** Up to this number, each changed object is read separately before it is written. For more, the hub is listed. */
+/**
+ * Up to this many changed objects are read one by one before they are written; for more, the hub is
+ * listed.
+ */
 const MAX_LOOKED_AT = 200;
 const RECORDED_STATUS_KINDS = new Set(['ManagedCluster', 'AddOnPlacementScore']);

@@ -33,9 +33,9 @@ export class KustomizationGraphs {
       for (const [folder, { references: entries, words }] of read) {
         const built = entries.map((text) => ({ text, target: resolveEntry(folder, text) }));
         references.set(folder, built);
-        // The dependencies of an unreadable kustomization are unknown, but they are among its words. Rendered on its
-        // own, such a folder would add objects that nobody asked for. Leaving it out loses nothing, because nothing is
-        // pruned meanwhile.
+        // If a kustomization cannot be parsed, every folder that it mentions is treated as one of
+        // its bases. Rendering such a base by itself would add unwanted objects; leaving it out is
+        // safe, because nothing is pruned meanwhile.
         const named = words.map((word) => resolveEntry(folder, word));
         const targets = new Set([...built.map(({ target }) => target), ...named]);
         targets.delete(folder);
@@ -82,7 +82,10 @@ export class KustomizationGraphs {
   }
 }
 
-/** The folders that are no base of another one. Of a cycle, one folder, so that kustomize reports the cycle. */
+/**
+ * The kustomizations that are no base of another one, and one of each cycle, so that kustomize
+ * reports it.
+ */
 function rootsOf(wanted: readonly string[], edges: Edges): readonly string[] {
   const builtOn = new Set([...edges.values()].flat());
   const roots = wanted.filter((folder) => !builtOn.has(folder));

@@ -8,7 +8,7 @@ export interface KustomizationText {
   readonly references: readonly string[];
   /** Those of the references that configure generators, transformers or validators. */
   readonly configurations: readonly string[];
-  /** The words of an unreadable text, or of fields that kustomize will refuse. Its dependencies are among them. */
+  /** Words of a text that cannot be parsed, or of unknown fields; its bases are among them. */
   readonly words: readonly string[];
   /** An address that kustomize would fetch; undefined if there is none. */
   readonly remote: string | undefined;
@@ -19,7 +19,7 @@ export interface KustomizationText {
 /** Fields of a kustomization that refer to configurations to build from. */
 const CONFIGURATION_FIELDS = ['generators', 'transformers', 'validators'];
 const BUILDING_FIELDS = ['resources', 'bases', 'components', 'crds', 'configurations'];
-/** Fields without dependencies. kustomize refuses unknown fields: those are misspelt, or newer than this list. */
+/** Fields that name no bases. Other fields are misspelt, or newer than this list. */
 const OTHER_FIELDS: ReadonlySet<string> = new Set([
   'apiversion',
   'buildmetadata',
@@ -49,7 +49,10 @@ const OTHER_FIELDS: ReadonlySet<string> = new Set([
   'sortoptions',
   'vars',
 ]);
-/** Fields whose texts are never opened as files, and so may contain addresses. kustomize refuses charts in any case. */
+/**
+ * Fields whose values kustomize does not open, so that they may contain URLs. kustomize rejects
+ * charts anyway.
+ */
 const TEXT_FIELDS = new Set([
   'annotations',
   'commonannotations',
@@ -61,7 +64,7 @@ const TEXT_FIELDS = new Set([
   'metadata',
   'patch',
 ]);
-/** kustomize fetches every entry that it opens and that starts like this. A `key=` in front gives the file another name. */
+/** kustomize fetches a resource that starts like this; a `key=` prefix renames the file. */
 const REMOTE = /^(?:[^=]*=)?\s*https?:/i;
 /**
  * These are line breaks in YAML 1.1, which kustomize reads, but not for other readers. After one of them a comment ends
@@ -109,12 +112,12 @@ export function scanConfiguration(
   return 'unreadable' in parsed ? { remote: undefined, ...parsed } : scan(parsed.documents);
 }
 
-/** Field names as Go compares them: case is ignored, and the long s equals s. */
+/** Case folding as in Go's encoding/json, where the long s equals s. */
 function folded(name: string): string {
   return name.toUpperCase().toLowerCase();
 }
 
-/** The values of unknown fields, and of reference fields that are not lists of texts. */
+/** Words of unknown fields, and of base fields that are not lists of strings. */
 function oddValues(fields: object): readonly unknown[] {
   const isList = (value: unknown): boolean =>
     value === null || (Array.isArray(value) && value.every((entry) => typeof entry === 'string'));
@@ -161,7 +164,7 @@ function load(
   }
 }
 
-/** Visits each value once, however often aliases repeat it. */
+/** Visits each value once, even if aliases repeat it. */
 function scan(values: readonly unknown[]): Pick<KustomizationText, 'remote' | 'unreadable'> {
   const seen = new Set<unknown>();
   const open = [...values];

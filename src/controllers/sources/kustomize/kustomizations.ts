@@ -9,9 +9,9 @@ import type { KustomizeTree } from './kustomize-tree.ts';
 import { refusedFile } from '../manifests/read-content.ts';
 
 const MAX_FILES = 2_000;
-/** The inputs are in memory together, and in a temporary folder. */
+/** Limit of all input files together, which are in memory and in the temporary folder. */
 const MAX_INPUT_BYTES = 64 * 1024 ** 2;
-/** How many withheld files the error names when kustomize fails. */
+/** How many files that were not passed to kustomize its error message names. */
 const MAX_WITHHELD_NAMED = 3;
 
 /** Renders kustomizations. A result is cached until one of its input files changes. */
@@ -106,7 +106,7 @@ async function renderOne(
 ): Promise<{ readonly parsed: ParsedFile; readonly lasts: boolean }> {
   const { folder, file, inputs, named } = job;
   const lasting = (parsed: ParsedFile) => ({ parsed, lasts: true });
-  // kustomize treats an entry that it does not find as a remote address, so such entries must not reach it.
+  // kustomize treats a missing path as a remote URL, so such entries must not reach it.
   for (const { text, target } of named)
     if (!tree.versions.has(target) && !index.hasFolder(target))
       return lasting(missingReference(file, text, tree.refused.get(target)));
@@ -153,7 +153,7 @@ async function contentsOf(
   return fits ? files : undefined;
 }
 
-/** Files in the folders that kustomize did not get. kustomize reports them as missing. */
+/** Files of the folders that were not passed to kustomize, which it reports as missing. */
 function withheld(
   { folders, inputs }: Job,
   files: ReadonlyMap<string, Buffer>,

@@ -11,7 +11,7 @@ export interface KustomizeTree {
   readonly versions: ReadonlyMap<string, string>;
   /** The paths that may not be read, and why. */
   readonly refused: ReadonlyMap<string, Problem>;
-  /** Contents by path. Files that are too large or missing are left out. */
+  /** Contents by path, without files that are too large or missing. */
   readonly read: (paths: readonly string[]) => Promise<ReadonlyMap<string, Buffer>>;
   readonly ambient: Readonly<Record<string, string | undefined>>;
 }

@@ -6,7 +6,7 @@ import { resolveEntry } from './kustomize-tree.ts';
 import { refusedFile } from '../manifests/read-content.ts';
 import { folderOf, isKustomization } from '../manifests/special-folders.ts';
 
-/** @param why the problem of the path that the entry refers to, if it is known */
+/** @param why the reason, for the message */
 export function missingReference(file: string, text: string, why?: Problem): ParsedFile {
   return refusedFile(file, {
     code: 'source.kustomize-reference',

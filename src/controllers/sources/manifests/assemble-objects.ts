@@ -21,7 +21,10 @@ export function fileReading(parsed: ParsedFile): FileReading {
   };
 }
 
-/** Group, kind, namespace and name. Two files must not declare the same key, whatever the version. */
+/**
+ * Group, kind, namespace and name of an object, without its version. Two files must not contain the
+ * same key.
+ */
 export function objectKey({ object }: Pick<ParsedManifest, 'object'>): string {
   const { apiVersion, kind, metadata } = object;
   const slash = apiVersion.indexOf('/');
@@ -30,11 +33,12 @@ export function objectKey({ object }: Pick<ParsedManifest, 'object'>): string {
 }
 
 /**
- * Assembles the objects of all files. Of several objects with one key the first counts, and the others are problems.
- * Manifests in a folder that a work refers to become part of that work; two such folders may declare the same object.
- * Objects of unchanged files are identical (the same references) from commit to commit.
- * @param root the prefix of the repository's paths in locations ('' or with a slash at the end); undefined: only one
- *   file was read, so folders are not looked up
+ * Assembles the files' objects; of several objects with one key the first is used, and the others
+ * are problems. Manifests in a folder that a work names become part of that work, so two such
+ * folders may contain objects of the same name. Objects of unchanged files keep their identity from
+ * commit to commit.
+ * @param root prefix of the repository's paths in locations ('' or with a slash at the end);
+ * undefined: folders are ignored, because only one file was read
  */
 export function assembleObjects(
   readings: readonly FileReading[],

@@ -9,9 +9,9 @@ import type { SourceFinding } from '../../../core/sources/source-finding.ts';
 import type { SourceContent } from './source-content.ts';
 
 /**
- * Problems of reading and semantic problems, sorted by file and line, each with its own line and column.
- * @param checker one that checked the previous fleet, so that unchanged objects are not checked again
- * @param checkMore further checks of the objects
+ * Problems of reading and semantic problems, by file and line, each with its own line and column.
+ * @param checker one that checked the previous fleet: unchanged objects are then not checked again
+ * @param checkMore additional checks of the objects
  */
 export async function checkContent(
   content: SourceContent,

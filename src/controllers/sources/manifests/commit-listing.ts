@@ -17,7 +17,10 @@ export interface CommitListing {
   readonly selection: ManifestSelection;
 }
 
-/** Sorted paths of the manifests, and what was refused. Both depend only on names and modes, not on contents. */
+/**
+ * Paths of the manifests in order, and refused entries. Both depend on names and modes only, not on
+ * contents.
+ */
 export interface ManifestSelection {
   readonly paths: readonly string[];
   readonly problems: readonly Problem[];
@@ -55,7 +58,8 @@ export function listNextCommit(
   }
   if (sameNames && before.selection.problems.length === 0)
     return { commit, entries, selection: before.selection };
-  // A Map keeps the order of insertion. Sorting makes the result independent of the order of commits.
+  // Sorted, because a Map keeps the order of insertion, and the result must not depend on earlier
+  // commits.
   const sorted = new Map([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
   return { commit, entries: sorted, selection: select(sorted, commit, rules) };
 }

@@ -6,7 +6,7 @@ import type { FileReading } from './assemble-objects.ts';
 /** With at least this many changed files all objects are assembled again, which is cheap compared with reading them. */
 const MAX_FEW = 64;
 
-/** The result of the previous read. */
+/** The previous commit. */
 interface Before {
   readonly entries: ReadonlyMap<string, TreeEntry>;
   /** The readings of all manifests. */
@@ -31,8 +31,8 @@ export function fewChangedFiles(
 }
 
 /**
- * The objects of a fleet, with those of a few files replaced by their new versions. Undefined when all objects have to
- * be assembled again: a file has problems, declares other objects than before, or concerns a folder of manifests.
+ * Replaces the objects of a few files in a fleet. Undefined if all objects must be assembled again:
+ * a file has problems, contains other objects than before, or belongs to a folder of manifests.
  */
 export function replaceObjects(
   objects: readonly ParsedManifest[],
@@ -45,7 +45,7 @@ export function replaceObjects(
     if (old === undefined || !isPlain(old) || !isPlain(after)) return undefined;
     if (old.keys.length !== after.keys.length) return undefined;
     for (const [index, key] of old.keys.entries()) {
-      // If it is missing, it was put into a work, or another object with its key counts.
+      // Not in the fleet: it is part of a work, or another object with its key is used.
       const at = replaced.indexOf(old.parsed.manifests[index] as ParsedManifest);
       if (at === -1 || after.keys[index] !== key) return undefined;
       replaced[at] = after.parsed.manifests[index] as ParsedManifest;

@@ -9,10 +9,10 @@ import type { Problem } from '../../../core/model/problem.ts';
 const EXTENSIONS = /(?<!\.(?:placement|rule)-test)\.(?:ya?ml|json)$/i;
 
 /**
- * Selects the paths of manifests: YAML and JSON files that match one of the globs (or any path if there are no globs)
- * and none of the globs that start with `!`. A path with a segment that starts with a dot (`.github/`, `.argocd.yaml`)
- * is a manifest only if a glob names it. A glob without wildcards also matches everything below it: `fleet` also means
- * `fleet/**`.
+ * Selects the paths of manifests: YAML and JSON files that match one of the globs (all if there are
+ * none) and none of the globs that start with `!`. A path that starts with a dot (`.github/`,
+ * `.argocd.yaml`) is selected only if a glob names it. A glob without wildcards also matches
+ * everything below it: `fleet` is `fleet/**`.
  */
 export function manifestSelector(globs: readonly string[]): ManifestSelector {
   for (const glob of globs) checkGlob(glob);
@@ -26,13 +26,13 @@ export function manifestSelector(globs: readonly string[]): ManifestSelector {
 }
 
 export interface ManifestSelector {
-  /** Whether the globs select the path, whatever kind of file it is. */
+  /** Whether the globs cover the path, independent of its type. */
   readonly covers: (path: string) => boolean;
 }
 
 /**
- * The manifests among the entries of a tree, and the entries that must not be read. Links that might only hide
- * manifests are warnings.
+ * The manifests among the entries of a tree, and the entries that must not be read. Links that may
+ * hide manifests are warnings.
  */
 export function selectManifests(
   entries: readonly TreeEntry[],
@@ -52,10 +52,10 @@ export function selectManifests(
 }
 
 /**
- * Turns warnings about an entry into errors if there were manifests in its place. Returns the same list if there are
- * none.
+ * Turns warnings about paths below which there were manifests into errors; returns the same list if
+ * there are none.
  */
-export function escalateHidingPlaces(
+export function escalateUnreadablePlaces(
   problems: readonly Problem[],
   files: readonly string[],
 ): readonly Problem[] {

@@ -10,7 +10,7 @@ export function requireManifests(
   const isEmpty = read.every(
     ({ files, objects, problems }) => files === 0 && objects.length === 0 && problems.length === 0,
   );
-  // Paths that only exclude files leave a source empty on purpose.
+  // Files excluded by name are excluded on purpose.
   if (!isEmpty || (globs.length > 0 && globs.every((glob) => glob.startsWith('!')))) return;
   const among =
     globs.length === 0 ? '' : ` that match ${globs.map((glob) => JSON.stringify(glob)).join(', ')}`;

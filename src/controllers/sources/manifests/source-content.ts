@@ -12,14 +12,17 @@ export interface SourceContent {
    */
   readonly objects: readonly ParsedManifest[];
   readonly problems: readonly Problem[];
-  /** The number of YAML and JSON files that were read. */
+  /** Number of YAML and JSON files that were read. */
   readonly files: number;
   /**
-   * False if a file could not be read. Its objects may then be those of an earlier commit, and the absence of an object
-   * does not mean that somebody removed it. Nothing may be pruned by an incomplete fleet.
+   * False if a file could not be read: its objects may then be those of an earlier commit, and a
+   * missing object was not necessarily removed. An incomplete fleet must not cause pruning.
    */
   readonly complete: boolean;
-  /** The text of a file as it was read, for quoting and locating; undefined if the file is gone. */
+  /**
+   * The text of a file as it was read, for messages with positions; undefined if it no longer
+   * exists.
+   */
   readonly textOf: (file: string, commit?: string) => Promise<string | undefined>;
 }
 

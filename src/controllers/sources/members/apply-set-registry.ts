@@ -20,7 +20,7 @@ import {
 import { containsAll } from '../../../core/sync/desired-object.ts';
 import { resourceName, type UnlistedKind } from './unlisted-kind.ts';
 
-/** The objects on the hub of the kinds that a source has, by identity. */
+/** The objects on the hub of the kinds of a source, by identity. */
 export interface SetMembers {
   readonly own: Map<string, KubeObject>;
   /** Members of other ApplySets, with the id of their set. */
@@ -35,7 +35,7 @@ export class ApplySetRegistry {
   readonly #parent: ApplySetParent;
   readonly #id: string;
   readonly #limit: ReturnType<typeof pLimit>;
-  /** The parent as it was last read or written. */
+  /** The parent as last read or written. */
   #known: KubeObject | undefined;
 
   constructor(parts: {
@@ -56,8 +56,8 @@ export class ApplySetRegistry {
   }
 
   /**
-   * Lists the kinds and namespaces of the members on the parent, if they changed. For kinds that could not be listed,
-   * the parent keeps its present text, so that their members can be found again. The namespace of the parent must
+   * Writes the kinds and namespaces of the members to the parent, if they changed. Kinds that could
+   * not be listed are kept, so that their members are found again. The namespace of the parent must
    * exist.
    */
   async writeParent(
@@ -73,7 +73,7 @@ export class ApplySetRegistry {
     this.#known = await this.#api.apply(CONFIG_MAP, parent, { fieldManager: 'berth', force: true });
   }
 
-  /** Annotations about held deletions stay. A new parent says that nothing is held. */
+  /** Keeps the annotations about held deletions; a new parent has empty ones. */
   #withHeld(parent: KubeObject): KubeObject {
     const known = this.#known?.metadata.annotations;
     const token = this.#known === undefined ? '' : known?.[HELD_TOKEN_ANNOTATION];
@@ -88,7 +88,7 @@ export class ApplySetRegistry {
     return { ...parent, metadata: { ...metadata, annotations } };
   }
 
-  /** Sets the given annotations on the parent, if they differ. A missing annotation counts as `''`. */
+  /** Sets annotations of the parent that differ; an absent annotation equals `''`. */
   async annotate(annotations: Readonly<Record<string, string>>): Promise<void> {
     const known = this.#known?.metadata.annotations ?? {};
     if (Object.entries(annotations).every(([name, text]) => (known[name] ?? '') === text)) return;
@@ -101,10 +101,9 @@ export class ApplySetRegistry {
   }
 
   /**
-   * Lists each kind separately, so that a refused or broken kind does not affect the others. It asks the hub and not
-   * the cache of the process, because deletions follow from this list, and because the list has all fields and every
-   * kind that a source may have.
-   * @throws when the hub answers for none of them
+   * Lists each kind separately, so that a failure of one does not affect the others. It reads from
+   * the hub, not from the cache of the process: deletions are derived from this list, which
+   * contains all fields and all kinds of a source. Throws when no kind can be listed.
    */
   async listMembers(kinds: readonly MemberKind[]): Promise<SetMembers> {
     const own = new Map<string, KubeObject>();
@@ -126,7 +125,7 @@ export class ApplySetRegistry {
     let info: KindInfo | undefined;
     try {
       info = await this.#api.resolve(member.apiVersion, member.kind);
-      // A kind that the hub does not serve has no members. Applying an object of the kind reports it.
+      // A kind that the hub does not serve has no members; applying one reports it.
       if (info === undefined) return { items: [] };
       return await this.#api.list(info, { labelSelector: APPLY_SET_PART_OF_LABEL });
     } catch (error) {
@@ -136,8 +135,8 @@ export class ApplySetRegistry {
   }
 
   /**
-   * The set that an object belongs to now; undefined if it belongs to none, or does not exist. It is read by a list,
-   * which needs no further right.
+   * The current ApplySet of an object; undefined if it has none or does not exist. Read by a list,
+   * which needs no additional right.
    */
   async setOf(kind: KindInfo, { metadata }: Pick<KubeObject, 'metadata'>): Promise<string | undefined> {
     const { items } = await this.#api.list(kind, {

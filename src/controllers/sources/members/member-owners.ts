@@ -22,9 +22,9 @@ export interface MemberOwnersOptions {
  */
 export class MemberOwners {
   readonly #options: MemberOwnersOptions;
-  /** Objects of other ApplySets, found when the hub was last listed: identity to the id of the set. */
+  /** Objects of other ApplySets at the last read of the hub: identity to id of the set. */
   #others = new Map<string, string>();
-  /** Identities of the objects that this source has on the hub: those that were listed, and those that it applied since. */
+  /** Identities of the objects of this source on the hub, at the last read and applied since. */
   #owned = new Set<string>();
 
   constructor(options: MemberOwnersOptions) {
@@ -92,8 +92,8 @@ export class MemberOwners {
   }
 
   /**
-   * The owner of an object that this source does not have: as the hub shows it, or else the source of this controller
-   * that is writing it.
+   * The owner of an object that is not in this source: as the hub shows it, or the other source of
+   * this controller that declares it.
    */
   async #ownerOf(id: string): Promise<{ readonly source: string } | { readonly set: string } | undefined> {
     const { claims, source, force, registry } = this.#options;

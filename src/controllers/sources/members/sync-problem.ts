@@ -17,7 +17,7 @@ export interface SyncProblem {
   readonly location: string | undefined;
   /** Whether the problem may disappear without a change in Git. */
   readonly retry: boolean;
-  /** The hub failed to answer for an object that decisions are made from, so the commit is only half applied. */
+  /** The hub did not respond for an input of decisions, so the commit is only partly applied. */
   readonly isHalf?: boolean;
   /** The hub does not serve the object's kind. */
   readonly isNotServed?: boolean;
@@ -56,7 +56,7 @@ export function syncProblemOf(
         : `cannot be applied, because marks of Berth belong to another manager: ${fields}`,
     location: entry.location === undefined ? undefined : formatLocation(entry.location),
     retry: error instanceof TransientError || mayBeAllowedLater(error),
-    // A kind that is not served, or an object that another source owns, will not change soon.
+    // An unserved kind, or an object of another source, will not change soon.
     isHalf:
       error instanceof TransientError &&
       error.code.startsWith('kube.') &&
@@ -66,8 +66,8 @@ export function syncProblemOf(
   };
 }
 
-/** The problem of an object that was applied except for fields of other managers. */
-export function leftProblem(
+/** An object that was applied except for fields of others. */
+export function leftFieldsProblem(
   entry: Pick<SourceObject, 'object' | 'location'>,
   left: readonly LeftField[],
 ): SyncProblem {
@@ -84,7 +84,7 @@ export function leftProblem(
   };
 }
 
-/** The number of fields that one message names. */
+/** Maximum number of fields that one message names. */
 const MAX_NAMED = 20;
 
 /** An error about the object itself starts with its name, so the name is removed here. */

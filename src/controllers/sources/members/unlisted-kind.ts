@@ -7,11 +7,11 @@ import type { MemberKind } from '../../../core/sync/apply-set.ts';
 import type { SyncProblem } from './sync-problem.ts';
 
 /**
- * A kind that could not be listed on the hub. What the source has there is unknown, so nothing of the kind is applied
- * or deleted.
+ * A kind that could not be listed on the hub: the objects of a source of this kind are unknown, so
+ * none is applied or deleted.
  */
 export interface UnlistedKind extends MemberKind {
-  /** The name in RBAC roles, such as `deployments.apps`; the name of the kind if the hub did not report it. */
+  /** The resource as roles name it: `deployments.apps`; the kind if the resource is unknown. */
   readonly resource: string;
   readonly error: BerthError;
 }

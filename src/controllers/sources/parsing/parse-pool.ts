@@ -28,9 +28,9 @@ const IDLE_MS = 10_000;
 const MAX_DEATHS = 8;
 
 /**
- * Parses batches of files in worker threads. A thread that crashes (out of memory, too slow, a defect) affects nothing
- * else: the files of its batch are parsed again one by one, and the file that crashes a thread again gets the reason as
- * its answer. Idle threads end after a while.
+ * Parses batches of files in worker threads. If a thread crashes (out of memory, timeout, a bug),
+ * the files of its batch are parsed again one by one, and a file that crashes a thread again gets
+ * an error. Idle threads end after a while.
  */
 export class ParsePool {
   readonly #options: ParsePoolOptions;
@@ -39,7 +39,7 @@ export class ParsePool {
   readonly #workers = new Set<PoolWorker>();
   #idleTimer: NodeJS.Timeout | undefined;
   #closed = false;
-  /** Threads that died in a row, without an answer in between. */
+  /** Number of crashed threads since the last response. */
   #deaths = 0;
 
   constructor(options: ParsePoolOptions = {}) {
@@ -52,14 +52,14 @@ export class ParsePool {
     return existsSync(this.#workerFile);
   }
 
-  /** The number of batches that keep all threads busy. */
+  /** Number of batches that keep all threads busy. */
   get capacity(): number {
     return 2 * this.#threads;
   }
 
   /**
-   * Answers for each file in order. Rejects when the pool is closed or its threads keep dying, but never because of the
-   * content of a file.
+   * Returns the results of the files in order. Rejects when the pool is closed or threads cannot
+   * start, never because of the content of a file.
    */
   parse(blobs: readonly Buffer[]): Promise<readonly ParseAnswer[]> {
     return new Promise((resolve, reject) => {

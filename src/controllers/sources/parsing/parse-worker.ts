@@ -5,8 +5,8 @@ import { encodeParsedFile } from './parsed-record.ts';
 import { readContent } from '../manifests/read-content.ts';
 
 /**
- * Runs in a worker thread (pool-worker.ts). Reports that it has started. Then it receives packed files, and sends the
- * same number of packed records (parsed-record.ts).
+ * Runs in a worker thread (pool-worker.ts): reports its start, then returns a packed record
+ * (parsed-record.ts) for each packed file.
  */
 parentPort?.on('message', (files: PackedFiles) => {
   const records = unpackFiles(files).map((bytes) => Buffer.from(encodeParsedFile(readContent('', bytes))));

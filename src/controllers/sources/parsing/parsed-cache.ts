@@ -59,8 +59,8 @@ export class ParsedCache {
   }
 
   /**
-   * Writes the added records if there are enough of them. `live`: the blobs of the current commit, which stay when the
-   * cache is full.
+   * Writes the added records when there are enough. `live`: the blobs of the current commit, which
+   * stay when the cache is full.
    */
   settle(live: () => ReadonlySet<string>): void {
     this.#live = live;
@@ -86,7 +86,7 @@ export class ParsedCache {
 
 type Added = { readonly id: string } & ({ readonly parsed: ParsedFile } | { readonly bytes: Buffer });
 
-/** Encodes in time slices, because callers that wait for parsed files have priority. */
+/** In slices, so that callers that wait for parsed files are not delayed. */
 async function encoded(added: readonly Added[]): Promise<CacheRecord[]> {
   const records: CacheRecord[] = [];
   for (const one of added) {

@@ -11,7 +11,10 @@ type ManifestRow = readonly [
 ];
 type ProblemRow = Omit<Problem, 'location'> & { readonly at?: readonly [line: number, column: number] };
 
-/** Encodes the content of a blob as JSON, without a file name, because several files may have the same bytes. */
+/**
+ * The parsed content of a blob as JSON, without a file name, because several files may have the
+ * same blob.
+ */
 export function encodeParsedFile({ manifests, problems }: ParsedFile): string {
   const rows = manifests.map(
     ({ object, location, place }): ManifestRow => [

@@ -6,18 +6,18 @@ import type { PackedFiles } from './packed-files.ts';
 /** Parsing a file of 8 MiB needs far less. */
 const MAX_HEAP_MB = 512;
 
-/** The records of the files, or why the thread ended. `started`: it had already received the files. */
+/** The records of the files, or why the thread ended; `started`: it had received the files. */
 export type WorkerOutcome =
   | { readonly records: readonly Buffer[] }
   | { readonly reason: string; readonly started: boolean };
 
-/** A thread that parses (parse-worker.ts), with limits on its time and memory. */
+/** A parser thread (parse-worker.ts) with its limits. */
 export class PoolWorker {
   readonly #worker: Worker;
   readonly #limitMs: number;
   busy = false;
   alive = true;
-  /** Whether its code is loaded. From then on, the files account for what it uses. */
+  /** The code is loaded; time and memory used later are caused by the files. */
   #started = false;
 
   /** @param limitMs limit of processor time for its start, and for each batch */
@@ -66,7 +66,7 @@ export class PoolWorker {
       const onExit = (code: number): void => die(reason ?? `the parser's thread ended with ${code}`);
       let endLimit = limit();
       worker.on('message', onMessage).on('error', onError).on('exit', onExit);
-      // A caller waits for the answer, so the process must not exit before it.
+      // A caller waits for the response, so the process must not exit.
       worker.ref();
       if (this.#started) send();
     });

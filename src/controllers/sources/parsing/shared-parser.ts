@@ -16,20 +16,21 @@ export type ParseOutcome =
 type Batch = { readonly file: TreeFile; readonly bytes: Buffer }[];
 
 /**
- * Files are parsed in the main thread until they exceed this size. A thread needs a quarter of a second to become fast,
- * and its results must be written as JSON and parsed again. With two processors, threads paid off only after 50 to 100
- * MB (docs/performance.md).
+ * The first bytes, up to this number, are parsed in this thread. A worker thread needs a quarter of
+ * a second to start, and its results are encoded as JSON and decoded again; with two processors it
+ * pays off only after 50 to 100 MB (docs/performance.md).
  */
 const THREADS_FROM_BYTES = 48 * 1024 ** 2;
-/** The number of files sent to a thread at once. It is small enough to keep all threads busy until the end. */
+/** Files in one batch; small enough to keep all threads busy until the end. */
 const BATCH_FILES = 128;
 const BATCH_BYTES = 512 * 1024;
 /** With more batches in memory, the main thread parses before it reads more files. */
 const MAX_WAITING = 64;
 
 /**
- * Parses files as they are read. A few files are parsed at once in the main thread. Of very many files, the threads
- * take the oldest batches, and the main thread takes the newest ones when everything has been read.
+ * Parses files in this thread and in worker threads. Few files are parsed here immediately. Of many
+ * files the threads take the oldest batches, and this thread takes the newest when all files have
+ * been read.
  */
 export class SharedParser {
   readonly #pool: ParsePool | undefined;
@@ -68,7 +69,7 @@ export class SharedParser {
     this.#close();
     while (this.#waiting.length > 0) {
       this.#parseHere();
-      // Lets answers of the threads arrive, so that they get new batches.
+      // Yields, so that results of the threads arrive, and the threads get new batches.
       await setImmediate();
     }
     while (this.#asked.size > 0) await Promise.all(this.#asked);

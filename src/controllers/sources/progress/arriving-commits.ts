@@ -1,8 +1,8 @@
 import type { SourceEvent } from './source-events.ts';
 
 /**
- * Knows from the events of the sources whether a commit is being applied to the hub. Placements that it changes are
- * then decided first.
+ * Whether a commit is being applied to the hub, as the sources report. Its changes are then decided
+ * first.
  */
 export class ArrivingCommits {
   readonly #sources = new Set<string>();

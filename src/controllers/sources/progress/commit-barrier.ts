@@ -26,9 +26,9 @@ interface Unseen extends Since {
 }
 
 /**
- * Detects that the hub, as the watches show it, is between two commits. The objects of a commit arrive one by one: a
- * cluster may already have its new label while the placement still selects the old one. Decisions from such a state
- * belong to neither commit.
+ * Detects that the hub, as the watches show it, is between two commits. The objects of a commit
+ * arrive one by one: a cluster may have its new label while the placement still selects the old
+ * one, and decisions from that state belong to neither commit.
  */
 export class CommitBarrier {
   readonly #clock: Clock;
@@ -43,14 +43,14 @@ export class CommitBarrier {
   readonly #uncompared = new Set<string>();
   /** Writes to the hub that the watch has not shown yet. */
   readonly #unseen = new Map<string, Unseen>();
-  /** Kinds whose stores still show the hub before it was restored or replaced, so they prove nothing. */
+  /** Kinds whose stores still show the hub from before it was restored or replaced. */
   readonly #stale = new Map<string, Since>();
   readonly #listeners = new Set<() => void>();
   #standsBy = false;
 
   /**
-   * @param stores the stores that decisions are made from, by kind
-   * @param sources the sources that write to the hub
+   * @param stores the inputs of decisions, by kind
+   * @param sources those that write to the hub
    */
   constructor(clock: Clock, stores: ReadonlyMap<string, ObjectStore>, sources: readonly string[]) {
     this.#clock = clock;
@@ -66,12 +66,15 @@ export class CommitBarrier {
       });
   }
 
-  /** Another process writes to the hub, so this one does not know which part of a commit is applied. */
+  /** Another process writes to the hub, so it is not known which part of a commit is applied. */
   standBy(): void {
     this.#standsBy = true;
   }
 
-  /** This process writes from now on. The previous leader may have applied only a part of a commit. */
+  /**
+   * Called when this process becomes the leader; the previous one may have applied part of a
+   * commit.
+   */
   takeOver(): void {
     this.#standsBy = false;
     this.#begin();
@@ -79,7 +82,8 @@ export class CommitBarrier {
 
   #begin(): void {
     for (const source of this.#sources) {
-      // A hub that was restored or replaced must be compared with every source before it counts as whole.
+      // After a restore or replacement, the hub is compared with every source before it counts as
+      // complete.
       const mayBeWhole = this.#unread.has(source) && !this.#uncompared.has(source);
       this.#half.set(source, this.#since(mayBeWhole ? MAX_FIRST_READ_MS : MAX_FOLLOW_MS));
     }
@@ -139,14 +143,14 @@ export class CommitBarrier {
 
   /** False after `hubChanged`, until the hub follows all sources or the wait takes too long. */
   get isHubCompared(): boolean {
-    // Reading `isHalf` also drops entries that took too long.
+    // Also drops entries that took too long.
     if (!this.isHalf) this.#uncompared.clear();
     return this.#uncompared.size + this.#stale.size === 0;
   }
 
   /**
-   * Resolves when the hub is compared and at one commit, or when the signal aborts. It polls, because no event reports
-   * that a wait took too long.
+   * Resolves when the hub is compared and shows complete commits, or when aborted. It polls,
+   * because no event reports a timeout.
    */
   async whenWhole(signal: AbortSignal): Promise<void> {
     while (this.isHalf && !signal.aborted) await sleep(this.#clock, WHOLE_POLL_MS, signal);
@@ -200,7 +204,7 @@ export class CommitBarrier {
   }
 }
 
-/** If versions are not numbers, only the same version counts. */
+/** If resource versions are not numbers, only an equal one counts. */
 function isShown({ metadata: { resourceVersion = '' } }: KubeObject, version: string): boolean {
   return resourceVersion === version || isNewerResourceVersion(resourceVersion, version);
 }

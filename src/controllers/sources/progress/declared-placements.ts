@@ -18,7 +18,7 @@ export class DeclaredPlacements {
   readonly #deleted = new Set<string>();
   readonly #changes = new Subscribers<string>();
 
-  /** @param sources the names of the sources that count */
+  /** @param sources names of the sources; events of others are ignored */
   constructor(sources: readonly string[]) {
     this.#sources = new Set(sources);
   }
@@ -65,7 +65,7 @@ export class DeclaredPlacements {
     return this.#placements.size === this.#sources.size && this.#incomplete.size === 0 && !this.has(key);
   }
 
-  /** Calls the listener when a placement becomes declared, or is no longer declared. */
+  /** Called when a placement is declared or no longer declared. */
   onChange(listener: (key: string) => void): void {
     this.#changes.subscribe(listener);
   }

@@ -27,7 +27,7 @@ export class FirstReads {
     return [...this.#unread];
   }
 
-  /** Resolves when every source was attempted, after the given time, or when the signal aborts. */
+  /** Resolves when every source was read or failed, after the time limit, or when aborted. */
   async whenOver(patienceMs: number, signal: AbortSignal | undefined): Promise<void> {
     if (this.#unread.size === 0 || signal?.aborted === true) return;
     const done = new AbortController();

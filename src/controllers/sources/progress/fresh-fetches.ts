@@ -5,7 +5,7 @@ const MAX_WAIT_MS = 30_000;
 
 interface Look {
   began: number;
-  /** The start time of the last fetch that ended. */
+  /** Start time of the last completed fetch. */
   ended: number;
 }
 
@@ -13,14 +13,14 @@ interface Asked {
   readonly about: string;
   readonly at: number;
   readonly atMs: number;
-  /** Whether the source still has to be notified that the others have fetched. */
+  /** The source waits and was not notified yet. */
   isWaiting: boolean;
 }
 
 /**
- * Before objects that left one source are deleted, every other source fetches once more. The objects may have moved
- * there, in the same commit or in an earlier one, and sources are polled independently. Nothing blocks: a source that
- * asks tries again later, because two sources may ask each other.
+ * Before objects that left one source are deleted, every other source fetches once more: they may
+ * have moved there, in the same commit or in an earlier one, and sources are polled one by one.
+ * Nothing blocks: the source retries later, because two sources may wait for each other.
  */
 export class FreshFetches {
   readonly #clock: Clock;
@@ -34,7 +34,10 @@ export class FreshFetches {
     this.#fetches = new Map(sources.map((source) => [source, { began: 0, ended: 0 }]));
   }
 
-  /** @param listener called for each source that must fetch now, or again after its current fetch */
+  /**
+   * @param listener called for each source that must fetch immediately, or again after its current
+   * fetch
+   */
   onWanted(listener: (source: string) => void): void {
     this.#wanted = listener;
   }
@@ -57,8 +60,9 @@ export class FreshFetches {
   }
 
   /**
-   * Whether all other sources have fetched since this source first asked about these deletions, or took too long.
-   * @param about identifies the deletions; '' if there are none, so that the next ones require new fetches
+   * Whether all other sources have fetched since this source first asked about these deletions, or
+   * took too long. @param about identifies the deletions; '' for none, after which the next ones
+   * need new fetches
    */
   areFresh(source: string, about: string): boolean {
     if (about === '') {

@@ -5,7 +5,7 @@ import { type ServeSource, sourceNameOf } from './source-options.ts';
 export interface SharedCommitsOptions {
   /** Called when another source has read a commit that this source should read, too: it should fetch now. */
   readonly onExpected: (source: string) => void;
-  /** Called when the source has fetched and found no other commit. */
+  /** Called when a source fetched and found no other commit. */
   readonly onMissed: (source: string) => void;
 }
 
@@ -19,7 +19,7 @@ export class SharedCommits {
   readonly #others = new Map<string, readonly string[]>();
   /** By source, the commit that it last read. */
   readonly #read = new Map<string, string>();
-  /** Sources that are expected to read a commit, and whether they have started to fetch since. */
+  /** Sources that are expected to read a commit, and whether they have started to fetch. */
   readonly #expected = new Map<string, { hasBegun: boolean }>();
 
   constructor(sources: readonly ServeSource[], options: SharedCommitsOptions) {

@@ -12,22 +12,22 @@ const FIRST_READ_MS = 30_000;
 
 interface Entry {
   objects: readonly SourceObject[];
-  /** Built from the objects on the first query. */
+  /** Built on first use from these objects. */
   index: ReadonlyMap<string, SourceObject> | undefined;
   owns: (identity: string) => boolean;
 }
 
 /**
- * The objects of all sources of this controller. They show that two sources declare the same object before the second
- * one writes it. The hub cannot show this, because all sources write as the same field manager. An object that no
- * source owns yet goes to the first source in precedence: sources with `force` before those without, then in the order
- * of the settings.
+ * The objects of all sources of this controller, so that an object in two of them is detected
+ * before the second one writes it: the hub does not show it, since all of them write as one field
+ * manager. An object that no source owns yet goes to the first source: those with `force` before
+ * the others, then in the order of the settings.
  */
 export class SourceClaims {
   readonly #order: readonly string[];
   readonly #entries = new Map<string, Entry>();
   readonly #reads: FirstReads;
-  /** Fetches of the other sources, required before anything is deleted. */
+  /** Must be complete before anything is deleted. */
   readonly fetches: FreshFetches;
 
   /** @param sources the sources that write to the hub, in the order of the settings */
@@ -45,24 +45,24 @@ export class SourceClaims {
     this.#attempted(source);
   }
 
-  /** Follows when sources fetch from their remotes. */
+  /** Processes the events of sources. */
   take({ kind, source }: Pick<SourceEvent, 'kind' | 'source'>): void {
     if (kind === 'fetching') this.fetches.begins(source);
     else if (kind === 'followed' || kind === 'failed') this.#attempted(source);
   }
 
-  /** The current content of the source is known, or could not be read, so nothing waits for it any more. */
+  /** The source was read or failed, so that nothing waits for it any more. */
   #attempted(source: string): void {
     this.#reads.attempted(source);
     this.fetches.ends(source);
   }
 
-  /** Whether a source has not been attempted yet. */
+  /** Whether a source was neither read nor skipped yet. */
   get isWaiting(): boolean {
     return this.#reads.waitingFor.length > 0;
   }
 
-  /** Resolves when every source was attempted once, after half a minute, or when the signal aborts. */
+  /** Resolves when every source was read or failed once, after half a minute, or when aborted. */
   whenRead(signal: AbortSignal | undefined): Promise<void> {
     return this.#reads.whenOver(FIRST_READ_MS, signal);
   }

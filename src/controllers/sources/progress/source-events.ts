@@ -9,9 +9,9 @@ export type SourceEvent = { readonly source: string } & (
   | {
       readonly kind: /** It is about to fetch. */
         | 'fetching'
-        /** The remote answered. The commit is read next. */
+        /** The fetch succeeded; the commit is read next. */
         | 'fetched'
-        /** The pass has ended: the hub follows what was read, as far as that was possible. */
+        /** The pass ended: the hub follows the commit, as far as possible. */
         | 'followed'
         /** The hub follows the commit completely, except for objects that it refuses permanently. */
         | 'whole'

@@ -25,7 +25,7 @@ export interface SourceLedgerOptions {
   readonly sources: readonly ServeSource[];
   /** Namespace of the ApplySet parents. */
   readonly namespace?: string | undefined;
-  /** The removal budget of sources that set none. */
+  /** Default removal budget of sources. */
   readonly budget?: RemovalBudget | undefined;
   readonly clock: Clock;
 }
@@ -55,7 +55,7 @@ export class SourceLedger {
     }
   }
 
-  /** @returns resolves when the commit is durable, so that the next process knows it */
+  /** @returns resolves when the commit is stored, so that the next process knows it */
   async take(event: SourceEvent): Promise<void> {
     if (event.kind === 'read') return this.#read(event.source, event.content);
     if (event.kind === 'failed') this.firstReads.attempted(event.source);

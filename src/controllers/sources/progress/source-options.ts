@@ -44,11 +44,14 @@ export interface ServeSource {
   readonly deletionWindowMs?: number | undefined;
   /** Delete the last objects of the source from the hub without a release. Default: false. */
   readonly allowEmpty?: boolean | undefined;
-  /** Kinds to apply in addition to namespaces and OCM's kinds, in the format of `appliedKinds`. Default: none. */
+  /**
+   * Kinds that are applied in addition to those of OCM and namespaces, as parsed by `appliedKinds`.
+   * Default: none.
+   */
   readonly kinds?: readonly string[] | undefined;
   /**
-   * How to handle fields that other managers own: report them and leave them, or take them over. Default: `take` with
-   * force, otherwise `report`.
+   * How fields of other managers are handled: reported and left unchanged, or taken. Default:
+   * `take` with force, otherwise `report`.
    */
   readonly onConflict?: 'report' | 'take' | undefined;
   /** Take over objects of other sources, and fields of other managers. Default: false. */

@@ -2,9 +2,10 @@ import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { objectIdentity, refOf } from '../../../core/model/object-ref.ts';
 
 /**
- * The objects that a source deleted before its hub was restored from a backup. If the backup restores such an object,
- * deleting it again is not a new loss: Git removed it before, and the deletion was judged or released then. The object
- * is recognised by its uid, which only a backup preserves. An object that Git declares again is treated like any other.
+ * The objects that a source deleted before its hub was restored from a backup. If the backup
+ * restores one, deleting it again is not a new loss, because the deletion was judged or released
+ * before. An object is identified by its uid, which only a backup preserves. An object that Git
+ * declares again is treated as usual.
  */
 export class DeletedBeforeRestore {
   readonly #read: () => Promise<readonly string[]>;
@@ -21,8 +22,8 @@ export class DeletedBeforeRestore {
   }
 
   /**
-   * The members that a backup restored and that the source does not want.
-   * @param wanted returns the identities of the objects that the source declares; called only if needed
+   * The members that a restore brought back and that the source does not declare. @param wanted
+   * identities of the objects of the source in Git; computed only if needed
    */
   async among(
     members: Iterable<KubeObject>,
@@ -41,7 +42,7 @@ export class DeletedBeforeRestore {
     return back;
   }
 
-  /** Git declares the object again. */
+  /** Called when Git declares the object. */
   forget({ metadata: { uid = '' } }: KubeObject): void {
     this.#uids.delete(uid);
   }

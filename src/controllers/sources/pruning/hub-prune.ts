@@ -79,7 +79,7 @@ export async function pruneHub(
   };
 }
 
-/** Stores what is held, and the counts behind it, for the next pass and for `berth release`. */
+/** Stores the held deletions and their counts, for the next pass and for `berth release`. */
 async function hold(
   parts: PruneParts,
   plan: Extract<PrunePlan, { kind: 'held' }>,
@@ -113,7 +113,7 @@ async function lossesOf(
   }
 }
 
-/** Stores what is about to be deleted, and why this is allowed, before the first deletion. */
+/** Stores the deletions and their approval before the first one. */
 async function prune(
   parts: PruneParts,
   input: SyncInput,
@@ -182,7 +182,10 @@ function restOf(parts: PruneParts, objects: readonly KubeObject[], releases: Pru
   return noteRest(marks.filter((mark) => releases.objects.has(mark)));
 }
 
-/** A loss with several causes counts as soon as one of them is deleted. Counting it twice may hold earlier, but never later. */
+/**
+ * A loss with several causes counts when the first one is deleted. Counting it twice can only hold
+ * a deletion earlier.
+ */
 function takenBy(objects: readonly KubeObject[], losses: readonly DeletionLoss[]): readonly DeletionLoss[] {
   const names = new Set(objects.map((object) => formatRef(refOf(object))));
   return losses.filter(({ by }) => by.some((name) => names.has(name)));
@@ -196,7 +199,7 @@ function deletionOf({ digest }: PruneParts, objects: readonly KubeObject[], atMs
   };
 }
 
-/** Who released, when and in which commit, in the format of `berth release`. */
+/** Author, time and commit of a release in Git, in the form that `berth release` writes. */
 function committer({ commit }: SyncInput): string | undefined {
   if (commit === undefined) return undefined;
   const { author, committer: when, id } = commit;

@@ -28,7 +28,7 @@ export interface PruneParts {
   readonly onDeleted?: ((record: DeletionRecord) => void) | undefined;
 }
 
-/** The state of the source on the hub. */
+/** State of the source on the hub. */
 export interface PruneState {
   readonly members: ReadonlyMap<string, KubeObject>;
   /** Further objects: the source deleted them earlier, and a backup restored them. */
@@ -39,7 +39,10 @@ export interface PruneState {
   readonly others: ReadonlyMap<string, string>;
   /** Whether this pass found or applied an object that the source declares. */
   readonly arrives: boolean;
-  /** The ApplySet parent. It contains a manual release; a release in Git is recorded there before anything is deleted. */
+  /**
+   * Annotations of the ApplySet parent, with a release by a user. A release in Git is written there
+   * before anything is deleted.
+   */
   readonly parent: KubeObject | undefined;
   /** See `recordMemberCount`. */
   readonly membersBefore: number | undefined;
@@ -47,7 +50,7 @@ export interface PruneState {
   readonly notServed: readonly string[];
 }
 
-/** What the parent records about deletions and releases. */
+/** Parses the annotations of the parent about deletions and releases. */
 export function pruneMemoryOf(
   { clock, deletionWindowMs: windowMs }: Pick<PruneParts, 'clock' | 'deletionWindowMs'>,
   { parent }: Pick<PruneState, 'parent'>,

@@ -22,10 +22,10 @@ import { ownerLabelValue } from '../../../core/work/replica-set/replica-set-name
 const MAX_LISTS = 20;
 
 /**
- * Reads from the hub what depends on objects that are to be deleted. Undefined if deleting them can affect nothing
- * else. Only kinds that these objects can affect are listed. The hub is read, and not the cache of the process: a cache
- * may lag behind, and what it does not show would be deleted without being counted.
- * @throws BerthError when any of it cannot be read: unknown does not mean none
+ * The dependents of objects that are about to be deleted; undefined if these can have none. Only
+ * kinds that these objects can affect are listed. They are read from the hub and not from the cache
+ * of the process, which may be behind: dependents that it does not show yet would be lost without
+ * being counted. @throws BerthError when any of them cannot be read; unknown is not treated as none
  */
 export async function readDependents(
   api: KubeApi,
@@ -33,7 +33,7 @@ export async function readDependents(
 ): Promise<Dependents | undefined> {
   if (!objects.some(mayCauseLosses)) return undefined;
   const list = async <T>(kind: KindInfo, options: ListOptions = {}): Promise<readonly T[]> => {
-    // A hub without OCM's works has none that could be lost.
+    // A hub without the ManifestWork kind has no dependents of that kind.
     if ((await api.resolve(apiVersionOf(kind), kind.kind)) === undefined) return [];
     return (await api.list(kind, options)).items as unknown as readonly T[];
   };

@@ -5,9 +5,9 @@ import { pruneInputOf, pruneMemoryOf, type PruneParts, type PruneState } from '.
 import type { SyncInput } from '../members/sync-outcome.ts';
 
 /**
- * Records the number of members before the source both adds and deletes objects. The budget is a share of this number
- * in every later pass, also in the next process. Call it before the first apply. Undefined if nothing is deleted, or
- * nothing is added.
+ * The number of members before a commit that both adds and deletes objects. The budget is a
+ * fraction of it in every later pass, also after a restart. Compute it before the first apply;
+ * undefined if there are no deletions or no additions.
  */
 export async function recordMemberCount(
   parts: Omit<PruneParts, 'limit'>,

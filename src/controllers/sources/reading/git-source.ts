@@ -19,36 +19,42 @@ export interface GitSourceOptions extends MirrorOptions {
   /** Absent: the default branch of the remote. */
   readonly ref?: GitRef | undefined;
   readonly paths?: readonly string[] | undefined;
-  /** Only commits signed with these keys are accepted. For another commit, `fetch` throws an InputError and changes nothing. */
+  /**
+   * Only commits signed by these keys are accepted; for any other commit `fetch` throws an
+   * InputError and changes nothing.
+   */
   readonly signatures?: SignaturePolicy | undefined;
   readonly cache?: ParsedCache | undefined;
   readonly pool?: ParsePool | undefined;
 }
 
-/** One open Git source. Each commit is read as the difference to the previous one. */
+/** An open Git source; each commit is read as the difference to the previous one. */
 export interface GitSource {
   readonly repository: GitMirror;
   /** Whether there is no git program; see `openMirror`. */
   readonly inProcess: boolean;
-  /** Fetches from the remote. `moved`: the ref points to another commit than at the previous fetch (true the first time). */
+  /**
+   * Fetches from the remote. `moved`: the ref points to another commit than at the previous fetch
+   * (true the first time).
+   */
   fetch(options?: FetchOptions): Promise<{ readonly commit: string; readonly moved: boolean }>;
   /**
    * The commit that was last followed, also by a previous process with the same settings; undefined if there is none.
    */
   last(): Promise<string | undefined>;
-  /** Reads a commit; by default the one that was last fetched. A broken file keeps its last good objects. */
+  /** Reads a commit, by default the last fetched one. A broken file keeps its last good objects. */
   read(commit?: string): Promise<SourceContent>;
   /**
-   * Does deferred work after a commit was followed: stores what was read for the next start, and starts maintenance of
-   * the mirror.
+   * Deferred work after a commit was applied: stores the read state for the next start, and starts
+   * maintenance of the mirror.
    */
   settle(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Opens a source without network access. @throws InputError for a bad URL, ref or glob, and for a feature that needs a
- * missing git program
+ * Opens a source without touching the network. InputError for an invalid URL, ref or glob, and for
+ * features that need a missing git program.
  */
 export async function openGitSource(options: GitSourceOptions): Promise<GitSource> {
   const ref = checkGitRef(options.ref ?? { type: 'head' });
@@ -75,7 +81,7 @@ export async function openGitSource(options: GitSourceOptions): Promise<GitSourc
       const madeAgain = repository.timesRecreated;
       const commit = await repository.fetch(ref, { ...fetchOptions, refetchAll: damage.isFound });
       const isNew = repository.timesRecreated !== madeAgain;
-      // What was recorded in the old mirror is lost.
+      // The state stored in the previous mirror no longer exists.
       if (isNew || damage.isFound) accepted = undefined;
       if (isNew) for (const memory of [followed, reader]) memory.forgetNoted();
       damage.fetched(commit);
@@ -114,7 +120,10 @@ export async function openGitSource(options: GitSourceOptions): Promise<GitSourc
   };
 }
 
-/** Before the first fetch in this process, the mirror still knows the commit of the last fetch, and whether it was accepted. */
+/**
+ * Without a fetch in this process, the mirror still has the last fetched and the last accepted
+ * commit.
+ */
 async function lastAccepted(
   repository: GitMirror,
   { url, signatures }: GitSourceOptions,

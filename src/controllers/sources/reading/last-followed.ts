@@ -5,8 +5,9 @@ import { writeFileAtomic } from '../../../adapters/store/atomic-file.ts';
 import { syncDirectory } from '../../../runtime/files/sync-directory.ts';
 
 /**
- * Remembers across restarts which commit a source last followed. So Berth knows the source even if the remote is gone,
- * or has only a commit that is refused. A commit recorded under other settings (URL, ref, signers) does not count.
+ * Stores over restarts which commit a source followed last, so that it can be used while the remote
+ * is unavailable, or offers only a refused commit. A commit from other settings (URL, ref, signers)
+ * is ignored.
  */
 export class LastFollowed {
   readonly #file: string;

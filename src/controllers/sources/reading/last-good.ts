@@ -11,7 +11,7 @@ export interface LastGoodReading {
   readonly commit: string;
 }
 
-/** How many commits are searched for earlier versions. */
+/** How many earlier versions are tried. */
 const MAX_VERSIONS = 50;
 /** Paths are command-line arguments of git, and their length is limited. */
 const MAX_PATHS = 250;
@@ -22,8 +22,9 @@ interface History {
 }
 
 /**
- * Finds the last version of each file that parsed without errors, from the commit backwards. The versions are found in
- * the history and not in memory, so that a restart finds the same objects. A file that never parsed has none.
+ * The last version of each file, from the commit backwards, that parsed without errors. They are
+ * searched in the history and not in memory, so that a restart gives the same objects. A file
+ * without a valid version has none.
  */
 export async function lastGoodReadings(
   repository: GitRepository,
@@ -39,8 +40,8 @@ export async function lastGoodReadings(
 }
 
 /**
- * Objects as earlier commits last declared them, each in the file where it was. An object that no earlier version of
- * its file declares, such as the output of a kustomization, is returned unchanged.
+ * Objects as earlier commits declared them last, each in its file. An object that no earlier
+ * version of its file declares, such as the output of a kustomization, is returned unchanged.
  */
 export async function lastDeclaredObjects(
   repository: GitRepository,
@@ -72,10 +73,10 @@ export function locatedAtCommit(manifest: ParsedManifest, commit: string): Parse
 }
 
 /**
- * Shows the versions of each file, newest first, until `show` accepts one. One change may break many files. Therefore
- * the history is walked for all of them at once, then for those whose versions were hidden by others, and only then for
- * each remaining file.
- * @param show returns whether the version is accepted
+ * Visits the versions of each file, newest first, until `show` accepts one. One commit may break
+ * many files, so the history is walked for all of them together, then for those whose versions were
+ * hidden by others, and only then for each remaining one. @param show returns whether the version
+ * is accepted
  */
 async function walkBack(
   repository: GitRepository,

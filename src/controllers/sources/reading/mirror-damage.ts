@@ -9,7 +9,10 @@ import type { SourceContent } from '../manifests/source-content.ts';
 export class MirrorDamage {
   readonly #mirrorDir: string;
   #isFound = false;
-  /** The commit that was last fetched again. Objects that it still lacks are missing on the remote as well. */
+  /**
+   * The commit that was last fetched again; objects that are still missing are not on the remote
+   * either.
+   */
   #renewed: string | undefined;
 
   constructor(mirrorDir: string) {
@@ -27,9 +30,8 @@ export class MirrorDamage {
   }
 
   /**
-   * Runs `read`, which reads a commit.
-   * @param isFetched whether the remote was asked for the commit; a missing object is then an error, so that it is
-   *   fetched again
+   * Calls `read` for a commit. @param isFetched whether the commit was fetched; then missing
+   * objects are an error, after which it is fetched again
    */
   async watch(
     commit: string,

@@ -8,7 +8,7 @@ export class MirrorMaintenance {
     this.#tidy = tidy;
   }
 
-  /** Does nothing while maintenance runs. @throws the error of the last maintenance, once */
+  /** Does nothing while it is running. @throws the error of the last run, once */
   begin(): void {
     const failed = this.#failed;
     this.#failed = undefined;

@@ -7,13 +7,13 @@ export interface SourceReaderOptions {
   readonly paths?: readonly string[] | undefined;
   readonly limits?: ManifestLimits | undefined;
   /**
-   * Use the last good version of a broken file. False for checks and previews, which must show what the commit itself
-   * says.
+   * Replaces a broken file by its last good version. Off for checks and previews, which show the
+   * commit itself.
    */
   readonly keepLastGood?: boolean | undefined;
   /** Where the last completely read commit is stored across restarts. */
   readonly lastComplete?: LastCompleteStore | undefined;
-  /** Where parsed files are stored across restarts. */
+  /** Cache of parsed files over restarts. */
   readonly cache?: ParsedCache | undefined;
   /** Threads that parse if many files are new. */
   readonly pool?: ParsePool | undefined;

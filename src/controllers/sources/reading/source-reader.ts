@@ -30,16 +30,16 @@ import {
 import { KustomizeRenderer } from '../kustomize/kustomizations.ts';
 import { findSpecialFolders } from '../manifests/special-folders.ts';
 import { lastDeclaredObjects, lastGoodReadings, locatedAtCommit } from './last-good.ts';
-import { escalateHidingDocuments } from '../manifests/hiding-documents.ts';
+import { escalateDocumentWarnings } from '../manifests/escalate-document-warnings.ts';
 import {
-  escalateHidingPlaces,
+  escalateUnreadablePlaces,
   manifestSelector,
   type ManifestSelector,
 } from '../manifests/manifest-selection.ts';
 import type { SourceReaderOptions } from './source-reader-options.ts';
 import { hasErrors } from '../manifests/read-content.ts';
 
-/** What is remembered of the last commit, so that the next one costs only its difference. */
+/** State of the last read commit, so that the next one costs only its difference. */
 interface Memory extends CommitListing {
   readonly readings: Map<string, FileVersionReading>;
   /** Present if there are no problems and no file is assembled from others. A few files can then be replaced in it. */
@@ -70,7 +70,10 @@ export class SourceReader {
     this.#ambient = options.ambient ?? {};
   }
 
-  /** Reads a commit by its full id. @throws when the repository cannot be read, but never because of the content of a file */
+  /**
+   * Reads a commit by its full id. Throws when the repository cannot be read, never because of the
+   * content of files.
+   */
   async read(commit: string): Promise<SourceContent> {
     const info = await this.#repository.commit(commit);
     const before = this.#memory;
@@ -107,7 +110,7 @@ export class SourceReader {
     return content;
   }
 
-  /** Stores what was last read for the next start, if this was deferred. */
+  /** Stores the last read state for the next start. */
   async settle(): Promise<void> {
     const commit = this.#unsettled;
     if (commit === undefined) return;
@@ -201,7 +204,7 @@ export class SourceReader {
     return content;
   }
 
-  /** For each broken file, the objects of its last good version, with its current problems. */
+  /** The last good objects of each broken file, with its current problems. */
   async #lastGood(
     commit: string,
     readings: ReadonlyMap<string, FileVersionReading>,
@@ -242,7 +245,7 @@ export class SourceReader {
     if (!this.#keepLastGood || !problems.some(({ severity }) => severity === 'warning')) return problems;
     this.#lastComplete ??= await this.#readLastComplete(commitId);
     const files = (this.#lastComplete?.objects ?? []).map(({ location }) => location.file);
-    return escalateHidingPlaces(problems, files);
+    return escalateUnreadablePlaces(problems, files);
   }
 
   /**
@@ -256,7 +259,7 @@ export class SourceReader {
   ): Promise<readonly Problem[]> {
     if (!this.#keepLastGood || !problems.some(({ code }) => code === NOT_AN_OBJECT)) return problems;
     this.#lastComplete ??= await this.#readLastComplete(commitId);
-    return escalateHidingDocuments(problems, objects, this.#lastComplete?.objects ?? []);
+    return escalateDocumentWarnings(problems, objects, this.#lastComplete?.objects ?? []);
   }
 
   /** After a restart, the previous fleet is read again from the recorded commit. */
@@ -309,7 +312,7 @@ export class SourceReader {
   }
 }
 
-/** Whether the repository lacked the blob. It may have it now. */
+/** Whether the blob was missing in the repository, where it may exist now. */
 function isMissing({ parsed }: FileVersionReading): boolean {
   return parsed.problems.some(({ code }) => code === 'git.missing-blob');
 }

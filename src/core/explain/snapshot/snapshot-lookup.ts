@@ -6,8 +6,8 @@ import type { Snapshot } from '../../snapshot/snapshot.ts';
 import type { PlacementRef } from './snapshot-change.ts';
 
 /**
- * Looking things up in the lists of a snapshot. The lists of a snapshot never change, so each is indexed once and the index
- * lives as long as the list: a long-lived process explains many pairs of one snapshot.
+ * Lookups in the lists of a snapshot. The lists never change, so each is indexed once, and the
+ * index lives as long as the list: a long-running process explains many pairs of one snapshot.
  */
 export function findCluster(snapshot: Snapshot, name: string): ManagedCluster | undefined {
   return CLUSTERS(snapshot.clusters).get(name)?.at(-1);

@@ -28,10 +28,10 @@ export interface SourcePlans {
 export type PlanOutcome = 'met' | 'differs' | 'none';
 
 /**
- * The plans of a source after it was read at this commit; nothing of it is on the hub yet. A plan that is no longer
- * in Git is withdrawn. Annotations found when a source is read for the first time are not known to be new, and
- * approve nothing.
- * @param now what the objects say, per placement
+ * The plans of a source after it was read at this commit, before the commit is applied to the hub.
+ * A plan that is no longer in Git is withdrawn. Annotations found when a source is read for the
+ * first time are not known to be new, and approve nothing.
+ * @param now the approvals in the objects, per placement
  */
 export function plansAfterRead(
   before: SourcePlans | undefined,
@@ -47,7 +47,7 @@ export function plansAfterRead(
   return { seen: Object.fromEntries(now), pending: Object.fromEntries(pending) };
 }
 
-/** The hub was made to follow what was read, as far as that was possible. */
+/** Called when the hub follows the commit that was read, as far as possible. */
 export function planAfterFollow(plan: PendingPlan, nowMs: number): PendingPlan {
   return plan.followedAtMs === undefined ? { ...plan, followedAtMs: nowMs } : plan;
 }
@@ -65,8 +65,9 @@ export function isSamePlan(a: PendingPlan, b: PendingPlan): boolean {
 }
 
 /**
- * What the commits that are being followed approve for a placement. An approval counts for the change that its commit makes, not forever:
- * from the commit that brings it until it is met, at most ten minutes, except while something else is held because of it.
+ * The approvals of the followed commits for a placement. An approval is valid for the change that
+ * its commit makes: from that commit until the change is published, at most ten minutes, except
+ * while another change is held because of it.
  */
 export function currentApprovals(plans: readonly PendingPlan[], nowMs: number): ApprovedPlan | undefined {
   const counting = plansOf(plans, nowMs);
@@ -74,7 +75,7 @@ export function currentApprovals(plans: readonly PendingPlan[], nowMs: number): 
   return { tokens: counting.flatMap(({ tokens }) => tokens), commit: counting.at(-1)?.commit };
 }
 
-/** It is too early to say that something else would happen. */
+/** Whether it is too early to decide that another change would happen. */
 export function isPlanWaiting(plans: readonly PendingPlan[], nowMs: number): boolean {
   return plansOf(plans, nowMs).some(
     ({ followedAtMs, held }) =>

@@ -4,7 +4,7 @@ import { utf8LengthBytes } from '../../model/utf8-length.ts';
 /** Upstream's default for the sum over all manifests of a work. */
 export const DEFAULT_MANIFEST_LIMIT_BYTES = 500 * 1024;
 
-/** What one UTF-16 code unit of a string takes at most in JSON: an escape such as `\u0001`. */
+/** Maximum size of one UTF-16 code unit in JSON: an escape such as `\u0001`. */
 const MOST_BYTES_PER_UNIT = 6;
 /** Quotes, a colon and a comma; also enough for `false` with its comma. */
 const MOST_BYTES_PER_VALUE = 6;
@@ -14,8 +14,8 @@ const MOST_BYTES_PER_NUMBER = 25;
 const MOST_BYTES_AROUND = 6;
 
 /**
- * What one manifest adds to the size of its work, as the admission counts it: its JSON in UTF-8 as a length-delimited
- * protobuf field (one byte of tag, the length as a varint, the bytes).
+ * The size that a manifest adds to its work, as admission counts it: its JSON in UTF-8 as a
+ * length-delimited protobuf field (one byte of tag, the length as a varint, the bytes).
  */
 export function manifestSizeBytes(manifest: KubeObject): number {
   const rawBytes = utf8LengthBytes(JSON.stringify(manifest));

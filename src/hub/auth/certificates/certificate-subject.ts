@@ -13,7 +13,10 @@ export type SubjectReading =
 
 const COMMON_NAME = '550403';
 const ORGANIZATION = '55040a';
-/** Far above the longest names of OCM's agents and add-ons; X.520's limit of 64 is below them, and nobody keeps it. */
+/**
+ * Well above the longest names of OCM's agents and add-ons. The limit of X.520 (64) is below them,
+ * and Go does not enforce it.
+ */
 const LONGEST_NAME_BYTES = 1024;
 const MOST_ORGANIZATIONS = 64;
 /**
@@ -22,7 +25,7 @@ const MOST_ORGANIZATIONS = 64;
  */
 const CONTROL = /[\p{Cc}\u2028\u2029\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]/u;
 
-/** What is wrong with the name of a user or group; undefined when nothing is. */
+/** The problem of the name of a user or group; undefined if it is valid. */
 export function nameProblem(name: string): string | undefined {
   if (name === '') return 'is empty';
   if (Buffer.byteLength(name) > LONGEST_NAME_BYTES)
@@ -55,7 +58,7 @@ export function readSubject(nameDer: Buffer): SubjectReading {
   return { kind: 'subject', subject: { commonName, organizations } };
 }
 
-/** The organizations of a name, whatever else is wrong with it. */
+/** The organizations of a name, even if the name is otherwise unusable. */
 export function organizationsOf(nameDer: Buffer): readonly string[] {
   return readNames(nameDer)?.organizations ?? [];
 }

@@ -8,7 +8,7 @@ import { MASTERS_GROUP } from '../rbac/authorizer.ts';
 
 /** The only signer of the hub: client certificates for its own API. */
 export const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
-/** kube-controller-manager's `--cluster-signing-duration` unless given. */
+/** The default of kube-controller-manager's `--cluster-signing-duration`. */
 const LONGEST_SECONDS = 365 * 86_400;
 const SHORTEST_SECONDS = 600;
 /**
@@ -56,7 +56,7 @@ export function requestText(spec: JsonObject | undefined): string {
   return Buffer.from(textAt(spec, 'request'), 'base64').toString('latin1');
 }
 
-/** In the words of `pkg/controller/certificates/signer/signer.go`. */
+/** Messages of `pkg/controller/certificates/signer/signer.go`. */
 function usageProblem(usages: readonly JsonValue[]): string | undefined {
   const other = usages.find((usage) => usage !== 'client auth' && !isKeyUsage(usage));
   if (other !== undefined)

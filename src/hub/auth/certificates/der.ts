@@ -28,9 +28,9 @@ export const DER_TAG = {
 const LONGEST_LENGTH_BYTES = 4;
 
 /**
- * The elements that follow each other in the bytes; undefined when the bytes are not exactly that. Reads one level and
- * only DER (X.690, section 10): no indefinite lengths, no longer lengths than needed, no bytes after the last element. So
- * the bytes mean the same to every reader, however lenient.
+ * Parses a sequence of elements; undefined if the bytes contain anything else. Reads one level and
+ * only DER (X.690, section 10): no indefinite lengths, no longer lengths than needed, no bytes
+ * after the last element. So the bytes mean the same to every reader, however lenient.
  */
 export function readDer(bytes: Buffer): readonly DerElement[] | undefined {
   const elements: DerElement[] = [];
@@ -45,7 +45,9 @@ export function readDer(bytes: Buffer): readonly DerElement[] | undefined {
   return elements;
 }
 
-/** The elements inside the one element of this tag that the bytes are; undefined when they are something else. */
+/**
+ * The children of the single element that the bytes must be; undefined if they are something else.
+ */
 export function readNested(bytes: Buffer, tag: number): readonly DerElement[] | undefined {
   const [only, ...others] = readDer(bytes) ?? [];
   return only?.tag === tag && others.length === 0 ? readDer(only.content) : undefined;

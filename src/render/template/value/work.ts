@@ -11,7 +11,7 @@ const MOST_TEXT = 2 * 1024 * 1024;
 /** Elements of one list. */
 const MOST_ELEMENTS = 500_000;
 /** How deep values, templates and expressions may be nested. */
-export const MOST_DEPTH = 500;
+export const MAX_NESTING = 500;
 
 let left = MOST_WORK;
 
@@ -48,7 +48,7 @@ export function checkElements(count: number): void {
 
 /** @throws Refusal where values are nested too deep, as one is that holds itself */
 export function checkDepth(depth: number): void {
-  if (depth > MOST_DEPTH)
-    throw new Refusal(`the value is nested more than ${MOST_DEPTH} levels deep: Berth does not go on`);
+  if (depth > MAX_NESTING)
+    throw new Refusal(`the value is nested more than ${MAX_NESTING} levels deep: Berth does not go on`);
   spend(1);
 }

@@ -152,7 +152,7 @@ describe('berth get', () => {
   it('says that a name is unknown', async () => {
     const { code, stderr } = await berth('get clusterset nobody');
     expect(code).toBe(1);
-    expect(stderr).toBe('error: ManagedClusterSet nobody: the hub has no object of this name\n');
+    expect(stderr).toBe('error: ManagedClusterSet nobody: not found on the hub\n');
   });
 });
 

@@ -128,7 +128,7 @@ describe('berth init', () => {
     const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get'] }];
     await onHub().create(CLUSTER_ROLE, { ...role, rules });
     const { stdout } = await berth('init', '--no-start');
-    expect(stdout).toContain(`ClusterRole ${name} already exists, and is left as it is`);
+    expect(stdout).toContain(`ClusterRole ${name} exists already, and is not changed`);
     expect((await berth('clean')).stdout).toMatch(/^\d+ objects deleted$/m);
     expect(await onHub().get(CLUSTER_ROLE, { namespace: '', name })).toMatchObject({ rules });
     expect(await namespace(onHub(), 'berth-system')).toBeUndefined();

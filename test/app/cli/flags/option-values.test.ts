@@ -47,10 +47,10 @@ describe('the value of an option', () => {
       args: ['agent', '--clusters', 'a.yaml', '--cluster-name', 'a'],
       want: '--clusters: already names clusters and hubs, so --cluster-name',
     },
-    { args: ['serve'], want: '--repo: got nothing, expected either --repo or --config' },
+    { args: ['serve'], want: '--repo: got neither, expected either --repo or --config' },
     {
       args: ['serve', '--repo', '/x', '--config', 'a.yaml'],
-      want: '--repo: got it beside --config, expected either',
+      want: '--repo: got both, expected either',
     },
     { args: ['hub', '--data', '/nonexistent', '--log-level', 'loud'], want: '--log-level: got "loud"' },
     {

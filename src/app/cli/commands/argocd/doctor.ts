@@ -28,8 +28,8 @@ export const argocdDoctorCommand: CliCommand = {
   register(program, run) {
     const command = argocdCommand(program)
       .command('doctor')
-      .description('check the connection of Argo CD and Berth, and say how to correct problems')
-      .option('--url <url>', 'address of Berth from this machine, instead of the baseUrl of the ConfigMaps')
+      .description('find problems between Argo CD and Berth, and how to correct them')
+      .option('--url <url>', 'where Berth is reached from here, instead of the baseUrl of the ConfigMaps')
       .addOption(outputOption());
     addArgocdFlags(command)
       .addHelpText('after', HELP)

@@ -132,7 +132,10 @@ async function wantedCrds({ gitopsClusterCrd, reportCrd }: InstallFlags): Promis
   });
 }
 
-/** An existing definition stays as it is, because objects may need fields that ours does not have. */
+/**
+ * An existing definition of another tool is not changed, since its objects may need fields that
+ * ours does not have.
+ */
 async function writeCrd(hub: KubeApi, io: CliIo, { crd, kinds }: WantedCrd): Promise<void> {
   for (const kind of kinds) {
     const apiVersion = apiVersionOf(kind);
@@ -166,7 +169,7 @@ async function writeNew(file: string, text: string): Promise<void> {
   }
 }
 
-/** The entry for the token file of `berth serve`: the digest, never the token. */
+/** The entry for the token file of `berth serve`, with the digest instead of the token. */
 async function entryOf(token: string, flags: InstallFlags): Promise<string> {
   const { sha256 } = await import('../../../../runtime/sha256.ts');
   const namespaces = flags.placementNamespace.length === 0 ? ['*'] : flags.placementNamespace;

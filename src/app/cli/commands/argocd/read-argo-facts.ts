@@ -22,7 +22,7 @@ import type { KubeApi } from '../../../../core/ports.ts';
 import { APP_PROJECT, APPLICATION_SET } from '../../../../core/argocd/argocd-kinds.ts';
 import { SECRET_TYPE_LABEL } from '../../../../core/argocd/cluster-secrets/cluster-secret.ts';
 
-/** Calls an endpoint with a token, without naming a placement. */
+/** Sends a request with a token and without a placement. */
 export type Probe = (baseUrl: string, token: string) => Promise<ProbeResult>;
 
 const CLUSTER_SECRETS = `${SECRET_TYPE_LABEL}=cluster`;

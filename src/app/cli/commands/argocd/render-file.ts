@@ -18,7 +18,10 @@ import { renderTextTable } from '../../../terminal/text-table.ts';
 import type { RenderOptions } from './worlds/render-options.ts';
 import { openWorld } from './worlds/open-world.ts';
 
-/** Renders the ApplicationSets of a file and prints their Applications. Failures and their reasons go to stderr. */
+/**
+ * Renders the ApplicationSets of a file and prints their Applications; errors are printed to
+ * stderr.
+ */
 export async function renderFile(io: CliIo, file: string, options: RenderOptions): Promise<ExitCode> {
   const objects = await readObjects(path.resolve(io.cwd, file), file);
   const sets = objects.filter(({ kind }) => kind === 'ApplicationSet');
@@ -54,7 +57,10 @@ function attempt(set: JsonValue, world: World): Attempt {
   }
 }
 
-/** What Argo CD's controller would report. Projects are assumed to exist; so are clusters if none is known. */
+/**
+ * The errors that Argo CD's controller would report. Projects are assumed to exist, and so are
+ * clusters if none is known.
+ */
 function warningOf(
   set: JsonValue,
   generated: Extract<Generated, { readonly applications: unknown }>,

@@ -31,7 +31,7 @@ The command approves requests of the cluster's agent that a bootstrap user made.
 cluster, it approves none until --requesters names the right one.
 `;
 
-/** `berth accept`: approves and accepts clusters, which a person decides. */
+/** `berth accept`: accepts clusters and approves their certificate requests. */
 export const acceptCommand: CliCommand = {
   register(program, run) {
     const command = program
@@ -67,7 +67,7 @@ async function accept(io: CliIo, flags: AcceptFlags): Promise<ExitCode> {
   return 0;
 }
 
-/** @throws InputError when no request is approved, at once or by the deadline */
+/** @throws InputError when no request is approved before the deadline */
 async function acceptOne(
   io: CliIo,
   hub: KubeApi,
@@ -108,8 +108,7 @@ async function acceptOne(
 }
 
 /**
- * Whether the error may disappear: the cluster may appear, the hub may answer again, or another user was faster to
- * decide a request.
+ * Errors that are retried: the cluster does not exist yet, the hub does not respond, or a conflict.
  */
 function mayChange(error: unknown): boolean {
   if (error instanceof InputError) return error.code === 'kube.notfound';

@@ -31,7 +31,7 @@ export function addAdmissionFlags(command: Command): Command {
 }
 
 /**
- * Undefined: the hub has other webhooks for these checks, or none.
+ * Undefined: Berth serves no admission webhooks.
  *
  * @throws InputError for flags that cannot be used
  */
@@ -44,7 +44,7 @@ export function admissionOptions(flags: AdmissionFlags): ServeAdmissionOptions |
     return undefined;
   }
   if (service !== undefined && url !== undefined)
-    throw wrongOption('--admission-url', 'cannot be combined with --admission-service');
+    throw wrongOption('--admission-url', 'cannot be used with --admission-service, expected one of them');
   const address = url === undefined ? serviceAddress(service ?? DEFAULT_SERVICE) : urlAddress(url);
   return { ...listenAddress('--admission-listen', listen), address };
 }

@@ -21,7 +21,7 @@ export function addServeArgocdFlags(command: Command): Command {
     .option('--argocd-namespace <namespace>', 'namespace of Argo CD on the hub', 'argocd')
     .option(
       '--argocd-refresh',
-      'refresh ApplicationSets as soon as a decision that they use is published',
+      'when a decision is published, refresh the ApplicationSets that use it',
       false,
     )
     .option(
@@ -58,7 +58,7 @@ export function addServeArgocdFlags(command: Command): Command {
 export function argocdOptions(flags: ServeArgocdFlags): ServeArgocdOptions | undefined {
   const { argocdNamespace: namespace, argocdWaves: waves } = flags;
   const { argocdClusterSecrets: clusterSecrets, argocdPull: pull } = flags;
-  // Argo CD must refresh when a wave is served.
+  // Waves need the refresh, so that Argo CD requests the new wave.
   const refresh = flags.argocdRefresh || waves;
   if (!isDnsSubdomain(namespace)) throw wrongValue('--argocd-namespace', namespace, 'a namespace');
   if (flags.argocdClusterLabel !== undefined && !clusterSecrets)

@@ -19,7 +19,7 @@ export function addControllerFlags(command: Command): Command {
     );
 }
 
-/** @throws TransientError when the controller does not answer, InputError when it refuses */
+/** @throws TransientError when the controller cannot be reached, InputError when it refuses */
 export async function askController(
   io: Pick<CliIo, 'stderr'>,
   flags: ControllerFlags,
@@ -64,7 +64,7 @@ async function readToken(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw new InputError(`cannot be read: ${errorText(cause)}`, { code: 'cli.token', subject: file, cause });
   });
-  // The file of a client may contain a token that the controller would not accept.
+  // The token file of a client may have entries that the controller would reject.
   const [first = ''] = text.split('\n');
   if (/^[^\s{#:]+$/.test(first.trim())) return first.trim();
   const { parseTokenFile } = await import('../../../../../plugin/tokens/token-file.ts');

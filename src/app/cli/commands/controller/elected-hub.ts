@@ -9,9 +9,9 @@ import type { HubFlags } from '../../flags/hub-flags.ts';
 
 export interface HubConnection {
   readonly api: KubeApi & { readonly server: string; close(): void };
-  /** Not started yet. Undefined without a leader election. */
+  /** Not started yet. Undefined: no leader election. */
   readonly elector: LeaderElector | undefined;
-  /** The logger for everything that uses the hub: it reports only once that the hub does not answer. */
+  /** For all hub clients: it logs an outage of the hub once. */
   readonly log: Logger;
   /** Releases the lease. */
   readonly close: () => Promise<void> | void;
@@ -47,7 +47,10 @@ export async function connectHub(
   return { api, elector: undefined, log, close: () => api.close() };
 }
 
-/** Calls `stop` on a signal and when the lease is lost. @returns a function that tells whether the lease was lost */
+/**
+ * Calls `stop` on a signal, and when the lease is lost. @returns a function that tells whether the
+ * lease was lost
+ */
 export function stopOnSignalOrLoss(
   signal: AbortSignal,
   elector: LeaderElector | undefined,

@@ -10,7 +10,7 @@ import {
 import { positiveDuration } from '../../flags/option-values.ts';
 import { wrongValue } from '../../flags/wrong-option.ts';
 
-/** Named like the flags of the Kubernetes components. */
+/** The flags have the names of those of Kubernetes components. */
 export interface ElectionFlags {
   /** `true` if the flag has no value. */
   readonly leaderElect?: string | true;
@@ -55,7 +55,8 @@ export interface ElectionSettings {
 }
 
 /**
- * Undefined: there is no election. This is the default on an embedded hub, and for a controller that writes nothing.
+ * Undefined: no leader election, the default on an embedded hub and for a controller that writes
+ * nothing.
  *
  * @throws InputError for flags that cannot be used
  */

@@ -55,7 +55,7 @@ export function checkListening(flags: ListenFlags): void {
   if (flags.listen === undefined && unheard !== undefined)
     throw wrongOption(unheard, 'has no effect without --listen HOST:PORT');
   if ((tlsCert === undefined) !== (tlsKey === undefined))
-    throw wrongOption('--tls-cert', 'and --tls-key must be given together');
+    throw wrongOption('--tls-cert', 'needs --tls-key, and the other way round');
   if (protectMetrics && tokenFile === undefined)
     throw wrongOption('--protect-metrics', 'needs --token-file, otherwise no client could read /metrics');
 }

@@ -20,7 +20,7 @@ export function addRegistrationFlags(command: Command): Command {
       '--registration <controller...>',
       `run these registration controllers, for a hub without OCM’s: ${DUTIES.join(', ')}; all (docs/registration.md)`,
     )
-    .option('--auto-accept-user <user...>', 'users whose clusters are accepted without approval by a person')
+    .option('--auto-accept-user <user...>', 'users whose clusters are accepted without approval')
     .option(
       '--auto-accept-rule <cel...>',
       'CEL: accept a cluster if this is true of managedCluster and request (username, groups, uid, extra)',

@@ -92,7 +92,7 @@ async function runRelease(io: CliIo, placement: string | undefined, flags: Relea
   });
 }
 
-/** @throws InputError for anything except `NAMESPACE/NAME` */
+/** @throws InputError for an argument other than `NAMESPACE/NAME` */
 function placementKey(placement = ''): ObjectKey {
   const [namespace = '', name = '', more] = placement.split('/');
   if (namespace === '' || name === '' || more !== undefined)

@@ -4,11 +4,10 @@ import { SELF_SUBJECT_REVIEW } from '../../../../core/model/kinds.ts';
 import type { KubeApi } from '../../../../core/ports.ts';
 
 /**
- * The user who releases, as recorded in the annotation. Readers of the hub cannot see who wrote an annotation, so the
- * client asks the hub for its own user name and records it. A user who may write the annotation could write another
- * name; only the audit log of the hub proves it.
- * @param as the name that the person gave; undefined if none
- * @throws TransientError when the hub does not answer
+ * The name of the releasing user for the annotation. An annotation does not show its author, so the
+ * client requests its own name from the hub and records it. A user who may write the annotation
+ * could write another name; only the hub's audit log is proof. @param as the name given by the
+ * user; undefined: none @throws TransientError when the hub does not respond
  */
 export async function releasingUser(hub: KubeApi, as: string | undefined): Promise<string> {
   const user = await hubUser(hub);
@@ -18,7 +17,10 @@ export async function releasingUser(hub: KubeApi, as: string | undefined): Promi
   return as === undefined ? recorded : `${as} (${recorded})`;
 }
 
-/** Undefined if the hub does not serve SelfSubjectReview (Kubernetes before 1.28), or does not allow it. */
+/**
+ * Undefined if the hub has no SelfSubjectReview (Kubernetes before 1.28), or this user may not
+ * create one.
+ */
 async function hubUser(hub: KubeApi): Promise<string | undefined> {
   const review = {
     apiVersion: 'authentication.k8s.io/v1',

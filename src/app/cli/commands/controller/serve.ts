@@ -108,8 +108,12 @@ export const serveCommand: CliCommand = {
         'deletions of a source within this time count together toward its budget; 0: each counts alone',
         '10m',
       )
-      .option('--stale-after <duration>', 'hold all changes if the hub has not answered for this long', '5m')
-      .option('--poll <duration>', 'interval of fetches from Git', '60s');
+      .option(
+        '--stale-after <duration>',
+        'hold all changes when the hub was not confirmed for this long',
+        '5m',
+      )
+      .option('--poll <duration>', 'how often Git is polled', '60s');
     addListenFlags(command);
     addAdmissionFlags(addRegistrationFlags(addServeArgocdFlags(command)));
     addElectionFlags(command)
@@ -130,7 +134,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   if (isWithoutSources ? !isForClusters : flags.repo !== undefined && flags.config !== undefined)
     throw wrongOption(
       '--repo',
-      `got ${isWithoutSources ? 'nothing' : 'it beside --config'}, expected either --repo or --config; both may be left out with --registration`,
+      `got ${isWithoutSources ? 'neither' : 'both'}, expected either --repo or --config; both may be left out with --registration`,
     );
   checkListening(flags);
   const budget = parseRemovalBudget(flags.removalBudget);
@@ -176,7 +180,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
     env: io.env,
   };
   const fleet = await serveController(options);
-  // Started last, after everything that must be notified of a take-over has subscribed.
+  // Started after all listeners for a take-over have subscribed.
   elector?.start();
   const isLost = stopOnSignalOrLoss(io.signal, elector, () => void fleet.close());
   onAbort(io.cutOff, () => {
@@ -222,7 +226,7 @@ async function printRbac(
   return 0;
 }
 
-/** The names of the sources. Without sources, the name of the default one. */
+/** Without sources, the name of the default source. */
 function namesOf(sources: readonly Parameters<typeof sourceNameOf>[0][]): readonly string[] {
   return sources.length === 0 ? [sourceNameOf({})] : sources.map(sourceNameOf);
 }
@@ -234,7 +238,7 @@ function appliedKindsOf(
   return (sync ?? otherwise) === 'apply' ? kinds : [];
 }
 
-/** Reads the sources from the settings file or the flags, and reports errors in them before it connects to a hub. */
+/** From the settings file, or from the flags. Errors are reported before a hub is contacted. */
 async function readSources(io: CliIo, flags: ServeFlags, sync: ServeSource['sync']): Promise<ReadSources> {
   if (flags.config === undefined) {
     const sources = sourcesOfFlags(flags, sync, io.cwd);

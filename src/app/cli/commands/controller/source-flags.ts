@@ -7,7 +7,7 @@ import { checkListedKinds } from '../../flags/listed-kinds.ts';
 import { oneOf } from '../../flags/option-values.ts';
 import { wrongValue } from '../../flags/wrong-option.ts';
 
-/** Flags that describe one source, or several sources of the same kind. */
+/** Flags that describe a source, for users with one source, or several with the same options. */
 export interface SourceFlags {
   readonly repo?: readonly string[];
   readonly ref?: string;
@@ -51,7 +51,10 @@ export function addConflictFlags(command: Command): Command {
     );
 }
 
-/** How a source handles what others own. @throws InputError for any value except `report` and `take` */
+/**
+ * How a source handles objects and fields of others. @throws InputError for a value other than
+ * `report` or `take`
+ */
 export function conflictRules({
   force,
   onConflict,

@@ -23,7 +23,7 @@ export const demoCommand: CliCommand = {
   register(program, run) {
     program
       .command('demo')
-      .description('run everything on this machine: hub, clusters, agents, Git repository, controller')
+      .description('run all of Berth on this machine: hub, clusters, agents, Git repository, controller')
       .option('--once', 'exit after the last step', false)
       .option('--data <dir>', 'keep the data in this folder (default: .berth/demo, removed at the end)')
       .addHelpText('after', EXAMPLES)
@@ -40,10 +40,11 @@ export const demoCommand: CliCommand = {
             version: await packageVersion(),
             runBerth: (args, into) => runCommands([planCommand], args, into),
           });
-          // A failed run keeps its logs. A successful one removes everything, unless a data folder was given.
+          // A failed demo keeps its logs; a successful one removes everything unless told
+          // otherwise.
           if (flags.data === undefined && code === 0) {
             await rm(dataDir, { recursive: true, force: true });
-            // `.berth` is removed as well, unless it contains something else.
+            // Also removes `.berth`, if it is empty.
             await rmdir(dirname(dataDir)).catch(() => undefined);
           }
           return code;

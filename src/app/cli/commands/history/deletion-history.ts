@@ -15,7 +15,7 @@ export interface DeletionFlags extends HistoryFlags {
   readonly name: string | undefined;
 }
 
-/** Lists the objects that syncs deleted from the hub, newest last. */
+/** Lists the objects that the sync deleted from the hub, newest last. */
 export async function listDeletions(io: CliIo, flags: DeletionFlags): Promise<ExitCode> {
   if (isHubRequested(flags))
     throw wrongOption(
@@ -28,7 +28,9 @@ export async function listDeletions(io: CliIo, flags: DeletionFlags): Promise<Ex
   return 0;
 }
 
-/** The deletions to print below the records of a placement; '' if no object of its name was deleted. */
+/**
+ * The deletions to print below the records of a placement; '' if no object of its name was deleted.
+ */
 export async function deletionsBelow(flags: HistoryFlags, placement: string): Promise<string> {
   const found = isHubRequested(flags) ? [] : await deletionsOf(flags, placement);
   return found.length === 0 ? '' : `\nDeleted from the hub:\n${renderDeletions(found)}`;

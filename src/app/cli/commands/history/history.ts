@@ -135,7 +135,7 @@ async function movesOf(
 
 const MAX_CAUSES = 5;
 
-/** Each object once, sorted by the number of moves that it caused, largest first. */
+/** Each object once, sorted by the number of moves that it caused. */
 function causesText(moves: DecisionChanges | undefined): string {
   if (moves === undefined) return '-';
   const counts = new Map<string, number>();

@@ -39,7 +39,7 @@ export const replayCommand: CliCommand = {
         '--repo <folder>',
         'clone of the repository; inputs that are not stored are rebuilt from it and the current hub',
       )
-      .option('--hub', 'read the record from a hub, and only the inputs from the data directory', false);
+      .option('--hub', 'read the record from a hub; only the inputs come from the data directory', false);
     addHubFlags(command)
       .addHelpText('after', EXAMPLES)
       .action(run((io, hash: string, flags: ReplayFlags) => runReplay(io, hash, flags)));
@@ -68,7 +68,7 @@ async function runReplay(io: CliIo, hash: string, flags: ReplayFlags): Promise<E
     (candidate) => namespacedName(candidate.placement.metadata) === record.placement,
   );
   const again = result === undefined ? 'nothing' : decidedText(result);
-  // A compact record of a hub contains only the hash of the text.
+  // The compact record of a hub contains only the hash of the decision's text.
   const isWhole = 'decided' in record;
   const recorded = isWhole ? record.decided : `sha256 ${record.decidedSha256}`;
   const computed = isWhole ? again : `sha256 ${sha256(again)}`;
@@ -94,11 +94,11 @@ async function runReplay(io: CliIo, hash: string, flags: ReplayFlags): Promise<E
 
 interface Inputs {
   readonly snapshot: Snapshot;
-  /** How the inputs were obtained, for the output; '' for recorded inputs. */
+  /** Their origin, for the message; '' for the recorded ones. */
   readonly from: string;
 }
 
-/** The recorded inputs. If they are missing and a clone is given, they are rebuilt. */
+/** The recorded inputs; if they are not available and a clone is given, the rebuilt ones. */
 async function inputsOf(
   io: CliIo,
   flags: ReplayFlags,

@@ -3,8 +3,8 @@ import type { GivenFiles } from '../../../../hub/hub-options.ts';
 import { wrongValue } from '../../flags/wrong-option.ts';
 
 /**
- * Each member has its own store, and five watches of its simulated workloads, in this process. A thousand members use
- * about a gigabyte.
+ * Maximum number of members: each has a store and five watches of simulated workloads in this
+ * process, so a thousand need about a gigabyte.
  */
 const MEMBER_LIMIT = 1000;
 

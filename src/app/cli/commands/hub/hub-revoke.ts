@@ -45,7 +45,7 @@ async function revoke(io: CliIo, { data, user, tokenFile }: RevokeFlags): Promis
   if ((user === undefined) === (tokenFile === undefined))
     throw wrongOption(
       '--user',
-      `got ${user === undefined ? 'nothing' : 'it beside --token-file'}, expected either --user or --token-file`,
+      `got ${user === undefined ? 'neither' : 'both'}, expected either --user or --token-file`,
     );
   const { revokeToken, revokeUser } = await import('../../../../hub/maintenance/revoke-credentials.ts');
   const dataDir = resolve(io.cwd, data);

@@ -4,7 +4,7 @@ import { type ServerEntry, tokenKubeconfig } from '../../../../core/registration
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import type { HubFlags } from '../../flags/hub-flags.ts';
 
-/** The longest lifetime that servers grant. A server may grant less. */
+/** Requested lifetime of a token; the server may issue a shorter one. */
 const YEAR_SECONDS = 365 * 86_400;
 
 /** The address and authority of the server in the current context of a kubeconfig. */

@@ -16,13 +16,16 @@ import { berthHome } from '../../../background/background-process.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import { objectsIn } from './run-installation.ts';
 
-/** The cluster whose kubeconfig `berth join` and `berth unjoin` read, for messages. */
+/** The cluster of the kubeconfig of `berth join` and `berth unjoin`, for messages. */
 export const AGENT_CLUSTER = 'the cluster where the agent runs';
 
-/** The longest part of a cluster's name that is used in the name of a namespace. */
+/** Maximum length of the cluster's name in the name of a namespace. */
 const NAME_PART = 24;
 
-/** On a hosting cluster there are agents of several hubs, so each has a namespace of its own. */
+/**
+ * The namespace of a hosted agent. Each agent has its own, since a hosting cluster may have
+ * several.
+ */
 export function hostedNamespace(clusterName: string, hub: string): string {
   const part = clusterName.slice(0, NAME_PART).replace(/-+$/, '');
   return `open-cluster-management-${part}-${sha256(`${clusterName} ${hub}`).slice(0, 8)}`;

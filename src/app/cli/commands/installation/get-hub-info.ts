@@ -71,7 +71,7 @@ interface HubInfo {
   readonly nodes: number;
   /** For display. */
   readonly controllers: string;
-  /** Whether the account that clusters join with exists. */
+  /** Whether the bootstrap service account exists. */
   readonly canJoin: boolean;
   readonly missingKinds: readonly string[];
   readonly clusters: {
@@ -110,7 +110,7 @@ function versionIn(text: string): string {
 }
 
 async function controllersOf(io: CliIo, hub: KubeApi): Promise<string> {
-  const { hasOcmOperator, othersAtWork, podsOf } = await import(
+  const { hasOcmOperator, findOtherControllers, podsOf } = await import(
     '../../../../controllers/installation/installed-state.ts'
   );
   const { systemClock } = await import('../../../../adapters/clock/system-clock.ts');
@@ -120,7 +120,9 @@ async function controllersOf(io: CliIo, hub: KubeApi): Promise<string> {
   const pods = await podsOf(hub, CONTROLLERS);
   const found = [
     ...((await hasOcmOperator(hub, 'ClusterManager')) ? ['OCM’s cluster manager'] : []),
-    ...(await othersAtWork(hub, systemClock.now())).map(({ name, lease }) => `${name} (Lease ${lease})`),
+    ...(await findOtherControllers(hub, systemClock.now())).map(
+      ({ name, lease }) => `${name} (Lease ${lease})`,
+    ),
     ...(pods === undefined
       ? []
       : [

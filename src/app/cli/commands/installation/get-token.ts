@@ -18,7 +18,7 @@ interface TokenFlags extends HubFlags {
   readonly output: OutputFormat | 'text';
 }
 
-/** The lifetime that clusteradm requests. The agent needs the token until it has a certificate. */
+/** Lifetime of the token, as in clusteradm. The agent needs it until it has a certificate. */
 const TOKEN_SECONDS = 3_600;
 
 export const NO_BOOTSTRAP_TOKENS =

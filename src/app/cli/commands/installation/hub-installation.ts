@@ -18,10 +18,10 @@ export const CONTROLLERS = { namespace: DEFAULT_NAMESPACE, name: 'berth' } as co
 /** The ConfigMap where cluster installers publish the address and the authority of an API server. */
 export const CLUSTER_INFO = { namespace: 'kube-public', name: 'cluster-info' } as const;
 const DATA = '/var/lib/berth';
-/** Without Git. Berth decides all placements, and replaces OCM's registration controller. */
+/** The controllers run without a Git source, decide all placements, and handle registration. */
 const SERVE = ['serve', '--embedded', '--registration=all'];
 
-/** The arguments, with the folder for the controllers' own files. */
+/** Flags of the controllers with paths of their files. */
 const serveArgs = (data: string): readonly string[] => [...SERVE, `--data=${data}`];
 
 /** The definitions of OCM's kinds that the hub does not serve yet. */

@@ -6,7 +6,7 @@ import type { KubeObject } from '../../../../core/model/object-meta.ts';
 import type { KubeApi } from '../../../../core/ports.ts';
 import { printable } from '../../../../core/model/printable.ts';
 import { bootstrapObjects } from '../../../../core/registration/install/bootstrap-objects.ts';
-import type { ControllerAtWork } from '../../../../core/registration/install/controllers-at-work.ts';
+import type { ActiveController } from '../../../../core/registration/install/active-controllers.ts';
 import { joinCommand, joinTicketValue } from '../../../../core/registration/install/join-command.ts';
 import { PRIVATE_FILE_MODE } from '../../../../runtime/files/private-mode.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
@@ -106,14 +106,14 @@ async function prepare(
   flags: InitFlags,
   { image, say }: Preparation,
 ): Promise<boolean> {
-  const { hasOcmOperator, nodeCount, othersAtWork } = await import(
+  const { hasOcmOperator, nodeCount, findOtherControllers } = await import(
     '../../../../controllers/installation/installed-state.ts'
   );
   const { applyObjects } = await import('../../../../controllers/installation/apply-objects.ts');
   const { systemClock: clock } = await import('../../../../adapters/clock/system-clock.ts');
   const { hubObjects, missingDefinitions, missingSets } = await import('./hub-installation.ts');
   const isOcms = await hasOcmOperator(hub, 'ClusterManager');
-  const others = isOcms ? [] : await othersAtWork(hub, clock.now());
+  const others = isOcms ? [] : await findOtherControllers(hub, clock.now());
   const runs = flags.controllers && !isOcms && others.length === 0;
   const isForPods = (await nodeCount(hub)) > 0;
   if (!isForPods || !runs) refuseImage(flags, 'the hub');
@@ -140,8 +140,8 @@ async function prepare(
 const ADDS_NONE =
   'No controllers are added, because two with the same duty would conflict. berth serve can take the remaining duties: --registration names them, --schedule upstream leaves placements to OCM';
 
-function leftTo({ name, lease, holder, does }: ControllerAtWork): string {
-  return `${name} is running (Lease ${lease}, held by ${printable(holder)}) and keeps its duties: ${does}`;
+function leftTo({ name, lease, holder, does }: ActiveController): string {
+  return `${name} is at work (Lease ${lease}, held by ${printable(holder)}): ${does} stay with it`;
 }
 
 /** Runs the controllers of a hub that cannot run pods. */

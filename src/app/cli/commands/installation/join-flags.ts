@@ -27,7 +27,7 @@ export interface JoinFlags extends HubFlags, InstallFlags {
   readonly clientCertExpirationSeconds?: string;
 }
 
-/** The checked values of the flags. */
+/** The validated flags. */
 export interface JoinRequest {
   readonly clusterName: string;
   readonly server: string;
@@ -67,7 +67,7 @@ export function addJoinFlags(command: Command): Command {
   command
     .requiredOption('--hub-token <token>', 'the token that berth init or berth get token printed')
     .requiredOption('--hub-apiserver <url>', 'address of the hub')
-    .requiredOption('--cluster-name <name>', 'name of the cluster on the hub')
+    .requiredOption('--cluster-name <name>', 'name that the cluster gets on the hub')
     .option('--ca-file <file>', 'authorities (PEM) of the hub’s certificate (default: read from the hub)')
     .option(
       '--discovery-token-ca-cert-hash <hash...>',
@@ -107,7 +107,10 @@ export function addJoinFlags(command: Command): Command {
 
 const CLUSTER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
-/** The form that OCM requires: its hub gives priority to accounts in such namespaces. */
+/**
+ * The name pattern that OCM requires; its hub gives service accounts of such namespaces a higher
+ * priority.
+ */
 const AGENTS = /^(?=.{1,63}$)open-cluster-management-[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 /** @throws InputError for flags without effect, or that contradict each other */

@@ -37,13 +37,16 @@ Examples:
   berth join … --dry-run                            # print only
 `;
 
-/** `berth join`: installs an agent that asks the hub to accept the cluster. */
+/** `berth join`: installs an agent that registers the cluster at a hub. */
 export const joinCommand: CliCommand = {
   register(program, run) {
     const command = program
       .command('join')
-      .description('install or start the agent of a cluster, which asks the hub to accept the cluster');
-    addInstallFlags(addJoinFlags(addHubFlags(command, AGENT_CLUSTER)), 'the agent runs, or has asked the hub')
+      .description('register a cluster at a hub: install the agent, or start it');
+    addInstallFlags(
+      addJoinFlags(addHubFlags(command, AGENT_CLUSTER)),
+      'the agent runs, or has registered at the hub',
+    )
       .addHelpText('after', HELP)
       .action(run((io, flags: JoinFlags) => join(io, flags)));
   },
@@ -64,7 +67,7 @@ async function join(io: CliIo, flags: JoinFlags): Promise<ExitCode> {
 /** Finds out how to reach the hub. @throws InputError when the hub rejects the token */
 async function findHub(io: CliIo, { server, token, ...request }: JoinRequest): Promise<ServerEntry> {
   const { findHubEntry } = await import('../../../../controllers/installation/find-hub-entry.ts');
-  const { askStranger } = await import('../../../../adapters/kube/transport/ask-stranger.ts');
+  const { fetchUnverified } = await import('../../../../adapters/kube/transport/fetch-unverified.ts');
   const { chooseProxy } = await import('../../../../adapters/kube/proxy/choose-proxy.ts');
   const url = new URL(server);
   const { proxyUrl, proxyCaPem } = request;
@@ -73,9 +76,9 @@ async function findHub(io: CliIo, { server, token, ...request }: JoinRequest): P
     server,
     ...request,
     ask: (entry, use) => askHub(io, entry, token, use),
-    askStranger: (path) => {
+    fetchUnverified: (path) => {
       const signal = AbortSignal.any([io.cutOff, AbortSignal.timeout(STRANGER_MS)]);
-      return askStranger({ server: url, path, proxy, proxyCaPem, signal });
+      return fetchUnverified({ server: url, path, proxy, proxyCaPem, signal });
     },
     tellTrusted: (hashes) => io.stderr.write(unconfirmed(hashes)),
   });
@@ -168,7 +171,7 @@ async function install(io: CliIo, api: KubeApi, given: Given): Promise<void> {
   );
 }
 
-/** The address of the managed cluster for other machines, if its kubeconfig contains it. */
+/** The external URL of the managed cluster, from its kubeconfig. */
 async function externalUrls(
   io: CliIo,
   api: KubeApi,
@@ -221,7 +224,7 @@ async function readCluster(hub: KubeApi, name: string): Promise<ManagedCluster |
   return (await hub.get(MANAGED_CLUSTER, { namespace: '', name })) as ManagedCluster | undefined;
 }
 
-/** Whether an agent asked. Requests of an earlier agent may be left. */
+/** Whether the cluster has a certificate request, possibly of an earlier agent. */
 function hasAsked(cluster: ManagedCluster | undefined, requests: readonly KubeObject[]): boolean {
   if (cluster === undefined) return false;
   if (cluster.spec?.hubAcceptsClient === true) return true;

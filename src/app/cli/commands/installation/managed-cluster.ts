@@ -13,7 +13,7 @@ import type { KubeApi } from '../../../../core/ports.ts';
 /** OCM's kinds that an agent needs on the managed cluster. */
 const KINDS = [APPLIED_MANIFEST_WORK, CLUSTER_CLAIM];
 
-/** The definitions of those kinds that the cluster lacks. */
+/** The CRDs that are missing on the cluster. */
 export async function agentDefinitions(api: KubeApi): Promise<readonly KubeObject[]> {
   const isServed = await Promise.all(KINDS.map((kind) => serves(api, kind)));
   return KINDS.filter((_kind, index) => isServed[index] === false).map(definitionOf);
@@ -38,8 +38,8 @@ function definitionOf({ group, plural }: KindInfo): KubeObject {
 }
 
 /**
- * Checks a kubeconfig that will be used on another machine than this one, so it must be self-contained.
- * @throws InputError for one that refers to files or a program, or cannot be parsed
+ * Checks that a kubeconfig is self-contained, since the agent does not run on this machine.
+ * @throws InputError for one that names files or a program, or cannot be used
  */
 export function checkManagedKubeconfig(text: string): void {
   const config = loadKubeConfig({ text });

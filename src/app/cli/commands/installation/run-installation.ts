@@ -82,7 +82,10 @@ export async function printedObjects(objects: readonly KubeObject[], installer: 
   return (await Promise.all(marked.map((object) => renderDocument(object, 'yaml')))).join('---\n');
 }
 
-/** Writes or prints objects as the flags require. @returns whether to write them to the cluster as well */
+/**
+ * Writes or prints objects, depending on the flags. @returns whether they must also be applied to
+ * the cluster
+ */
 export async function showObjects(
   io: CliIo,
   { dryRun, outputFile }: Pick<InstallFlags, 'dryRun' | 'outputFile'>,
@@ -115,9 +118,8 @@ export function installationOf(
 const LOOK_AGAIN_MS = 500;
 
 /**
- * Polls until the condition is true.
- * @param pending describes the condition, for the error
- * @throws InputError at the end of the time
+ * Waits until a condition is true. @param pending describes the condition, for the error @throws
+ * InputError after the timeout
  */
 export async function waitUntil(
   io: CliIo,

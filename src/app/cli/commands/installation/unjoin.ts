@@ -42,7 +42,7 @@ export const unjoinCommand: CliCommand = {
       .command('unjoin')
       .description('remove the agent from a cluster')
       .requiredOption('--cluster-name <name>', 'name of the cluster on the hub')
-      .option('-n, --namespace <name>', 'namespace of the agent, if several agents use this cluster name')
+      .option('-n, --namespace <name>', 'of the agent, where several of them have a cluster of this name')
       .option(
         '--timeout <duration>',
         'how long to wait until everything is deleted: a duration, or seconds',
@@ -109,7 +109,7 @@ async function chosenAgent(
   const named = (found.length === 0 ? all : found).map((one) => `${one.clusterName} in ${one.namespace}`);
   throw new InputError(
     found.length === 0
-      ? `is not one of the agents here, expected one of: ${named.join(', ')}`
+      ? `is not an agent of this cluster, expected one of: ${named.join(', ')}`
       : `is the name of several agents: ${named.join(', ')}`,
     { code: 'unjoin.agent', subject: clusterName, hint: 'choose one with --namespace' },
   );

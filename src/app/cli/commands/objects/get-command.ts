@@ -14,14 +14,16 @@ export interface GetFlags extends HubFlags {
   readonly output: OutputFormat;
 }
 
-/** The result of reading for `berth get`. `list` builds the table of the given objects. */
+/**
+ * The objects of a `berth get`. `list` renders the table of the objects that the arguments name.
+ */
 export interface ReadObjects {
   readonly objects: readonly KubeObject[];
   readonly list: (objects: readonly KubeObject[], nowMs: number) => Listed;
 }
 
 export interface GetDefinition<Flags extends GetFlags> {
-  /** The word after `berth get`: `works`. */
+  /** The argument of `berth get`, such as `works`. */
   readonly plural: string;
   readonly aliases: readonly string[];
   /** The name in errors: `ManifestWork`. */
@@ -65,7 +67,7 @@ async function get<Flags extends GetFlags>(
   const { objects, list } = await withHub(io, flags, (hub) => read(hub, flags));
   const wanted = objects.filter(({ metadata }) => name === undefined || metadata.name === name);
   if (wanted.length === 0 && name !== undefined)
-    throw new InputError('the hub has no object of this name', {
+    throw new InputError('not found on the hub', {
       code: 'kube.notfound',
       subject: `${kind} ${name}`,
     });

@@ -43,7 +43,7 @@ async function simulate(io: CliIo, file: string): Promise<ExitCode> {
     if (io.signal.aborted) return 1;
     const answer = answerLine(line, number);
     if ('error' in answer) exitCode = 1;
-    // If the reader is slow, wait, so that the answers do not pile up in memory.
+    // Waits for a slow reader, so that output does not accumulate in memory.
     if (!io.stdout.write(`${JSON.stringify(answer)}\n`)) await once(io.stdout, 'drain');
   }
   return exitCode;

@@ -4,7 +4,8 @@ import { kindScopes } from '../../../../controllers/previews/kind-scopes.ts';
 import { wrongOption } from '../../flags/wrong-option.ts';
 
 /**
- * Whether the manifests or the user say that the kind of an object is served.
+ * Whether the kind of an object is served on a hub, by CRDs in the manifests and by
+ * `--expect-kind`.
  * @param expected `GROUP/KIND`; `/KIND` for the core group
  * @throws InputError for any other form
  */

@@ -7,7 +7,7 @@ import { inventoryNote } from '../../../../core/preview/inventory/inventory-note
 import { type ArgoPart, readArgoPart } from '../../../worlds/argo-part.ts';
 import type { OpenedInventory } from './plan-inventory.ts';
 
-/** The parts of a plan's input that come from a hub. */
+/** The inputs of a plan that are read from a hub. */
 export type HubPart = Pick<PlanRevisionsInput, 'hub' | 'hubMemory' | 'hubApi'> & ArgoPart;
 
 interface HubReading {

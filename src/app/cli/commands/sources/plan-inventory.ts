@@ -30,9 +30,8 @@ export interface OpenedInventory {
 }
 
 /**
- * Reads the inventory that the flags name; undefined if they name none.
- * @throws InputError for flags that contradict each other, and for an inventory that is invalid, not signed as
- *   required, or too old
+ * Reads the inventory that the flags name; undefined: none. @throws InputError for conflicting
+ * flags, and for an inventory that is broken, not signed with the key, or too old
  */
 export async function openInventory(
   io: CliIo,
@@ -45,7 +44,7 @@ export async function openInventory(
     if (maxAge !== undefined) throw wrongOption('--max-age', 'needs --inventory FILE');
     return undefined;
   }
-  if (asksHub) throw wrongOption('--inventory', 'cannot be combined with a hub');
+  if (asksHub) throw wrongOption('--inventory', 'cannot be used with a hub, expected one of them');
   const { parseInventory } = await import('../../../../controllers/previews/inventory/sign-inventory.ts');
   const maxAgeMs = maxAge === undefined ? Infinity : positiveDuration('--max-age', maxAge);
   const publicKey = keyFile === undefined ? undefined : await readKeyFile(io, '--public-key', keyFile);

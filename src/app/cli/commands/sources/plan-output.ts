@@ -11,7 +11,7 @@ import { writePainted } from '../../../terminal/terminal-output.ts';
 /** `text` and `table` mean the same format. */
 export type PlanFormat = OutputFormat | 'text' | 'markdown' | 'html' | 'junit' | 'sarif';
 
-/** Formats for programs also contain the problems of the head. */
+/** Machine-readable formats also contain the problems of the head. */
 export async function writePlan(
   io: CliIo,
   plan: Plan,
@@ -61,7 +61,10 @@ export async function writeReports(
   }
 }
 
-/** Whether problems of the head are printed to standard error, because the format does not contain them. */
+/**
+ * Whether problems of the head are printed to standard error, because the format does not contain
+ * them.
+ */
 export function needsReport(format: PlanFormat): boolean {
   return format === 'table' || format === 'text' || format === 'markdown' || format === 'html';
 }

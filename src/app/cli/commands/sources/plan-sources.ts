@@ -10,7 +10,7 @@ import { wrongOption } from '../../flags/wrong-option.ts';
 import { checkSettingsFlags, type SettingsFlags, withFetchContext } from './settings-sources.ts';
 
 interface PlanSourceFlags extends SettingsFlags {
-  /** Whether the state of other sources is already known, from a hub or its inventory. */
+  /** Objects of other sources are known already, from a hub or its inventory. */
   readonly knowsHub: boolean;
   readonly kind?: readonly string[];
 }
@@ -18,8 +18,8 @@ interface PlanSourceFlags extends SettingsFlags {
 type PlanSources = Pick<PlanRevisionsInput, 'sources' | 'others' | 'budgetOf'>;
 
 /**
- * The sources of a plan. Those in the repository of the clone are read from its two commits. The others are fetched in
- * their current state, unless a hub already has them.
+ * The sources of a plan: those in the clone are read at its two commits; all others are fetched,
+ * unless a hub has their objects already.
  */
 export async function planSources(
   io: CliIo,
@@ -35,7 +35,7 @@ export async function planSources(
   if (flags.kind !== undefined)
     throw wrongOption(
       '--kind',
-      'cannot be combined with --config: each source in the settings file lists its kinds',
+      'cannot be used with --config, expected one of them: each source there lists its kinds',
     );
   const { readSettings } = await import('../../../settings/read-settings.ts');
   const { selectSources } = await import('../../../settings/select-sources.ts');

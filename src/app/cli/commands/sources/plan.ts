@@ -151,7 +151,7 @@ async function plan(io: CliIo, options: PlanOptions): Promise<ExitCode> {
   return exitCode(result.plan, result.problems);
 }
 
-/** @throws InputError when no flag says what to compare with */
+/** @throws InputError when no base is given */
 function baseOf(options: PlanOptions): string {
   if (options.base !== undefined) return options.base;
   if (hasWhatIf(options)) return options.head;

@@ -9,7 +9,7 @@ import type { CliIo } from '../../../terminal/cli-io.ts';
 import { type HubFlags, withHub } from '../../flags/hub-flags.ts';
 import { wrongOption } from '../../flags/wrong-option.ts';
 
-/** Flags of commands that read the sources of a settings file without running the controller. */
+/** Flags of commands that read the sources of a settings file without serving them. */
 export interface SettingsFlags extends HubFlags {
   readonly config?: string;
   readonly source: readonly string[];
@@ -17,12 +17,12 @@ export interface SettingsFlags extends HubFlags {
   readonly data?: string;
 }
 
-/** @throws InputError for flags that contradict each other */
+/** InputError for conflicting flags. */
 export function checkSettingsFlags({ config, source, path }: SettingsFlags): void {
   if (config !== undefined && path.length > 0)
     throw wrongOption(
       '--path',
-      'cannot be combined with --config: each source in the settings file has its own paths',
+      'cannot be used with --config, expected one of them: in the settings file each source has its paths',
     );
   if (config === undefined && source.length > 0)
     throw wrongOption('--source', 'needs --config, the settings file with the source');
@@ -32,10 +32,7 @@ export function addSettingsFlags(command: Command): Command {
   return command
     .option('--config <file>', 'settings file of berth serve: paths, budgets and the other sources')
     .option('--source <name>', 'source of the settings file; may be repeated', collectValues, [])
-    .option(
-      '--data <dir>',
-      'folder to keep fetched sources in for the next run (default: they are not kept)',
-    );
+    .option('--data <dir>', 'directory in which fetched sources are kept for the next time (default: none)');
 }
 
 /** Collects the values of a repeatable option. */
@@ -44,7 +41,7 @@ export function collectValues(value: string, before: readonly string[]): readonl
 }
 
 /**
- * Provides what fetching these sources needs: a folder that exists while `use` runs, and the hub if credentials are in
+ * Provides what fetching needs during `use`: a folder, and a hub client if credentials are in
  * Secrets.
  */
 export async function withFetchContext<T>(

@@ -20,11 +20,11 @@ export const snapshotCommand: CliCommand = {
     const command = program
       .command('snapshot')
       .description(
-        'write what plans need of a hub to a file, for berth plan --inventory without access to the hub',
+        'write what plans read of a hub to a file, for berth plan --inventory without access to it',
       )
-      .option('--file <file>', 'file to write (default: standard output)')
-      .option('--key <file>', 'private key to sign the inventory with: Ed25519, PEM')
-      .option('--new-key <file>', 'only create such a key, and its public key in FILE.pub')
+      .option('--file <file>', 'where to write it (default: standard output)')
+      .option('--key <file>', 'private key that signs it: Ed25519, PEM')
+      .option('--new-key <file>', 'create such a key, with the public key in FILE.pub, and do nothing else')
       .option('--argocd-namespace <name>', 'namespace of Argo CD', 'argocd');
     addHubFlags(command)
       .addHelpText('after', HELP)
@@ -64,7 +64,7 @@ async function snapshot(io: CliIo, options: SnapshotOptions): Promise<ExitCode> 
 
 async function makeKeys(io: CliIo, options: SnapshotOptions, file: string): Promise<ExitCode> {
   if (options.key !== undefined || options.file !== undefined)
-    throw wrongOption('--new-key', 'cannot be combined with --key or --file');
+    throw wrongOption('--new-key', 'cannot be used with --key or --file');
   const { generateKeyPairSync } = await import('node:crypto');
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   await writeNew(io, file, privateKey.export({ type: 'pkcs8', format: 'pem' }), {
@@ -86,7 +86,8 @@ async function writeNew(
     await writeFile(resolve(io.cwd, file), text, options);
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    const problem = code === 'EEXIST' ? 'already exists, and stays as it is' : `cannot be written (${code})`;
+    const problem =
+      code === 'EEXIST' ? 'exists already, and is not overwritten' : `cannot be written (${code})`;
     throw new InputError(problem, { code: 'file.write', subject: file, cause });
   }
 }

@@ -14,12 +14,12 @@ import { createScheme } from '../../../../hub/scheme/create-scheme.ts';
 import { definitionFromCrd } from '../../../../hub/scheme/crd.ts';
 import { OCM_GROUPS } from '../../../../core/ocm/ocm-groups.ts';
 
-/** The code that the manifest parser uses for unknown fields of OCM's kinds. */
+/** Code of the warning for an unknown field of OCM's kinds. */
 const UNKNOWN_FIELD = 'schema.unknown-field';
 
 /**
- * For a reader of files, unknown fields are warnings, because the rest of the object may be valid. A hub refuses the
- * whole object because of them, so before the merge they are errors.
+ * Unknown fields are warnings when files are read, since the rest of the object may be valid. A hub
+ * rejects the complete object, so before a merge they are errors.
  */
 export function withFieldErrors(problems: readonly Problem[]): readonly Problem[] {
   return problems.map((problem) =>
@@ -57,7 +57,7 @@ function schemasOf(objects: readonly SourceObject[]): (object: Kinded) => Schema
   return ({ apiVersion, kind }) => schemas.get(`${apiVersion} ${kind}`);
 }
 
-/** Undefined for a definition that every hub would refuse. */
+/** Undefined for an invalid definition. */
 function definitionOf(crd: JsonObject): ReturnType<typeof definitionFromCrd> | undefined {
   try {
     return definitionFromCrd(crd);

@@ -24,8 +24,11 @@ export const validateCommand: CliCommand = {
   register(program, run) {
     const command = program
       .command('validate')
-      .description('check manifests (syntax, fields, and references between objects) and the settings file')
-      .argument('[folder]', 'folder of manifests, or one file (default: fetch the sources of --config)')
+      .description('check manifests (syntax, fields, references) and the settings file')
+      .argument(
+        '[folder]',
+        'folder of manifests, or one file; without it the sources of --config are fetched',
+      )
       .option(
         '--path <glob>',
         'check only files that match; `!` in front excludes; may be repeated',
@@ -102,7 +105,7 @@ async function validateFolder(io: CliIo, folder: string, options: ValidateOption
   return failed ? 1 : 0;
 }
 
-/** What is read from the folder, and the kinds that its source lists, if they are known. */
+/** The content of the folder, and the kinds that its source lists, if known. */
 async function sourceOf(
   io: CliIo,
   { config, source, path: globs }: ValidateOptions,

@@ -44,7 +44,10 @@ function flowFault(text: string, at: number): string {
   return `${where(line > 0 ? line : problemLine)}did not find expected ',' or '${text[bracket] === '{' ? '}' : ']'}'`;
 }
 
-/** A fault as go-yaml names it, where that can be said; else in the words of the library. Places are only near to those of go-yaml. */
+/**
+ * A fault with the message of go-yaml, if it is known, otherwise with that of the library.
+ * Positions only approximate those of go-yaml.
+ */
 export function yamlFault(text: string, { message, at }: Fault): string {
   const line = lineOf(text, at);
   // The scanner of go-yaml counts its lines from 1, where it names them.

@@ -176,7 +176,7 @@ describe('berth plan and berth validate with a settings file', () => {
     {
       name: 'globs beside the settings',
       args: ['--config', 'F', '--path', 'x'],
-      says: /--path: cannot be combined with --config/,
+      says: /--path: cannot be used with --config, expected one of them/,
     },
     { name: 'a file that is not there', args: ['--config', 'F.no'], says: /cannot be read/ },
   ])('refuses $name', async ({ args, says }) => {

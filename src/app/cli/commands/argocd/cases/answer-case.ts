@@ -22,7 +22,10 @@ interface FunctionCase {
   readonly stringMaps?: readonly string[];
 }
 
-/** The output for one line: the Applications or the error of an ApplicationSet, or the result of a template. */
+/**
+ * The output for one line: the Applications or the error of an ApplicationSet, or the result of a
+ * template.
+ */
 export type CaseAnswer =
   | {
       readonly id: string;
@@ -95,7 +98,7 @@ function withStringMaps(
 
 const LONG_NUMBER = /[0-9]{16}/;
 
-/** Whole numbers in decisions are int64 in Go. JSON.parse would lose digits of large ones. */
+/** Integers in decisions are Go's int64, for which JSON.parse would lose digits. */
 function withExactIntegers(recorded: RecordedCase, line: string): RecordedCase {
   if (recorded.decisions === undefined || !LONG_NUMBER.test(line)) return recorded;
   const parsed = parseFirstJson(line);

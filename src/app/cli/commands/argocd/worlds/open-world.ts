@@ -10,7 +10,10 @@ import { berthAnswers } from '../../../../worlds/berth-answers.ts';
 import { objectWorld } from '../../../../worlds/object-world.ts';
 import { planWorld } from '../../../../worlds/plan-world.ts';
 
-/** The world of `--repo`, of `--hub`, or of the file alone. Objects in the file take precedence. */
+/**
+ * The generator inputs from `--repo`, `--hub`, or the file alone. Objects of the file take
+ * precedence.
+ */
 export async function openWorld(
   io: CliIo,
   own: readonly KubeObject[],
@@ -55,7 +58,7 @@ async function readHub(hub: KubeApi, own: readonly KubeObject[], namespace: stri
   return objectWorld({
     namespace,
     objects: [...own, ...configMaps, ...clusterSecrets, ...decisions],
-    // Secrets with tokens are not read: Berth's own endpoint answers without one.
+    // Secrets with tokens are not read, because Berth's answers are computed locally.
     missingSecret: {},
     askPlugin: berthAnswers(snapshot),
   });

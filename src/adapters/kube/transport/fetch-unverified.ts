@@ -7,32 +7,34 @@ import { openTunnel } from '../proxy/open-tunnel.ts';
 import { portOf, type ProxyAddress, withoutBrackets } from '../proxy/proxy-address.ts';
 import { tlsOptions } from '../proxy/tls-material.ts';
 
-export interface StrangerQuestion {
+export interface UnverifiedRequest {
   readonly server: URL;
   /** Starts with `/`, and is appended to the path of the server's URL. */
   readonly path: string;
   readonly proxy: ProxyAddress | undefined;
-  /** Authorities of the proxy, PEM. The proxy is always verified. Absent: those that Node.js knows. */
+  /**
+   * PEM: authorities of the proxy, whose certificate is always checked. Absent: Node's defaults.
+   */
   readonly proxyCaPem: string | undefined;
   /** Aborts the attempt. */
   readonly signal: AbortSignal;
 }
 
-export interface StrangerAnswer {
-  /** The certificates of the handshake, DER, starting with that of the server. They are not verified. */
+export interface UnverifiedResponse {
+  /** The certificate chain of the handshake, DER, the server's own first. It is not verified. */
   readonly certificates: readonly Uint8Array[];
-  /** The body; undefined if the server does not answer unauthenticated clients, or answers another status than 200. */
+  /** The body; undefined if the request failed, or the status is not 200. */
   readonly text: string | undefined;
 }
 
-const MOST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 
 /**
- * Sends an unauthenticated request to a server that is not verified. It sends nothing secret, and the answer proves
- * nothing.
+ * Sends a request without credentials to a server whose certificate is not verified. The response
+ * must not be trusted.
  * @throws TransientError when there is no TLS connection
  */
-export async function askStranger(question: StrangerQuestion): Promise<StrangerAnswer> {
+export async function fetchUnverified(question: UnverifiedRequest): Promise<UnverifiedResponse> {
   const { server, path, signal } = question;
   let socket: TLSSocket | undefined;
   try {
@@ -56,12 +58,17 @@ export async function askStranger(question: StrangerQuestion): Promise<StrangerA
   }
 }
 
-async function connectUnchecked({ server, proxy, proxyCaPem, signal }: StrangerQuestion): Promise<TLSSocket> {
+async function connectUnchecked({
+  server,
+  proxy,
+  proxyCaPem,
+  signal,
+}: UnverifiedRequest): Promise<TLSSocket> {
   const [host, port] = [withoutBrackets(server.hostname), portOf(server)];
   const tls = proxyCaPem === undefined ? {} : { ca: Buffer.from(proxyCaPem) };
   const tunnel = proxy && (await openTunnel({ proxy, host, port, tls, signal }));
-  const whither = tunnel === undefined ? { host, port } : { host, socket: tunnel };
-  const socket = connectTls({ ...tlsOptions(host, { rejectUnauthorized: false }), ...whither });
+  const target = tunnel === undefined ? { host, port } : { host, socket: tunnel };
+  const socket = connectTls({ ...tlsOptions(host, { rejectUnauthorized: false }), ...target });
   try {
     await once(socket, 'secureConnect', { signal });
     return socket;
@@ -98,7 +105,7 @@ async function ask(socket: TLSSocket, url: URL, signal: AbortSignal): Promise<st
   let bytes = 0;
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > MOST_BYTES) return undefined;
+    if (bytes > MAX_BYTES) return undefined;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

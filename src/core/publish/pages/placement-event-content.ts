@@ -1,20 +1,21 @@
-import type { EventNews } from '../../model/kind/event.ts';
+import type { EventContent } from '../../model/kind/event.ts';
 import type { ScheduleStatus } from '../../placement/result/schedule-result.ts';
 
-/** What was done to a page. */
+/** The change of a page. */
 export type PageChange = 'create' | 'write' | 'delete';
 
 /**
- * What OCM's scheduler says on a placement when it writes a PlacementDecision, word by word.
- * Source: open-cluster-management-io/ocm `pkg/placement/controllers/scheduling/scheduling_controller.go`, bind and
+ * The Event that OCM's scheduler writes for a placement when it writes a PlacementDecision, with
+ * the same texts. Source: open-cluster-management-io/ocm
+ * `pkg/placement/controllers/scheduling/scheduling_controller.go`, bind and
  * createOrUpdatePlacementDecision.
- * @param status how the placement was decided; an update says its warning
+ * @param status of the decision; an update contains its warning
  */
-export function pageNews(
+export function pageEvent(
   change: PageChange,
   { page, placement, namespace }: Record<'page' | 'placement' | 'namespace', string>,
   status: ScheduleStatus | undefined,
-): EventNews {
+): EventContent {
   const { reason, action, verb } = WORDS[change];
   const note = `Decision ${page} is ${verb} with placement ${placement} in namespace ${namespace}`;
   if (change !== 'write' || status?.code !== 'Warning') return { type: 'Normal', reason, action, note };
@@ -39,7 +40,7 @@ export const MAX_NOTE_LENGTH = 1_000;
  * The scores that clusters have for a placement: `cluster1:12 cluster2:12`, cut where OCM cuts it.
  * @param scores in the order of the text; OCM has them in no order
  */
-export function scoreNews(scores: Iterable<readonly [cluster: string, total: number]>): EventNews {
+export function scoreEvent(scores: Iterable<readonly [cluster: string, total: number]>): EventContent {
   let note = '';
   for (const [cluster, total] of scores) {
     const next = `${cluster}:${total} `;

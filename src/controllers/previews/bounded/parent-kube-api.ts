@@ -4,8 +4,8 @@ import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { KubeApi, ListOptions, ObjectKey, ObjectList } from '../../../core/ports.ts';
 import type { HubRead } from './plan-messages.ts';
 
-/** The hub, for a process that may not connect to it. Another process reads on its behalf. Writing is not possible. */
-export class AskingKubeApi implements KubeApi {
+/** The hub in a process that may not talk to it: another one reads for it, and nobody writes. */
+export class ParentKubeApi implements KubeApi {
   readonly server: string;
   readonly #ask: (read: HubRead) => Promise<unknown>;
 

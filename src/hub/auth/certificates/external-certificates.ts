@@ -14,18 +14,19 @@ export interface CertifiedUser {
   readonly issuedAtMs: number;
 }
 
-/** Who holds a certificate, from `notBeforeMs` until before `notAfterMs`. */
+/** The user of a certificate, valid from `notBeforeMs` until before `notAfterMs`. */
 export interface Holder extends CertifiedUser {
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
 }
 
 /**
- * Client certificates of authorities that are not the hub's. They count as Go counts them: without extended usages a
- * certificate is good for every one, and key usages (`digitalSignature`) are not looked at. The authority issued them itself.
- * Source: Go's crypto/x509 `Certificate.Verify`; apiserver pkg/authentication/request/x509/x509.go.
+ * Client certificates of authorities other than the hub's. They are verified as Go does: a
+ * certificate without extended key usages is valid for every use, and key usages
+ * (`digitalSignature`) are ignored. Intermediate authorities are not supported. Source: Go's
+ * crypto/x509 `Certificate.Verify`; apiserver pkg/authentication/request/x509/x509.go.
  */
-export class ForeignCertificates {
+export class ExternalCertificates {
   readonly #file: ClientCaFile;
   #authorities: readonly X509Certificate[] = [];
   #holders = new WeakMap<X509Certificate, Holder | 'nobody'>();
@@ -63,7 +64,7 @@ function read(shown: X509Certificate, authorities: readonly X509Certificate[]): 
     user: { name, groups },
     issuedAtMs: notBeforeMs,
     notBeforeMs,
-    // An authority that has ended vouches for nobody.
+    // Certificates of an expired authority are rejected.
     notAfterMs: Math.min(Date.parse(shown.validTo), Date.parse(issuer.validTo)),
   };
 }

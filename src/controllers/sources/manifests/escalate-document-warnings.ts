@@ -7,10 +7,10 @@ const HINT =
   'the objects that the file declared before stay unchanged; add apiVersion and kind to the document, or remove it from the file';
 
 /**
- * Turns warnings about documents that are not objects into errors if an earlier object of the same file is missing now:
- * the document may be that object. Returns the same list if there are none.
+ * Turns warnings about documents that are not objects into errors, in files in which a previous
+ * object is missing: the document may be that object. Returns the same list if there are none.
  */
-export function escalateHidingDocuments(
+export function escalateDocumentWarnings(
   problems: readonly Problem[],
   objects: readonly ParsedManifest[],
   before: readonly ParsedManifest[],

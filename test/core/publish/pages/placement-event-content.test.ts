@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type PageChange, pageNews, scoreNews } from '../../../../src/core/publish/pages/placement-news.ts';
+import {
+  type PageChange,
+  pageEvent,
+  scoreEvent,
+} from '../../../../src/core/publish/pages/placement-event-content.ts';
 
 const PAGE = { page: 'placement1-decision-1', placement: 'placement1', namespace: 'default' };
 const WARNING = {
@@ -14,7 +18,7 @@ describe('what OCM says on a placement', () => {
     ['write', 'DecisionUpdate', 'updated'],
     ['delete', 'DecisionDelete', 'deleted'],
   ])('when it does %s a page', (change, reason, verb) => {
-    expect(pageNews(change, PAGE, { code: 'Success', plugin: '', message: '' })).toEqual({
+    expect(pageEvent(change, PAGE, { code: 'Success', plugin: '', message: '' })).toEqual({
       type: 'Normal',
       reason,
       action: `${reason}d`,
@@ -23,18 +27,18 @@ describe('what OCM says on a placement', () => {
   });
 
   it('warns of expired scores with an update', () => {
-    expect(pageNews('write', PAGE, WARNING)).toMatchObject({
+    expect(pageEvent('write', PAGE, WARNING)).toMatchObject({
       type: 'Warning',
       note: 'Decision placement1-decision-1 is updated with placement placement1 in namespace default: AddOnPlacementScores c1/usage expired in plugin AddOn/usage/cpu',
     });
-    expect(pageNews('create', PAGE, WARNING)).toMatchObject({ type: 'Normal' });
-    const long = pageNews('write', PAGE, { ...WARNING, message: 'x'.repeat(5_000) });
+    expect(pageEvent('create', PAGE, WARNING)).toMatchObject({ type: 'Normal' });
+    const long = pageEvent('write', PAGE, { ...WARNING, message: 'x'.repeat(5_000) });
     expect(long.note.length).toBe(1_006);
   });
 
   it('lists the scores of clusters', () => {
     expect(
-      scoreNews([
+      scoreEvent([
         ['cluster1', 12],
         ['cluster2', -3],
       ]),
@@ -48,7 +52,7 @@ describe('what OCM says on a placement', () => {
 
   it('cuts the list at whole clusters, within what an API server takes', () => {
     const all = Array.from({ length: 500 }, (_, at): [string, number] => [`cluster${at}`, 100]);
-    const { note } = scoreNews(all);
+    const { note } = scoreEvent(all);
     expect(note).toMatch(/^cluster0:100 cluster1:100 .*cluster\d+:100 \.{6}$/);
     expect(note.length).toBeLessThanOrEqual(1_006);
   });

@@ -9,12 +9,12 @@ const RETRY_AFTER_SECONDS = '10';
 const HANDED_ON = 'x-berth-handed-on';
 
 /**
- * Handles, in a standby, deliveries that only the leader can act on. It forwards them to the other replicas, unchanged
- * and with their signatures, until one accepts. If none does, the answer is 503, so that the forge shows the delivery
- * as failed or sends it again. Nothing is stored here.
- * @param peers base URLs of the other replicas
+ * Handles webhook deliveries that only the leader can process, in a standby: forwards them
+ * unchanged, with their signatures, to the other controllers until one accepts. If none does, the
+ * response is 503, so that the forge shows it as failed, or sends it again. Nothing is stored here.
+ * @param peers base URLs of the other controllers
  */
-export function handToLeader(peers: readonly string[]): RequestHandler {
+export function forwardToLeader(peers: readonly string[]): RequestHandler {
   const readBody = raw({ type: () => true, limit: MAX_BODY_BYTES, inflate: false });
   return (request, response, next) => {
     const hand = async (): Promise<void> => {
@@ -51,7 +51,7 @@ async function isTaken(url: string, given: IncomingHttpHeaders, body: Buffer): P
     await answer.body?.cancel();
     return answer.ok;
   } catch {
-    // Another replica may answer.
+    // Try the next one.
     return false;
   }
 }
@@ -64,7 +64,7 @@ const PASSED = new Set([
   'webhook-signature',
 ]);
 
-/** Headers that name the event, for the forges that have one. */
+/** Event headers of forges that have one. */
 const EVENTS: readonly (readonly [header: string, value: RegExp])[] = [
   ['x-github-event', /^(issue_comment|pull_request)/],
   ['x-gitea-event', /^(issue_comment|pull_request)/],
@@ -73,7 +73,7 @@ const EVENTS: readonly (readonly [header: string, value: RegExp])[] = [
   ['x-event-key', /^(pullrequest|pr):/],
 ];
 
-/** Whether a delivery is about a pull request. Pushes concern every replica. */
+/** Whether a delivery is about a pull request. Pushes are processed by every controller. */
 export function isAboutPullRequest(headers: IncomingHttpHeaders): boolean {
   return EVENTS.some(([header, value]) => {
     const given = headers[header];

@@ -10,11 +10,11 @@ import { gateRoutes } from './gate-routes.ts';
 import { previewRoute } from './preview-route.ts';
 
 /**
- * /healthz and /readyz are public, and so is /metrics unless it is protected. /webhooks is for forges that sign.
- * /api/v1, /v1/gates and /previews need a token with that scope; a page of /previews can also be opened with its signed
- * link.
+ * Public: /healthz, /readyz, and /metrics unless it is protected. /webhooks needs a signature of
+ * the forge. /api/v1, /v1/gates and /previews need a token with their scope; a preview can also be
+ * read with its signed link.
  */
-export function peopleRoutes(
+export function controllerRoutes(
   parts: ControllerHttpOptions,
   tokens: Pick<BearerTokens, 'identify'>,
   webhooks: RequestHandler,

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../model/object-meta.ts';
 
 /** A controller that somebody else runs on a hub, which holds its Lease. */
-export interface ControllerAtWork {
+export interface ActiveController {
   readonly name: string;
   /** `namespace/name` of its Lease. */
   readonly lease: string;
@@ -24,7 +24,7 @@ const REGISTRATION = 'acceptance, certificates, health and sets of clusters';
  * By the names of their Leases.
  * Source: open-cluster-management.io/ocm `pkg/cmd/hub`; library-go `controllercmd` adds `-lock` to the name of the component.
  */
-const OF_OCM: ReadonlyMap<string, Pick<ControllerAtWork, 'name' | 'does' | 'keepsSets'>> = new Map([
+const OF_OCM: ReadonlyMap<string, Pick<ActiveController, 'name' | 'does' | 'keepsSets'>> = new Map([
   [
     'registration-controller-lock',
     { name: 'OCM’s registration controller', does: REGISTRATION, keepsSets: true },
@@ -37,7 +37,7 @@ const BERTHS = /^berth-/;
 export const LEASE_NAMESPACES: readonly string[] = [OCM_NAMESPACE, 'berth-system'];
 
 /** Those whose Lease has not run out. One that was started without an election has none, and is not found. */
-export function controllersAtWork(leases: readonly KubeObject[], nowMs: number): readonly ControllerAtWork[] {
+export function activeControllers(leases: readonly KubeObject[], nowMs: number): readonly ActiveController[] {
   return leases.flatMap(({ metadata: { namespace = '', name }, ...object }) => {
     const { holderIdentity, leaseDurationSeconds, renewTime } = (object['spec'] ?? {}) as LeaseSpec;
     const endsAtMs = Date.parse(renewTime ?? '') + (leaseDurationSeconds ?? 0) * 1_000;

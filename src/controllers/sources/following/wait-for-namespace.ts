@@ -8,10 +8,10 @@ const MAX_WATCHES = 10;
 const PAUSE_MS = 1_000;
 
 /**
- * Resolves when one of the namespaces exists, or when the signal aborts. If the hub refuses the watch or fails, only
- * the signal ends it.
+ * Resolves when one of the namespaces exists on the hub, or when the signal aborts. If namespaces
+ * cannot be read, only the signal ends the wait.
  */
-export async function namespaceArrival(
+export async function waitForNamespace(
   { api, clock }: { readonly api: KubeApi; readonly clock: Clock },
   names: readonly string[],
   signal: AbortSignal,

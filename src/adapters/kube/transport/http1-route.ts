@@ -6,18 +6,18 @@ import { openTunnel, proxyAuthorization } from '../proxy/open-tunnel.ts';
 import { hostAndPort, portOf, type ProxyAddress, withoutBrackets } from '../proxy/proxy-address.ts';
 import { type TlsMaterial, tlsOptions } from '../proxy/tls-material.ts';
 
-/** How HTTP/1.1 requests reach a server. */
-export interface Http1Way {
+/** How HTTP/1.1 requests reach a server: directly, through a tunnel, or through an HTTP proxy. */
+export interface Http1Route {
   readonly agent: http.Agent;
   /** The first hop: the server, or a proxy that reads the requests. */
   readonly first: URL;
-  /** Prefix of each request path: a forwarding proxy must get the address of the server. */
+  /** Prefix of the path of each request, from which such a proxy knows the server. */
   readonly pathPrefix: string;
   /** Headers for the proxy, sent with each request. */
   readonly headers: OutgoingHttpHeaders;
 }
 
-interface WayOptions {
+interface RouteOptions {
   readonly base: URL;
   readonly tls: TlsMaterial;
   readonly proxy: ProxyAddress | undefined;
@@ -27,8 +27,8 @@ interface WayOptions {
 
 const SETTINGS = { keepAlive: true, scheduling: 'lifo' as const };
 
-/** An HTTP proxy forwards a plain `http` request. Everything else goes through a tunnel. Source: net/http of Go (Transport). */
-export function http1Way(options: WayOptions): Http1Way {
+/** A plain `http` request is read and passed on by an HTTP proxy; all else goes through a tunnel. Source: net/http of Go (Transport). */
+export function http1Route(options: RouteOptions): Http1Route {
   const { base, tls, proxy } = options;
   if (proxy !== undefined && proxy.scheme !== 'socks5' && base.protocol === 'http:')
     return wayThroughReader(base, proxy, tls);
@@ -39,7 +39,7 @@ export function http1Way(options: WayOptions): Http1Way {
   return { ...direct, agent: new https.Agent({ ...secure, ...SETTINGS }) };
 }
 
-function wayThroughReader(base: URL, proxy: ProxyAddress, tls: TlsMaterial): Http1Way {
+function wayThroughReader(base: URL, proxy: ProxyAddress, tls: TlsMaterial): Http1Route {
   return {
     agent:
       proxy.scheme === 'http'
@@ -51,8 +51,8 @@ function wayThroughReader(base: URL, proxy: ProxyAddress, tls: TlsMaterial): Htt
   };
 }
 
-/** An agent whose connections go through the proxy. Node.js keeps them alive and reuses them. */
-function tunnelAgent({ base, tls, headerTimeoutMs }: WayOptions, proxy: ProxyAddress): http.Agent {
+/** Its connections lead through the proxy; kept alive and given out as Node does. */
+function tunnelAgent({ base, tls, headerTimeoutMs }: RouteOptions, proxy: ProxyAddress): http.Agent {
   const isSecure = base.protocol === 'https:';
   const agent = isSecure ? new https.Agent(SETTINGS) : new http.Agent(SETTINGS);
   const host = withoutBrackets(base.hostname);

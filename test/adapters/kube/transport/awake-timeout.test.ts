@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, expect, it, vi } from 'vitest';
-import { afterAwakeTime } from '../../../../src/adapters/kube/transport/after-awake-time.ts';
+import { startAwakeTimeout } from '../../../../src/adapters/kube/transport/awake-timeout.ts';
 
 afterEach(() => void vi.useRealTimers());
 
 it('calls back after so long, once, and not when it was ended', () => {
   vi.useFakeTimers();
   let over = 0;
-  afterAwakeTime(1_000, () => (over += 1));
-  const end = afterAwakeTime(1_000, () => (over += 10));
+  startAwakeTimeout(1_000, () => (over += 1));
+  const end = startAwakeTimeout(1_000, () => (over += 10));
   vi.advanceTimersByTime(999);
   expect(over).toBe(0);
   end();
@@ -18,7 +18,7 @@ it('calls back after so long, once, and not when it was ended', () => {
 
 it('lets what came in be read first when the process stood still for longer', async () => {
   let over = false;
-  afterAwakeTime(200, () => (over = true));
+  startAwakeTimeout(200, () => (over = true));
   const begunAtMs = performance.now();
   while (performance.now() - begunAtMs < 300);
   await nextTurn();

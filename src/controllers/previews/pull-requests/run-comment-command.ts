@@ -9,7 +9,7 @@ import type { PullRequestComment } from './reported-events.ts';
  * @returns the changed fields of the record of the pull request; undefined if nothing changes
  * @throws the errors of the forge
  */
-export async function obeyComment(
+export async function runCommentCommand(
   { forge, rules }: Pick<PullRequestPreviewsOptions, 'forge' | 'rules'>,
   { number, author, authorName, text }: PullRequestComment,
   signal: AbortSignal,
