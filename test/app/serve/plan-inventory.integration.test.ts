@@ -71,7 +71,7 @@ describe('a plan on an inventory', () => {
     await refused('is not signed', '--inventory', file('hub.json'), '--public-key', file('other.key.pub'));
     await refused('which is older than 1ms', '--inventory', file('hub.json'), '--max-age', '1ms');
     await refused(
-      'cannot be combined with a hub',
+      'cannot be used with a hub',
       '--inventory',
       file('hub.json'),
       '--kubeconfig',

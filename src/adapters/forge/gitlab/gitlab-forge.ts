@@ -120,7 +120,7 @@ export class GitLabForge implements PullRequestForge {
     const users = (await this.#api.ask(signal, 'GET', path)).list(this.#api.subject);
     const id = users.find((user) => user.text('username') === account)?.number('id');
     if (id === undefined) return 'none';
-    // Inherited from the groups above as well.
+    // Includes rights inherited from the groups above.
     const member = await undefinedIfNotFound(this.#api.ask(signal, 'GET', `${this.#path}/members/all/${id}`));
     const level = member?.text('state') === 'active' ? (member.number('access_level') ?? 0) : 0;
     return LEVELS.find(([least]) => level >= least)?.[1] ?? 'none';

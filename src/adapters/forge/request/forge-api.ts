@@ -123,7 +123,7 @@ export class ForgeApi {
   }
 }
 
-/** Undefined for what the forge does not have. */
+/** Undefined if the forge answers that the object does not exist. */
 export async function undefinedIfNotFound<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;

@@ -38,7 +38,7 @@ export async function ensureCluster({ api, cluster, settings }: Wish): Promise<v
   }
 }
 
-/** The same for as long as the agent waits for its certificate: the object may be deleted meanwhile. */
+/** Repeats this while the agent waits for its certificate, because the object may be deleted meanwhile. */
 export async function recreateDeletedCluster(wish: Wish, signal: AbortSignal): Promise<void> {
   const { clock, random, log } = wish.settings;
   const backoff = new Backoff({ initialMs: 2_000, maxMs: 60_000 }, random);

@@ -18,7 +18,7 @@ import type { RegistrationSettings } from '../options/registration-settings.ts';
 import { newRequest, openRequest } from './open-request.ts';
 
 export interface CertificateOptions {
-  /** Of the hub. */
+  /** The client of the hub. */
   readonly api: KubeApi;
   readonly identity: AgentIdentity;
   readonly store: CredentialStore;

@@ -21,7 +21,7 @@ import { requestCertificate } from '../joining/request-certificate.ts';
 import type { RegistrationSettings } from '../options/registration-settings.ts';
 
 export interface CertificateKeeperOptions {
-  /** With the certificate that is to be renewed. */
+  /** A client with the certificate that has to be renewed. */
   readonly api: KubeApi;
   readonly config: RotatingKubeConfig;
   readonly held: HeldCertificate;

@@ -29,7 +29,7 @@ export const argocdDoctorCommand: CliCommand = {
     const command = argocdCommand(program)
       .command('doctor')
       .description('find problems between Argo CD and Berth, and how to correct them')
-      .option('--url <url>', 'where Berth is reached from here, instead of the baseUrl of the ConfigMaps')
+      .option('--url <url>', 'address of Berth from this machine, instead of the baseUrl of the ConfigMaps')
       .addOption(outputOption());
     addArgocdFlags(command)
       .addHelpText('after', HELP)

@@ -11,10 +11,7 @@ export const argocdRenderCommand: CliCommand = {
     const command = argocdCommand(program)
       .command('render')
       .description('render the Applications of an ApplicationSet, without Argo CD')
-      .argument(
-        '<file>',
-        'YAML with ApplicationSets, and with ConfigMaps and cluster Secrets where they need them',
-      )
+      .argument('<file>', 'YAML with ApplicationSets, and the ConfigMaps and cluster Secrets that they need')
       .option('--hub', 'take clusters, ConfigMaps and decisions from a hub', false)
       .option('--repo <dir>', 'take clusters and decisions from the placements in this folder')
       .option('--cases', 'the file contains recorded cases (JSON Lines, may be gzipped)', false)

@@ -108,11 +108,7 @@ export const serveCommand: CliCommand = {
         'deletions of a source within this time count together toward its budget; 0: each counts alone',
         '10m',
       )
-      .option(
-        '--stale-after <duration>',
-        'hold all changes when the hub was not confirmed for this long',
-        '5m',
-      )
+      .option('--stale-after <duration>', 'hold all changes if the hub has not answered for this long', '5m')
       .option('--poll <duration>', 'how often Git is polled', '60s');
     addListenFlags(command);
     addAdmissionFlags(addRegistrationFlags(addServeArgocdFlags(command)));

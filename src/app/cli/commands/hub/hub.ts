@@ -42,7 +42,7 @@ Examples:
   berth hub --data .berth/hub                              # prints the path of the administrator's kubeconfig
   berth hub --data .berth/hub --listen 127.0.0.1:6443 --members 3 --agents   # three clusters that apply works
   berth hub kubeconfig --data .berth/hub --user alice --group viewers > alice.kubeconfig
-  berth hub revoke --data .berth/hub --user alice          # within 5 s, also while the hub runs
+  berth hub revoke --data .berth/hub --user alice          # takes effect within 5 s if the hub runs
   berth hub backup --data .berth/hub hub.backup            # the hub may be running
   berth hub restore --data .berth/hub-new hub.backup
 `;
@@ -171,7 +171,7 @@ function registerKubeconfig(hub: Command, run: RunAction): void {
     .requiredOption('--user <name>', 'name of the user')
     .option('--group <name>', 'group of the user; may be repeated', collect, [])
     .option('--cluster <name>', 'hub, or the name of a member cluster', 'hub')
-    .option('--server <url>', 'address that clients use (default: where the hub listens)')
+    .option('--server <url>', 'address that clients use (default: the address that the hub listens on)')
     .option('--certificate-days <n>', 'a client certificate for this many days instead of a token')
     .addHelpText('after', help('printed'))
     .action(

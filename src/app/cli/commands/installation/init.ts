@@ -141,7 +141,7 @@ const ADDS_NONE =
   'No controllers are added, because two with the same duty would conflict. berth serve can take the remaining duties: --registration names them, --schedule upstream leaves placements to OCM';
 
 function leftTo({ name, lease, holder, does }: ActiveController): string {
-  return `${name} is at work (Lease ${lease}, held by ${printable(holder)}): ${does} stay with it`;
+  return `${name} is running (Lease ${lease}, held by ${printable(holder)}) and keeps its duties: ${does}`;
 }
 
 /** Runs the controllers of a hub that cannot run pods. */

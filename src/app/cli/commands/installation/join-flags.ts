@@ -67,7 +67,7 @@ export function addJoinFlags(command: Command): Command {
   command
     .requiredOption('--hub-token <token>', 'the token that berth init or berth get token printed')
     .requiredOption('--hub-apiserver <url>', 'address of the hub')
-    .requiredOption('--cluster-name <name>', 'name that the cluster gets on the hub')
+    .requiredOption('--cluster-name <name>', 'name of the cluster on the hub')
     .option('--ca-file <file>', 'authorities (PEM) of the hub’s certificate (default: read from the hub)')
     .option(
       '--discovery-token-ca-cert-hash <hash...>',

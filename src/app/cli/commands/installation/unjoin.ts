@@ -42,7 +42,7 @@ export const unjoinCommand: CliCommand = {
       .command('unjoin')
       .description('remove the agent from a cluster')
       .requiredOption('--cluster-name <name>', 'name of the cluster on the hub')
-      .option('-n, --namespace <name>', 'of the agent, where several of them have a cluster of this name')
+      .option('-n, --namespace <name>', 'namespace of the agent, if several agents use this cluster name')
       .option(
         '--timeout <duration>',
         'how long to wait until everything is deleted: a duration, or seconds',

@@ -40,7 +40,7 @@ export const explainCommand: CliCommand = {
       .option('--from <path>', 'folder of manifests to decide from', '.')
       .option('--ref <revision>', 'read this branch, tag or commit of the repository around --from')
       .option('--since <revision>', 'also show what changed since this revision, and which object caused it')
-      .option('--hub', 'decide from what a hub holds now, instead of files', false)
+      .option('--hub', 'decide from the current objects of a hub, instead of files', false)
       .option('--embedded', EMBEDDED_HELP, false)
       .option('--case <file>', 'decide a recorded case instead (JSON Lines, as for `berth simulate`)')
       .option('--case-name <name>', 'name of the case in the file (default: the first)')

@@ -20,10 +20,10 @@ export const snapshotCommand: CliCommand = {
     const command = program
       .command('snapshot')
       .description(
-        'write what plans read of a hub to a file, for berth plan --inventory without access to it',
+        'write what plans need of a hub to a file, for berth plan --inventory without access to the hub',
       )
-      .option('--file <file>', 'where to write it (default: standard output)')
-      .option('--key <file>', 'private key that signs it: Ed25519, PEM')
+      .option('--file <file>', 'file to write (default: standard output)')
+      .option('--key <file>', 'private key to sign the inventory with: Ed25519, PEM')
       .option('--new-key <file>', 'create such a key, with the public key in FILE.pub, and do nothing else')
       .option('--argocd-namespace <name>', 'namespace of Argo CD', 'argocd');
     addHubFlags(command)

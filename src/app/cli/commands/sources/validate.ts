@@ -25,10 +25,7 @@ export const validateCommand: CliCommand = {
     const command = program
       .command('validate')
       .description('check manifests (syntax, fields, references) and the settings file')
-      .argument(
-        '[folder]',
-        'folder of manifests, or one file; without it the sources of --config are fetched',
-      )
+      .argument('[folder]', 'folder of manifests, or one file (default: fetch the sources of --config)')
       .option(
         '--path <glob>',
         'check only files that match; `!` in front excludes; may be repeated',

@@ -14,12 +14,16 @@ export interface WhatIfFlags extends Readonly<Record<WhatIfFlag, readonly string
 }
 
 const FLAGS: readonly (readonly [flag: WhatIfFlag, argument: string, help: string])[] = [
-  ['label', 'cluster:key=value', 'what if a cluster had this label; `key-` removes it'],
-  ['claim', 'cluster:name=value', 'what if a cluster had this claim; `name-` removes it'],
-  ['score', 'cluster:resource/score=value', 'what if a cluster had this score of an add-on'],
-  ['taint', 'cluster:key[=value][:effect]', 'what if a cluster had this taint (effect: NoSelect)'],
-  ['drain', 'cluster', 'what if a cluster were drained: nothing may stay on it'],
-  ['lose', 'cluster', 'what if a cluster were gone; `region=eu` for all with this label or claim'],
+  ['label', 'cluster:key=value', 'assume that a cluster has this label; `key-` removes it'],
+  ['claim', 'cluster:name=value', 'assume that a cluster has this claim; `name-` removes it'],
+  ['score', 'cluster:resource/score=value', 'assume that a cluster has this score of an add-on'],
+  ['taint', 'cluster:key[=value][:effect]', 'assume that a cluster has this taint (effect: NoSelect)'],
+  ['drain', 'cluster', 'assume that a cluster is drained: nothing may stay on it'],
+  [
+    'lose',
+    'cluster',
+    'assume that a cluster is gone; `region=eu` means all clusters with this label or claim',
+  ],
 ];
 
 export function addWhatIfFlags(command: Command): Command {

@@ -43,7 +43,11 @@ export const createWorkCommand: CliCommand = {
         'change existing works; with --placement also remove them from clusters that it no longer selects',
         false,
       )
-      .option('--replicaset', 'with --placement: a ManifestWorkReplicaSet that follows the placement', false)
+      .option(
+        '--replicaset',
+        'with --placement: create a ManifestWorkReplicaSet, which follows the placement',
+        false,
+      )
       .option('--dry-run', 'print what would be done, and change nothing', false);
     addHubFlags(command)
       .addHelpText('after', EXAMPLES)
