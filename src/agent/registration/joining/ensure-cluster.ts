@@ -1,4 +1,4 @@
-import { ConflictError, errorText, InputError, TransientError } from '../../../core/errors.ts';
+import { BerthError, ConflictError, errorText } from '../../../core/errors.ts';
 import { MANAGED_CLUSTER } from '../../../core/model/kinds.ts';
 import type { KubeApi } from '../../../core/ports.ts';
 import { AGENT_ANNOTATION_PREFIX } from '../../../core/registration/names.ts';
@@ -13,6 +13,7 @@ interface Wish {
 }
 
 const LOOK_AGAIN_MS = 3_600_000;
+const TOKEN_HINT = 'berth get token prints another one on the hub, and berth join writes it to the cluster';
 
 /**
  * Creates the ManagedCluster of the agent if it does not exist.
@@ -49,17 +50,16 @@ export async function recreateDeletedCluster(wish: Wish, signal: AbortSignal): P
       backoff.reset();
     } catch (error) {
       waitMs = backoff.nextMs();
-      // A denied cluster has lost these rights, and may get them again.
-      const level = isRefused(error) ? 'debug' : 'warn';
-      log[level]('cluster cannot be registered yet', { cluster: wish.cluster, problem: errorText(error) });
+      const fields = { cluster: wish.cluster, problem: errorText(error) };
+      const code = error instanceof BerthError ? error.code : '';
+      if (code === 'kube.unauthorized')
+        log.warn('the hub does not know the token of the bootstrap kubeconfig: it may have expired', {
+          ...fields,
+          hint: TOKEN_HINT,
+        });
+      // A cluster that was denied has lost this right, and may get it back.
+      else log[code === 'kube.forbidden' ? 'debug' : 'warn']('cluster cannot be registered yet', fields);
     }
     await sleep(clock, waitMs, signal);
   }
-}
-
-function isRefused(error: unknown): boolean {
-  return (
-    (error instanceof InputError && error.code === 'kube.forbidden') ||
-    (error instanceof TransientError && error.code === 'kube.unauthorized')
-  );
 }

@@ -2,6 +2,8 @@ import { dump } from 'js-yaml';
 import type { AgentIdentity } from '../../../core/registration/agent-identity.ts';
 import { type HubEntry, hubKubeconfig } from '../../../core/registration/agent/hub-entry.ts';
 import { onAbort } from '../../../runtime/on-abort.ts';
+import { sleep } from '../../../runtime/sleep.ts';
+import { readCertificate } from '../certificate/read-certificate.ts';
 import type { CredentialFiles, CredentialStore } from '../credentials/credential-store.ts';
 import type { HubClient, RegistrationSettings } from '../options/registration-settings.ts';
 import { recreateDeletedCluster } from './ensure-cluster.ts';
@@ -16,7 +18,10 @@ export interface Joining {
   readonly settings: RegistrationSettings;
 }
 
-/** Registers a cluster with the bootstrap kubeconfig and waits for its credentials. @returns whether it received them */
+/** A clock that is wrong is no reason for one request after the other. */
+const WRONG_CLOCK_MS = 300_000;
+
+/** Registers a cluster with the bootstrap kubeconfig and waits for its credentials. @returns whether it has them */
 export async function joinHub(joining: Joining, signal: AbortSignal): Promise<boolean> {
   const { hub, entry, identity, store, settings } = joining;
   const over = new AbortController();
@@ -25,6 +30,10 @@ export async function joinHub(joining: Joining, signal: AbortSignal): Promise<bo
   try {
     const pair = await requestCertificate({ api: hub.api, identity, store, settings }, over.signal);
     if (pair === undefined) return false;
+    if (await isOverAtOnce(joining, pair)) {
+      await sleep(settings.clock, WRONG_CLOCK_MS, over.signal);
+      return false;
+    }
     await store.write(credentialFiles({ entry, identity, ...pair }));
     return true;
   } finally {
@@ -33,7 +42,27 @@ export async function joinHub(joining: Joining, signal: AbortSignal): Promise<bo
   }
 }
 
-/** The files to store with a certificate. The request that led to it is no longer needed. */
+/**
+ * Whether a certificate that was just issued has expired by the clock of this machine. It may also have waited for the agent until it was
+ * over: so the next request is another one.
+ */
+async function isOverAtOnce(
+  { identity, store, settings }: Joining,
+  { certPem, keyPem }: { readonly certPem: string; readonly keyPem: string },
+): Promise<boolean> {
+  const { clock, log } = settings;
+  const held = readCertificate(certPem, keyPem);
+  if (held === undefined || clock.now() < held.notAfterMs) return false;
+  await store.write({ 'certificate-request.json': undefined });
+  log.warn('the certificate that the hub issued has expired already: is the clock of this machine right?', {
+    cluster: identity.cluster,
+    now: new Date(clock.now()).toISOString(),
+    until: new Date(held.notAfterMs).toISOString(),
+  });
+  return true;
+}
+
+/** All that is kept of a certificate; the request that led to it is over. */
 export function credentialFiles(of: {
   readonly entry: HubEntry;
   readonly identity: AgentIdentity;

@@ -27,8 +27,9 @@ Examples:
   berth accept --clusters cluster1,cluster2 --wait          # may start before their agents ask
   berth accept --clusters cluster1 --requesters system:open-cluster-management:cluster1:x7k2p
 
-The command approves requests of the cluster's agent that a bootstrap user made. If several agents ask for one
-cluster, it approves none until --requesters names the right one.
+Approved are requests of the agent of the cluster that a bootstrap user made. Where several agents ask for one
+cluster, none is approved until --requesters names the right one. The same holds for another agent than the one that
+is alive.
 `;
 
 /** `berth accept`: accepts clusters and approves their certificate requests. */

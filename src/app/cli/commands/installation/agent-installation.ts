@@ -106,21 +106,22 @@ function hubOf(data: unknown): string {
 }
 
 /**
+ * @returns whether the agent is there already
  * @throws InputError when the namespace has the agent of another cluster, of another hub, or of OCM
  */
-export async function checkPlace(api: KubeApi, wanted: InstalledAgent): Promise<void> {
+export async function checkPlace(api: KubeApi, wanted: InstalledAgent): Promise<boolean> {
   const { namespace, clusterName, hub } = wanted;
   const there = (await installedAgents(api)).find((agent) => agent.namespace === namespace);
   if (there === undefined) {
-    if ((await api.get(SECRET, { namespace, name: BOOTSTRAP_SECRET })) === undefined) return;
-    throw new InputError('was not created by berth join: the cluster already has an agent', {
+    if ((await api.get(SECRET, { namespace, name: BOOTSTRAP_SECRET })) === undefined) return false;
+    throw new InputError('is not of berth join: the cluster has an agent already', {
       code: 'join.other-agent',
       subject: `Secret ${namespace}/${BOOTSTRAP_SECRET}`,
       hint: 'remove that agent first; an OCM agent can join a Berth hub unchanged',
     });
   }
   const differs = there.clusterName === clusterName ? there.hub !== hub : true;
-  if (!differs) return;
+  if (!differs) return true;
   throw new InputError(
     `has the agent of ${there.clusterName} on ${there.hub}, expected no agent or that of ${clusterName} on ${hub}`,
     {
