@@ -17,7 +17,7 @@ export interface PluginAnswer {
   readonly status: number;
   /** Number of clusters in the answer. */
   readonly items: number;
-  /** Name of the token, '' without a valid one. */
+  /** The name of the token; '' without a valid one. */
   readonly token: string;
   readonly tookMs: number;
 }
@@ -95,12 +95,12 @@ function refuseIdentity(identity: 'placeholder' | undefined): Answer {
   return refuse(
     401,
     identity === 'placeholder'
-      ? 'the bearer token is the placeholder of the shipped manifest, which is never accepted: make one with openssl rand -hex 32'
+      ? 'the bearer token is the placeholder of the shipped manifest, which is never accepted: create one with openssl rand -hex 32'
       : 'the bearer token is not accepted: compare the Secret in the plugin ConfigMap of Argo CD with the token file of berth serve',
   );
 }
 
-/** The path of Argo CD's baseUrl. */
+/** The path of the baseUrl in Argo CD. */
 function pathBefore(url: string): string {
   const [path = ''] = url.split('?');
   return path.slice(0, -GETPARAMS_PATH.length);
@@ -110,7 +110,7 @@ function onlyName(names: TokenGrant['namespaces']): string | undefined {
   return names !== 'any' && names.size === 1 ? [...names][0] : undefined;
 }
 
-/** Undefined when the body is too large; the rest of it is then not read. */
+/** Undefined if the body is too large. The rest of it is then not read. */
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;

@@ -10,7 +10,7 @@ interface KeptAnswer {
   readonly revision: number;
 }
 
-/** Enough for 64 answers of 1,000 clusters. */
+/** Enough for 64 answers with 1,000 clusters each. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
@@ -20,7 +20,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
  */
 export class AnswerCache {
   readonly #source: PluginSource;
-  /** The one that was used last is last. */
+  /** The most recently used answer is last. */
   readonly #kept = new Map<string, KeptAnswer>();
   #bytes = 0;
 

@@ -23,7 +23,7 @@ export interface Question {
   readonly bindings: readonly NamedBinding[];
 }
 
-/** The body becomes the message in the ApplicationSet's condition. */
+/** The body becomes the message in the condition of the ApplicationSet. */
 export function refuse(status: number, message: string): Answer {
   return { status, body: Buffer.from(JSON.stringify({ message })), items: 0 };
 }
@@ -42,11 +42,11 @@ export function answerRequest({ request, bindings }: Question, source: PluginSou
   if (problem !== undefined) return refuse(503, `Berth cannot answer yet: ${problem}`);
   const placement = source.placement(name);
   if (placement === undefined)
-    return refuse(404, `nothing is published for placement ${name}: kubectl describe placement says why`);
+    return refuse(404, `nothing is published for placement ${name}: kubectl describe placement shows why`);
   if (request.requireCommit && placement.commit === '')
     return refuse(
       503,
-      `the commit of placement ${name} is not known: it has no source, or that was not read yet`,
+      `the commit of placement ${name} is unknown: it has no source, or its source has not been read yet`,
     );
   return refuseSets(name, placement, { bindings, source }) ?? answerInWaves(request, placement, source);
 }
@@ -100,11 +100,11 @@ function refuseSets(
 
 function renderAnswer(request: PluginRequest, placement: PlacementInWaves, source: PluginSource): Answer {
   const parameters = renderParameters(request, placement, source);
-  // An empty list is for a placement that selects nothing, never for one whose clusters wait.
+  // An empty list is only for a placement that selects nothing, never for one whose clusters wait.
   if (parameters.length === 0 && selectsAny(request, placement))
     return refuse(
       503,
-      `no cluster of placement ${request.placement} is served yet: all of them wait for their wave`,
+      `no cluster of placement ${request.placement} is served yet: all of them wait for their waves`,
     );
   const onEmpty = request.onEmpty ?? (placement.emptyAllowed ? 'allow' : 'error');
   if (parameters.length === 0 && onEmpty !== 'allow') {

@@ -12,7 +12,7 @@ export interface ClusterFacts {
   readonly maps: Readonly<Record<FactMap, Facts>>;
   /** First key: name of the AddOnPlacementScore; second key: name of the score. */
   readonly scores: ReadonlyMap<string, Facts>;
-  /** The keys of its maps and scores: the same text for the same keys. */
+  /** The keys of its maps and scores as text. The same keys give the same text. */
   readonly shape: string;
 }
 
@@ -20,7 +20,7 @@ export interface ClusterFacts {
 export const FACT_MAPS = ['labels', 'claims', 'taints', 'allocatable', 'capacity'] as const;
 export type FactMap = (typeof FACT_MAPS)[number];
 
-/** An object of the inventory is never changed: the same one has the same facts. */
+/** Objects of the inventory are never changed, so the same object has the same facts. */
 const known = new WeakMap<
   ManagedCluster,
   { readonly scores: readonly AddOnScore[]; readonly facts: ClusterFacts }
@@ -47,7 +47,7 @@ function readFacts(cluster: ManagedCluster | undefined, scores: readonly AddOnSc
     version: status?.version?.kubernetes ?? '',
     clusterSet: metadata?.labels?.[CLUSTER_SET_LABEL] ?? '',
     maps: {
-      // The labels of the ApplySet are internal to the hub sync.
+      // The labels of the ApplySet are internal to the sync.
       labels: factsOf(metadata?.labels, (key) => !key.startsWith('applyset.kubernetes.io/')),
       claims: new Map((status?.clusterClaims ?? []).map(({ name, value }) => [name, value])),
       taints: taintsOf(spec?.taints ?? []),
@@ -72,7 +72,7 @@ function factsOf(
   );
 }
 
-/** Key to `VALUE:EFFECT`, as in kubectl's KEY=VALUE:EFFECT; several effects of one key with commas. */
+/** Key to `VALUE:EFFECT`, as in kubectl's KEY=VALUE:EFFECT. Several effects of one key are separated by commas. */
 function taintsOf(taints: NonNullable<NonNullable<ManagedCluster['spec']>['taints']>): Facts {
   const found = new Map<string, string>();
   for (const { key, value = '', effect } of taints) {

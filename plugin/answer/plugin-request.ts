@@ -11,7 +11,7 @@ export interface PluginRequest {
   /** Only clusters of the decision group with this name. */
   readonly group: string | undefined;
   readonly onEmpty: 'error' | 'allow' | undefined;
-  /** No maps in the items, but keys with dots: `labels.region`. */
+  /** Use keys with dots instead of maps in the items: `labels.region`. */
   readonly flat: boolean;
   /** Return an error while the commit is unknown, for templates that use it. */
   readonly requireCommit: boolean;
@@ -20,9 +20,9 @@ export interface PluginRequest {
    * conflict.
    */
   readonly as: string | undefined;
-  /** Undefined: the wave of a cluster is the number of its decision group, and every cluster is in the answer. */
+  /** Undefined: the wave of a cluster is the number of its decision group, and the answer contains every cluster. */
   readonly waves: WaveRule | undefined;
-  /** Keys that every item has in these maps, be it with an empty value. Of `scores`: `RESOURCE/NAME`. */
+  /** Keys that these maps have in every item, if need be with an empty value. For `scores`: `RESOURCE/NAME`. */
   readonly keys: Readonly<Record<FactMap | 'scores', readonly string[]>>;
 }
 
@@ -36,8 +36,9 @@ export type ParsedRequest =
   | { readonly ok: false; readonly message: string };
 
 /**
- * Reads the body of `getparams.execute`. Values may have been rendered by a matrix generator: all of them may be text.
- * @param defaultNamespace of a placement that is named without one
+ * Parses the body of `getparams.execute`. A matrix generator may have rendered the values, so each of them may be a
+ * text.
+ * @param defaultNamespace the namespace of a placement that is named without one
  */
 export function parsePluginRequest(body: string, defaultNamespace?: string): ParsedRequest {
   let value: unknown;

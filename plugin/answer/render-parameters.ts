@@ -11,13 +11,16 @@ interface PluginParameters {
   readonly [key: string]: string | PluginParameters;
 }
 
-/** A published decision. `served`: the wave of each cluster that is served; undefined: all are, by the number of their group. */
+/**
+ * A published decision. `served`: the wave of each served cluster; undefined: all clusters are served, and their group
+ * number is the wave.
+ */
 export interface PlacementInWaves extends PluginPlacement {
   readonly served?: ReadonlyMap<string, number> | undefined;
 }
 
 /**
- * Renders one item for each decided cluster of the placement that is served, sorted by cluster name. With `request.group`, only the
+ * Renders one item for each served cluster of the placement, sorted by cluster name. With `request.group`, only the
  * clusters of that decision group.
  * @returns the JSON of each item: `PluginParameters`
  */
@@ -134,7 +137,7 @@ function itemRenderer(
 /** Cached maps of the facts of a cluster, shared by all placements. */
 const renderedMaps = new WeakMap<ClusterFacts, { readonly shape: string; readonly maps: PluginParameters }>();
 
-/** The text that was made last of the facts of a cluster. */
+/** The text that was last rendered from the facts of a cluster. */
 const rendered = new WeakMap<
   ClusterFacts,
   Omit<Item, 'facts'> & { readonly asked: string; readonly text: string }
@@ -194,7 +197,7 @@ function unionOfKeys(
   return [...keys].sort();
 }
 
-/** The values of the keys; '' for a key without a value. */
+/** The values of the keys; '' if a key has no value. */
 function valuesByKey(keys: readonly string[], values: Facts | undefined): Readonly<Record<string, string>> {
   return Object.fromEntries(keys.map((key) => [key, values?.get(key) ?? '']));
 }

@@ -14,7 +14,7 @@ import { pluginConfigProblems } from './plugin-config-problems.ts';
 const DEFAULT_REQUEUE_SECONDS = { plugin: 1_800, clusterDecisionResource: 180 } as const;
 /** A longer requeue time is reported. */
 const SLOW_REQUEUE_SECONDS = 300;
-/** Older ones panic at a value of a decision that is not text. Source: argo-cd issue 27264 */
+/** Older versions panic at a value of a decision that is not text. Source: argo-cd issue 27264 */
 const READS_NUMBERS = '3.3.9';
 
 /**

@@ -23,7 +23,7 @@ export function projectProblems({ applicationSets, projects, namespace }: ArgoFa
   });
 }
 
-/** Undefined: it differs between the Applications. */
+/** Undefined if it differs between the Applications. */
 function projectOf({ spec }: KubeObject): string | undefined {
   const { template } = (spec ?? {}) as {
     readonly template?: { readonly spec?: { readonly project?: unknown } };

@@ -24,7 +24,7 @@ export class BearerTokens {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #tokens: SecretFile<readonly TokenEntry[]>;
 
-  /** @throws InputError when the file cannot be used now */
+  /** @throws InputError when the file cannot be used at the start */
   constructor({ file, clock, log }: BearerTokensOptions) {
     this.#clock = clock;
     this.#tokens = new SecretFile({
@@ -47,7 +47,7 @@ export class BearerTokens {
     const sent = /^Bearer +([^\s]+)\s*$/i.exec(header)?.[1] ?? '';
     const digest = createHash('sha256').update(sent).digest();
     let found: TokenEntry | undefined;
-    // No early exit: the time must not reveal which token was nearly right.
+    // There is no early exit, so that the time does not reveal which token was nearly right.
     for (const entry of this.#tokens.current(this.#clock.now()) ?? [])
       if (timingSafeEqual(entry.digest, digest)) found = entry;
     // With two Authorization headers, a proxy may have checked the other one.
@@ -60,10 +60,10 @@ export class BearerTokens {
 function warn(file: string, entries: readonly TokenEntry[], log: Logger): void {
   const placeholders = entries.filter((entry) => entry.isPlaceholder).map(({ grant }) => grant.name);
   if (placeholders.length > 0)
-    log.error('the token file holds the placeholder of the shipped manifest, which is refused', {
+    log.error('the token file contains the placeholder of the shipped manifest, which is refused', {
       file,
       tokens: placeholders,
-      hint: 'make a token with: openssl rand -hex 32',
+      hint: 'create a token with: openssl rand -hex 32',
     });
   const plain = entries.filter((entry) => entry.isPlain).length;
   if (plain > 0)

@@ -1,6 +1,6 @@
 import type { Binding } from './token-grant.ts';
 
-/** Names in Kubernetes. */
+/** Valid names in Kubernetes. */
 const NAME = /^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/;
 /**
  * Common misspellings of `namespaces` and `clustersets`: ignoring them would leave the path

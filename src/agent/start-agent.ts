@@ -21,7 +21,7 @@ import { syncWork } from './work/sync-work.ts';
 export interface Agent {
   /** Resolves when works and AppliedManifestWorks were listed; nothing is applied before. */
   whenSynced(): Promise<void>;
-  /** Stops in order. A killed agent does no harm either: every step can be repeated. */
+  /** Stops in order. Killing an agent is safe as well, because every step can be repeated. */
   close(): Promise<void>;
 }
 
@@ -30,8 +30,8 @@ const LOOP = {
   backoff: { initialMs: 50, maxMs: 300_000 },
   // A refusal of the cluster is retried like other failures.
   inputRetryMs: 0,
-  // Requests have limits of their own; a work of many objects on a slow API may still need minutes. Every write carries its
-  // precondition, so that a late one does no harm.
+  // Requests have limits of their own, but a work with many objects on a slow API may need minutes. A late write is
+  // harmless, because every write has a precondition.
   passLimitMs: 300_000,
 };
 
@@ -124,7 +124,7 @@ interface Keys {
   readonly applied: (name: string) => string;
 }
 
-/** One of this hub belongs to the key of its work, so that one step at a time deals with both. */
+/** An AppliedManifestWork of this hub has the key of its work, so that both are never handled at the same time. */
 function keyOfApplied({ hubHash }: AgentSettings, object: KubeObject, keys: Keys): string {
   const { name } = object.metadata;
   const prefix = `${hubHash}-`;

@@ -9,12 +9,12 @@ class ChildGroups {
   #isOver = false;
 
   constructor() {
-    // Also after `process.exit` and after an uncaught error. SIGKILL leaves the children running.
+    // This also runs after `process.exit` and after an uncaught error. After SIGKILL the children keep running.
     process.once('exit', () => this.endAll());
   }
 
   /**
-   * @param leader process id of a child, which may lead a process group of its own; undefined: it could not be started
+   * @param leader process id of a child, which may lead its own process group; undefined if it could not be started
    * @returns a function to call when the child has ended
    */
   track(leader: number | undefined): () => void {
@@ -24,7 +24,7 @@ class ChildGroups {
     return () => void this.#leaders.delete(leader);
   }
 
-  /** Kills all of them now, and later ones as soon as they are tracked. */
+  /** Kills all tracked processes now, and later ones as soon as they are tracked. */
   endAll(): void {
     this.#isOver = true;
     for (const leader of this.#leaders) killGroup(leader, 'SIGKILL');

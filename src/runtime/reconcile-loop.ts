@@ -11,7 +11,7 @@ export interface ReconcileLoopOptions extends Omit<ReconcilerOptions, 'queue' | 
   readonly passLimitMs?: number;
 }
 
-/** A reconciler with a queue of its own, which runs from its construction until it is closed. */
+/** A reconciler with its own queue. It runs from its construction until it is closed. */
 export class ReconcileLoop {
   readonly #queue: WorkQueue;
   readonly #retries = new Map<string, Backoff>();

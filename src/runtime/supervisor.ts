@@ -48,7 +48,7 @@ export class Supervisor {
         return;
       } catch (error) {
         if (signal.aborted) return;
-        log.error('loop failed, starting it again', { loop: name, error });
+        log.error('a loop failed and will be started again', { loop: name, error });
         await sleep(clock, backoff.nextMs(), signal);
       }
     }

@@ -11,7 +11,7 @@ export class WakeUp {
     this.#resume();
   }
 
-  /** Resolves when called, now or since the last wait, or when the signal aborts; never rejects. */
+  /** Resolves when it is called, or was called since the last wait, or when the signal aborts. Never rejects. */
   wait(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const finish = (): void => {

@@ -9,7 +9,7 @@ const MAX_DELAY_MS = 2 ** 31 - 1;
  */
 export class WorkQueue {
   readonly #clock: Clock;
-  /** Insertion order is the order of service. */
+  /** Served in the order of insertion. */
   readonly #waiting = new Set<string>();
   readonly #active = new Set<string>();
   readonly #again = new Set<string>();

@@ -1,7 +1,7 @@
 import type { Clock } from '../core/ports.ts';
 import { sleep } from './sleep.ts';
 
-/** How fast something may be done: `burst` at once, then `perSecond` on average (a token bucket). */
+/** A rate limit: `burst` at once, then `perSecond` on average (a token bucket). */
 export interface Pace {
   readonly perSecond: number;
   readonly burst: number;

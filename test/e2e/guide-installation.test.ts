@@ -199,7 +199,7 @@ describe.skipIf(!hasKubectl())('the installation guide', () => {
         'there is nothing to do',
       );
       expect((await shell.run('berth get token --context ${CTX_HUB_CLUSTER}')).stderr).toContain(
-        'hint: berth init prepares the hub',
+        'hint: run berth init to prepare the hub',
       );
       expect(shell.logs()).toBe('');
     });

@@ -101,7 +101,7 @@ EOF
     const joinSecond = `berth join ${given} --wait --cluster-name second --context`;
     expect(await shell.run(`${joinSecond} cluster1`)).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('is the agent of first on') as string,
+      stderr: expect.stringContaining('has the agent of first on') as string,
     });
     await shell.says(`${joinSecond} cluster1 --agent-namespace open-cluster-management-second`);
     await shell.says(`berth accept --clusters second ${here}`);

@@ -6,7 +6,10 @@ import type { Socket } from 'node:net';
  * connections, or ones that send their headers slowly, cannot lock out others.
  */
 export function closeIdleConnections(server: Server, maxConnections: number): void {
-  /** The oldest first. Under TLS a request knows another socket than the listener: both have the same address. */
+  /**
+   * Oldest first. Keyed by address: under TLS, the request and the listener have different socket objects, but the same
+   * address.
+   */
   const waiting = new Map<string, Socket>();
   server.on('connection', (socket: Socket) => {
     const key = addressOf(socket);

@@ -2,7 +2,7 @@ import { errorText, InputError, TransientError } from '../../core/errors.ts';
 import { boundedText } from '../../runtime/bounded-text.ts';
 
 const TIMEOUT_MS = 15_000;
-/** Thousands of clusters with long labels stay below it. */
+/** Large enough for thousands of clusters with long labels. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 export interface PrometheusQuery {
@@ -41,7 +41,7 @@ export async function queryPrometheus({ server, query, token, signal }: Promethe
   } catch (cause) {
     const why =
       cause instanceof Error && cause.cause !== undefined ? errorText(cause.cause) : errorText(cause);
-    throw new TransientError(`cannot be asked: ${why}`, { ...details, cause });
+    throw new TransientError(`cannot be queried: ${why}`, { ...details, cause });
   }
   if (status === 401 || status === 403)
     throw new InputError(`answered ${status}`, {

@@ -37,7 +37,7 @@ export class TlsPair {
     this.#files = files;
     this.#log = log;
     const open = (file: string, what: string) =>
-      new SecretFile({ file, what, without: 'the pair that was read last is served', parse: String, log });
+      new SecretFile({ file, what, without: 'the last valid pair is served', parse: String, log });
     this.#cert = open(files.certFile, 'TLS certificate');
     this.#key = open(files.keyFile, 'TLS key');
     this.#identity = this.#read();
@@ -48,7 +48,7 @@ export class TlsPair {
     return this.#identity;
   }
 
-  /** Reads the files again and again, and calls back with each new pair. The returned function stops that. */
+  /** Reads the files repeatedly, and calls back with each new pair. The returned function stops this. */
   follow(clock: Clock, onChange: (identity: TlsIdentity) => void): () => void {
     let cancel: () => void;
     const look = (): void => {
@@ -66,12 +66,12 @@ export class TlsPair {
       this.#identity = this.#read();
       this.#problem = '';
       onChange(this.#identity);
-      this.#log.info('new TLS certificate is served', { certFile });
+      this.#log.info('a new TLS certificate is served', { certFile });
       this.#warn();
     } catch (error) {
       const problem = errorText(error);
       if (problem !== this.#problem)
-        this.#log.error('TLS certificate and key cannot be used, the pair before is served', {
+        this.#log.error('TLS certificate and key cannot be used, so the previous pair is served', {
           certFile,
           keyFile,
           error: problem,
@@ -90,7 +90,7 @@ export class TlsPair {
       createSecureContext({ cert, key });
       return { cert, key, minVersion: 'TLSv1.2' };
     } catch (cause) {
-      throw new InputError(`are no certificate and key that fit: ${errorText(cause)}`, {
+      throw new InputError(`are not a matching certificate and key: ${errorText(cause)}`, {
         code: 'http.tls',
         subject: `${this.#files.certFile} and ${this.#files.keyFile}`,
         hint: 'expected PEM: the certificate with its chain, and its private key without a passphrase',

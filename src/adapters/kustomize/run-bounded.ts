@@ -9,7 +9,7 @@ export interface BoundedRun {
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly maxOutputBytes: number;
-  /** Of address space, where the system can limit that. */
+  /** A limit of the address space, if the system supports it. */
   readonly maxMemoryBytes: number;
 }
 
@@ -18,7 +18,7 @@ export type BoundedResult =
       readonly kind: 'exited';
       readonly exitCode: number;
       readonly stdout: string;
-      /** The beginning: programs that crash print the reason first. */
+      /** The start of it, because programs that crash print the reason first. */
       readonly stderr: string;
     }
   | { readonly kind: 'killed'; readonly signal: string }

@@ -57,7 +57,10 @@ export class HistoryStore {
     this.#writing ??= this.#drain();
   }
 
-  /** Resolves when everything appended so far is in its files, power cuts aside (or was reported as lost). */
+  /**
+   * Resolves when everything appended so far is written to its files (though not safe from a power failure), or was
+   * reported as lost.
+   */
   async flush(): Promise<void> {
     this.#hurried = true;
     this.#hurry();
@@ -75,11 +78,11 @@ export class HistoryStore {
       await this.#gather();
       batch = this.#waiting.splice(0);
       try {
-        // The file stays open until a moment brings nothing.
+        // The file stays open until no record arrives for a moment.
         await (batch.length > 0 ? this.#write(batch) : this.#lines.close());
       } catch (error) {
         const records = batch.map(({ hash }) => hash);
-        this.#options.log.error('history not written', { records, error });
+        this.#options.log.error('history was not written', { records, error });
       }
     } while (batch.length > 0 || this.#waiting.length > 0);
     this.#writing = undefined;
@@ -98,7 +101,7 @@ export class HistoryStore {
 
   async #write(batch: readonly Entry[]): Promise<void> {
     const { maxRecords } = this.#options;
-    if (this.#known.size > 0 && !(await this.#lines.isThere())) this.#beginAnew();
+    if (this.#known.size > 0 && !(await this.#lines.isThere())) this.#startAgain();
     this.#records ??= (await this.#reader.list()).length;
     for (const { snapshot } of batch)
       if (!this.#known.has(historyFiles.snapshot(this.#options.dir, snapshot.hash)))
@@ -110,9 +113,9 @@ export class HistoryStore {
   }
 
   /** The folder was removed, so pieces must be written again when needed. */
-  #beginAnew(): void {
+  #startAgain(): void {
     const { dir, log } = this.#options;
-    log.warn('history was removed, a new one begins', { folder: dir });
+    log.warn('the history was removed; a new one is started', { folder: dir });
     this.#known.clear();
     this.#records = 0;
   }

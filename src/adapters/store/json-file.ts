@@ -72,7 +72,10 @@ export class JsonFileMap<T> {
     return this.#appending;
   }
 
-  /** Writes the file again if it was removed and there are entries. Call it at intervals: a file is removed without notice. */
+  /**
+   * Writes the file again if it was removed and there are entries. Call it periodically, because nothing reports the
+   * removal.
+   */
   async keep(): Promise<void> {
     if (this.#values.size > 0 && this.#pending === undefined && !(await this.#isThere())) await this.#write();
   }
@@ -120,7 +123,7 @@ export class JsonFileMap<T> {
   #write(): Promise<void> {
     this.#pending = undefined;
     return this.#next(() => this.#writeAll()).catch((error: unknown) => {
-      this.#log.error('state file not written, trying again', { file: this.#file, error });
+      this.#log.error('a state file was not written; it will be retried', { file: this.#file, error });
       this.#schedule();
     });
   }
@@ -135,16 +138,16 @@ export class JsonFileMap<T> {
     await syncDirectory(dirname(this.#file));
   }
 
-  /** Writes everything when the file or the journal was removed: one cannot be read without the other. */
+  /** Writes everything if the file or the journal was removed, because one cannot be read without the other. */
   async #append(entries: readonly (readonly [string, T])[]): Promise<void> {
     const lines = entries.map(([key, value]) => this.#lineOf(key, value));
     const isWhole = (await this.#isThere()) && (await this.#journal.append(this.#generation, lines));
     if (isWhole) return;
-    this.#log.warn('state file was removed, it is written again', { file: this.#file });
+    this.#log.warn('a state file was removed and is written again', { file: this.#file });
     await this.#writeAll();
   }
 
-  /** True also as long as nothing was written yet. */
+  /** True also if nothing was written yet. */
   async #isThere(): Promise<boolean> {
     return this.#generation === 0 || (await stat(this.#file).catch(() => undefined)) !== undefined;
   }

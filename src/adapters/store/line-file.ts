@@ -18,14 +18,17 @@ export class LineFile {
     this.#file = file;
   }
 
-  /** @param lines without their ends. `durable`: they are on the disk, and not only with the system, when this resolves */
+  /**
+   * @param lines without line breaks. `durable`: the lines are on disk when this resolves, not only in the cache of the
+   *   system
+   */
   async append(lines: readonly string[], until: 'written' | 'durable' = 'written'): Promise<void> {
     const handle = (this.#handle ??= await openAtLineStart(this.#file));
     try {
       await handle.appendFile(textOf(lines));
       if (until === 'durable') await handle.datasync();
     } catch (error) {
-      // It is unknown how much of it was written.
+      // It is unknown how much was written.
       await this.close().catch(() => undefined);
       throw error;
     }
@@ -38,7 +41,7 @@ export class LineFile {
     await syncDirectory(dirname(this.#file));
   }
 
-  /** False when the file was removed, moved or replaced. The next append then creates a new file. */
+  /** False if the file was removed, moved or replaced. The next append then creates a new file. */
   async isThere(): Promise<boolean> {
     const [found, own] = await Promise.all([
       stat(this.#file).catch(() => undefined),
@@ -56,7 +59,7 @@ export class LineFile {
   }
 }
 
-/** Lines may be long: each is copied once. */
+/** Lines may be long, so each is copied only once. */
 function textOf(lines: readonly string[]): string {
   return [...lines, ''].join('\n');
 }

@@ -9,7 +9,7 @@ import type { CacheRecord } from './segment-file.ts';
 
 export interface RecordCacheOptions {
   readonly dir: string;
-  /** Records under another stamp are thrown away: name everything in it that their meaning depends on. No blanks. */
+  /** Records with another stamp are discarded. It must contain everything that the meaning of records depends on. No spaces. */
   readonly stamp: string;
   readonly maxBytes?: number | undefined;
   readonly maxRecords?: number | undefined;
@@ -18,7 +18,7 @@ export interface RecordCacheOptions {
 
 const DEFAULT_MAX_BYTES = 128 * 1024 ** 2;
 const DEFAULT_MAX_RECORDS = 200_000;
-/** More files than this are merged. */
+/** If there are more files, they are merged. */
 const MAX_SEGMENTS = 16;
 const SEGMENT = /^(\d{10})-[0-9a-f]{8}\.seg$/;
 
@@ -37,8 +37,8 @@ export class RecordCache {
   }
 
   /**
-   * Calls back for each wanted record that is held, in no order; the bytes are only lent.
-   * @returns the keys that are not held
+   * Calls back for each wanted record in the cache, in no particular order. The bytes are only valid during the call.
+   * @returns the keys that are not in the cache
    */
   async read(
     wanted: ReadonlySet<string>,
@@ -62,14 +62,14 @@ export class RecordCache {
       .then(() => this.#write(records))
       .then(() => this.#shrink(isLive))
       .catch((error: unknown) =>
-        this.#options.log.warn('cache not written, it is filled again later', {
+        this.#options.log.warn('the cache was not written; it will be filled again later', {
           folder: this.#options.dir,
           error: errorText(error),
         }),
       );
   }
 
-  /** Resolves when everything added so far is on disk, or was given up. */
+  /** Resolves when everything added so far is on disk, or has failed. */
   flush(): Promise<void> {
     return this.#writing;
   }
@@ -114,7 +114,7 @@ export class RecordCache {
     for (const file of merged) await rm(path.join(dir, file), { force: true });
   }
 
-  /** Records are counted only when there may be too many: none is shorter than its line. */
+  /** Records are counted only if there may be too many: each is at least as long as its line. */
   async #mayHoldMoreThan(maxRecords: number, bytes: number): Promise<boolean> {
     if (bytes < maxRecords * SHORTEST_RECORD_BYTES) return false;
     let count = 0;
@@ -134,7 +134,7 @@ export class RecordCache {
     return records ?? [];
   }
 
-  /** Names of the files, the oldest first. */
+  /** Names of the files, oldest first. */
   async #files(): Promise<string[]> {
     const names = await readdir(this.#options.dir).catch((): string[] => []);
     return names.filter((name) => SEGMENT.test(name)).sort();

@@ -7,9 +7,9 @@ import { LineFile } from './line-file.ts';
 export interface RecordLogOptions {
   /** The directory of the history. */
   readonly dir: string;
-  /** Of the file in it; also how errors call the records. */
+  /** The name of the file, and of the records in errors. */
   readonly name: RecordLogName;
-  /** Older records are dropped. */
+  /** The number of records to keep. Older ones are dropped. */
   readonly maxRecords: number;
   readonly log: Logger;
 }
@@ -59,7 +59,7 @@ export class RecordLog<T> {
       try {
         await this.#write(batch);
       } catch (error) {
-        this.#options.log.error(`${this.#options.name} not recorded`, { records: batch, error });
+        this.#options.log.error(`${this.#options.name} were not recorded`, { records: batch, error });
       }
     }
     this.#writing = undefined;
@@ -80,8 +80,8 @@ export class RecordLog<T> {
 }
 
 /**
- * Oldest first; none where nothing was recorded. Lines that a crash cut off are left out.
- * @throws InputError when the file is there and cannot be read
+ * The records, oldest first; none if nothing was recorded. Lines that a crash truncated are left out.
+ * @throws InputError when the file exists and cannot be read
  */
 export async function readRecordLog<T>(of: Pick<RecordLogOptions, 'dir' | 'name'>): Promise<readonly T[]> {
   const text = await readFile(fileOf(of), 'utf8').catch((cause: NodeJS.ErrnoException) => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PRIVATE_DIRECTORY_MODE } from '../../runtime/files/private-mode.ts';
 import { writeFileAtomic } from './atomic-file.ts';
 
-/** Of one source. */
+/** The limit for one source. */
 const MAX_REPORTS = 200;
 
 /**
@@ -17,7 +17,7 @@ export class ReportFiles {
     this.#dir = dir;
   }
 
-  /** @param files by ending, `html` or `svg` */
+  /** @param files by extension, `html` or `svg` */
   async write(
     source: string,
     number: number,
@@ -35,7 +35,7 @@ export class ReportFiles {
       for (const ending of Object.keys(files)) await rm(join(dir, `${one}.${ending}`), { force: true });
   }
 
-  /** @param name `12.html`; the caller has checked that it is such a name */
+  /** @param name `12.html`; the caller must have checked its form */
   read(source: string, name: string): Promise<Buffer | undefined> {
     return readFile(join(this.#dir, source, name)).catch(() => undefined);
   }

@@ -28,7 +28,7 @@ export function decodeSegment(stamp: string, content: Buffer): CacheRecord[] | u
     const lineEnd = content.indexOf(0x0a, at);
     if (lineEnd === -1) break;
     const line = /^([A-Za-z0-9]+) (\d{1,10}) ([0-9a-f]{1,8})$/.exec(content.toString('latin1', at, lineEnd));
-    // Without a length it is unknown where the next record starts.
+    // Without a length, the start of the next record is unknown.
     if (line === null) break;
     const [, key = '', length, checksum = ''] = line;
     const start = lineEnd + 1;

@@ -3,7 +3,7 @@ import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import { canonicalJson } from '../../core/model/json-equal.ts';
 import { sha256 } from '../../runtime/sha256.ts';
 
-/** Lists of a snapshot, in the order of the manifest. */
+/** The lists of a snapshot, in the order of the manifest. */
 export const SNAPSHOT_LISTS = [
   'placements',
   'clusters',
@@ -14,14 +14,14 @@ export const SNAPSHOT_LISTS = [
 ] as const;
 export type SnapshotList = (typeof SNAPSHOT_LISTS)[number];
 
-/** Objects are kept in this many pieces per list: one changed object rewrites one piece. */
+/** The objects of each list are stored in this number of pieces. A changed object rewrites only one piece. */
 const PIECES = 16;
 
 interface SnapshotObject {
   readonly metadata: { readonly namespace?: string | undefined; readonly name: string };
 }
 
-/** One piece of one list: its hash covers its content. */
+/** One piece of one list, named by the hash of its content. */
 export interface SnapshotPiece {
   readonly hash: string;
   readonly objects: readonly SnapshotObject[];
@@ -31,19 +31,19 @@ export interface SnapshotPiece {
 export interface SnapshotDigest {
   readonly hash: string;
   readonly now: string;
-  /** Keys of the placements that are scheduled before the others; these, and all other lists, are in the order of their keys. */
+  /** Keys of the placements that are scheduled before the others. These and all other lists are sorted by key. */
   readonly first: readonly string[];
   /** See `Snapshot.held`. */
   readonly held: Snapshot['held'];
-  /** Objects within a piece are in the order of their keys. */
+  /** The objects of a piece are sorted by key. */
   readonly pieces: Readonly<Record<SnapshotList, readonly SnapshotPiece[]>>;
 }
 
-/** Objects keep their identity while they do not change, so their digests are remembered. */
+/** Objects are identical (the same references) while they do not change, so their digests are cached. */
 const objectDigests = new WeakMap<object, string>();
 const pieceNumbers = new Map<string, number>();
 
-/** @param snapshot listed in the order of keys; some placements may be listed before the others, in that order too */
+/** @param snapshot with lists that are sorted by key; some placements may come before the others, sorted as well */
 export function digestSnapshot(snapshot: Snapshot): SnapshotDigest {
   const first = aheadOfOrder(snapshot.placements);
   const pieces = Object.fromEntries(
@@ -78,7 +78,7 @@ export async function warmSnapshotDigest(snapshot: Snapshot, signal: AbortSignal
     }
 }
 
-/** `namespace/name`; snapshots are ordered by it. */
+/** `namespace/name`, by which snapshots are sorted. */
 export function snapshotObjectKey({ metadata }: SnapshotObject): string {
   return `${metadata.namespace ?? ''}/${metadata.name}`;
 }
@@ -93,7 +93,7 @@ function aheadOfOrder(placements: readonly SnapshotObject[]): readonly string[] 
 function piecesOf(objects: readonly SnapshotObject[], first: readonly string[]): readonly SnapshotPiece[] {
   const buckets = Array.from({ length: PIECES }, (): SnapshotObject[] => []);
   for (const object of objects) buckets[pieceOf(snapshotObjectKey(object))]?.push(object);
-  // Listed first or not: the same objects are the same piece.
+  // Whether an object is listed first or not, it belongs to the same piece.
   for (const piece of new Set(first.map(pieceOf)))
     buckets[piece]?.sort((a, b) => (snapshotObjectKey(a) < snapshotObjectKey(b) ? -1 : 1));
   return buckets.map((bucket) => ({

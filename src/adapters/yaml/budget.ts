@@ -5,13 +5,13 @@ export interface YamlBudget {
   readonly documents: number;
   /** Nesting of mappings and lists. */
   readonly depth: number;
-  /** Keys, values and list entries of one document, aliases not expanded. */
+  /** Keys, values and list entries of one document, with aliases not expanded. */
   readonly nodes: number;
   readonly keysPerMapping: number;
   readonly aliases: number;
   /** Keys copied by `<<` in one document. */
   readonly mergedKeys: number;
-  /** Size of the document as JSON once every alias is written out; about. */
+  /** Approximate size of the document as JSON with all aliases expanded. */
   readonly expandedBytes: number;
 }
 

@@ -20,7 +20,7 @@ export function expandedSizeOf(value: unknown, limitBytes: number): string | und
     let size = 2;
     for (const [key, child] of Object.entries(node)) {
       size += (Array.isArray(node) ? 1 : key.length + 4) + measure(child);
-      // Beyond the limit the exact number means nothing, and sums must not overflow.
+      // Beyond the limit the exact number does not matter, and sums must not overflow.
       if (size > limitBytes) size = limitBytes + 1;
     }
     open.delete(node);

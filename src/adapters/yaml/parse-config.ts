@@ -8,7 +8,7 @@ import { loadDocument } from './load-document.ts';
 import { splitDocuments } from './split-documents.ts';
 import { syntaxProblems } from './syntax-problems.ts';
 
-/** A file of settings, and how its problems are named. */
+/** A configuration file, and how its problems are located. */
 export interface ConfigFile {
   readonly file: string;
   readonly text: string;
@@ -33,7 +33,7 @@ export function parseConfig<S extends z.ZodType>(config: ConfigFile, schema: S):
   const loaded = loadDocument(document.text, DEFAULT_YAML_BUDGET);
   if (!loaded.ok) {
     const [problem] = syntaxProblems(document, loaded, { file });
-    throw wrong(config, problem?.message ?? 'is no YAML', problem?.location);
+    throw wrong(config, problem?.message ?? 'is not YAML', problem?.location);
   }
   const parsed = schema.safeParse(loaded.value, { reportInput: true });
   if (parsed.success) return parsed.data;
@@ -77,7 +77,7 @@ function closest(issue: Issue): Issue {
   return inner === undefined ? issue : { ...inner, path: [...issue.path, ...inner.path] };
 }
 
-/** Fewer, and deeper, complaints are nearer. */
+/** Fewer and deeper errors mean a better match. */
 function score(branch: readonly Issue[]): number {
   return branch.length - Math.max(...branch.map(({ path: place }) => place.length)) / 10;
 }

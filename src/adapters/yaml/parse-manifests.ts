@@ -16,9 +16,9 @@ import { splitDocuments } from './split-documents.ts';
 import type { DocumentText } from './split-documents.ts';
 import { syntaxProblems } from './syntax-problems.ts';
 
-/** Where an object is inside its file, for locating its fields later (locate-fields.ts). */
+/** The position of an object in its file, for locating its fields later (locate-fields.ts). */
 export interface ManifestPlace {
-  /** Which document of the file, from 0; blank documents do not count. */
+  /** The index of the document in the file, from 0. Blank documents do not count. */
   readonly document: number;
   /** Path of the object inside the document: empty, or `items[3]` of a List. */
   readonly within: FieldPath;
@@ -106,7 +106,7 @@ function readObject(candidate: Candidate, context: Context): void {
   });
 }
 
-/** `v1 List` and typed lists: a wrapper that kubectl opens. */
+/** `v1 List` and typed lists, which kubectl opens. */
 function isList(value: unknown): value is { items: unknown[] } & Record<string, unknown> {
   return (
     isMapping(value) &&
@@ -117,7 +117,7 @@ function isList(value: unknown): value is { items: unknown[] } & Record<string, 
   );
 }
 
-/** Start of the object. The first line with content is found without a parser; entries of Lists need one. */
+/** The start of the object. The first line with content is found without a parser; entries of Lists need one. */
 function positionOf({ document, within }: Candidate): { line: number; column: number } {
   if (within.length > 0) return shifted(document, new DocumentLocator(document.text).locate(within, 'value'));
   const content = /^(?:---[ \t]+)?(?![ \t]*(?:#|%|\r?$|---(?:\s|$)))[ \t]*(?=\S)/m.exec(document.text);

@@ -14,7 +14,7 @@ import { isUntouched } from '../../core/work/update/untouched.ts';
 import { AGENT_MANAGER } from '../../core/work/applied/agent-manager.ts';
 import { type ApplyContext, readLive, type StrategyResult } from './apply-context.ts';
 
-/** Strategy Update: creates the object, or changes it to the manifest by the rule of its kind. */
+/** Strategy Update: creates the object, or changes it to match the manifest by the rule of its kind. */
 export async function applyByUpdate(context: ApplyContext): Promise<StrategyResult> {
   const { task, ownership, memory } = context;
   if (context.likelyNew) return createOrElse(context, applyByUpdate);
@@ -98,7 +98,7 @@ async function wasLeftAlone(context: ApplyContext, wanted: KubeObject): Promise<
   return true;
 }
 
-/** Strategy CreateOnly: create when missing; of an object that exists only the owner references are kept in order. */
+/** Strategy CreateOnly: creates a missing object. On an existing object, only the owner references are maintained. */
 export async function applyByCreateOnly(context: ApplyContext): Promise<StrategyResult> {
   if (context.likelyNew) return createOrElse(context, applyByCreateOnly);
   const live = await readLive(context);
@@ -128,12 +128,12 @@ async function create(context: ApplyContext): Promise<KubeObject> {
 }
 
 /**
- * For fields that the API server cannot change: deletes and creates the object again in one pass, with its uid as
- * precondition.
+ * For fields that the API server cannot change: deletes the object, with its uid as precondition, and creates it again
+ * in the same pass.
  */
 async function recreate(context: ApplyContext, live: KubeObject): Promise<KubeObject> {
   if (!(await context.mayDelete()))
-    throw new InputError('can only be changed by replacing it, which the executor may not (delete)', {
+    throw new InputError('can only be changed by replacing it, but the executor has no right to delete it', {
       code: 'agent.recreate',
       subject: `${context.task.kind.kind} ${context.task.key.name}`,
     });
@@ -141,7 +141,7 @@ async function recreate(context: ApplyContext, live: KubeObject): Promise<KubeOb
   return create(context);
 }
 
-/** Adds, refreshes or removes our owner reference, and removes the claim. */
+/** Adds, updates or removes our owner reference, and removes the claim. */
 export async function updateOwnerReference(context: ApplyContext, live: KubeObject): Promise<StrategyResult> {
   const { cluster, task, ownership } = context;
   const before = live.metadata.ownerReferences ?? [];

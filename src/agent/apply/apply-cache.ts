@@ -38,10 +38,10 @@ interface UndoneField {
 export class ApplyCache {
   readonly #outcomes = new Map<number, Attempt>();
   readonly #byOrdinal = new Map<number, Remembered>();
-  /** Fields that the manifest does not name and that others set again after we had removed them. */
+  /** Fields that the manifest does not name, and that others set again after we had removed them. */
   readonly #left = new Map<number, readonly FieldPath[]>();
 
-  /** Whether the live object is still the result of writing exactly this. */
+  /** Whether the live object is still the result of writing exactly this manifest. */
   isSettled(ordinal: number, wanted: string, live: KubeObject): boolean {
     const remembered = this.#byOrdinal.get(ordinal);
     if (remembered?.wanted !== wanted || remembered.uid !== live.metadata.uid) return false;
@@ -52,12 +52,12 @@ export class ApplyCache {
     return true;
   }
 
-  /** Whether this process wrote it, so that the memory is valid. */
+  /** Whether this process wrote the object, so that the cache has an entry. */
   knows(ordinal: number): boolean {
     return this.#byOrdinal.has(ordinal);
   }
 
-  /** @param undone fields that the write changed although the manifest does not name them */
+  /** @param undone fields that the manifest does not name, but that the write changed */
   remember(ordinal: number, wanted: string, live: KubeObject, undone: readonly FieldPath[] = []): void {
     const { uid, resourceVersion } = live.metadata;
     const content = objectContent(live);
@@ -102,12 +102,12 @@ export class ApplyCache {
     this.#outcomes.set(ordinal, { outcome, seen: live === undefined ? undefined : fingerprint(live) });
   }
 
-  /** The last outcome, for an object that is not to be touched again yet. */
+  /** The last outcome, for an object that must not be retried yet. */
   lastOutcome(ordinal: number): ApplyOutcome | undefined {
     return this.#outcomes.get(ordinal)?.outcome;
   }
 
-  /** Whether the last attempt failed for good, and nothing relevant changed since. */
+  /** Whether the last attempt failed permanently, and nothing relevant changed since. */
   isHopeless(ordinal: number, live: KubeObject): boolean {
     const attempt = this.#outcomes.get(ordinal);
     return (
@@ -118,7 +118,7 @@ export class ApplyCache {
   }
 }
 
-/** Digest of everything a manifest can set: content, labels, annotations, owner references, finalizers. */
+/** Digest of everything that a manifest can set: content, labels, annotations, owner references, finalizers. */
 function fingerprint(live: KubeObject, besides: readonly FieldPath[] = []): string {
   const { labels, annotations, ownerReferences, finalizers } = live.metadata;
   const content = withoutFields(objectContent(live), besides);

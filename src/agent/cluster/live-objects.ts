@@ -11,11 +11,11 @@ export interface LiveObjectsOptions {
   readonly random: () => number;
   readonly log: Logger;
   readonly maxWatches: number;
-  /** An object that this work watches changed, appeared or was deleted. */
+  /** Called when an object that this work watches changed, appeared or was deleted. */
   readonly onChange: (work: string) => void;
 }
 
-/** Names one object of a work. */
+/** Identifies one object of a work. */
 export interface WatchedObject {
   readonly kind: KindInfo;
   readonly key: ObjectKey;
@@ -47,7 +47,7 @@ export class LiveObjects {
     return this.#watches.size;
   }
 
-  /** Undefined: the server does not have it. */
+  /** Undefined if the server does not have the object. */
   async get({ kind, key }: WatchedObject): Promise<KubeObject | undefined> {
     const watch = this.#watches.get(watchId(kind, key.namespace));
     return watch?.reflector.synced === true
@@ -55,7 +55,7 @@ export class LiveObjects {
       : this.#options.cluster.get(kind, key);
   }
 
-  /** Straight from the server: after a conflict, when the watch may be behind. */
+  /** Reads from the server, after a conflict, because the watch may lag behind. */
   async getFresh({ kind, key }: WatchedObject): Promise<KubeObject | undefined> {
     const object = await this.#options.cluster.get(kind, key);
     if (object !== undefined) this.written(kind, object, undefined);

@@ -2,7 +2,7 @@ import type { ObjectStore } from '../../adapters/kube/cache/object-store.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 
 interface OwnWrite {
-  /** Versions older than the write: while the store shows one of them, it is behind. */
+  /** Versions older than the write. While the store shows one of them, it lags behind. */
   readonly overtaken: Set<string | undefined>;
   readonly object: KubeObject | undefined;
 }
@@ -14,7 +14,7 @@ interface OwnWrite {
 export class ReadYourWritesCache {
   readonly #store: ObjectStore;
   readonly #writes = new Map<string, OwnWrite>();
-  /** The version of each of our last writes. */
+  /** The versions that our last writes created. */
   readonly #made = new Map<string, string>();
 
   constructor(store: ObjectStore) {
@@ -50,7 +50,7 @@ export class ReadYourWritesCache {
     this.#writes.set(key, { overtaken, object });
   }
 
-  /** Whether our own last write made this version. Then its event is not new. */
+  /** Whether our own last write created this version. If so, its event is not new. */
   isOwn(key: string, object: KubeObject | undefined): boolean {
     return object !== undefined && this.#made.get(key) === object.metadata.resourceVersion;
   }

@@ -17,7 +17,7 @@ import {
 import type { ReadyTask } from '../cluster/manifest-task.ts';
 
 export type ExecutorAnswer =
-  /** `cluster`, if given, is the client to write with: the managed cluster as the executor. */
+  /** `cluster`, if present, is the client to write with: it impersonates the executor on the managed cluster. */
   | { readonly kind: 'allowed'; readonly cluster?: KubeApi | undefined }
   /** Checked again after a minute, since the right may be granted meanwhile. */
   | { readonly kind: 'denied'; readonly problem: string }
@@ -67,14 +67,14 @@ async function hasVerbs({ reviews, task, owned }: ExecutorCheck, executor: Execu
   return true;
 }
 
-/** Roles and bindings could grant more than the executor has: the API server itself decides, by a dry run as the executor. */
+/** Roles and bindings could grant more than the executor has. A dry run as the executor makes the API server decide. */
 async function checkEscalation(check: ExecutorCheck, user: ImpersonatedUser): Promise<ExecutorAnswer> {
   const { task, impersonate } = check;
   if (task.kind.group !== 'rbac.authorization.k8s.io' || !ESCALATING.has(task.kind.plural)) return ALLOWED;
   if (impersonate === undefined)
     return {
       kind: 'failed',
-      problem: 'the agent may not impersonate executors, so it applies no RBAC for them',
+      problem: 'the agent may not impersonate executors, so it applies no RBAC objects for them',
     };
   // The server adds the groups of a service account itself; sending them would need the right to
   // impersonate groups.

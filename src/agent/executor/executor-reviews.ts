@@ -77,7 +77,7 @@ export class ExecutorReviews {
     const answer = await this.#options.cluster.create(SUBJECT_ACCESS_REVIEW, {
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SubjectAccessReview',
-      // A review has no metadata, but the type of `create` requires some.
+      // A review has no metadata, but the type of `create` requires it.
       metadata: {} as KubeObject['metadata'],
       spec: { user: user.name, groups: user.groups, resourceAttributes },
     });
@@ -85,7 +85,7 @@ export class ExecutorReviews {
   }
 }
 
-/** Cache key of a verb on an object. It is JSON, because any separator may occur in a name. */
+/** Cache key of a verb on an object. It is JSON, because a name may contain any separator. */
 function reviewKey(verb: ExecutorVerb, { kind, key }: ReviewedObject): string {
   return JSON.stringify([verb, kind.group, kind.version, kind.plural, key.namespace, key.name]);
 }

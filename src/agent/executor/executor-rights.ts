@@ -12,9 +12,9 @@ export interface ExecutorRightsOptions {
   readonly log: Logger;
 }
 
-/** Rights may also come from other authorizers of the API server, which no watch covers. */
+/** How long an answer is trusted. Rights may also come from other authorizers of the API server, which no watch covers. */
 const BELIEVED_FOR_MS = 600_000;
-/** A watch that said nothing for longer may have missed a revocation; servers prove themselves about every minute. */
+/** A watch that received nothing for longer may have missed a revocation. Servers send something about every minute. */
 const MAX_STALENESS_MS = 150_000;
 const MAX_ANSWERS = 10_000;
 
@@ -47,7 +47,7 @@ export class ExecutorRights {
 
   /** @param question the object and the verb */
   async allowed(executor: Executor, question: string, ask: () => Promise<boolean>): Promise<boolean> {
-    // RBAC objects are not watched for works without an executor.
+    // Started on the first question, because works without an executor need no watches.
     this.#watches ??= this.#watch();
     // A right could be revoked before the watches are established, without an event.
     if (!this.#isCurrent()) return ask();
@@ -79,7 +79,7 @@ export class ExecutorRights {
     return remembered;
   }
 
-  /** Asking again is cheap, so the cache needs no order of use. */
+  /** Asking again is cheap, so the cache does not track the order of use. */
   #makeRoom(): void {
     if (this.#size >= MAX_ANSWERS) this.#forget(() => true);
     this.#size += 1;

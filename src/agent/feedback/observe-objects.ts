@@ -20,7 +20,7 @@ export interface ObserveRequest {
   readonly live: LiveObjects;
   readonly spec: ManifestWorkSpec;
   readonly entries: readonly ManifestCondition[];
-  /** Objects that were read or written just now, by ordinal. */
+  /** Objects that this pass has read or written, by ordinal. */
   readonly known: ReadonlyMap<number, KubeObject>;
   /** One result for each entry. */
   readonly access: readonly ReadAccess[];

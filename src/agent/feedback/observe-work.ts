@@ -13,7 +13,7 @@ import { objectAddress, type ReadAccess, reviewReadAccess } from '../executor/re
 
 /** The result of observing a work's objects. */
 export interface WorkObservation {
-  /** With Available, feedback and rule conditions as the cluster shows them now. */
+  /** Contains Available, feedback and rule conditions as the cluster shows them now. */
   readonly status: ManifestWorkStatus;
   /** The observed objects that the work's executor may get. */
   readonly watched: readonly WatchedObject[];

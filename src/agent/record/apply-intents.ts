@@ -15,7 +15,7 @@ export const INTENTS_ANNOTATION = 'berth.dev/applying';
  */
 const MAX_LENGTH = 200_000;
 
-/** The annotation's new value; undefined when it need not change. */
+/** The new value of the annotation; undefined if it need not change. */
 export function newIntents(
   applied: AppliedManifestWork | undefined,
   tasks: readonly ManifestTask[],
@@ -46,7 +46,7 @@ export function allAppliedResources(applied: AppliedManifestWork): readonly Appl
   return [...recorded, ...untrackedResources(intentsOf(applied), recorded)];
 }
 
-/** Were there intents that the record does not confirm? */
+/** Whether there are intents that are not recorded as applied. */
 export function hasOpenIntents(applied: AppliedManifestWork): boolean {
   return untrackedResources(intentsOf(applied), applied.status?.appliedResources ?? []).length > 0;
 }

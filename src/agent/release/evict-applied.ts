@@ -3,7 +3,7 @@ import { type AgentState, rfc3339 } from '../state/agent-state.ts';
 import { releaseApplied } from './release-applied.ts';
 import { DONE, RETRY, type ReconcileOutcome } from '../../runtime/reconciler.ts';
 
-/** From here on a grace period means "forever". */
+/** A grace period of this length or more means "forever". */
 const NEVER_MS = 100 * 365 * 24 * 3_600_000;
 
 /**
@@ -32,7 +32,7 @@ export async function evictApplied(
   const leftMs = Date.parse(started) + settings.evictionGraceMs - nowMs;
   if (leftMs > 0) return { kind: 'requeue', afterMs: leftMs };
   const work = applied.spec.manifestWorkName;
-  settings.log.info('ManifestWork is still missing, evicting its objects', {
+  settings.log.info('the ManifestWork is still missing, so its objects are deleted', {
     work,
     cluster: settings.clusterName,
   });
@@ -41,7 +41,7 @@ export async function evictApplied(
   return DONE;
 }
 
-/** The work is back: the clock stops. */
+/** The work has returned, so the grace period ends. */
 export async function cancelEviction(
   state: AgentState,
   applied: AppliedManifestWork,

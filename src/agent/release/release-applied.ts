@@ -28,7 +28,7 @@ export async function releaseApplied(
   const owner = appliedWorkOwner(name, uid);
   const resources = allAppliedResources(applied);
   const { pending, problems } = await releaseResources(cluster, resources, owner, stays);
-  for (const problem of problems) log.warn('object cannot be released yet', { applied: name, problem });
+  for (const problem of problems) log.warn('an object cannot be released yet', { applied: name, problem });
   const current = await state.writeAppliedStatus(applied, { ...applied.status, appliedResources: pending });
   if (pending.length > 0) return false;
   await dropAppliedFinalizer(cluster, current);

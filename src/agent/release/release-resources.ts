@@ -10,9 +10,9 @@ import { AGENT_MANAGER } from '../../core/work/applied/agent-manager.ts';
 import { isRefusal } from '../../core/work/applied/kube-failure.ts';
 
 export interface ReleaseResult {
-  /** Deleted but still there (finalizers), or not reached: to be looked at again. */
+  /** Objects that are deleted but still exist (finalizers), or could not be reached. They must be checked again. */
   readonly pending: readonly AppliedResource[];
-  /** Why some could not be released; they are among `pending`. */
+  /** Why some objects could not be released. They are also in `pending`. */
   readonly problems: readonly string[];
 }
 

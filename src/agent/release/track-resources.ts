@@ -68,7 +68,7 @@ async function resourceOf(
   } catch (error) {
     const isUnknown = untrackedResources([listed], previous.filter(wasRecorded)).length > 0;
     if (isUnknown && isRefusal(error, 'forbidden')) return undefined;
-    throw new TransientError(`cannot be read, nothing is cleaned up: ${errorText(error)}`, {
+    throw new TransientError(`cannot be read, so nothing is cleaned up: ${errorText(error)}`, {
       code: 'agent.track',
       subject: `${resource} ${name}`,
       cause: error,
@@ -76,7 +76,7 @@ async function resourceOf(
   }
 }
 
-/** As it is listed on the AppliedManifestWork, without uid; undefined: the manifest is not resolved. */
+/** The entry on the AppliedManifestWork, without a uid; undefined if the manifest is not resolved. */
 function listedResource({ task }: ManifestResult) {
   const { group = '', version = '', resource = '', name = '', namespace = '' } = task.meta;
   if (version === '' || resource === '' || name === '') return undefined;
@@ -84,7 +84,7 @@ function listedResource({ task }: ManifestResult) {
 }
 
 function incomplete(ordinal: number): TransientError {
-  return new TransientError('is not resolved, nothing is cleaned up', {
+  return new TransientError('is not resolved, so nothing is cleaned up', {
     code: 'agent.track-incomplete',
     subject: `manifest ${ordinal}`,
   });

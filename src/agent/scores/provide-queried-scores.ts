@@ -63,7 +63,7 @@ async function onePass(duty: QueriedScoresOptions, signal: AbortSignal): Promise
     }
   }
   if (failures.length > 0)
-    throw new TransientError(`are not written for ${failures.length} clusters, the first is ${failures[0]}`, {
+    throw new TransientError(`were not written for ${failures.length} clusters, first ${failures[0]}`, {
       code: 'scores.write',
       subject: 'scores',
     });

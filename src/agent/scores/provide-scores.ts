@@ -30,14 +30,14 @@ const SETTLE_MS = 5_000;
 export interface ProvideScoresOptions extends ScoreWrite {
   readonly cluster: KubeApi;
   readonly measure: Measure;
-  /** How often the scores are computed, up to 10 % more by chance. */
+  /** The interval of computing scores, plus a random 0 to 10 %. */
   readonly refreshMs: number;
   readonly random: () => number;
 }
 
 /**
- * Keeps the scores `cpuAvailable` and `memAvailable` of a cluster current on its hub. While the cluster cannot be read nothing is written,
- * and the scores run out.
+ * Keeps the scores `cpuAvailable` and `memAvailable` of a cluster up to date on its hub. While the cluster cannot be
+ * read nothing is written, and the scores expire.
  */
 export async function provideScores(duty: ProvideScoresOptions, signal: AbortSignal): Promise<void> {
   const { clock, random, log, refreshMs, measure } = duty;
@@ -97,7 +97,7 @@ class News {
       });
   }
 
-  /** All there is now will be read. */
+  /** Everything up to now will be read. */
   clear(): void {
     this.#isThere = false;
   }

@@ -91,7 +91,7 @@ class KindSimulation {
     else if (waitMs > 0) this.#lookAgain(key, waitMs);
   }
 
-  /** A workload that already reached its end before we were started is not made to begin again. */
+  /** A workload that had finished before the simulation started does not start again. */
   #startedAtMs(workload: KubeObject): number {
     const { uid = '', generation } = workload.metadata;
     const known = this.#started.get(uid);

@@ -10,7 +10,7 @@ export interface WorkMemory {
    * finished.
    */
   appliedInput: string | undefined;
-  /** Objects changed on the cluster since. */
+  /** Whether objects on the cluster have changed since. */
   drifted: boolean;
   /** Milliseconds since the epoch. */
   resyncAtMs: number;

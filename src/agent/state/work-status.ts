@@ -4,7 +4,7 @@ import type { KubeApi } from '../../core/ports.ts';
 import { jsonEqual } from '../../core/model/json-equal.ts';
 import { AGENT_MANAGER } from '../../core/work/applied/agent-manager.ts';
 
-/** Writes a work's status when it differs. @returns the work after that */
+/** Writes the status of a work if it differs. @returns the work after the write */
 export async function writeWorkStatus(
   hub: KubeApi,
   work: ManifestWork,

@@ -18,7 +18,7 @@ export async function finalizeWork(state: AgentState, deleting: ManifestWork): P
   const { settings } = state;
   const { name } = deleting.metadata;
   if (!(deleting.metadata.finalizers ?? []).includes(MANIFEST_WORK_FINALIZER)) return DONE;
-  // From the server: a cache that has not seen it yet must not let objects leak.
+  // Read from the server, because an outdated cache would leave objects behind.
   const applied = await readApplied(settings.cluster, appliedWorkName(settings, name));
   let work = deleting;
   if (applied !== undefined) {
@@ -61,7 +61,7 @@ async function outlives(
   const listed = ({ group = '', resource, namespace = '', name }: AppliedResource): boolean =>
     tasks.some(({ meta }) => {
       if ((meta.group ?? '') !== group || meta.name !== name) return false;
-      // A kind that does not resolve just now: rather keep one too many.
+      // The kind does not resolve now. In doubt, the object stays.
       if ((meta.resource ?? '') === '') return true;
       return meta.resource === resource && (meta.namespace ?? '') === namespace;
     });

@@ -80,7 +80,7 @@ async function withFinalizer(state: AgentState, work: ManifestWork): Promise<Man
 /** `repeated`: an earlier pass for the same input was not finished, or could not be reported. */
 type ApplyCause = 'changed' | 'repeated' | 'drift';
 
-/** Why the work is to be applied now; undefined: it is not. */
+/** Why the work must be applied now; undefined if it need not be. */
 function applyCause(
   state: AgentState,
   work: ManifestWork,
@@ -90,7 +90,7 @@ function applyCause(
   // A completed work is not applied again: its objects may have been deleted on purpose.
   if (findCondition(work.status?.conditions, 'Complete')?.status === 'True') return undefined;
   const { clock, drift, resyncIntervalMs } = state.settings;
-  // Works that want one object otherwise would else correct each other without a pause, reported or not.
+  // Otherwise, works that disagree about one object would correct each other without a pause.
   const allowed = clock.now() >= correctionAllowedAtMs(memory, resyncIntervalMs);
   const input = inputOf(work);
   if (memory.appliedInput !== input) {
@@ -258,10 +258,10 @@ async function track(state: AgentState, input: TrackInput): Promise<TrackedResou
     const previous = allAppliedResources(applied);
     const tracked = await trackResources({ cluster, live: state.live, results, previous, owner });
     for (const problem of tracked.problems)
-      log.warn('stale object cannot be removed yet', { cluster: clusterName, problem });
+      log.warn('an outdated object cannot be removed yet', { cluster: clusterName, problem });
     return tracked;
   } catch (error) {
-    log.info('work is not fully known, nothing is cleaned up', {
+    log.info('the work is not fully known, so nothing is cleaned up', {
       cluster: clusterName,
       work: applied.spec.manifestWorkName,
       problem: errorText(error),
@@ -277,7 +277,7 @@ function retryOf(results: readonly ManifestResult[], tracked: TrackedResources |
 }
 
 const DENIED_RETRY_MS = 60_000;
-/** Where namespaces may not be watched. */
+/** The retry interval if namespaces may not be watched. */
 const NAMESPACE_RETRY_MS = 10_000;
 
 /**

@@ -1,8 +1,8 @@
 import { childProcessGroups } from '../../runtime/child-process-groups.ts';
 
-/** Requests and programs that are still running after this time are ended. */
+/** Requests and programs that still run after this time are cancelled. */
 const CUT_OFF_AFTER_MS = 3_000;
-/** The process exits after this time in any case. `docker stop` sends SIGKILL after 10 s. */
+/** The process always exits after this time. `docker stop` sends SIGKILL after 10 s. */
 const EXIT_AFTER_MS = 8_000;
 
 export interface StopSignals {
@@ -36,7 +36,7 @@ export function listenForStop(stderr: Pick<NodeJS.WritableStream, 'write'>): Sto
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => {
-      // The second signal ends the process at once, with the exit code that is usual for the signal.
+      // The second signal ends the process at once, with the conventional exit code of the signal.
       if (stop.signal.aborted) process.exit(signal === 'SIGINT' ? 130 : 143);
       begin();
     });

@@ -6,7 +6,7 @@ import { PLACEMENT_LABEL } from '../../core/model/kind/placement-decision.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import type { CheckResult } from './wait-until.ts';
 
-/** Where an application of the example is expected, and what its Deployment must report there. */
+/** The clusters where an application of the example is expected, and what its Deployment must report there. */
 export interface ExpectedApp {
   readonly name: string;
   readonly clusters: readonly string[];

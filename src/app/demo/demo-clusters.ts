@@ -12,7 +12,7 @@ import { startAgent } from '../../agent/start-agent.ts';
 import { hubAdmission } from '../hub-admission.ts';
 import { startWorkloadSimulation } from '../../agent/simulation/workload-simulation.ts';
 
-/** The embedded hub and its simulated managed clusters, an agent and moving workloads on each. */
+/** The embedded hub and its simulated managed clusters, each with an agent and simulated workloads. */
 export interface DemoClusters {
   readonly url: string;
   readonly hubKubeconfig: string;

@@ -4,7 +4,7 @@ import { printable } from '../../core/model/printable.ts';
 import type { CliIo } from '../terminal/cli-io.ts';
 import { writePainted } from '../terminal/terminal-output.ts';
 
-/** Prints the steps of the demo line by line: when (seconds since the start), who, what. */
+/** Prints the steps of the demo line by line: the time since the start, the component, and what happened. */
 export interface Narrator {
   /** A heading of the next part of the demo. */
   chapter(title: string): void;

@@ -10,25 +10,25 @@ import { LeaderElector } from '../../runtime/leader-election/leader-elector.ts';
 
 export interface ElectionOptions {
   readonly config: HttpKubeApiOptions['config'];
-  /** Of the Lease. */
+  /** Namespace and name of the Lease. */
   readonly key: ObjectKey;
   readonly timing: ElectionTiming;
   readonly clock: MonotonicClock;
   readonly random: () => number;
   readonly log: Logger;
-  /** Of the hub. */
+  /** Tells whether the hub answers. */
   readonly outage: ServerOutage;
 }
 
 export interface Election {
   readonly elector: LeaderElector;
-  /** The hub, for everything but the lease. Writes pass the fence of the elector. */
+  /** The client for everything except the lease. The fence of the elector guards its writes. */
   readonly api: HttpKubeApi;
-  /** Releases the lease and ends both connections. */
+  /** Releases the lease and closes both connections. */
   close(): Promise<void>;
 }
 
-/** An elector that is not started, with a connection of its own, and the client whose writes it fences. */
+/** An elector that is not started yet, with a connection of its own, and the client whose writes it guards. */
 export function electLeader(options: ElectionOptions): Election {
   const { config, key, timing, clock, random, log, outage } = options;
   // A renewal without a response must leave time for another attempt.

@@ -41,7 +41,7 @@ export function followSources(followers: {
   return events;
 }
 
-/** What these sources declare. */
+/** The placements that these sources declare. */
 export function declaredPlacements(
   sources: ServeOptions['sources'],
   events: Subscribers<SourceEvent>,

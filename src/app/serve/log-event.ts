@@ -61,7 +61,7 @@ export function logEvent(log: Logger, event: ControllerEvent): void {
       return;
     }
     case 'error':
-      // The place that met it has logged it, with more detail.
+      // The code that caught the error has logged it with more detail.
       return;
     case 'ready':
       log.info('everything was read and published once');
@@ -72,7 +72,7 @@ function logDecision(
   log: Logger,
   { placement, result, added, removed }: Extract<ControllerEvent, { kind: 'decided' }>,
 ): void {
-  // At a start all placements are decided, mostly as they were.
+  // At a start all placements are decided, and most of them do not change.
   const isNews = added.length + removed.length > 0 || result.outcome !== 'scheduled';
   log[isNews ? 'info' : 'debug']('placement decided', {
     placement,
@@ -112,11 +112,11 @@ function logRegistration(log: Logger, event: Extract<ControllerEvent, { kind: 'r
 function logDeletion(log: Logger, record: DeletionRecord): void {
   const fields = deletionFields(record);
   if (record.byOthers === true)
-    log.warn('others deleted an object that is in Git, it is applied again', fields);
+    log.warn('another client deleted an object that is in Git; Berth applies it again', fields);
   else log.info('object deleted from the hub', fields);
 }
 
-/** Where an object fails, the hub is compared at each poll, and mostly nothing changes. */
+/** If an object keeps failing, the hub is compared at each poll, usually without a change. */
 function isNews(event: ControllerEvent): boolean {
   return event.kind !== 'synced' || event.applied + event.pruned > 0 || event.released !== undefined;
 }
@@ -148,11 +148,11 @@ const TEXT = {
   'work-written': 'work written',
   'application-set-refreshed': 'ApplicationSet refresh',
   'application-set-waves': 'waves of an ApplicationSet',
-  'cluster-secret-written': 'cluster registration in Argo CD written',
+  'cluster-secret-written': 'cluster Secret of Argo CD written',
   'pulled-work-written': 'work of an Application written',
-  'pull-held': 'removal of Applications held, their works stay',
-  'hub-restored': 'the hub was restored or replaced, it is compared with Git before anything is decided',
+  'pull-held': 'removal of Applications held; their works stay',
+  'hub-restored': 'the hub was restored or replaced; Berth compares it with Git before it decides anything',
   registration: 'registration of a cluster',
-  held: 'decision held, the last one stays published',
+  held: 'decision held; the last one stays published',
   'sync-problem': 'object not synced',
 } as const;

@@ -37,7 +37,10 @@ import type { ServeOptions } from '../settings/serve-options.ts';
 import type { PreviewParts } from './http/controller-http-options.ts';
 import { PreviewLinks } from './http/preview-links.ts';
 
-/** How many pull requests are planned at the same time: the controller's own decisions come first. */
+/**
+ * How many pull requests are planned at the same time. The limit is low, because the controller's own decisions have
+ * priority.
+ */
 const WORKERS = 2;
 
 /** The previews of all sources. */
@@ -101,7 +104,7 @@ export function openPreviews(parts: PreviewDependencies): OpenPreviews {
         if (!concernsRepository(event, url)) continue;
         if (event.kind === 'merge-group') groups.take(previews, event);
         else if (event.kind === 'comment') {
-          // Of all the other comments nothing waits.
+          // Other comments are ignored.
           if (event.text.startsWith('/berth')) commands.take(previews, event);
         } else previews.pullRequestChanged(event.number, event.head.commit);
       }
@@ -174,7 +177,7 @@ function openOne(
   const name = sourceNameOf(source);
   const repository = new PreviewRepository({ source, name, dataDir, env });
   const records = new JsonFileMap<PreviewRecord>(join(dir, `${name}.json`), clock, log);
-  // No source has a dot in its name.
+  // The name of a source contains no dot, so this name is unique.
   const rules = new JsonFileMap<KnownRule>(join(dir, `${name}.rules.json`), clock, log);
   const planner = {
     api,
@@ -214,7 +217,7 @@ function planningProcesses(clock: ServeOptions['clock']): PlanningProcesses | un
     : undefined;
 }
 
-/** Of Argo CD on the hub only where the process has to do with it: else it may not read it. */
+/** Reads from Argo CD on the hub only if Berth is configured for it, because it may have no right to read it otherwise. */
 async function argoPart({ api, argocd }: ServeOptions): Promise<ArgoPart> {
   if (argocd === undefined) return { applications: applicationContext(DEFAULT_ARGOCD_NAMESPACE, []) };
   return readArgoPart(api, argocd.namespace);
@@ -222,7 +225,7 @@ async function argoPart({ api, argocd }: ServeOptions): Promise<ArgoPart> {
 
 const DEFAULT_ARGOCD_NAMESPACE = 'argocd';
 
-/** All that follow the same branch of the same repository: a pull request changes them together. */
+/** All sources that follow the same branch of the same repository, because a pull request changes them together. */
 function sourcesBeside({ url, ref }: ServeSource, options: ServeOptions): readonly PlannedSource[] {
   const isBeside = (other: ServeSource): boolean =>
     (other.url === url || sameRepository(other.url, url)) &&

@@ -24,7 +24,10 @@ export function recordDeletions(
           by === source && byOthers !== true && uid !== undefined ? [uid] : [],
         );
       } catch (error) {
-        log.warn('recorded deletions cannot be read, so what a backup brings back counts', { error });
+        log.warn(
+          'recorded deletions cannot be read, so deleting objects that a backup restored counts toward the budget',
+          { error },
+        );
         return [];
       }
     },

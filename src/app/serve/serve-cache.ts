@@ -25,7 +25,7 @@ import type { ServeOptions } from '../settings/serve-options.ts';
 
 const OPTIONAL = [...GITOPS_CLUSTERS, MANAGED_SERVICE_ACCOUNT];
 
-/** The only copy of the hub that the process keeps: decisions, publication and the work controllers read it. */
+/** The only copy of the hub in the process. Decisions, publication and the work controllers read from it. */
 export function serveCache(
   { api, clock, random, log, works, argocd, registration }: ServeOptions,
   emit: (happening: ControllerEventBody) => void,
@@ -60,7 +60,7 @@ function unlessPulled(trim: (object: KubeObject) => KubeObject) {
   return (object: KubeObject): KubeObject => (isPullWork(object) ? object : trim(object));
 }
 
-/** Without the work controllers only labels and status of works are read. */
+/** Without the work controllers, only labels and status of works are needed. */
 function withoutSpec(object: KubeObject): KubeObject {
   const { spec: _spec, ...rest } = object;
   return rest;
@@ -74,7 +74,7 @@ function argocdScopes(namespace: string): Readonly<Record<string, ListOptions>> 
   };
 }
 
-/** Only what belongs to a cluster. */
+/** Only objects that belong to a cluster. */
 const REGISTRATION_SCOPES: Readonly<Record<string, ListOptions>> = Object.fromEntries(
   [LEASE, CERTIFICATE_REQUEST, CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE_BINDING].map(({ plural }) => [
     plural,

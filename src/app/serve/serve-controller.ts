@@ -49,20 +49,23 @@ import { UpstreamDecisions } from '../../controllers/publication/upstream-decisi
 const MAX_FIRST_PUBLICATION_MS = 10_000;
 
 export interface RunningController {
-  /** Events from now on; each reader gets its own sequence. */
+  /** Events from now on. Each reader gets its own sequence. */
   readonly events: AsyncIterable<ControllerEvent>;
-  /** Where HTTP is served; undefined without it. */
+  /** The address of the HTTP server; undefined without one. */
   readonly url: string | undefined;
-  /** Resolves when everything has been read (or could not be) and published once, or when closed. */
+  /** Resolves when everything was read (or could not be read) and published once, or when closed. */
   whenReady(): Promise<void>;
-  /** Fetch the sources now. */
+  /** Fetches the sources now. */
   reconcile(): void;
   close(): Promise<void>;
   /** Ends threads that `close` waits for. The caller closes the client of the hub. */
   cutOff(): void;
 }
 
-/** Runs the controller until `close`. InputError for options that cannot work; everything later is an event and a retry. */
+/**
+ * Runs the controller until `close`. @throws InputError for options that cannot work. Later failures are events, and
+ * are retried
+ */
 export async function serveController(given: ServeOptions): Promise<RunningController> {
   const { clock, random, log } = given;
   const supervisor = new Supervisor({ clock, random, log });
@@ -188,7 +191,7 @@ function firstPublication(decider: PublishPipeline | UpstreamDecisions, clock: C
     Promise.race([decider.whenSettled(signal), sleep(clock, MAX_FIRST_PUBLICATION_MS, signal)]);
 }
 
-/** Reports when everything is ready, unless it was stopped first. */
+/** Reports when everything is ready, unless the controller was stopped before. */
 async function becomeReady(
   parts: {
     readonly decider: PublishPipeline | UpstreamDecisions;
@@ -212,7 +215,7 @@ async function becomeReady(
   http?.prepare();
 }
 
-/** Starts what decides: our engine with the publisher, or a reader of the decisions of OCM's controller. */
+/** Starts what decides: Berth's engine with the publisher, or a reader of the decisions of OCM's controller. */
 async function openDecider(parts: {
   readonly options: ServeOptions;
   readonly barrier: CommitBarrier;
@@ -290,7 +293,7 @@ function startWorks(parts: {
   return startWorkControllers({
     mayBegin: async (signal) => {
       await leadership?.whenHeld(signal);
-      // On half of a commit a replica set may follow a placement that the rest of it deletes.
+      // On a half-applied commit, a replica set could follow a placement that the rest of the commit deletes.
       await barrier.whenWhole(signal);
     },
     hub: api,

@@ -36,7 +36,10 @@ export function startPull(parts: {
   });
 }
 
-/** The data directory of an embedded hub's controller is as safe as the hub; elsewhere another leader has another directory. */
+/**
+ * On an embedded hub the data directory is as safe as the hub. On any other hub, another leader has another directory,
+ * so removals are stored on the hub.
+ */
 function removalMemory(
   { embedded, api: hub, clock }: ServeOptions,
   { pullRemovals: file }: Pick<ControllerState, 'pullRemovals'>,

@@ -23,7 +23,7 @@ import type {
 } from './source-settings.ts';
 
 export interface SourceContext {
-  /** Where Secrets are read; absent: a source that needs one is refused. */
+  /** The hub to read Secrets from. Absent: a source that needs a Secret is refused. */
   readonly api: KubeApi | undefined;
   readonly dataDir: string;
   readonly nowMs: () => number;
@@ -114,10 +114,13 @@ function forgeRepository(
   const apiUrl = at.apiUrl ?? guessed?.apiUrl;
   const repository = at.repository ?? guessed?.repository;
   if (apiUrl === undefined || repository === undefined)
-    throw new InputError('needs apiUrl and repository: the URL of the source names no forge', {
-      code,
-      subject,
-    });
+    throw new InputError(
+      'needs apiUrl and repository, because the URL of the source does not show which forge it is',
+      {
+        code,
+        subject,
+      },
+    );
   const from = at.credentials ?? credentials;
   const token = from === undefined ? undefined : access.token(from);
   if (token === undefined)
@@ -151,7 +154,7 @@ class SourceCredentials {
     return { type: 'provider', get: () => secret.get(), refused: () => secret.refused() };
   }
 
-  /** For the API of the forge; undefined when these credentials are of no use there. */
+  /** The token for the API of the forge; undefined if these credentials cannot be used there. */
   token(settings: CredentialSettings): Pick<ForgeRepository, 'token' | 'refused'> | undefined {
     if ('tokenFile' in settings) return { token: async () => (await readText(settings.tokenFile)).trim() };
     if ('passwordFile' in settings)
@@ -193,10 +196,10 @@ class SourceCredentials {
   #secret(key: { readonly name: string; readonly namespace: string }): SecretAuth {
     const { api, dataDir, nowMs } = this.#context;
     if (api === undefined)
-      throw new InputError(`needs a hub, to read the Secret ${key.namespace}/${key.name}`, {
+      throw new InputError(`needs a hub to read the Secret ${key.namespace}/${key.name} from`, {
         code: 'settings.secret',
         subject: `Source ${this.#name}, credentials`,
-        hint: 'name its kubeconfig with --kubeconfig',
+        hint: 'set its kubeconfig with --kubeconfig',
       });
     const secret = new SecretAuth({ api, key, nowMs, dir: path.join(dataDir, 'credentials', this.#name) });
     this.#opened.push(secret);

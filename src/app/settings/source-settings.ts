@@ -15,7 +15,7 @@ const ref = z.union([
   z.strictObject({ commit: text }),
 ]);
 
-/** A Secret on the hub, in the keys that Flux and Argo CD read too; see docs/git-sources.md. */
+/** A Secret on the hub. Its keys are those of Flux and Argo CD; see docs/git-sources.md. */
 const secretRef = z.strictObject({ name: text, namespace: text.default(DEFAULT_NAMESPACE) });
 
 const githubApp = z.strictObject({
@@ -42,7 +42,7 @@ const signatures = z
   .refine(
     ({ allowedSignersFile, gpgKeysFile }) => allowedSignersFile !== undefined || gpgKeysFile !== undefined,
     {
-      error: 'names no keys, expected allowedSignersFile or gpgKeysFile',
+      error: 'contains no keys, expected allowedSignersFile or gpgKeysFile',
     },
   );
 
@@ -58,7 +58,7 @@ const commitStatus = z.strictObject({
   /** Default: derived from the URL of the repository. */
   apiUrl: z.url().optional(),
   repository: text.optional(),
-  /** Where the status links to. */
+  /** The address that the status links to. */
   targetUrl: z.url().optional(),
   /** Default: the credentials of the source. */
   credentials: apiCredentials.optional(),
@@ -66,7 +66,7 @@ const commitStatus = z.strictObject({
 
 const preview = z.strictObject({
   provider: z.enum(FORGE_PROVIDERS),
-  /** Default: what the URL of the repository suggests. */
+  /** Default: derived from the URL of the repository. */
   apiUrl: z.url().optional(),
   repository: text.optional(),
   /** Default: the credentials of the source. */
@@ -99,24 +99,27 @@ const source = z.strictObject({
   ref: ref.optional(),
   paths: z.array(text).optional(),
   credentials: credentials.optional(),
-  /** PEM of the certificate authority to trust instead of the system's. */
+  /** PEM file with a certificate authority to trust instead of those of the system. */
   caFile: file.optional(),
   signatures: signatures.optional(),
   commitStatus: commitStatus.optional(),
   preview: preview.optional(),
   sync: z.enum(['apply', 'observe']).optional(),
   force: z.boolean().optional(),
-  /** Fields that other managers own: `report` leaves them, `take` takes them. Default: `take` with force, else `report`. */
+  /**
+   * How to handle fields that other managers own: `report` leaves them, `take` takes them over. Default: `take` with
+   * force, otherwise `report`.
+   */
   onConflict: z.enum(['report', 'take']).optional(),
   /** Kinds that are applied in addition to those of OCM and namespaces. */
   kinds: z.array(z.string().regex(LISTED_KIND, 'expected GROUP/KIND, /KIND, GROUP/* or *')).optional(),
-  /** How much one change may remove: deletions of the source, clusters of its placements. `10%`, or a number. */
+  /** How much one change may remove: objects of the source, and clusters of its placements. `10%`, or a number. */
   removalBudget: z
     .union([text, z.int().nonnegative()])
     .transform((value) => parseRemovalBudget(String(value)))
     .refine((budget) => budget !== undefined, { error: 'expected a number or a percentage' })
     .optional(),
-  /** Deletions of the source within this time count as one toward its budget: `10m`; `0`: each pass counts by itself. */
+  /** Deletions of the source within this time count together toward its budget: `10m`; `0`: each pass counts alone. */
   deletionWindow: z
     .union([text, z.literal(0)])
     .transform((value) => parseGoDuration(String(value)))
@@ -129,7 +132,7 @@ const source = z.strictObject({
   allowEmpty: z.boolean().optional(),
 });
 
-/** The settings file of `berth serve`: which repositories are followed, and how. */
+/** The settings file of `berth serve`: the repositories that Berth follows, and how. */
 export const settingsSchema = z.strictObject({ sources: z.array(source).min(1) });
 
 export type SourceSettings = z.infer<typeof source>;

@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { printableText } from '../../core/model/printable.ts';
 
-/** Formats in which every command that prints objects can print them. */
+/** The formats of every command that prints objects. */
 export type OutputFormat = 'table' | 'json' | 'yaml';
 
 /** `-o, --output`: `table` by default, and the other formats of a command, such as `markdown`. */

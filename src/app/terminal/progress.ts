@@ -7,9 +7,9 @@ import { writePainted } from './terminal-output.ts';
  * terminal.
  */
 export interface Progress {
-  /** `reading main`: without dots or line break. */
+  /** For example `reading main`, without dots or line break. */
   readonly tell: (what: string) => void;
-  /** Removes the line; call it before anything else is printed. */
+  /** Removes the line. Call it before anything else is printed. */
   readonly done: () => void;
 }
 

@@ -26,7 +26,10 @@ export function applicationContext(
 
 const CLUSTER_SECRETS = `${SECRET_TYPE_LABEL}=cluster`;
 
-/** Reads ApplicationSets, ConfigMaps and cluster Secrets. A hub without Argo CD has none; a note says if they cannot be read. */
+/**
+ * Reads ApplicationSets, ConfigMaps and cluster Secrets. A hub without Argo CD has none. If they cannot be read, a note
+ * says so.
+ */
 export async function readArgoPart(hub: KubeApi, namespace: string): Promise<ArgoPart> {
   try {
     if ((await hub.resolve(apiVersionOf(APPLICATION_SET), APPLICATION_SET.kind)) === undefined)
@@ -47,7 +50,7 @@ export async function readArgoPart(hub: KubeApi, namespace: string): Promise<Arg
     };
   } catch (error) {
     if (!(error instanceof BerthError)) throw error;
-    const note = `ApplicationSets and clusters of Argo CD on the hub cannot be read, and count as in Git alone: ${errorText(error)}`;
+    const note = `ApplicationSets and clusters of Argo CD on the hub cannot be read, so the plan uses only those in Git: ${errorText(error)}`;
     return { applications: applicationContext(namespace, []), notes: [note] };
   }
 }

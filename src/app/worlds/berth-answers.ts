@@ -23,7 +23,7 @@ export function berthAnswers(snapshot: Snapshot): (request: PluginRequest) => Pl
     const parsed = parsePluginRequest(body);
     if (!parsed.ok)
       throw new NotRendered(
-        `the plugin generator asks ${host} for no placement: only Berth's own plugin is answered here (${parsed.message})`,
+        `the request of the plugin generator to ${host} names no placement: only Berth's own plugin is supported here (${parsed.message})`,
       );
     const { status, body: answer } = answerRequest({ request: parsed.request, bindings: [] }, source);
     return { status, body: answer.toString('utf8') };
@@ -48,7 +48,7 @@ function sourceOf(snapshot: Snapshot): PluginSource {
     isInSets: () => true,
     waves: ({ applicationSet }) => {
       throw new NotRendered(
-        `which clusters the plugin serves in waves is written on ApplicationSet ${applicationSet} on the hub, which is not read here: leave out input.parameters.waves to see all of them`,
+        `the waves of ApplicationSet ${applicationSet} are stored on the hub, which is not read here: remove input.parameters.waves to render all clusters`,
       );
     },
     revision: () => 0,

@@ -60,7 +60,10 @@ export function trustedAuthorities({ authority, next, last }: CertificateTexts):
   return [authority?.certPem, next?.certPem, last].filter((pem) => pem !== undefined).join('');
 }
 
-/** What of it can be used. @param host that the serving certificate has to be for */
+/**
+ * The facts of those certificates in the Secret that can be used. @param host the name that the serving certificate
+ * must be valid for
+ */
 export function readUsableCertificates(texts: CertificateTexts, host: string): StoredCertificates {
   const authority = usable(texts.authority);
   const serving = usable(texts.serving);

@@ -9,9 +9,9 @@ import { keepConfigurations } from './keep-configurations.ts';
 import { reviewHandler } from './review-handler.ts';
 import { WebhookCertificates, type WebhookIdentity } from './webhook-certificates.ts';
 
-/** How long a certificate that was renewed, or a configuration that somebody changed, may go unseen. */
+/** At most this long after a certificate was renewed or a configuration was changed, Berth notices it. */
 const PRESENCE_CHECK_INTERVAL_MS = 10_000;
-/** Of a pass in which another process was faster. */
+/** Attempts at one pass, when other processes write at the same time. */
 const MAX_ATTEMPTS = 5;
 
 export interface AdmissionWebhooksOptions {

@@ -19,9 +19,12 @@ export interface HubLookup {
   readonly internal: boolean;
   /** Calls `use` with a client that sends the token of the cluster, and closes its connections afterwards. */
   readonly ask: <T>(entry: ServerEntry, use: (hub: KubeApi) => Promise<T>) => Promise<T>;
-  /** Asks the hub, which is not checked, for a path. No token is sent. */
+  /** Requests a path from the hub without verifying its certificate. No token is sent. */
   readonly fetchUnverified: (path: string) => Promise<ToStrangers>;
-  /** Told once when nothing confirms the authorities that the hub itself named. @param hashes of their keys */
+  /**
+   * Called once if Berth accepts the authorities that the hub itself named, without a hash to verify them. @param
+   * hashes of their keys
+   */
   readonly tellTrusted: (hashes: readonly string[]) => void;
 }
 

@@ -17,7 +17,7 @@ export async function hasOcmOperator(api: KubeApi, kind: 'ClusterManager' | 'Klu
   return (await api.resolve('operator.open-cluster-management.io/v1', kind)) !== undefined;
 }
 
-/** Controllers of others that hold a Lease on the hub. */
+/** Controllers of other programs that hold a Lease on the hub. */
 export async function findOtherControllers(
   api: KubeApi,
   nowMs: number,

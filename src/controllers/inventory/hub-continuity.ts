@@ -35,7 +35,7 @@ const SYSTEM_NAMESPACE = 'kube-system';
 /** OCM creates this set on every hub. If it is missing, the list still has a resource version. */
 const GLOBAL_SET = 'global';
 
-/** One small list; a restore under open watches is found after at most this time. */
+/** Costs one small list. A restore under open watches is found after at most this time. */
 const PRESENCE_CHECK_INTERVAL_MS = 10_000;
 /** Interval of attempts while the hub does not respond. */
 const TRY_EVERY_MS = 2_000;

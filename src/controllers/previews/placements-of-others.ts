@@ -43,7 +43,7 @@ export function withOthersPublished(
   return results.map((result, at) => (result.outcome === 'skipped' ? (published[at] ?? result) : result));
 }
 
-/** What a plan says of the placements that another controller decides. */
+/** What a plan says about the placements that another controller decides. */
 export function otherSchedulersNote(others: readonly string[]): readonly string[] {
   if (others.length === 0) return [];
   const subject = others.length === 1 ? '1 placement' : `${others.length} placements`;

@@ -58,7 +58,7 @@ export interface PipelineOptions {
   readonly journal: TransitionJournal;
   /** The records of a process that was killed. */
   readonly previousRecords: PreviousRecords;
-  /** Called when the hub was restored from a backup and may be older than the last publication. */
+  /** Whether the hub was restored from a backup, so that it may be older than the last publication. */
   readonly isHubRestored: () => boolean;
   readonly publishedPlacements: PublishedPlacements;
   readonly budgetOf: (placement: Placement) => RemovalBudget;
@@ -202,10 +202,7 @@ export class PublishPipeline {
     ];
   }
 
-  /**
-   * Resolves after the first pass over everything that exists at the start. If another process leads, it resolves as
-   * soon as that is known.
-   */
+  /** Resolves after the first pass over everything; as soon as that is known, if another process leads. */
   async whenSettled(signal: AbortSignal): Promise<void> {
     const { inventory, clock } = this.#options;
     await inventory.whenSynced(signal);

@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } fro
 import { BerthError, errorText, InputError } from '../../core/errors.ts';
 import type { Logger } from '../../core/ports.ts';
 
-/** Tokens, secrets and certificates are small; anything larger is another file. */
+/** Tokens, secrets and certificates are small. A larger file is the wrong one. */
 const MAX_BYTES = 1024 * 1024;
 /** How long `current` returns the cached value. */
 const FRESH_MS = 1_000;
@@ -13,7 +13,7 @@ export interface SecretFileOptions<T> {
   readonly what: string;
   /** The effect of an unusable file, for log messages: `no token is valid`. */
   readonly without: string;
-  /** @throws InputError when the text cannot be used */
+  /** @throws InputError when the text is invalid */
   readonly parse: (text: string) => T;
   readonly log: Logger;
 }
@@ -44,7 +44,7 @@ export class SecretFile<T> {
     return this.#value;
   }
 
-  /** Why there is no value: InputError with the code `file.missing`, `file.unreadable`, or what `parse` threw. */
+  /** Why there is no value: an InputError with the code `file.missing` or `file.unreadable`, or the error of `parse`. */
   get problem(): BerthError | undefined {
     return this.#problem;
   }
@@ -124,14 +124,14 @@ function stampOf(file: string): string {
   return found === undefined ? '' : `${found.mtimeMs} ${found.ctimeMs} ${found.size} ${found.ino}`;
 }
 
-/** A pipe or a device could block, or have no end. @throws InputError, or what the file system throws */
+/** Refuses pipes and devices, which could block or never end. @throws InputError, or the errors of the file system */
 function readRegularFile(file: string): string {
   const handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const found = fstatSync(handle);
     const wrong = (problem: string): InputError =>
       new InputError(problem, { code: 'file.unreadable', subject: file });
-    if (!found.isFile()) throw wrong('is no regular file, expected one that can be read again');
+    if (!found.isFile()) throw wrong('is not a regular file, so it cannot be read repeatedly');
     if (found.size > MAX_BYTES) throw wrong(`is larger than ${MAX_BYTES} bytes`);
     return readFileSync(handle, 'utf8');
   } finally {

@@ -31,10 +31,10 @@ export async function tightenDirectory(
     log.warn('the data directory is shared with other folders, and other users may list it', {
       directory,
       folders: foreign.slice(0, 5).map(({ name }) => name),
-      hint: 'give Berth a directory of its own',
+      hint: 'use a directory that only Berth uses',
     });
   if (changed.count > 0)
-    log.warn('data could be read by other users of this machine, which was corrected', {
+    log.warn('other users of this machine could read data; Berth removed their rights', {
       directory,
       entries: changed.count,
     });

@@ -1,10 +1,10 @@
 import { InputError } from '../../core/errors.ts';
 
-/** All in milliseconds. */
+/** All values are in milliseconds. */
 export interface ElectionTiming {
   /** Other processes may take a lease that was unchanged for this long. */
   readonly leaseDurationMs: number;
-  /** The holder writes nothing when its last successful renewal began longer ago than this. */
+  /** The holder writes nothing if it sent its last successful renewal longer ago than this. */
   readonly renewDeadlineMs: number;
   /** Interval in which the holder renews, and others read, the lease. */
   readonly retryPeriodMs: number;

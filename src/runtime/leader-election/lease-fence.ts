@@ -27,7 +27,7 @@ export class LeaseFence {
   #underWay = underWay();
   #cancelEnd: () => void = () => undefined;
 
-  /** @param lease its name, for errors */
+  /** @param lease the name of the lease, for errors */
   constructor(lease: string, deadlineMs: number, clock: MonotonicClock) {
     this.#lease = lease;
     this.#deadlineMs = deadlineMs;
@@ -39,7 +39,7 @@ export class LeaseFence {
     return { monotonicMs: this.#clock.monotonicMs(), wallMs: this.#clock.now() };
   }
 
-  /** @param begun when the renewal that has succeeded was sent */
+  /** @param begun when the successful renewal was sent */
   renewed(begun: Moment): void {
     this.#cancelEnd();
     this.#renewed = begun;

@@ -6,13 +6,13 @@ import { TransientError } from '../../core/errors.ts';
  */
 export class LeaseNotHeldError extends TransientError {
   /**
-   * @param lease its name
-   * @param wasSent whether the write was on its way
+   * @param lease the name of the lease
+   * @param wasSent whether the write may have reached the hub
    */
   constructor(lease: string, wasSent = false) {
     const message = wasSent
-      ? 'ran out before the hub answered, so it is not known whether this was written'
-      : 'not held by this process now, so nothing was written';
+      ? 'ran out before the hub answered, so it is unknown whether this was written'
+      : 'is not held by this process now, so nothing was written';
     super(message, { code: 'election.not-held', subject: lease });
   }
 }

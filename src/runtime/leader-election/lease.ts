@@ -3,11 +3,11 @@
  * are information only.
  */
 export interface Lease {
-  /** Identity of the process that holds it; '' when it was released. */
+  /** The identity of the holder; '' when it was released. */
   readonly holder: string;
-  /** How long others must see it unchanged before they may take it; 0 when the store does not say. */
+  /** How long others must see it unchanged before they may take it; 0 if the store does not contain it. */
   readonly durationMs: number;
-  /** How often the holder changed. */
+  /** How many times the holder has changed. */
   readonly transitions: number;
   /** Milliseconds since the epoch. */
   readonly acquiredAtMs: number;
@@ -15,7 +15,7 @@ export interface Lease {
 }
 
 export interface StoredLease extends Lease {
-  /** Another one after every write. */
+  /** Different after every write. */
   readonly version: string;
 }
 
@@ -34,7 +34,7 @@ export function termOf({ transitions, acquiredAtMs }: Lease): string {
 export function isEarlierTerm(term: string, other: string): boolean {
   const [a, b] = [TERM.exec(term), TERM.exec(other)];
   if (a === null || b === null) return false;
-  // Transitions start again at 0 in a lease that was deleted and created. Times are by the clocks of different machines.
+  // Transitions restart at 0 in a lease that was deleted and created again. Times come from the clocks of different machines.
   return Number(a[1]) < Number(b[1]) && Number(a[2]) < Number(b[2]);
 }
 
@@ -45,12 +45,12 @@ const TERM = /^(\d+)@(\d+)$/;
  * concurrent writers fails.
  */
 export interface LeaseStore {
-  /** For messages. */
+  /** The name, for messages. */
   readonly name: string;
-  /** Undefined: there is none. */
+  /** Undefined if there is no lease. */
   read(): Promise<StoredLease | undefined>;
-  /** @throws ConflictError when there is one */
+  /** @throws ConflictError when a lease exists */
   create(lease: Lease): Promise<StoredLease>;
-  /** @throws ConflictError when it was written since, or is gone */
+  /** @throws ConflictError when it was written or deleted since */
   replace(before: StoredLease, lease: Lease): Promise<StoredLease>;
 }

@@ -6,20 +6,20 @@ export type ElectionMove =
   | { readonly kind: 'wait'; readonly forMs: number }
   /** Take or renew the lease: create it, or replace the version that was read. */
   | { readonly kind: 'write'; readonly lease: Lease }
-  /** This process held it and another one may have led since. */
+  /** This process held it, and another process may have led since. */
   | { readonly kind: 'lost'; readonly holder: string };
 
 export interface ElectionState {
   readonly identity: string;
   readonly leaseDurationMs: number;
-  /** This process took the lease and did not lose it since. */
+  /** Whether this process took the lease and has not lost it since. */
   readonly isLeading: boolean;
-  /** It was renewed within its deadline. */
+  /** Whether it was renewed within its deadline. */
   readonly isHeld: boolean;
   readonly view: LeaseView;
-  /** Monotonic. */
+  /** On the monotonic clock. */
   readonly nowMs: number;
-  /** Milliseconds since the epoch, for people. */
+  /** Milliseconds since the epoch, for readers of the lease. */
   readonly wallMs: number;
 }
 
@@ -31,7 +31,7 @@ export function planElection(state: ElectionState): ElectionMove {
   // Only this process writes its identity, so no other process has led since. The answer to its last write may have been lost.
   if (lease?.holder === identity) {
     const { acquiredAtMs, transitions } = lease;
-    // A write that changes nothing makes no new version, so other processes would not see a renewal.
+    // A write without a change creates no new version, so other processes would not see a renewal.
     const renewedAtMs = wallMs === lease.renewedAtMs ? wallMs + 1 : wallMs;
     return { kind: 'write', lease: { ...taken, acquiredAtMs, renewedAtMs, transitions } };
   }

@@ -7,8 +7,9 @@ const merge = new yaml.Type('tag:yaml.org,2002:merge', {
 });
 
 /**
- * js-yaml schema that means what kubectl means; timestamps, binary, sets and ordered maps are refused as unknown tags.
- * @param resolveScalar the value of a plain scalar; what it throws, reading throws
+ * A js-yaml schema with the semantics of kubectl. Timestamps, binary, sets and ordered maps are refused as unknown
+ * tags.
+ * @param resolveScalar returns the value of a plain scalar; parsing throws what it throws
  */
 export function kubectlSchema(resolveScalar: (text: string) => unknown = resolvePlainScalar): yaml.Schema {
   const valueOf = (data: unknown): unknown => (typeof data === 'string' ? resolveScalar(data) : data);

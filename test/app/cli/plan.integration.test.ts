@@ -266,7 +266,7 @@ status:
     );
     const { code, stdout, stderr } = await plan('--base', 'main', '--head', 'change', '-o', 'table');
     expect(code).toBe(1);
-    expect(stderr).toMatch(/clusters\/cluster1\.yaml:1:1 @ \w+: error: is no Kubernetes object/);
+    expect(stderr).toMatch(/clusters\/cluster1\.yaml:1:1 @ \w+: error: is not a Kubernetes object/);
     expect(stdout).not.toContain('- ManagedCluster cluster1');
   });
 });

@@ -11,8 +11,9 @@ const [READ, CONTRIBUTE, MANAGE_PERMISSIONS] = [2, 4, 8192] as const;
 const [MAX_DEPTH, MAX_GROUPS, MAX_AT_ONCE] = [8, 400, 20] as const;
 
 /**
- * What an account may do in a repository. Azure DevOps tells the rights of others only as lists of access control: of the repository,
- * of its project, of all repositories. What a nearer list says of a right counts; in one list a refusal wins over a grant.
+ * What an account may do in a repository. Azure DevOps reports the rights of others only as access control lists: of
+ * the repository, of its project, and of all repositories. The nearest list that mentions a right decides. Within one
+ * list, deny takes precedence over allow.
  * Source: learn.microsoft.com/rest/api/azure/devops, "Access Control Lists - Query", "Identities - Read Identities".
  */
 export class AzurePermissions {
@@ -26,7 +27,7 @@ export class AzurePermissions {
     this.#organisation = azureParts(repository.repository).organisation;
   }
 
-  /** @param account its id */
+  /** @param account the id of the account */
   async of(account: string, signal: AbortSignal): Promise<RepositoryPermission> {
     const descriptors = await this.#descriptorsOf(account, signal);
     if (descriptors.size === 0) return 'none';
@@ -46,7 +47,7 @@ export class AzurePermissions {
     return (allowed & READ) !== 0 ? 'read' : 'none';
   }
 
-  /** Of the account and of all groups that it is in. */
+  /** The descriptors of the account and of all groups that it belongs to. */
   async #descriptorsOf(account: string, signal: AbortSignal): Promise<ReadonlySet<string>> {
     const found = new Set<string>();
     let open = await this.#read(`identityIds=${encodeURIComponent(account)}`, signal, found);
@@ -61,7 +62,7 @@ export class AzurePermissions {
     return found;
   }
 
-  /** Adds what is found, and the groups that it is in. @returns the groups that are new */
+  /** Adds the identities that the query finds, and the groups that they belong to. @returns the groups that are new */
   async #read(query: string, signal: AbortSignal, found: Set<string>): Promise<readonly string[]> {
     const { fields } = await this.#api.answer(signal, {
       method: 'GET',

@@ -11,11 +11,11 @@ import { escapedPath, type ForgeDialect } from '../request/forge-dialect.ts';
 import type { ForgeRepository } from '../request/forge-repository.ts';
 import { type NamedAccount, OwnAccount } from '../request/own-account.ts';
 
-/** How a forge differs from the API that GitHub, Gitea and Forgejo share. */
+/** Where a forge differs from the API that GitHub, Gitea and Forgejo share. */
 export interface GitHubLikeParts {
   readonly dialect: ForgeDialect;
   readonly maxCommentLength: number;
-  /** Name of the query parameter with the size of a page, and the largest one. */
+  /** The name of the query parameter for the size of a page, and its largest value. */
   readonly pageSize: readonly [parameter: string, most: number];
   isDraft(pull: AnswerFields): boolean;
   /** @param path of the comment */
@@ -30,7 +30,7 @@ export class GitHubLikeForge implements PullRequestForge {
   protected readonly api: ForgeApi;
   protected readonly account: OwnAccount;
 
-  /** @param ownAccount the account that comments are written as, where the token cannot say it */
+  /** @param ownAccount the account that comments are written as, if the token cannot be used to find out */
   constructor(repository: ForgeRepository, parts: GitHubLikeParts, ownAccount?: NamedAccount) {
     this.#repository = repository;
     this.#parts = parts;
@@ -131,7 +131,7 @@ export class GitHubLikeForge implements PullRequestForge {
       state: isMerged ? 'merged' : pull.text('state') === 'open' ? 'open' : 'closed',
       draft: this.#parts.isDraft(pull),
       author: pull.text('user', 'login') ?? '',
-      // Also when the fork was deleted: then there is no head repository.
+      // True as well if the fork was deleted: then there is no head repository.
       fromFork: baseId === undefined || pull.number('head', 'repo', 'id') !== baseId,
       baseBranch,
       headCommit,

@@ -28,7 +28,7 @@ export function requirePlainRevision(revision: string): void {
   if (/[~^:]|@\{|\.\.|^@$/.test(revision))
     throw needsGitProgram(
       `Git ref ${revision}`,
-      'a revision that is no branch, tag or commit by its name',
-      'name the commit by its id',
+      'a revision that is not the name of a branch, tag or commit',
+      'use the id of the commit',
     );
 }

@@ -24,12 +24,12 @@ import { recordShallow } from './shallow-commits.ts';
 
 /** The last fetched commit, from which the next fetch negotiates. */
 const FETCHED_REF = 'refs/berth/fetched';
-/** Packs are held in memory here, so the limit is far below the git program's. */
+/** Packs are held in memory, so the limit is far below that of the git program. */
 const DEFAULT_MAX_BYTES = 512 * 1024 ** 2;
 
 /**
- * A mirror without a git program: https and http through isomorphic-git; a local path is read in place; no ssh. Every fetch that
- * brings something adds a pack, and nothing puts them together.
+ * A mirror without a git program. It fetches https and http through isomorphic-git, reads a local path in place, and
+ * does not support ssh. Every fetch that receives objects adds a pack, and packs are never combined.
  */
 export class InProcessMirror extends InProcessRepository implements GitMirror {
   readonly #options: MirrorOptions;
@@ -44,7 +44,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     this.#unlock = unlock;
   }
 
-  /** InputError `git.needs-program` for ssh, and what GitProgramMirror.open throws. */
+  /** @throws InputError `git.needs-program` for ssh, and the errors of GitProgramMirror.open */
   static async open(options: MirrorOptions): Promise<InProcessMirror> {
     const url = parseGitUrl(options.url);
     checkAuthMatchesUrl(url, options.auth ?? NO_AUTH);
@@ -89,7 +89,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     return this.#fetchRef(ref, options);
   }
 
-  /** After the directory was removed. */
+  /** Recreates the mirror after its directory was removed. */
   async #makeAgain(): Promise<void> {
     await this.#unlock();
     this.#unlock = await lockMirrorDirectory(this.#options.mirrorDir);
@@ -222,7 +222,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
         const tags = refs.map((entry) => entry.ref.replace(/^refs\/tags\//, ''));
         const tag = selectSemverTag(tags, ref.range);
         if (tag === undefined) throw new git.Errors.NotFoundError(formatGitRef(ref));
-        // Tags that are gone on the remote must not win over the ones that are there.
+        // Tags that were deleted on the remote must not take precedence over existing ones.
         for (const old of await git.listTags(this.store))
           if (!tags.includes(old)) await git.deleteRef({ ...this.store, ref: `refs/tags/${old}` });
         return keepAs(`refs/tags/${tag}`, `refs/tags/${tag}`);
@@ -233,7 +233,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
   /** Checks that a pack was received; isomorphic-git accepts a response without one. */
   async #requireSent(oid: string): Promise<void> {
     await git.readObject({ ...this.store, oid, format: 'deflated' }).catch((cause: unknown) => {
-      // If it is there and cannot be read, its reader reports it as damaged.
+      // If the object exists and cannot be read, its reader reports it as damaged.
       if (!(cause instanceof git.Errors.NotFoundError)) return;
       throw new TransientError(`the remote's answer ends before ${oid}, which it named`, {
         code: 'git.failed',
@@ -261,10 +261,10 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
           cause: error,
         });
       if (statusCode >= 300 && statusCode < 400)
-        return new InputError('the remote answers at another address, which is not followed', {
+        return new InputError('the remote redirects to another address, which Berth does not follow', {
           code: 'git.redirect',
           subject,
-          hint: 'give the source the address that the remote points to; often it is the same with .git at its end',
+          hint: 'use the address that the remote redirects to; often it is the same with .git at its end',
           cause: error,
         });
       if (statusCode === 404)
@@ -274,7 +274,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
           cause: error,
         });
     }
-    // An old branch or tag has the name of a folder that this one needs: `release` blocks `release/1.2`.
+    // An old branch or tag has the name of a folder that the new one needs: `release` blocks `release/1.2`.
     if (['EISDIR', 'ENOTDIR', 'EEXIST'].includes(String((error as NodeJS.ErrnoException).code)))
       return this.#corrupt(error);
     return new TransientError(`git failed: ${errorText(error)}`, {

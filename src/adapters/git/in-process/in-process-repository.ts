@@ -27,12 +27,12 @@ type Ids = ReadonlyMap<string, string | undefined>;
 
 /** Maximum number of commits in which versions of a file are searched. */
 const MAX_HISTORY = 10_000;
-/** Two commits that differ in more folders have no end, or are listed sooner. */
+/** If two commits differ in more folders, the tree may be endless, and listing both is faster anyway. */
 const MAX_DIFFERENT_TREES = 100_000;
 
 /**
- * Reads a repository on disk without a git program, through isomorphic-git: several times slower, and packs are held in
- * memory. For places where no git is installed.
+ * Reads a repository on disk through isomorphic-git, for systems without a git program. It is several times slower, and
+ * holds packs in memory.
  */
 export class InProcessRepository implements GitRepository {
   protected gitDir: string;
@@ -175,7 +175,7 @@ export class InProcessRepository implements GitRepository {
     }
   }
 
-  /** The commit that a ref, id or annotated tag leads to. */
+  /** The id of the commit that a ref, id or annotated tag points to. */
   protected async commitOf(name: string): Promise<string | undefined> {
     try {
       const oid = /^[0-9a-f]{40}$/.test(name) ? name : await git.resolveRef({ ...this.store, ref: name });
@@ -196,7 +196,7 @@ export class InProcessRepository implements GitRepository {
   }
 
   #failed(subject: string, cause: unknown): TransientError {
-    // An error of the disk may pass; any other error here means that the repository is damaged.
+    // An error of the file system may disappear. Any other error means that the repository is damaged.
     const isDamaged = (cause as NodeJS.ErrnoException).syscall === undefined;
     const said = cause instanceof git.Errors.InternalError ? cause.data.message : errorText(cause);
     const code = isDamaged ? 'git.corrupt' : 'git.failed';

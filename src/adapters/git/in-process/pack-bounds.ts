@@ -73,7 +73,7 @@ function inflateWithin(bytes: Buffer, size: number, refusal: () => InputError) {
   }
 }
 
-/** A number of seven bits a byte, the lowest first, after `firstBits` of the first byte. */
+/** A number with seven bits in each byte, lowest first, after the `firstBits` of the first byte. */
 function readSize(bytes: Buffer, start: number, firstBits: 4 | 7): { size: number; end: number } {
   let [at, byte] = [start + 1, bytes[start] ?? 0];
   let size = byte & (2 ** firstBits - 1);
@@ -86,7 +86,7 @@ function readSize(bytes: Buffer, start: number, firstBits: 4 | 7): { size: numbe
 
 function tooLarge(subject: string, maxBytes: number): InputError {
   return new InputError(
-    `holds an object of more than ${maxBytes} bytes, which is too much to read in process`,
+    `contains an object of more than ${maxBytes} bytes, which is too large to read in process`,
     {
       code: 'git.too-large',
       subject,

@@ -12,7 +12,7 @@ export const URL_FILE = 'berth-url';
  */
 const PARTS = [URL_FILE, 'config', 'objects', 'refs', 'info', 'HEAD', 'packed-refs', 'shallow'] as const;
 
-/** A mirror is only a cache. Other files in it stay, such as the lock. */
+/** Deletes the mirror, which is only a cache. Other files in the folder stay, such as the lock. */
 export async function clearMirror(mirrorDir: string): Promise<void> {
   for (const part of PARTS) await rm(path.join(mirrorDir, part), { recursive: true, force: true });
 }

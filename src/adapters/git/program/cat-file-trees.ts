@@ -4,7 +4,7 @@ import { diffTreeObjects } from '../repository/in-process-tree.ts';
 import type { TreeLeaf } from '../repository/in-process-tree.ts';
 import { parseTreeObject } from '../repository/tree-object.ts';
 
-/** Beyond these two listings, each by a process of its own, are faster. */
+/** For more trees, two listings are faster, each by a process of its own. */
 const MAX_TREES = 64;
 const MAX_TREE_BYTES = 1024 * 1024;
 

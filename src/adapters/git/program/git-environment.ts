@@ -1,7 +1,7 @@
 import type { SshAuth } from '../repository/git-auth.ts';
 import type { GitTransport } from '../repository/git-url.ts';
 
-/** Variables of ours that git or ssh may see; everything else is withheld. */
+/** Variables of the process that git or ssh may see. All others are withheld. */
 const PASSED_ON = [
   'PATH',
   'TMPDIR',
@@ -18,10 +18,10 @@ const PASSED_ON = [
 ] as const;
 
 export interface GitEnvironmentInput {
-  /** The repository; set as GIT_DIR so that git never searches for one. */
+  /** The repository. It is set as GIT_DIR, so that git never searches for one. */
   readonly gitDir: string;
   readonly ambient: Readonly<Record<string, string | undefined>>;
-  /** The only transport git may use in this run; absent for runs that need none. */
+  /** The only transport that git may use in this run; absent for runs that need none. */
   readonly transport?: GitTransport | undefined;
   /** `Authorization` header for http(s), sent to `url` only. */
   readonly authorization?: { readonly url: string; readonly value: string } | undefined;
@@ -74,7 +74,7 @@ export function gitEnvironment(input: GitEnvironmentInput): Record<string, strin
     'submodule.recurse': 'false',
     'protocol.allow': 'never',
     ...(input.transport === undefined ? {} : { [`protocol.${input.transport}.allow`]: 'always' }),
-    // A transfer that crawls below 1 KB/s for 30 s is dead.
+    // A transfer that stays below 1 KB/s for 30 s is aborted.
     'http.lowSpeedLimit': '1000',
     'http.lowSpeedTime': '30',
     ...(input.caFile === undefined ? {} : { 'http.sslCAInfo': input.caFile }),
@@ -120,7 +120,7 @@ function sshCommand(ssh: SshAuth | undefined): string {
   return words.map(shellQuoted).join(' ');
 }
 
-/** ssh splits the value at blanks unless it is in double quotes. */
+/** ssh splits the value at spaces unless it is in double quotes. */
 function doubleQuoted(text: string): string {
   return `"${text.replaceAll('"', '')}"`;
 }

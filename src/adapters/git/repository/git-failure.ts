@@ -10,8 +10,8 @@ interface KnownFailure {
 }
 
 /**
- * The git program distinguishes failures only by its messages (it always exits with 128), so they are read here, under LC_ALL=C,
- * and nowhere else.
+ * The git program always exits with 128, so failures can be distinguished only by their messages. They are parsed only
+ * here, under LC_ALL=C.
  */
 const KNOWN: readonly KnownFailure[] = [
   { pattern: /No space left on device/, code: 'git.disk-full', problem: 'the disk is full', transient: true },
@@ -42,8 +42,8 @@ const KNOWN: readonly KnownFailure[] = [
   {
     pattern: /returned error: 30[1278]/,
     code: 'git.redirect',
-    problem: 'the remote answers at another address, where the credentials must not follow',
-    hint: 'give the source the address that the remote points to; often it is the same with .git at its end',
+    problem: 'the remote redirects to another address, to which the credentials must not be sent',
+    hint: 'use the address that the remote redirects to; often it is the same with .git at its end',
   },
   {
     pattern: /detected dubious ownership/,
@@ -54,7 +54,7 @@ const KNOWN: readonly KnownFailure[] = [
   {
     pattern: /transport '.*' not allowed/,
     code: 'git.transport',
-    problem: 'the remote wanted another transport than its URL names',
+    problem: 'the remote requires another transport than that of its URL',
   },
   {
     pattern: /mismatched algorithms|object format mismatch/,
@@ -65,7 +65,7 @@ const KNOWN: readonly KnownFailure[] = [
   {
     pattern: /cannot lock ref '[^']*': '[^']*' exists; cannot create/,
     code: 'git.name-taken',
-    problem: 'an old branch or tag has the place of this one',
+    problem: 'the name of an old branch or tag conflicts with this one',
     transient: true,
   },
   {

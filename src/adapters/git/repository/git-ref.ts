@@ -40,7 +40,7 @@ function badRef(got: string, expected: string): InputError {
   });
 }
 
-/** Short text for messages: `branch main`. */
+/** A short text for messages: `branch main`. */
 export function formatGitRef(ref: GitRef): string {
   switch (ref.type) {
     case 'head':
@@ -74,7 +74,7 @@ export function mayAffectRef(ref: GitRef, pushed: string): boolean {
   }
 }
 
-/** The tag with the highest version inside the range; pre-releases only when the range names one. */
+/** The tag with the highest version in the range. Pre-releases count only if the range names one. */
 export function selectSemverTag(tags: readonly string[], range: string): string | undefined {
   let best: { tag: string; version: SemVer } | undefined;
   for (const tag of tags) {

@@ -16,7 +16,7 @@ export interface UnverifiedRequest {
    * PEM: authorities of the proxy, whose certificate is always checked. Absent: Node's defaults.
    */
   readonly proxyCaPem: string | undefined;
-  /** Ends the attempt. */
+  /** Aborts the attempt. */
   readonly signal: AbortSignal;
 }
 

@@ -21,7 +21,7 @@ interface RouteOptions {
   readonly base: URL;
   readonly tls: TlsMaterial;
   readonly proxy: ProxyAddress | undefined;
-  /** Until a proxy has connected us. */
+  /** The limit until a proxy has connected to the server. */
   readonly headerTimeoutMs: number;
 }
 

@@ -21,11 +21,14 @@ export interface TransportOptions {
   readonly base: URL;
   readonly tls: TlsMaterial;
   readonly proxy: ProxyAddress | undefined;
-  /** Until the response's headers are there, connecting included. */
+  /** The limit until the headers of the response arrive, including the connection. */
   readonly headerTimeoutMs: number;
 }
 
-/** HTTP/1.1 over kept-alive connections: one request at a time on each, so as many connections as requests under way. */
+/**
+ * HTTP/1.1 over kept-alive connections. Each carries one request at a time, so there are as many connections as
+ * requests in progress.
+ */
 export class Http1Transport implements KubeTransport {
   readonly #options: TransportOptions;
   readonly #way: Http1Route;
@@ -69,7 +72,7 @@ export class Http1Transport implements KubeTransport {
     });
   }
 
-  /** Sockets in use go on; an agent without requests keeps nothing alive. */
+  /** Sockets in use continue. An agent without requests keeps nothing alive. */
   retire(): void {
     for (const sockets of Object.values(this.#way.agent.freeSockets))
       for (const socket of sockets ?? []) socket.destroy();
@@ -93,9 +96,9 @@ function sendFenced(outgoing: http.ClientRequest, { body }: WireRequest, fence: 
   }
 }
 
-/** What is written to a socket before it is connected waits in it. */
+/** Data that is written to a socket before it is connected stays in its buffer. */
 function whenConnected(socket: Socket, next: () => void): void {
-  // Not in Node's types: true until the handshake is over.
+  // Not in the types of Node.js: true until the handshake has finished.
   const isShaking =
     socket instanceof TLSSocket && (socket as { secureConnecting?: boolean }).secureConnecting;
   if (isShaking === true) socket.once('secureConnect', next);

@@ -13,7 +13,7 @@ export interface SchemaFinding {
   readonly hint?: string;
 }
 
-/** Checks a value against a schema and reports everything that is wrong with it. */
+/** Checks a value against a schema, and reports all problems. */
 export function checkSchema(value: unknown, schema: Schema): SchemaFinding[] {
   const findings: SchemaFinding[] = [];
   check(value, schema, { path: [], findings });
@@ -177,7 +177,7 @@ export function isMapping(value: unknown): value is Record<string, unknown> {
 
 const SHOWN_LENGTH = 60;
 
-/** A value in few words for a message: type first, so that `"3"` and `3` cannot be confused. */
+/** A short description of a value for a message. The type comes first, so that `"3"` and `3` cannot be confused. */
 export function describeValue(value: unknown): string {
   if (value === null) return 'nothing (null)';
   if (Array.isArray(value)) return 'a list';

@@ -49,7 +49,7 @@ export function schemaFromOpenApi(schema: JsonObject, replacements: Replacements
   return derived;
 }
 
-/** What replaces the schema of a path. */
+/** The replacement for the schema at a path. */
 type Take = (path: string) => Schema | undefined;
 
 function derive(schema: OpenApi, path: string, take: Take): Schema {

@@ -31,5 +31,5 @@ export function lookUpKind(apiVersion: string, kind: string): KindLookup {
 /** Kind names, for "did you mean". */
 export const KNOWN_KIND_NAMES: readonly string[] = KNOWN.map((known) => known.info.kind);
 
-/** Their groups, for the same. */
+/** Their groups, for the same purpose. */
 export const KNOWN_GROUPS: readonly string[] = [...new Set(KNOWN.map((known) => known.info.group))];

@@ -11,7 +11,7 @@ export const qualifiedKey = text({ ...namedPattern(QUALIFIED_NAME), maxLength: 3
 export const time = text({ pattern: RFC3339, patternName: 'a time such as 2026-01-31T12:00:00Z' });
 export const nullableTime = text({ ...time, nullable: true });
 
-/** Metadata of every kind, known or not. Values of labels and annotations must be strings: `"true"`, not `true`. */
+/** Metadata of every kind. Values of labels and annotations must be strings: `"true"`, not `true`. */
 export function metadataSchema(name: Schema = dnsSubdomain, namespaced?: boolean): ObjectSchema {
   return object({
     'name!': name,

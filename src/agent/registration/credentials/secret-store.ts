@@ -9,14 +9,14 @@ import {
 } from './credential-store.ts';
 import { retryOnConflict } from '../../../adapters/kube/retry-on-conflict.ts';
 
-/** Credentials in a Secret, as OCM's agent has them: one write is one request. Keys of others in it stay. */
+/** Stores credentials in a Secret, as OCM's agent does. One write is one request. Other keys in the Secret stay. */
 export class SecretStore implements CredentialStore {
-  /** A Secret has no folder; what is relative in the kubeconfig is replaced by its data. */
+  /** A Secret has no folder. Relative paths in the kubeconfig are replaced by data of the Secret. */
   readonly folder = '/';
   readonly #api: KubeApi;
   readonly #key: ObjectKey;
 
-  /** @param api of the cluster that the agent runs in. The namespace must exist */
+  /** @param api of the cluster that the agent runs in. The namespace must exist. */
   constructor(api: KubeApi, key: ObjectKey) {
     this.#api = api;
     this.#key = key;

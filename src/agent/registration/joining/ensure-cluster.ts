@@ -16,7 +16,7 @@ const LOOK_AGAIN_MS = 3_600_000;
 const TOKEN_HINT = 'berth get token prints another one on the hub, and berth join writes it to the cluster';
 
 /**
- * Creates the ManagedCluster of the agent if there is none.
+ * Creates the ManagedCluster of the agent if it does not exist.
  * Source: open-cluster-management.io/ocm `pkg/registration/spoke/registration/creating_controller.go`.
  */
 export async function ensureCluster({ api, cluster, settings }: EnsureClusterOptions): Promise<void> {

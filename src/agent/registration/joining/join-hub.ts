@@ -10,7 +10,7 @@ import { recreateDeletedCluster } from './ensure-cluster.ts';
 import { requestCertificate } from './request-certificate.ts';
 
 export interface Joining {
-  /** With the credentials of the bootstrap kubeconfig. */
+  /** A client with the credentials of the bootstrap kubeconfig. */
   readonly hub: HubClient;
   readonly entry: HubEntry;
   readonly identity: AgentIdentity;

@@ -19,8 +19,8 @@ interface OpenRequestOptions {
 }
 
 /**
- * The request that is open at this hub, or a new one, whose key is kept before the hub hears of it: an agent that is killed at any moment
- * goes on with the same request.
+ * The open request at this hub, or a new one. Its key is stored before the hub receives it, so that an agent that
+ * crashes at any moment continues with the same request.
  */
 export async function openRequest(options: OpenRequestOptions): Promise<OwnRequest> {
   return keptRequest(await options.store.read(), options) ?? newRequest(options);
@@ -46,7 +46,7 @@ function keptRequest(
   const { keyPem, requestPem, ...kept } = parsed.data;
   if (kept.server !== server || kept.cluster !== identity.cluster || kept.agent !== identity.agent)
     return undefined;
-  // Its certificate is in use: a key serves one certificate.
+  // Its certificate is in use, and a key is used for only one certificate.
   return readCertificate(files['tls.crt'], keyPem) === undefined ? { keyPem, requestPem } : undefined;
 }
 

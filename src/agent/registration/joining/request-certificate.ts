@@ -18,26 +18,26 @@ import type { RegistrationSettings } from '../options/registration-settings.ts';
 import { newRequest, openRequest } from './open-request.ts';
 
 export interface CertificateOptions {
-  /** Of the hub. */
+  /** The client of the hub. */
   readonly api: KubeApi;
   readonly identity: AgentIdentity;
   readonly store: CredentialStore;
   readonly settings: RegistrationSettings;
-  /** Why there is none yet, for people: at each new reason. */
+  /** Called with each new reason why there is no certificate yet, for users. */
   readonly onProblem?: (problem: string) => void;
 }
 
-/** Somebody refused; the next request is a while after it. */
+/** The pause after a person refused a request. */
 const AFTER_REFUSAL = { initialMs: 10_000, maxMs: 600_000 };
-/** The hub does not answer, or answers with an error. */
+/** The pause after the hub did not answer, or answered with an error. */
 const AFTER_FAILURE = { initialMs: 1_000, maxMs: 30_000 };
-/** OCM's words, in a condition that people look for. */
+/** The text of OCM, in a condition that users look for. */
 const CROWDED = 'Stop creating csr since there are too many csr created already on hub';
 
 /**
- * Asks the hub for a client certificate, and waits until it is issued, however long that takes.
+ * Requests a client certificate from the hub, and waits without a time limit until it is issued.
  * Source: open-cluster-management.io/ocm `pkg/registration/register/csr/csr.go`.
- * @returns undefined when the signal aborts. Nothing is kept of the certificate yet
+ * @returns undefined when the signal aborts. The certificate is not stored yet.
  */
 export async function requestCertificate(
   options: CertificateOptions,
@@ -98,8 +98,7 @@ class Waiting {
         if (step.kind === 'wait')
           this.#tell('the certificate request waits for its approval', { request: step.name });
         if (step.kind === 'refused' || step.kind === 'issued') {
-          const why =
-            step.kind === 'refused' ? step.why : 'its certificate is not the one that was asked for';
+          const why = step.kind === 'refused' ? step.why : 'its certificate is not the requested one';
           this.#tell(`the certificate request was refused: ${why}`, { request: step.name });
           await sleep(clock, this.#refusals.nextMs(), signal);
           if (!signal.aborted) own = await newRequest(this.#place);
@@ -111,7 +110,7 @@ class Waiting {
         waitMs = this.#failures.nextMs();
         log.warn('certificate cannot be requested yet', { cluster: this.#options.identity.cluster, error });
       }
-      // After a create the store has what was created.
+      // After a create, the store contains the created request.
       const pause = waitMs === undefined ? undefined : clock.schedule(waitMs, () => wake.call());
       await wake.wait(signal);
       pause?.();

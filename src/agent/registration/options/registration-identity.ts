@@ -7,10 +7,10 @@ import {
 } from '../../../core/registration/agent-identity.ts';
 
 const CLUSTER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
-/** Longer ones, and those with a colon, would not be read back from a certificate. */
+/** A longer name, or one with a colon, could not be read back from a certificate. */
 const AGENT_ID = /^[A-Za-z0-9]([-._A-Za-z0-9]{0,61}[A-Za-z0-9])?$/;
 
-/** What is given, what is kept from before, or at last something by chance: in this order. */
+/** The sources of the names, in order of precedence: given, stored, random. */
 export interface IdentitySources {
   readonly clusterName: string | undefined;
   readonly agentId: string | undefined;
@@ -19,9 +19,9 @@ export interface IdentitySources {
 }
 
 /**
- * Who the agent is.
+ * The identity of the agent.
  * Source: open-cluster-management.io/ocm `pkg/registration/spoke/options.go` (getOrGenerateClusterAgentID).
- * @throws InputError for names that no hub takes
+ * @throws InputError for names that no hub accepts
  */
 export function registrationIdentity(sources: IdentitySources): AgentIdentity {
   const cluster = sources.clusterName || sources.keptClusterName?.trim() || randomUUID();
@@ -42,7 +42,7 @@ export function registrationIdentity(sources: IdentitySources): AgentIdentity {
       {
         code: 'agent.agent-id',
         subject: 'agent id',
-        hint: 'it becomes a part of the name in the certificate',
+        hint: 'it becomes part of the name in the certificate',
       },
     );
   return { cluster, agent };

@@ -6,7 +6,8 @@ import type { HealthProbe } from '../../../core/registration/agent/judge-health.
 const MAX_TEXT = 200;
 
 /**
- * Asks the API server of the managed cluster how it is: `/livez`, and `/healthz` where that does not exist or may not be read.
+ * Checks the API server of the managed cluster: `/livez`, or `/healthz` if the former does not exist or may not be
+ * read.
  * Source: open-cluster-management.io/ocm `pkg/registration/spoke/managedcluster/available_reconcile.go` (checkKubeAPIServerStatus).
  */
 export async function probeServer(server: ServerEndpoints): Promise<HealthProbe> {
@@ -21,7 +22,7 @@ export async function probeServer(server: ServerEndpoints): Promise<HealthProbe>
   }
 }
 
-/** `gitVersion` of the server; undefined when it does not say. */
+/** The `gitVersion` of the server; undefined if it does not report one. */
 export async function serverVersion(server: ServerEndpoints): Promise<string | undefined> {
   try {
     const { statusCode, text } = await server.probe('/version');

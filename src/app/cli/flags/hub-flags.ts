@@ -5,7 +5,7 @@ import type { CliIo } from '../../terminal/cli-io.ts';
 import { wrongOption } from './wrong-option.ts';
 import { onAbort } from '../../../runtime/on-abort.ts';
 
-/** Flags of every command that talks to a hub. */
+/** Flags of every command that connects to a hub. */
 export interface HubFlags {
   readonly kubeconfig?: string;
   readonly context?: string;
@@ -27,7 +27,7 @@ export function isHubRequested(flags: HubFlags & { readonly hub: boolean }): boo
 }
 
 export const EMBEDDED_HELP =
-  'the hub is an embedded one: Berth decides every placement on it, as with berth serve --embedded';
+  'the hub is an embedded hub: Berth decides all of its placements, as with berth serve --embedded';
 
 /**
  * Which placements on the hub Berth decides, as `berth serve` with the same flag.
@@ -43,7 +43,7 @@ export function decidedPlacements(
   return embedded ? 'all' : 'own';
 }
 
-/** Connects, runs, and frees the connection. The client is loaded only here: other commands start without it. */
+/** Connects, runs `use`, and closes the connection. The client is loaded only here, so that other commands start without it. */
 export async function withHub<T>(
   io: CliIo,
   flags: HubFlags,
@@ -52,7 +52,7 @@ export async function withHub<T>(
   return withServer(io, { file: flags.kubeconfig, context: flags.context }, use);
 }
 
-/** The same for any API server. @param source of its kubeconfig */
+/** Does the same for any API server. @param source of its kubeconfig */
 export async function withServer<T>(
   io: CliIo,
   source: KubeConfigSource,

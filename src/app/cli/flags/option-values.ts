@@ -9,14 +9,14 @@ export function oneOf<T extends string>(option: string, text: string, known: rea
   throw wrongValue(option, text, [known.slice(0, -1).join(', '), ...known.slice(-1)].join(' or '));
 }
 
-/** In milliseconds. */
+/** Returns milliseconds. */
 export function positiveDuration(option: string, text: string): number {
   const ms = parseGoDuration(text);
   if (ms !== undefined && ms > 0) return ms;
   throw wrongValue(option, text, 'a positive duration such as 10s, 5m or 1h30m');
 }
 
-/** In milliseconds. */
+/** Returns milliseconds. */
 export function durationOrNone(option: string, text: string): number {
   const ms = parseGoDuration(text);
   if (ms !== undefined && ms >= 0) return ms;

@@ -18,11 +18,11 @@ export interface PrometheusFlags extends ScoreFlags {
 export function addPrometheusFlags(command: Command): Command {
   return command
     .option('--prometheus-url <url>', 'URL of Prometheus, or of a compatible server; without /api/v1')
-    .option('--prometheus-token-file <file>', 'bearer token; read for each question')
-    .option('--cluster-label <label>', 'label of the series that names the cluster, for many clusters');
+    .option('--prometheus-token-file <file>', 'file with a bearer token; it is read for each query')
+    .option('--cluster-label <label>', 'for many clusters: label of the time series that names the cluster');
 }
 
-/** Keeps the scores of queries current until that ends. @throws InputError for a flag that cannot be used */
+/** Keeps the scores of queries up to date until the process is stopped. @throws InputError for an invalid flag */
 export async function provideFromPrometheus(
   io: CliIo,
   flags: PrometheusFlags,

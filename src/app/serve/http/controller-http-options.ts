@@ -23,9 +23,9 @@ export interface ControllerHttpOptions {
   readonly decider: { readonly queue: WorkQueue };
   readonly readiness: Readiness;
   readonly leadership: Leadership;
-  /** The commit that the object's source was last read at; '' without a source, and while it is not known. */
+  /** The commit at which the object's source was last read; '' without a source, or while it is unknown. */
   readonly commitOf: (object: Pick<KubeObject, 'metadata'>) => string;
-  /** Absent: Applications of Argo CD are not pulled. */
+  /** Absent: the pull model of Argo CD is off. */
   readonly pull?: Pick<PullController, 'figures'> | undefined;
   /** Absent: no ApplicationSet is served in waves. */
   readonly waves?: Pick<RunningWaves, 'servedTo' | 'held'> | undefined;

@@ -37,7 +37,7 @@ export async function serveHttp(parts: ControllerHttpOptions): Promise<Controlle
     clock: systemClock,
     onAnswer: reportAnswers(parts),
   });
-  // Secrets that cannot be read are reported now, not at the first delivery.
+  // Secrets that cannot be read are reported at the start, not at the first delivery.
   const webhooks = webhookRoute(parts);
   const loadRoutes = async () =>
     (await import('./controller-routes.ts')).controllerRoutes(parts, tokens, webhooks);
@@ -45,7 +45,7 @@ export async function serveHttp(parts: ControllerHttpOptions): Promise<Controlle
   const pair = http.tls === undefined ? undefined : new TlsPair(http.tls, log);
   const listener = await listenHttp({ ...http, tls: pair?.identity }, async (request, response) => {
     const path = (request.url ?? '/').split('?')[0] ?? '/';
-    // A prefix in Argo CD's baseUrl stays in the path.
+    // Argo CD keeps a path prefix of its baseUrl, so only the end of the path counts.
     if (path.endsWith(GETPARAMS_PATH)) return endpoint.handle(request, response);
     (await (routes ??= loadRoutes()))(request, response);
   });
@@ -62,7 +62,7 @@ export async function serveHttp(parts: ControllerHttpOptions): Promise<Controlle
 }
 
 function warnOfClearText({ host, tokenFile, webhookSecretFiles = {} }: ServeHttpOptions, log: Logger): void {
-  // GitLab and Azure DevOps send the secret itself, the other forges a signature.
+  // GitLab and Azure DevOps send the secret itself, the other forges send a signature.
   const webhooks = ['gitlab', 'azure-devops'].filter((provider) => provider in webhookSecretFiles);
   if (isLoopbackHost(host) || (tokenFile === undefined && webhooks.length === 0)) return;
   log.warn('bearer tokens and secrets of webhooks are sent unencrypted', {
@@ -73,7 +73,7 @@ function warnOfClearText({ host, tokenFile, webhookSecretFiles = {} }: ServeHttp
 
 type Tokens = Pick<BearerTokens, 'identify'>;
 
-/** Loaded only where there are tokens: the schema of the file is large. */
+/** Loaded only if there is a token file, because its schema is large. */
 async function openTokens(file: string | undefined, { options }: ControllerHttpOptions): Promise<Tokens> {
   if (file === undefined) return { identify: () => undefined };
   const { BearerTokens: Opened } = await import('../../../../plugin/tokens/bearer-tokens.ts');

@@ -62,7 +62,9 @@ function apiRoutes(parts: ControllerHttpOptions, tokens: Pick<BearerTokens, 'ide
   api.get('/status', (_request, response) => void response.json(controllerStatus(parts)));
   api.post('/reconcile', (_request, response) => {
     for (const loop of parts.loops) loop.reconcile();
-    response.status(202).json({ message: 'the sources are fetched, and the hub is compared with them, now' });
+    response
+      .status(202)
+      .json({ message: 'the controller now fetches its sources and compares the hub with them' });
   });
   return api;
 }
@@ -80,7 +82,7 @@ function requireScope(tokens: Pick<BearerTokens, 'identify'>, scope: TokenScope)
   };
 }
 
-/** Only names: the caller has shown no token. */
+/** Contains only names, because the caller has shown no token. */
 function readyText({ loops, leadership }: ControllerHttpOptions): string {
   const unread = loops.map((loop) => loop.status()).filter(({ content }) => content === undefined);
   return [

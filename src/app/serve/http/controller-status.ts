@@ -9,7 +9,7 @@ import type { PublishedPlacements } from '../../../core/publish/pages/published-
 import type { Readiness } from './readiness.ts';
 import type { ServeOptions } from '../../settings/serve-options.ts';
 
-/** What `berth status` shows. Plain JSON. */
+/** The answer that `berth status` shows. Plain JSON. */
 export interface ControllerStatus {
   readonly ready: boolean;
   readonly problem: string | undefined;
@@ -24,7 +24,7 @@ export interface ControllerStatus {
 
 export interface SourceReport {
   readonly name: string;
-  /** Followed without a git program. */
+  /** Whether the source is read without a git program. */
   readonly inProcess: boolean;
   readonly commit: string | undefined;
   readonly subject: string | undefined;

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { raw, type RequestHandler } from 'express';
 
 const MAX_BODY_BYTES = 5 * 1024 * 1024;
-/** A forge waits for ten seconds. */
+/** A forge waits ten seconds for an answer. */
 const ANSWER_MS = 4_000;
 const RETRY_AFTER_SECONDS = '10';
 /** Header of a forwarded delivery, which is not forwarded again. */
@@ -22,11 +22,11 @@ export function forwardToLeader(peers: readonly string[]): RequestHandler {
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
       for (const peer of isHandedOn ? [] : peers)
         if (await isTaken(`${peer.replace(/\/+$/, '')}${request.originalUrl}`, request.headers, body)) {
-          response.status(202).json({ message: 'handed to the controller that leads' });
+          response.status(202).json({ message: 'forwarded to the leader' });
           return;
         }
       response.status(503).set('retry-after', RETRY_AFTER_SECONDS);
-      response.json({ message: 'this controller stands by, and the one that leads cannot be reached' });
+      response.json({ message: 'this replica is a standby, and it cannot reach the leader' });
     };
     readBody(request, response, (error?: unknown) => {
       if (error !== undefined) next(error);

@@ -39,13 +39,13 @@ export class Readiness {
     this.#sources = sources;
   }
 
-  /** Resolves when readiness no longer waits for the sources. */
+  /** Resolves when readiness no longer depends on the sources. */
   async whenSourcesRead(signal: AbortSignal): Promise<void> {
     await this.#sources.whenOver(PATIENCE_MS, signal);
     this.#sourcesOver = true;
   }
 
-  /** Why not; undefined when ready. */
+  /** Why the process is not ready; undefined when it is ready. */
   problem(): string | undefined {
     const problem = this.#inventory.problem();
     if (problem !== undefined) return problem;

@@ -28,7 +28,7 @@ export interface RunningWaves {
   /** The waves that decide what an ApplicationSet gets. */
   servedTo(asked: WavesAsked): WaveReading;
   held(): readonly HeldPlacementWaves[];
-  /** What fails, or waits for something that may not come by itself, as text for users. */
+  /** What fails, or needs somebody to act, as text for users. */
   warnings(): readonly string[];
   close(): Promise<void>;
 }

@@ -23,7 +23,7 @@ export interface WaveWriterOptions {
   readonly onWaves?: ((event: WaveEvent) => void) | undefined;
 }
 
-/** Waves of one placement that are held now. */
+/** The waves of one placement that are held now. */
 export interface HeldPlacementWaves extends HeldWaves {
   readonly applicationSet: string;
   readonly placement: string;

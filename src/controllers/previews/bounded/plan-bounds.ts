@@ -18,7 +18,7 @@ export const DEFAULT_PLAN_BOUNDS: PlanBounds = {
 
 const MIB = 1024 * 1024;
 
-/** What the author of the pull request reads. */
+/** The error that the author of the pull request reads. */
 export function boundExceeded(bound: keyof PlanBounds, bounds: PlanBounds): InputError {
   const words: Record<keyof PlanBounds, string> = {
     timeMs: `takes longer than ${bounds.timeMs / 1_000} seconds`,

@@ -66,7 +66,7 @@ export function syncProblemOf(
   };
 }
 
-/** An object that was applied except for fields of others. */
+/** The problem of an object that was applied except for fields of other managers. */
 export function leftFieldsProblem(
   entry: Pick<SourceObject, 'object' | 'location'>,
   left: readonly LeftField[],

@@ -101,7 +101,7 @@ describe('berth accept', () => {
     await world.register('c1');
     const { code, stderr } = await accept('--clusters', 'c1', '--wait', '--timeout', '1');
     expect(code).toBe(1);
-    expect(stderr).toContain('no csr is approved yet for cluster c1');
+    expect(stderr).toContain('no CSR is approved yet for cluster c1');
     expect(await isAccepted('c1')).toBe(true);
   });
 

@@ -58,7 +58,7 @@ describe('the value of an option', () => {
     { args: ['agent'], want: '--hub-kubeconfig: is missing, expected the kubeconfig file of the hub' },
     {
       args: ['agent', '--clusters', 'a.yaml', '--cluster-name', 'a'],
-      want: '--clusters: already names clusters and hubs, expected it without',
+      want: '--clusters: already names clusters and hubs, so --cluster-name',
     },
     { args: ['serve'], want: '--repo: got neither, expected either --repo or --config' },
     {
@@ -74,7 +74,7 @@ describe('the value of an option', () => {
       args: ['create', 'work', 'web', '-f', 'x'],
       want: '--clusters, --placement: expected exactly one of the two',
     },
-    { args: ['validate', '.', '--source', 'a'], want: '--source: got it alone, expected --config' },
+    { args: ['validate', '.', '--source', 'a'], want: '--source: needs --config' },
     {
       args: ['release', 'a/b', '--token', 'xyz'],
       want: '--token: got "xyz", expected 12 hexadecimal digits',

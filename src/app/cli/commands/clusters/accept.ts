@@ -20,11 +20,11 @@ interface AcceptFlags extends HubFlags {
 }
 
 const HELP = `
-Exit codes: 0 accepted, 1 error: nothing was written, or a cluster has no certificate request that is approved.
+Exit codes: 0 accepted, 1 error: nothing was written, or a cluster has no approved certificate request.
 
 Examples:
   berth accept --clusters cluster1
-  berth accept --clusters cluster1,cluster2 --wait          # also before their agents ask
+  berth accept --clusters cluster1,cluster2 --wait          # may start before their agents ask
   berth accept --clusters cluster1 --requesters system:open-cluster-management:cluster1:x7k2p
 
 Approved are requests of the agent of the cluster that a bootstrap user made. Where several agents ask for one
@@ -37,11 +37,11 @@ export const acceptCommand: CliCommand = {
   register(program, run) {
     const command = program
       .command('accept')
-      .description('let clusters join: approve the certificates of their agents, and accept them')
+      .description('let clusters join: accept them, and approve the certificate requests of their agents')
       .option('-c, --clusters <names>', 'managed clusters, separated by commas')
       .addOption(new Option('--cluster <names>', 'the same').hideHelp())
-      .option('--requesters <users>', 'approve only requests for these users of agents')
-      .option('--skip-approve-check', 'approve requests of users that are no bootstrap users, too', false)
+      .option('--requesters <users>', 'approve only requests of these agent users')
+      .option('--skip-approve-check', 'also approve requests of users that are not bootstrap users', false)
       .option('--wait', 'wait for the clusters and their requests', false)
       .option('--timeout <duration>', 'how long --wait waits: a duration, or seconds', '5m')
       .option('--dry-run', 'print what would be done, and change nothing', false);
@@ -60,7 +60,7 @@ async function accept(io: CliIo, flags: AcceptFlags): Promise<ExitCode> {
   const { systemClock } = await import('../../../../adapters/clock/system-clock.ts');
   const { readCluster } = await import('../../../../controllers/registration/accept-cluster.ts');
   await withHub(io, flags, async (hub) => {
-    // One that is missing is an error before anything is approved.
+    // A missing cluster is an error before anything is approved.
     if (!flags.wait) for (const cluster of clusters) await readCluster(hub, cluster);
     const deadlineMs = systemClock.now() + timeoutMs;
     for (const cluster of clusters) await acceptOne(io, hub, cluster, { ...flags, deadlineMs });
@@ -95,7 +95,7 @@ async function acceptOne(
       lines.forEach(tell);
       if (hasCertificate) break;
       if (!mayWait)
-        throw new InputError(`no csr is approved yet for cluster ${cluster}`, {
+        throw new InputError(`no CSR is approved yet for cluster ${cluster}`, {
           code: 'accept.no-request',
           subject: `ManagedCluster ${cluster}`,
           hint: 'its agent has not asked yet, or the lines above say why nothing is approved; --wait waits',

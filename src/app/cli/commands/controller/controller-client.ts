@@ -15,7 +15,7 @@ export function addControllerFlags(command: Command): Command {
     .option('--server <url>', 'address of the controller (its --listen)', 'http://127.0.0.1:8080')
     .requiredOption(
       '--token-file <file>',
-      'the controller’s --token-file: its first token with the scope api is sent',
+      'the controller’s --token-file; the command sends its first token with the scope api',
     );
 }
 
@@ -59,7 +59,7 @@ function isInTheClear(server: string): boolean {
   return protocol === 'http:' && !isLoopbackHost(hostname);
 }
 
-/** @throws InputError when the file cannot be read, or holds only hashes */
+/** @throws InputError when the file cannot be read, or contains only hashes */
 async function readToken(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw new InputError(`cannot be read: ${errorText(cause)}`, { code: 'cli.token', subject: file, cause });
@@ -72,7 +72,7 @@ async function readToken(file: string): Promise<string> {
     ({ token, grant }) => token !== undefined && grant.scopes.has('api'),
   );
   if (found?.token !== undefined) return found.token;
-  throw new InputError('holds no token itself with the scope api, only hashes or other scopes', {
+  throw new InputError('contains no token with the scope api, only hashes or other scopes', {
     code: 'cli.token',
     subject: file,
     hint: 'give a file with the token in its first line',

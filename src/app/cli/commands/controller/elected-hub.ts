@@ -17,7 +17,7 @@ export interface HubConnection {
   readonly close: () => Promise<void> | void;
 }
 
-/** The hub of a long-running command; where processes are elected, its writes are guarded by the lease. */
+/** Connects a long-running command to the hub. With leader election, the lease guards its writes. */
 export async function connectHub(
   io: CliIo,
   flags: HubFlags,

@@ -44,10 +44,10 @@ export function sourcesOfFlags(
 /** The flags that `conflictRules` reads. */
 export function addConflictFlags(command: Command): Command {
   return command
-    .option('--force', 'take objects of other sources, and fields that other managers own', false)
+    .option('--force', 'take over objects of other sources, and fields that other managers own', false)
     .option(
       '--on-conflict <mode>',
-      'fields that other managers own: report leaves and names them, take takes them (default: report, with --force take)',
+      'how to handle fields that other managers own: report them or take them over (default: report; take with --force)',
     );
 }
 
@@ -63,7 +63,7 @@ export function conflictRules({
   return { force, onConflict: oneOf('--on-conflict', onConflict, ['report', 'take'] as const) };
 }
 
-/** A path is meant from where the command runs; `host:path` and `scheme://` are not paths. */
+/** A path is relative to the folder in which the command runs. `host:path` and `scheme://` are not paths. */
 function absoluteUrl(url: string, cwd: string): string {
   return /^(\.\.?(\/|$)|[^:/@]+(\/|$))/.test(url) && !url.includes('://') ? resolve(cwd, url) : url;
 }

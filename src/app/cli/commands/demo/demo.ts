@@ -14,9 +14,9 @@ const EXAMPLES = `
 Exit codes: 0 every step succeeded, 1 a step failed.
 
 Examples:
-  berth demo                      # run all steps, then stay up; Ctrl-C ends it and removes .berth/demo
+  berth demo                      # run all steps and stay up; Ctrl-C stops it and removes .berth/demo
   berth demo --once               # run all steps and exit: 0 when every step succeeded
-  berth demo --data /tmp/fleet    # keep everything there; a second start continues
+  berth demo --data /tmp/fleet    # keep the data in this folder; a second start continues
 `;
 
 export const demoCommand: CliCommand = {
@@ -25,7 +25,7 @@ export const demoCommand: CliCommand = {
       .command('demo')
       .description('run all of Berth on this machine: hub, clusters, agents, Git repository, controller')
       .option('--once', 'exit after the last step', false)
-      .option('--data <dir>', 'keep the data there (default: .berth/demo, removed at the end)')
+      .option('--data <dir>', 'keep the data in this folder (default: .berth/demo, removed at the end)')
       .addHelpText('after', EXAMPLES)
       .action(
         run(async (io, flags: DemoFlags) => {

@@ -11,7 +11,7 @@ import { wrongOption } from '../../flags/wrong-option.ts';
 export interface DeletionFlags extends HistoryFlags {
   readonly output: OutputFormat;
   readonly limit: number;
-  /** `namespace/name`, of any kind; undefined: all. */
+  /** `namespace/name` of an object of any kind; undefined: all objects. */
   readonly name: string | undefined;
 }
 

@@ -9,7 +9,7 @@ import { wrongValue } from '../../flags/wrong-option.ts';
  */
 const MEMBER_LIMIT = 1000;
 
-/** `HOST:PORT`, `:PORT` or `[::1]:PORT`. @throws InputError */
+/** Parses `HOST:PORT`, `:PORT` or `[::1]:PORT`. @throws InputError */
 export function parseListen(text: string): { readonly host: string; readonly port: number } {
   const match = /^(\[[0-9a-fA-F:]+\]|[^:[\]]*):(\d{1,5})$/.exec(text);
   const port = Number(match?.[2]);
@@ -19,7 +19,7 @@ export function parseListen(text: string): { readonly host: string; readonly por
   return { host: host === '' ? '127.0.0.1' : host, port };
 }
 
-/** A number makes `cluster1` … `clusterN`; otherwise names with commas. @throws InputError */
+/** A number means `cluster1` … `clusterN`; any other text is a list of names, separated by commas. @throws InputError */
 export function parseMembers(text: string): readonly string[] {
   if (/^\d+$/.test(text)) {
     const count = Number(text);
@@ -33,7 +33,7 @@ export function parseMembers(text: string): readonly string[] {
   return names;
 }
 
-/** How many connections may be open. @throws InputError */
+/** Parses the limit of open connections. @throws InputError */
 export function parseConnections(flag: string, text: string): number {
   return wholeNumber(flag, text, 1, 9_999_999);
 }
@@ -51,29 +51,26 @@ export interface GivenFileFlags {
 export function givenFileOptions(run: Command): Command {
   const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
   return run
-    .option(
-      '--client-ca-file <file>',
-      'authorities (PEM) whose client certificates are good on the hub as well',
-    )
+    .option('--client-ca-file <file>', 'authorities (PEM) whose client certificates the hub also accepts')
     .option(
       '--tls-cert-file <file>',
-      'certificate (PEM, chain included) to serve with, instead of one of its own',
+      'serving certificate (PEM, with its chain), instead of one that the hub creates',
     )
     .option('--tls-private-key-file <file>', 'key (PEM) of --tls-cert-file')
     .option(
       '--service-account-key-file <file>',
-      'key (PEM) by which others sign ServiceAccount tokens; may be repeated',
+      'key (PEM) with which others sign ServiceAccount tokens; may be repeated',
       collect,
       [],
     )
     .option('--service-account-issuer <issuer>', 'issuer that such tokens name; may be repeated', collect, [])
     .option(
       '--token-auth-file <file>',
-      'static tokens (CSV: token,user,uid,"group1,group2"), read at the start',
+      'static tokens (CSV: token,user,uid,"group1,group2"), read when the hub starts',
     );
 }
 
-/** @throws InputError when one of the two serving files is missing */
+/** @throws InputError when only one of the two serving files is given */
 export function givenFiles(flags: GivenFileFlags): GivenFiles {
   const { tlsCertFile: certificate, tlsPrivateKeyFile: key } = flags;
   if (certificate === undefined && key !== undefined)

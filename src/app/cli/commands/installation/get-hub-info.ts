@@ -55,7 +55,7 @@ async function getHubInfo(
     ['Nodes', String(info.nodes)],
     ['Controllers', info.controllers],
     ['Clusters can join', canJoin ? 'yes' : 'no: berth init has not been run'],
-    ['Kinds that are missing', missingKinds.length === 0 ? 'none' : missingKinds.join(', ')],
+    ['Missing kinds', missingKinds.length === 0 ? 'none' : missingKinds.join(', ')],
     [
       'Clusters',
       `${String(clusters.all)}, accepted ${String(clusters.accepted)}, joined ${String(clusters.joined)}, available ${String(clusters.available)}`,
@@ -69,7 +69,7 @@ interface HubInfo {
   readonly server: string;
   readonly version: string;
   readonly nodes: number;
-  /** For people. */
+  /** For display. */
   readonly controllers: string;
   /** Whether the bootstrap service account exists. */
   readonly canJoin: boolean;

@@ -19,7 +19,7 @@ export async function agentDefinitions(api: KubeApi): Promise<readonly KubeObjec
   return KINDS.filter((_kind, index) => isServed[index] === false).map(definitionOf);
 }
 
-/** The definitions of those kinds of which the cluster has no object. */
+/** The definitions of those kinds without an object on the cluster. */
 export async function unusedDefinitions(api: KubeApi): Promise<readonly KubeObject[]> {
   const isUnused = await Promise.all(
     KINDS.map(async (kind) => (await serves(api, kind)) && (await api.list(kind)).items.length === 0),

@@ -33,11 +33,14 @@ export function addInstallFlags(command: Command, waitsFor: string): Command {
     .option('--output-file <file>', 'also write the objects to a file; it holds secrets')
     .option(
       '--bundle-version <version>',
-      'version of the image: default (of this program), latest, or X.Y.Z',
+      'version of the image: default (that of this program), latest, or X.Y.Z',
       'default',
     )
-    .option('--image-registry <registry>', 'where the image is: REGISTRY/berth')
-    .option('--no-start', 'where no pod can run: print the command, and do not start it in the background');
+    .option('--image-registry <registry>', 'registry of the image, as REGISTRY/berth')
+    .option(
+      '--no-start',
+      'if the cluster cannot run pods: print the command, and do not start it in the background',
+    );
 }
 
 /** @throws InputError for an invalid version */
@@ -50,7 +53,7 @@ export async function imageOf({ bundleVersion, imageRegistry }: InstallFlags): P
   throw wrongValue('--bundle-version', bundleVersion, 'default, latest or a version such as 0.1.0');
 }
 
-/** An image has no meaning where no pod runs. @throws InputError when a flag names one */
+/** An image makes no sense on a cluster without nodes. @throws InputError when a flag names one */
 export function refuseImage({ bundleVersion, imageRegistry }: InstallFlags, cluster: string): void {
   const flag =
     imageRegistry !== undefined
@@ -60,7 +63,7 @@ export function refuseImage({ bundleVersion, imageRegistry }: InstallFlags, clus
         : '--bundle-version';
   if (flag !== undefined)
     throw new InputError(
-      `has no meaning here: ${cluster} has no nodes, and this program itself is what runs`,
+      `has no effect here: ${cluster} has no nodes, so this program runs instead of an image`,
       {
         code: 'cli.option',
         subject: flag,
@@ -68,7 +71,7 @@ export function refuseImage({ bundleVersion, imageRegistry }: InstallFlags, clus
     );
 }
 
-/** In milliseconds. A bare number is seconds. */
+/** Returns milliseconds. A number without a unit is in seconds. */
 export function timeoutOf({ timeout }: Pick<InstallFlags, 'timeout'>): number {
   return durationOrSeconds('--timeout', timeout);
 }
@@ -97,7 +100,7 @@ export async function showObjects(
   return !dryRun;
 }
 
-/** Objects of a text that was rendered for people. */
+/** Parses the objects in a rendered YAML text. */
 export async function objectsIn(text: string): Promise<readonly KubeObject[]> {
   const { loadAll } = await import('js-yaml');
   return loadAll(text) as readonly KubeObject[];

@@ -26,7 +26,7 @@ export interface GetDefinition<Flags extends GetFlags> {
   /** The argument of `berth get`, such as `works`. */
   readonly plural: string;
   readonly aliases: readonly string[];
-  /** `ManifestWork`: how an error names it. */
+  /** The name in errors: `ManifestWork`. */
   readonly kind: string;
   readonly description: string;
   /** Lines of the help, without `berth get`. */
@@ -35,7 +35,7 @@ export interface GetDefinition<Flags extends GetFlags> {
   readonly read: (hub: KubeApi, flags: Flags) => Promise<ReadObjects>;
 }
 
-/** A `berth get` command: a table for people, or the objects as the hub has them. */
+/** A `berth get` command. It prints a table, or the objects as the hub has them. */
 export function getCommand<Flags extends GetFlags>(definition: GetDefinition<Flags>): CliCommand {
   const { plural, aliases, description, examples, addOptions = (command) => command } = definition;
   return {

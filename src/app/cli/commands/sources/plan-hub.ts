@@ -27,7 +27,7 @@ export async function readHubPart(hubApi: KubeApi, reading: HubReading): Promise
   };
 }
 
-/** The same from an inventory, which is planned on at the time when it was written. */
+/** The same parts from an inventory. The plan is made for the time at which the inventory was written. */
 export async function inventoryPart(
   { inventory, isVerified }: OpenedInventory,
   reading: HubReading & { readonly nowMs: number; readonly engine: string },

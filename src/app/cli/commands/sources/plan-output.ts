@@ -8,7 +8,7 @@ import { type OutputFormat, renderDocument } from '../../../terminal/output-form
 import { wrongValue } from '../../flags/wrong-option.ts';
 import { writePainted } from '../../../terminal/terminal-output.ts';
 
-/** `text` and `table` are the same. */
+/** `text` and `table` mean the same format. */
 export type PlanFormat = OutputFormat | 'text' | 'markdown' | 'html' | 'junit' | 'sarif';
 
 /** Machine-readable formats also contain the problems of the head. */
@@ -24,14 +24,14 @@ export async function writePlan(
 
 const REPORT_FORMATS: readonly PlanFormat[] = ['text', 'markdown', 'html', 'junit', 'sarif', 'json', 'yaml'];
 
-/** The same plan in another format, for a file. */
+/** A report of the same plan in another format, written to a file. */
 export interface PlanReport {
   readonly format: PlanFormat;
   /** The path as given. */
   readonly file: string;
 }
 
-/** @param given `FORMAT=FILE` each. @throws InputError for another text */
+/** @param given texts of the form `FORMAT=FILE`. @throws InputError for any other text */
 export function planReports(given: readonly string[]): readonly PlanReport[] {
   return given.map((text) => {
     const at = text.indexOf('=');
@@ -92,7 +92,7 @@ async function documentOf(plan: Plan, problems: readonly Problem[], format: Plan
     }
     case 'json':
     case 'yaml': {
-      // The fleet is for maps, and has every cluster.
+      // The fleet is only for maps, and lists every cluster.
       const { fleet: _, ...shown } = plan;
       return renderDocument({ ...shown, problems }, format);
     }

@@ -78,12 +78,15 @@ async function fetchOthers(
 type PlannedAs = Pick<SourceSettings, 'name' | 'removalBudget' | 'deletionWindow' | 'allowEmpty' | 'sync'> &
   Pick<SourceDeclaration, 'kinds'>;
 
-/** A source of a settings file that lists no kinds applies none beside the usual ones; another tool that applies it decides itself. */
+/**
+ * A source in a settings file without `kinds` applies only the default kinds. If another tool applies the source, that
+ * tool decides.
+ */
 function withKinds(source: SourceSettings): SourceSettings {
   return { ...source, kinds: source.sync === 'observe' ? ['*'] : (source.kinds ?? []) };
 }
 
-/** Without a settings file there is one source, as in `berth serve --repo`. */
+/** Without a settings file there is one source, as for `berth serve --repo`. */
 const ONLY_SOURCE: PlannedAs = { name: 'fleet' };
 
 function plannedAs(

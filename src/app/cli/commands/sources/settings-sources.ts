@@ -25,7 +25,7 @@ export function checkSettingsFlags({ config, source, path }: SettingsFlags): voi
       'cannot be used with --config, expected one of them: in the settings file each source has its paths',
     );
   if (config === undefined && source.length > 0)
-    throw wrongOption('--source', 'got it alone, expected --config with it: the settings file of the source');
+    throw wrongOption('--source', 'needs --config, the settings file with the source');
 }
 
 export function addSettingsFlags(command: Command): Command {
@@ -35,7 +35,7 @@ export function addSettingsFlags(command: Command): Command {
     .option('--data <dir>', 'directory in which fetched sources are kept for the next time (default: none)');
 }
 
-/** A repeatable option. */
+/** Collects the values of a repeatable option. */
 export function collectValues(value: string, before: readonly string[]): readonly string[] {
   return [...before, value];
 }
@@ -55,7 +55,7 @@ export async function withFetchContext<T>(
     flags.data === undefined ? await mkdtemp(join(tmpdir(), 'berth-sources-')) : resolve(io.cwd, flags.data);
   const run = (api: KubeApi | undefined): Promise<T> =>
     use({ api, dataDir, nowMs: () => Date.now(), ambient: io.env, signal: io.signal });
-  // Those of commit statuses are not needed: nothing is reported.
+  // Secrets for commit statuses are not needed, because nothing is reported.
   const needsHub = secretsOf(sources.map((source) => ({ ...source, commitStatus: undefined }))).length > 0;
   try {
     return await (needsHub ? withHub(io, flags, run) : run(undefined));

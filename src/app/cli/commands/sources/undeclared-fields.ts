@@ -27,7 +27,10 @@ export function withFieldErrors(problems: readonly Problem[]): readonly Problem[
   );
 }
 
-/** Fields that Kubernetes' kinds, and those that a CustomResourceDefinition among the objects defines, do not have. */
+/**
+ * Finds fields that the kind does not have, for Kubernetes' kinds and those that a CustomResourceDefinition among the
+ * objects defines.
+ */
 export function checkUndeclaredFields(objects: readonly SourceObject[]): readonly SourceFinding[] {
   const schemaOf = schemasOf(objects);
   return objects.flatMap((source) => {
@@ -42,7 +45,7 @@ type Kinded = Pick<SourceObject['object'], 'apiVersion' | 'kind'>;
 function schemasOf(objects: readonly SourceObject[]): (object: Kinded) => Schema | undefined {
   const definitions = createScheme()
     .definitions()
-    // Their fields were checked when the files were read.
+    // The fields of OCM's kinds were checked when the files were read.
     .filter(({ group }) => !Object.hasOwn(OCM_GROUPS, group));
   const own = objects
     .filter(({ object }) => object.kind === 'CustomResourceDefinition')

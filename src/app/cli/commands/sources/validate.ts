@@ -25,20 +25,17 @@ export const validateCommand: CliCommand = {
     const command = program
       .command('validate')
       .description('check manifests (syntax, fields, references) and the settings file')
-      .argument(
-        '[folder]',
-        'folder of manifests, or one file; without it the sources of --config are fetched',
-      )
+      .argument('[folder]', 'folder of manifests, or one file (default: fetch the sources of --config)')
       .option(
         '--path <glob>',
-        'only what matches, `!` in front leaves out; may be repeated',
+        'check only files that match; `!` in front excludes; may be repeated',
         collectValues,
         [],
       )
       .option('--strict', 'warnings count as errors', false)
       .option(
         '--expect-kind <group/kind>',
-        'a kind that the hub serves though nothing here defines it; may be repeated',
+        'a kind that the hub serves although no manifest defines it; may be repeated',
         collectValues,
         [],
       )
@@ -116,7 +113,7 @@ async function sourceOf(
   const chosen = selectSources(await readSettings(path.resolve(io.cwd, config)), source, 'only');
   const [only, second] = chosen;
   if (second !== undefined)
-    throw wrongOption('--source', 'got several, expected one: a folder is checked as one source');
+    throw wrongOption('--source', 'can be given only once with a folder, which is checked as one source');
   return { paths: only?.paths ?? [], kinds: only?.sync === 'observe' ? ['*'] : (only?.kinds ?? []) };
 }
 

@@ -171,7 +171,7 @@ describe('berth plan and berth validate with a settings file', () => {
     {
       name: 'a source without settings',
       args: ['--source', 'apps'],
-      says: /--source: got it alone, expected --config/,
+      says: /--source: needs --config/,
     },
     {
       name: 'globs beside the settings',

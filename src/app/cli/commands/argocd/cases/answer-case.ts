@@ -11,14 +11,14 @@ import { TemplateError } from '../../../../../render/template/template-error.ts'
 import { StringMap, type TemplateValue } from '../../../../../render/template/values.ts';
 import { type RecordedCase, recordedWorld } from './recorded-world.ts';
 
-/** A line of recorded single renderings. */
+/** A line that records the rendering of a single template. */
 interface FunctionCase {
   readonly id: string;
   readonly engine: 'go' | 'fasttemplate';
   readonly template: string;
   readonly params?: Readonly<Record<string, TemplateValue>>;
   readonly options?: readonly string[];
-  /** Parameters that are Go maps of strings: names, with dots where they are nested. */
+  /** Names of the parameters that are Go maps of strings, with dots if they are nested. */
   readonly stringMaps?: readonly string[];
 }
 
@@ -36,7 +36,7 @@ export type CaseAnswer =
   | { readonly id: string; readonly output: string }
   | { readonly id: string; readonly error: string };
 
-/** The reason of a case that Berth does not render. */
+/** The reason for a case that Berth does not render. */
 export const NOT_RENDERED = 'NotRendered';
 
 /**

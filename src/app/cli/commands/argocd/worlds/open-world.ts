@@ -41,9 +41,7 @@ async function readRepository(io: CliIo, folder: string): Promise<Snapshot> {
   );
   const errors = problems.filter(({ severity }) => severity === 'error');
   if (errors.length > 0)
-    io.stderr.write(
-      `${renderProblems(errors, false)}${countProblems(errors)}: the objects concerned are left out\n`,
-    );
+    io.stderr.write(`${renderProblems(errors, false)}${countProblems(errors)}: these objects are left out\n`);
   return withRecordedResults(snapshot, scheduleAll(snapshot));
 }
 
