@@ -17,7 +17,7 @@ export interface PluginAnswer {
   readonly status: number;
   /** Number of clusters in the answer. */
   readonly items: number;
-  /** Name of the token, '' without a valid one. */
+  /** The name of the token; '' without a valid one. */
   readonly token: string;
   readonly tookMs: number;
 }
@@ -30,12 +30,12 @@ export interface EndpointOptions {
   readonly onAnswer?: (answer: PluginAnswer) => void;
 }
 
-/** What is known of who asks, also when the request is refused. */
+/** The caller as far as known, also for refused requests. */
 type Asker = Pick<PluginAnswer, 'applicationSet' | 'token'>;
 
 /**
- * The HTTP side of Argo CD's ApplicationSet plugin generator: who asks, what is asked, and the bytes of the answer. What the answer is
- * and when there is none, `answer/answer-request.ts` says.
+ * The HTTP endpoint of Argo CD's ApplicationSet plugin generator: authenticates and parses
+ * requests, and writes responses. `answer/answer-request.ts` computes the answers.
  */
 export class GetparamsEndpoint {
   readonly #options: EndpointOptions;
@@ -56,7 +56,7 @@ export class GetparamsEndpoint {
       'content-length': answer.body.length,
       'cache-control': 'no-store',
       ...(answer.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
-      // What is left of a refused body is not read: the connection ends with the answer.
+      // The rest of a refused body is not read: the connection is closed after the response.
       ...(request.complete ? {} : { connection: 'close' }),
     });
     response.end(answer.body);
@@ -95,12 +95,12 @@ function refuseIdentity(identity: 'placeholder' | undefined): Answer {
   return refuse(
     401,
     identity === 'placeholder'
-      ? 'the bearer token is the placeholder of the shipped manifest, which is never accepted: make one with openssl rand -hex 32'
+      ? 'the bearer token is the placeholder of the shipped manifest, which is never accepted: create one with openssl rand -hex 32'
       : 'the bearer token is not accepted: compare the Secret in the plugin ConfigMap of Argo CD with the token file of berth serve',
   );
 }
 
-/** The path of Argo CD's baseUrl. */
+/** The path of the baseUrl in Argo CD. */
 function pathBefore(url: string): string {
   const [path = ''] = url.split('?');
   return path.slice(0, -GETPARAMS_PATH.length);
@@ -110,11 +110,11 @@ function onlyName(names: TokenGrant['namespaces']): string | undefined {
   return names !== 'any' && names.size === 1 ? [...names][0] : undefined;
 }
 
-/** Undefined when the body is too large; the rest of it is then not read. */
+/** Undefined if the body is too large. The rest of it is then not read. */
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
-  // A loop that is left would otherwise destroy the connection before the answer is sent.
+  // Without this, leaving the loop would destroy the connection before the response is sent.
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     sizeBytes += chunk.length;
     if (sizeBytes > MAX_BODY_BYTES) return undefined;

@@ -2,7 +2,7 @@ import type { WaveReading } from '../../src/core/argocd/waves/served-waves.ts';
 import { type Answer, answerRequest, answerWaves, type Question } from './answer-request.ts';
 import type { PluginPlacement, PluginSource } from './plugin-source.ts';
 
-/** What an answer was made from. */
+/** The inputs of a cached answer. */
 interface KeptAnswer {
   readonly answer: Answer;
   readonly placement: PluginPlacement;
@@ -10,16 +10,17 @@ interface KeptAnswer {
   readonly revision: number;
 }
 
-/** Enough for 64 answers of 1,000 clusters. */
+/** Enough for 64 answers with 1,000 clusters each. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * Keeps the bytes of answers: Argo CD asks the same question at every reconcile of an ApplicationSet. An answer is given again only
- * while everything that it was made from is the same. Refusals are not kept.
+ * Caches the bytes of answers, because Argo CD sends the same request at every reconcile of an
+ * ApplicationSet. A cached answer is used only while all of its inputs are the same. Refusals are
+ * not cached.
  */
 export class AnswerCache {
   readonly #source: PluginSource;
-  /** The one that was used last is last. */
+  /** The most recently used answer is last. */
   readonly #kept = new Map<string, KeptAnswer>();
   #bytes = 0;
 
@@ -65,7 +66,7 @@ export class AnswerCache {
   }
 }
 
-/** Who asks counts only by what it may read, and by its waves. */
+/** The key contains what the caller may read, and its waves, but not its identity. */
 function keyOf({ request: { applicationSet, ...rest }, bindings }: Question): string {
   const asked = rest.waves === undefined ? rest : { ...rest, applicationSet };
   const bound = bindings.map(({ namespaces, clusterSets }) => [namespaces, clusterSets]);

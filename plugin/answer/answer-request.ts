@@ -4,7 +4,7 @@ import type { PluginRequest } from './plugin-request.ts';
 import type { PluginPlacement, PluginSource } from './plugin-source.ts';
 import { type PlacementInWaves, renderParameters } from './render-parameters.ts';
 
-/** An answer of HTTP. `items`: number of clusters in it. */
+/** An HTTP response. `items`: its number of clusters. */
 export interface Answer {
   readonly status: number;
   /** JSON. */
@@ -12,7 +12,7 @@ export interface Answer {
   readonly items: number;
 }
 
-/** A binding, and what it is called in a refusal: `token argocd-a`. */
+/** A binding, with its name in error messages: `token argocd-a`. */
 export interface NamedBinding extends Binding {
   readonly who: string;
 }
@@ -23,15 +23,16 @@ export interface Question {
   readonly bindings: readonly NamedBinding[];
 }
 
-/** The body becomes the message in the ApplicationSet's condition. */
+/** The body becomes the message in the condition of the ApplicationSet. */
 export function refuse(status: number, message: string): Answer {
   return { status, body: Buffer.from(JSON.stringify({ message })), items: 0 };
 }
 
 /**
- * Answers from what is published. Argo CD takes any success with a body that it does not understand as "no clusters", and deletes
- * every Application; it keeps them on any error. So everything that is not certainly right is an error. The order of the checks
- * matters: a token that may not read a placement does not learn whether it exists.
+ * Answers a request from the published decisions. Argo CD treats a successful response that it does
+ * not understand as "no clusters" and deletes every Application; it keeps them on an error. So
+ * everything that is uncertain is an error. The order of the checks matters: a token that may not
+ * read a placement must not learn whether it exists.
  */
 export function answerRequest({ request, bindings }: Question, source: PluginSource): Answer {
   const { placement: name } = request;
@@ -41,16 +42,16 @@ export function answerRequest({ request, bindings }: Question, source: PluginSou
   if (problem !== undefined) return refuse(503, `Berth cannot answer yet: ${problem}`);
   const placement = source.placement(name);
   if (placement === undefined)
-    return refuse(404, `nothing is published for placement ${name}: kubectl describe placement says why`);
+    return refuse(404, `nothing is published for placement ${name}: kubectl describe placement shows why`);
   if (request.requireCommit && placement.commit === '')
     return refuse(
       503,
-      `the commit of placement ${name} is not known: it has no source, or that was not read yet`,
+      `the commit of placement ${name} is unknown: it has no source, or its source has not been read yet`,
     );
   return refuseSets(name, placement, { bindings, source }) ?? answerInWaves(request, placement, source);
 }
 
-/** Undefined: the request asks for no waves. */
+/** Undefined if the request does not use waves. */
 export function answerWaves(
   { waves: rule, ...request }: PluginRequest,
   source: PluginSource,
@@ -58,7 +59,7 @@ export function answerWaves(
   return rule === undefined ? undefined : source.waves({ ...request, rule });
 }
 
-/** Without a record of what was served before, an answer could leave out a cluster that has an Application. */
+/** Without a record of the served waves, an answer could omit a cluster that has an Application. */
 function answerInWaves(request: PluginRequest, placement: PluginPlacement, source: PluginSource): Answer {
   const waves = answerWaves(request, source);
   if (waves === undefined) return renderAnswer(request, placement, source);
@@ -74,8 +75,9 @@ function refuseNamespace(placement: string, bindings: readonly NamedBinding[]): 
 }
 
 /**
- * An answer without the clusters outside would be a decision that nobody made, and Argo CD would delete their Applications: a
- * placement is answered whole or not at all. All groups count, so that none of them can be asked for by itself.
+ * If an answer omitted clusters that the token may not read, Argo CD would delete their
+ * Applications. So a placement is answered completely or not at all. All groups are checked, so
+ * that no group can be requested by itself.
  */
 function refuseSets(
   name: string,
@@ -98,11 +100,11 @@ function refuseSets(
 
 function renderAnswer(request: PluginRequest, placement: PlacementInWaves, source: PluginSource): Answer {
   const parameters = renderParameters(request, placement, source);
-  // An empty list is for a placement that selects nothing, never for one whose clusters wait.
+  // An empty list is only for a placement that selects nothing, never for one whose clusters wait.
   if (parameters.length === 0 && selectsAny(request, placement))
     return refuse(
       503,
-      `no cluster of placement ${request.placement} is served yet: all of them wait for their wave`,
+      `no cluster of placement ${request.placement} is served yet: all of them wait for their waves`,
     );
   const onEmpty = request.onEmpty ?? (placement.emptyAllowed ? 'allow' : 'error');
   if (parameters.length === 0 && onEmpty !== 'allow') {

@@ -4,7 +4,7 @@ import type { AddOnScore } from './plugin-source.ts';
 /** Key to value. */
 export type Facts = ReadonlyMap<string, string>;
 
-/** What is known of a cluster, as text: the maps of an item, and single values. */
+/** Facts about a cluster as text: the maps of an item, and single values. */
 export interface ClusterFacts {
   readonly server: string;
   readonly version: string;
@@ -12,21 +12,23 @@ export interface ClusterFacts {
   readonly maps: Readonly<Record<FactMap, Facts>>;
   /** First key: name of the AddOnPlacementScore; second key: name of the score. */
   readonly scores: ReadonlyMap<string, Facts>;
-  /** The keys of its maps and scores: the same text for the same keys. */
+  /** The keys of its maps and scores as text. The same keys give the same text. */
   readonly shape: string;
 }
 
-/** The maps of an item that hold text for each key. */
+/** The facts that are maps of strings. */
 export const FACT_MAPS = ['labels', 'claims', 'taints', 'allocatable', 'capacity'] as const;
 export type FactMap = (typeof FACT_MAPS)[number];
 
-/** An object of the inventory is never changed: the same one has the same facts. */
+/** Objects of the inventory are never changed, so the same object has the same facts. */
 const known = new WeakMap<
   ManagedCluster,
   { readonly scores: readonly AddOnScore[]; readonly facts: ClusterFacts }
 >();
 
-/** The facts of a cluster; all of them empty for a cluster that is not known. The same for the same arguments. */
+/**
+ * The facts of a cluster; all empty for an unknown one. The same arguments give the same object.
+ */
 export function clusterFacts(
   cluster: ManagedCluster | undefined,
   scores: readonly AddOnScore[],
@@ -45,7 +47,7 @@ function readFacts(cluster: ManagedCluster | undefined, scores: readonly AddOnSc
     version: status?.version?.kubernetes ?? '',
     clusterSet: metadata?.labels?.[CLUSTER_SET_LABEL] ?? '',
     maps: {
-      // The labels of the ApplySet are internal to the hub sync.
+      // The labels of the ApplySet are internal to the sync.
       labels: factsOf(metadata?.labels, (key) => !key.startsWith('applyset.kubernetes.io/')),
       claims: new Map((status?.clusterClaims ?? []).map(({ name, value }) => [name, value])),
       taints: taintsOf(spec?.taints ?? []),
@@ -70,7 +72,7 @@ function factsOf(
   );
 }
 
-/** Key to `VALUE:EFFECT`, as in kubectl's KEY=VALUE:EFFECT; several effects of one key with commas. */
+/** Key to `VALUE:EFFECT`, as in kubectl's KEY=VALUE:EFFECT. Several effects of one key are separated by commas. */
 function taintsOf(taints: NonNullable<NonNullable<ManagedCluster['spec']>['taints']>): Facts {
   const found = new Map<string, string>();
   for (const { key, value = '', effect } of taints) {

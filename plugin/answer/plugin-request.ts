@@ -1,29 +1,32 @@
 import { readWaveRule, type WaveRule } from '../../src/core/argocd/waves/wave-rule.ts';
 import { FACT_MAPS, type FactMap } from './cluster-facts.ts';
 
-/** What an ApplicationSet asks for, from `input.parameters`. */
+/** The request of an ApplicationSet, from `input.parameters`. */
 export interface PluginRequest {
   readonly applicationSet: string;
-  /** Where it is, if the request says so: Argo CD sends the name alone. */
+  /** Its namespace, if the request contains it: Argo CD itself sends only the name. */
   readonly applicationSetNamespace: string | undefined;
   /** `namespace/name` */
   readonly placement: string;
   /** Only clusters of the decision group with this name. */
   readonly group: string | undefined;
   readonly onEmpty: 'error' | 'allow' | undefined;
-  /** No maps in the items, but keys with dots: `labels.region`. */
+  /** Use keys with dots instead of maps in the items: `labels.region`. */
   readonly flat: boolean;
-  /** No answer while the commit is not known: for templates that use it. */
+  /** Return an error while the commit is unknown, for templates that use it. */
   readonly requireCommit: boolean;
-  /** Each item is the value of this one key, so that two answers in a matrix do not meet. */
+  /**
+   * Nest each item under this key, so that the parameters of two generators in a matrix do not
+   * conflict.
+   */
   readonly as: string | undefined;
-  /** Undefined: the wave of a cluster is the number of its decision group, and every cluster is in the answer. */
+  /** Undefined: the wave of a cluster is the number of its decision group, and the answer contains every cluster. */
   readonly waves: WaveRule | undefined;
-  /** Keys that every item has in these maps, be it with an empty value. Of `scores`: `RESOURCE/NAME`. */
+  /** Keys that these maps have in every item, if need be with an empty value. For `scores`: `RESOURCE/NAME`. */
   readonly keys: Readonly<Record<FactMap | 'scores', readonly string[]>>;
 }
 
-/** Of a name in Kubernetes: what is longer is nobody's, and would only fill logs and metrics. */
+/** Maximum length of a Kubernetes name; longer values would only fill logs and metrics. */
 const MAX_NAME_LENGTH = 253;
 /** Argo CD overwrites these keys of an item. */
 const RESERVED = ['generator', 'values'];
@@ -33,8 +36,9 @@ export type ParsedRequest =
   | { readonly ok: false; readonly message: string };
 
 /**
- * Reads the body of `getparams.execute`. Values may have been rendered by a matrix generator: all of them may be text.
- * @param defaultNamespace of a placement that is named without one
+ * Parses the body of `getparams.execute`. A matrix generator may have rendered the values, so each of them may be a
+ * text.
+ * @param defaultNamespace the namespace of a placement that is named without one
  */
 export function parsePluginRequest(body: string, defaultNamespace?: string): ParsedRequest {
   let value: unknown;
@@ -51,6 +55,7 @@ export function parsePluginRequest(body: string, defaultNamespace?: string): Par
   const as = text(parameters['as']);
   const waves = readWaveRule(parameters);
   const problem =
+    wrongType(parameters) ??
     placement.problem ??
     wrongChoice('onEmpty', onEmpty, ['error', 'allow']) ??
     wrongChoice('flat', flat, ['true', 'false']) ??
@@ -96,10 +101,33 @@ function placementOf(
   };
 }
 
+const TEXTS = ['placement', 'namespace', 'group', 'onEmpty', 'as', 'applicationSetNamespace'];
+
+/** A parameter that is read as if it were not there would answer more clusters than were asked for. */
+function wrongType(parameters: Readonly<Record<string, unknown>>): string | undefined {
+  for (const [key, value] of Object.entries(parameters)) {
+    if (TEXTS.includes(key) && typeof value !== 'string') return wrongValue(key, 'a text', value);
+    const isList = key === 'scores' || FACT_MAPS.some((map) => map === key);
+    if (isList && !isTextOrTexts(value))
+      return wrongValue(key, 'a list of texts, or a text with commas', value);
+  }
+  return undefined;
+}
+
+function isTextOrTexts(value: unknown): boolean {
+  return (
+    typeof value === 'string' || (Array.isArray(value) && value.every((item) => typeof item === 'string'))
+  );
+}
+
+function wrongValue(key: string, expected: string, value: unknown): string {
+  return `input.parameters.${key} must be ${expected}, got ${JSON.stringify(value)}`;
+}
+
 function wrongChoice(key: string, value: string | undefined, choices: readonly string[]): string | undefined {
   if (value === undefined || choices.includes(value)) return undefined;
   const expected = choices.map((choice) => `"${choice}"`).join(' or ');
-  return `input.parameters.${key} must be ${expected}, got ${JSON.stringify(value)}`;
+  return wrongValue(key, expected, value);
 }
 
 function wrongKey(as: string | undefined): string | undefined {
@@ -132,7 +160,6 @@ function word(value: unknown): string | undefined {
 
 /** `["a", "b"]` or `"a,b"`. */
 function texts(value: unknown): readonly string[] {
-  const items: readonly unknown[] =
-    typeof value === 'string' ? value.split(',') : Array.isArray(value) ? value : [];
-  return items.flatMap((item) => (typeof item === 'string' && item.trim() !== '' ? [item.trim()] : []));
+  const items = typeof value === 'string' ? value.split(',') : ((value ?? []) as readonly string[]);
+  return items.map((item) => item.trim()).filter((item) => item !== '');
 }

@@ -2,25 +2,25 @@ import type { WaveReading, WavesAsked } from '../../src/core/argocd/waves/served
 import type { ManagedCluster } from '../../src/core/model/kind/managed-cluster.ts';
 import type { ClusterDecision } from '../../src/core/model/kind/placement-decision.ts';
 
-/** What the endpoint reads: the published decisions and what is known of their clusters. All from memory. */
+/** The data of the endpoint, all in memory: published decisions and facts about their clusters. */
 export interface PluginSource {
-  /** Why nothing may be answered now (not yet read, stale); undefined when answers are good. */
+  /** Why requests cannot be answered now (not yet read, stale); undefined if they can. */
   problem(): string | undefined;
-  /** @param placement `namespace/name`; undefined when nothing is published for it */
+  /** @param placement `namespace/name` @returns undefined if nothing is published for it */
   placement(placement: string): PluginPlacement | undefined;
   cluster(name: string): ManagedCluster | undefined;
-  /** What add-ons report of the cluster. */
+  /** The scores that add-ons report for the cluster. */
   scores(cluster: string): readonly AddOnScore[];
-  /** Whether the cluster is known, and a member of one of the sets. */
+  /** Whether the cluster is known and belongs to one of the sets. */
   isInSets(cluster: string, sets: ReadonlySet<string>): boolean;
-  /** The waves that are written for an ApplicationSet. The same map means that the answer is the same. */
+  /** The recorded waves of an ApplicationSet. The same map means unchanged waves. */
   waves(asked: WavesAsked): WaveReading;
-  /** The same number means that `cluster`, `scores` and `isInSets` answer the same as before. */
+  /** The same number means that the results of `cluster`, `scores` and `isInSets` are unchanged. */
   revision(): number;
 }
 
 export interface AddOnScore {
-  /** Name of the AddOnPlacementScore. */
+  /** The name of the AddOnPlacementScore. */
   readonly resource: string;
   readonly name: string;
   /** −100 to 100. */
@@ -28,16 +28,16 @@ export interface AddOnScore {
 }
 
 export interface PluginPlacement {
-  /** The same list as before means that the same decision is published. */
+  /** The same list means that the same decision is published. */
   readonly groups: readonly {
     readonly name: string;
     readonly index: number;
     readonly decisions: readonly ClusterDecision[];
   }[];
-  /** Identifies the published decision, e.g. for a label on the Application. */
+  /** Identifies the published decision, for example in a label of the Application. */
   readonly decisionId: string;
-  /** The commit that the placement's source was last read at; '' without a source, and while it is not known. */
+  /** The commit at which the placement's source was last read; '' without a source, or while it is unknown. */
   readonly commit: string;
-  /** The placement itself allows an empty answer (`berth.dev/on-empty: allow`). */
+  /** Whether the placement allows an empty answer (`berth.dev/on-empty: allow`). */
   readonly emptyAllowed: boolean;
 }

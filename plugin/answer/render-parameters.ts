@@ -11,13 +11,16 @@ interface PluginParameters {
   readonly [key: string]: string | PluginParameters;
 }
 
-/** A published decision. `served`: the wave of each cluster that is served; undefined: all are, by the number of their group. */
+/**
+ * A published decision. `served`: the wave of each served cluster; undefined: all clusters are served, and their group
+ * number is the wave.
+ */
 export interface PlacementInWaves extends PluginPlacement {
   readonly served?: ReadonlyMap<string, number> | undefined;
 }
 
 /**
- * Renders one item for each decided cluster of the placement that is served, sorted by cluster name. With `request.group`, only the
+ * Renders one item for each served cluster of the placement, sorted by cluster name. With `request.group`, only the
  * clusters of that decision group.
  * @returns the JSON of each item: `PluginParameters`
  */
@@ -39,21 +42,21 @@ export function renderParameters(
   return items.map(textOf);
 }
 
-/** A decided cluster, and its place among those that an answer names. */
+/** A decided cluster, and its index in the answer. */
 interface OrderedDecision {
   readonly group: PluginPlacement['groups'][number];
   readonly decision: PluginPlacement['groups'][number]['decisions'][number];
   readonly rank: number;
 }
 
-/** One item of an answer, before it is text. */
+/** One item of an answer, before it is rendered. */
 interface Item {
   readonly ordered: OrderedDecision;
   readonly facts: ClusterFacts;
   readonly wave: number;
 }
 
-/** By name; of a whole decision the same list for the same groups. */
+/** Sorted by name; the list of a complete decision is cached by its groups. */
 function orderedDecisions(
   { group: wanted }: PluginRequest,
   { groups }: PluginPlacement,
@@ -80,8 +83,8 @@ function placementParameters(
 }
 
 /**
- * Makes the text of an item, or finds the one that was made last of the same facts: after a change of one cluster, 999 of 1,000 items
- * are as they were, and to make them again took 10 ms of processor time.
+ * Renders an item, or returns the cached text for the same facts: after a change of one cluster,
+ * 999 of 1,000 items are unchanged, and rendering them again took 10 ms of processor time.
  * @param shapes facts that have all keys of all clusters
  */
 function itemRenderer(
@@ -131,10 +134,10 @@ function itemRenderer(
   };
 }
 
-/** The maps that were made last of the facts of a cluster: other placements ask for the same. */
+/** Cached maps of the facts of a cluster, shared by all placements. */
 const renderedMaps = new WeakMap<ClusterFacts, { readonly shape: string; readonly maps: PluginParameters }>();
 
-/** The text that was made last of the facts of a cluster. */
+/** The text that was last rendered from the facts of a cluster. */
 const rendered = new WeakMap<
   ClusterFacts,
   Omit<Item, 'facts'> & { readonly asked: string; readonly text: string }
@@ -194,7 +197,7 @@ function unionOfKeys(
   return [...keys].sort();
 }
 
-/** The values of the keys; '' for a key without a value. */
+/** The values of the keys; '' if a key has no value. */
 function valuesByKey(keys: readonly string[], values: Facts | undefined): Readonly<Record<string, string>> {
   return Object.fromEntries(keys.map((key) => [key, values?.get(key) ?? '']));
 }

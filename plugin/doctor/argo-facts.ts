@@ -1,23 +1,25 @@
 import type { KubeObject } from '../../src/core/model/object-meta.ts';
 
-/** What is to be known of an Argo CD to say what is wrong with it. Texts of Secrets are decoded. */
+/**
+ * The facts about an Argo CD from which its problems are diagnosed. Values of Secrets are decoded.
+ */
 export interface ArgoFacts {
   readonly namespace: string;
-  /** Of the ApplicationSet controller's image, e.g. `v3.2.11`; undefined where it is not found. */
+  /** The version in the image of the ApplicationSet controller, e.g. `v3.2.11`; undefined if it was not found. */
   readonly version: string | undefined;
   readonly applicationSets: readonly KubeObject[];
-  /** Those that generators name, by name; undefined for one that does not exist. */
+  /** By name: the ConfigMaps that generators refer to; undefined for one that does not exist. */
   readonly configMaps: ReadonlyMap<string, Texts | undefined>;
-  /** Those that ConfigMaps name for tokens. */
+  /** The Secrets that ConfigMaps reference for tokens. */
   readonly secrets: ReadonlyMap<string, ArgoSecret | undefined>;
   readonly clusterSecrets: readonly { readonly name: string; readonly data: Texts }[];
-  /** In the namespace of Argo CD. */
+  /** Those in the namespace of Argo CD. */
   readonly decisions: readonly KubeObject[];
-  /** Names of the AppProjects there; undefined where they cannot be listed. */
+  /** Names of the AppProjects there; undefined if they cannot be listed. */
   readonly projects: ReadonlySet<string> | undefined;
-  /** Whether an account may list PlacementDecisions there. */
+  /** Whether each account may list PlacementDecisions there. */
   readonly mayList: ReadonlyMap<string, boolean>;
-  /** What the endpoint of a ConfigMap said, by its name; absent where nobody asked. */
+  /** Results of probes of endpoints, by name of the ConfigMap; absent if not probed. */
   readonly probes: ReadonlyMap<string, ProbeResult>;
 }
 
@@ -28,12 +30,12 @@ export interface ArgoSecret {
   readonly labels: Texts;
 }
 
-/** The answer of an endpoint, or why there is none: `code` is of Node or OpenSSL, e.g. `ECONNREFUSED`. */
+/** The answer of an endpoint, or why there is none: `code` comes from Node.js or OpenSSL, e.g. `ECONNREFUSED`. */
 export type ProbeResult =
   | { readonly kind: 'answered'; readonly status: number; readonly message: string }
   | { readonly kind: 'failed'; readonly code: string; readonly message: string };
 
-/** The name of the account in the API. */
+/** The user name of the account in the API. */
 export function accountUser(namespace: string, account: string): string {
   return `system:serviceaccount:${namespace}:${account}`;
 }

@@ -7,7 +7,7 @@ interface ClusterSecret {
   readonly data: Texts;
 }
 
-/** What is wrong with the clusters that Argo CD knows, and which clusters of decisions it does not know. */
+/** Problems of the clusters in Argo CD, and decided clusters that are missing there. */
 export function clusterProblems(facts: ArgoFacts): readonly Problem[] {
   const { clusterSecrets, namespace } = facts;
   return [
@@ -48,7 +48,10 @@ function isObject(text: string): boolean {
   }
 }
 
-/** Argo CD takes either for a generator, and refuses an Application whose destination has the name. */
+/**
+ * Two cluster Secrets with one name: generators use either, and Argo CD rejects Applications with
+ * this destination.
+ */
 function sameNames(secrets: readonly ClusterSecret[], namespace: string): readonly Problem[] {
   const byName = new Map<string, string[]>();
   for (const { name, data } of secrets) {

@@ -6,7 +6,10 @@ import type { DecisionGenerator } from './generators-in-use.ts';
 
 type DecisionResource = Extract<DecisionGenerator, { kind: 'clusterDecisionResource' }>;
 
-/** What is wrong with a generator of decision resources: its ConfigMap, and whether it finds a page. */
+/**
+ * Problems of a cluster decision resource generator: its ConfigMap, and whether it finds a
+ * PlacementDecision.
+ */
 export function decisionConfigProblems(
   generator: DecisionResource,
   { configMaps, decisions, namespace }: ArgoFacts,
@@ -48,7 +51,7 @@ export function decisionConfigProblems(
   return isFound ? problems : [...problems, noPage(generator, namespace)];
 }
 
-/** Some people give a kind of their own to the generator: then only its spelling can be wrong. */
+/** A ConfigMap may name another kind; then only the spelling can be checked. */
 function wrongKind(kind: string | undefined, object: string, namespace: string): readonly Problem[] {
   if (kind !== undefined && kind.toLowerCase() !== 'placementdecision' && kind !== 'PlacementDecisions')
     return [];

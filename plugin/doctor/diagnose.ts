@@ -10,14 +10,17 @@ import { type DecisionGenerator, decisionGenerators } from './generators-in-use.
 import { projectProblems } from './project-problems.ts';
 import { pluginConfigProblems } from './plugin-config-problems.ts';
 
-/** What Argo CD takes where a generator says nothing. */
+/** Default requeue times of Argo CD. */
 const DEFAULT_REQUEUE_SECONDS = { plugin: 1_800, clusterDecisionResource: 180 } as const;
-/** Longer than that, people take a decision for lost. */
+/** A longer requeue time is reported. */
 const SLOW_REQUEUE_SECONDS = 300;
-/** Older ones panic at a value of a decision that is not text. Source: argo-cd issue 27264 */
+/** Older versions panic at a value of a decision that is not text. Source: argo-cd issue 27264 */
 const READS_NUMBERS = '3.3.9';
 
-/** What is wrong between Argo CD and Berth; each problem's hint is the command that corrects it. */
+/**
+ * Problems of the connection between Argo CD and Berth; the hint of each problem is the command
+ * that solves it.
+ */
 export function diagnose(facts: ArgoFacts): readonly Problem[] {
   const generators = facts.applicationSets.flatMap(decisionGenerators);
   const plugins = new Set(

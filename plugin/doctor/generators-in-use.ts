@@ -2,11 +2,11 @@ import type { KubeObject } from '../../src/core/model/object-meta.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A generator that reads decisions, wherever in an ApplicationSet it is. */
+/** A generator that reads decisions, at any depth of an ApplicationSet. */
 export type DecisionGenerator = {
   /** `NAMESPACE/NAME` */
   readonly applicationSet: string;
-  /** Path to the generator, as `kubectl patch --type=json` takes it: `/spec/generators/0/plugin`. */
+  /** The path to the generator in the form of `kubectl patch --type=json`: `/spec/generators/0/plugin`. */
   readonly path: string;
   readonly configMap: string;
   readonly requeueAfterSeconds: number | undefined;
@@ -19,7 +19,7 @@ export type DecisionGenerator = {
     }
 );
 
-/** The plugin and decision resource generators of an ApplicationSet, also those inside of matrix and merge. */
+/** The plugin and clusterDecisionResource generators of an ApplicationSet, including those inside of matrix and merge. */
 export function decisionGenerators({ metadata, spec }: KubeObject): readonly DecisionGenerator[] {
   const applicationSet = `${metadata.namespace ?? ''}/${metadata.name}`;
   const found: DecisionGenerator[] = [];

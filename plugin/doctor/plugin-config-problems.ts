@@ -2,16 +2,19 @@ import type { Problem } from '../../src/core/model/problem.ts';
 import { isPlaceholder } from '../tokens/placeholder.ts';
 import type { ArgoFacts, ArgoSecret, ProbeResult, Texts } from './argo-facts.ts';
 
-/** Errors of OpenSSL by which Node refuses a certificate. */
+/** The errors of OpenSSL with which Node.js refuses a certificate. */
 const CERTIFICATE = /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|ERR_TLS_CERT)/;
 
-/** The token that a plugin's ConfigMap names: `$SECRET:KEY`, or `$KEY` of the Secret `argocd-secret`. */
+/** The token that the ConfigMap of a plugin refers to: `$SECRET:KEY`, or `$KEY` of the Secret `argocd-secret`. */
 export function tokenReference(reference: string): { readonly secret: string; readonly key: string } {
   const [first = '', second] = reference.slice(1).split(':');
   return second === undefined ? { secret: 'argocd-secret', key: first } : { secret: first, key: second };
 }
 
-/** What is wrong with the ConfigMap of a plugin generator, its token and its endpoint. @param name of the ConfigMap */
+/**
+ * Problems of the ConfigMap of a plugin generator, its token and its endpoint. @param name of the
+ * ConfigMap
+ */
 export function pluginConfigProblems(name: string, facts: ArgoFacts): readonly Problem[] {
   const { namespace } = facts;
   const data = facts.configMaps.get(name);
@@ -124,7 +127,7 @@ function probeProblems(probe: ProbeResult, object: string, { baseUrl = '' }: Tex
           },
     ];
   }
-  // Without a placement: Berth names it as missing, when everything before that is right.
+  // The request names no placement. Berth reports that only if everything else is right.
   if (probe.status === 400) return [];
   return [
     {

@@ -4,15 +4,15 @@ import { closestName } from '../../src/core/sources/closest-name.ts';
 import type { ArgoFacts } from './argo-facts.ts';
 import { decisionGenerators } from './generators-in-use.ts';
 
-/** What Argo CD takes for an Application that names no project. */
+/** The project of an Application that names none. */
 const DEFAULT_PROJECT = 'default';
-/** What the name of an object may be. Others never exist, and belong into no command. */
+/** Valid names of projects. Others cannot exist, and must not be part of a suggested command. */
 const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 
 /**
- * Templates that name a project which does not exist: Argo CD then refuses each of their Applications. A name with placeholders is left
- * out, because it is another one for each Application.
- * Source: argo-cd `applicationset/controllers/applicationset_controller.go`, validateGeneratedApplications
+ * Templates with a project that does not exist, for which Argo CD rejects each Application. Names
+ * with placeholders are skipped, because they differ per Application. Source: argo-cd
+ * `applicationset/controllers/applicationset_controller.go`, validateGeneratedApplications
  */
 export function projectProblems({ applicationSets, projects, namespace }: ArgoFacts): readonly Problem[] {
   if (projects === undefined) return [];
@@ -23,7 +23,7 @@ export function projectProblems({ applicationSets, projects, namespace }: ArgoFa
   });
 }
 
-/** Undefined: it differs between the Applications. */
+/** Undefined if it differs between the Applications. */
 function projectOf({ spec }: KubeObject): string | undefined {
   const { template } = (spec ?? {}) as {
     readonly template?: { readonly spec?: { readonly project?: unknown } };

@@ -2,29 +2,30 @@ import { PLACEMENT_DECISION } from '../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../src/core/model/object-meta.ts';
 
 export interface ArgoConnection {
-  /** Of Argo CD. */
+  /** The namespace of Argo CD. */
   readonly namespace: string;
-  /** Of the plugin generator's ConfigMap; its Secret is `NAME-plugin`. */
+  /** The name of the plugin generator's ConfigMap. Its Secret is `NAME-plugin`. */
   readonly name: string;
-  /** Where Argo CD reaches Berth, without `/api/v1/getparams.execute`. */
+  /** The address at which Argo CD reaches Berth, without `/api/v1/getparams.execute`. */
   readonly baseUrl: string;
-  /** Undefined: the Secret is left as it is. */
+  /** Undefined: the Secret is not changed. */
   readonly token: string | undefined;
 }
 
-/** Key of the token in the Secret. */
+/** The key of the token in the Secret. */
 const TOKEN_KEY = 'token';
 const REQUEST_TIMEOUT_SECONDS = 10;
 const RBAC_GROUP = 'rbac.authorization.k8s.io';
-/** The ConfigMap of the decision resource generator. */
+/** The ConfigMap of the clusterDecisionResource generator. */
 export const DECISIONS_CONFIG = 'berth-placement-decisions';
 const READERS = 'read-placement-decisions';
-/** They run generators: the second one to preview ApplicationSets. */
+/** The accounts that run generators; the second one previews ApplicationSets. */
 export const GENERATOR_ACCOUNTS = ['argocd-applicationset-controller', 'argocd-server'] as const;
 
 /**
- * The objects that connect Argo CD to Berth, in its namespace: for the plugin generator a ConfigMap and a token, for the generator of
- * decision resources a ConfigMap and the right to list PlacementDecisions. `plugin/manifests/argocd.yaml` holds the same.
+ * The objects in the namespace of Argo CD that connect it with Berth: a ConfigMap and a token for the plugin generator,
+ * a ConfigMap and the right to list PlacementDecisions for the clusterDecisionResource generator.
+ * `plugin/manifests/argocd.yaml` contains the same.
  * Source: https://argo-cd.readthedocs.io/en/stable/operator-manual/applicationset/Generators-Plugin/
  */
 export function argoConnectionObjects(connection: ArgoConnection): readonly KubeObject[] {
@@ -66,7 +67,7 @@ export function argoConnectionObjects(connection: ArgoConnection): readonly Kube
   ];
 }
 
-/** What the generator of decision resources must be told of PlacementDecisions. */
+/** Settings of the cluster decision resource generator for PlacementDecisions. */
 export const DECISIONS_GENERATOR = {
   apiVersion: `${PLACEMENT_DECISION.group}/${PLACEMENT_DECISION.version}`,
   kind: PLACEMENT_DECISION.plural,

@@ -12,19 +12,19 @@ export interface BearerTokensOptions {
   readonly log: Logger;
 }
 
-/** Who a request is from. `placeholder`: it sent what the shipped manifests ask to replace. */
+/** The identity of a token. `placeholder`: the value that the shipped manifests ask to replace. */
 export type TokenIdentity = TokenGrant | 'placeholder' | undefined;
 
 /**
- * The tokens of a file. Several are valid at the same time, so that a token can be exchanged without a gap. The file is read again
- * every second at most: a token that left it is refused, and all are while it is missing, empty or broken. Comparison takes the
- * same time whatever was sent.
+ * The tokens of a file. Several are valid at the same time, so that a token can be rotated without
+ * downtime. The file is read again at most once a second: removed tokens are rejected, and all
+ * tokens are while it is missing, empty or broken. Tokens are compared in constant time.
  */
 export class BearerTokens {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #tokens: SecretFile<readonly TokenEntry[]>;
 
-  /** @throws InputError when the file cannot be used now */
+  /** @throws InputError when the file cannot be used at the start */
   constructor({ file, clock, log }: BearerTokensOptions) {
     this.#clock = clock;
     this.#tokens = new SecretFile({
@@ -47,10 +47,10 @@ export class BearerTokens {
     const sent = /^Bearer +([^\s]+)\s*$/i.exec(header)?.[1] ?? '';
     const digest = createHash('sha256').update(sent).digest();
     let found: TokenEntry | undefined;
-    // No early exit: the time must not reveal which token was nearly right.
+    // There is no early exit, so that the time does not reveal which token was nearly right.
     for (const entry of this.#tokens.current(this.#clock.now()) ?? [])
       if (timingSafeEqual(entry.digest, digest)) found = entry;
-    // Of two headers a proxy may have looked at the other one.
+    // With two Authorization headers, a proxy may have checked the other one.
     if (headers.length !== 1) return undefined;
     if (isPlaceholder(sent)) return 'placeholder';
     return found === undefined || found.isPlaceholder ? undefined : found.grant;
@@ -60,10 +60,10 @@ export class BearerTokens {
 function warn(file: string, entries: readonly TokenEntry[], log: Logger): void {
   const placeholders = entries.filter((entry) => entry.isPlaceholder).map(({ grant }) => grant.name);
   if (placeholders.length > 0)
-    log.error('the token file holds the placeholder of the shipped manifest, which is refused', {
+    log.error('the token file contains the placeholder of the shipped manifest, which is refused', {
       file,
       tokens: placeholders,
-      hint: 'make a token with: openssl rand -hex 32',
+      hint: 'create a token with: openssl rand -hex 32',
     });
   const plain = entries.filter((entry) => entry.isPlain).length;
   if (plain > 0)

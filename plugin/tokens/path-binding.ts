@@ -1,8 +1,11 @@
 import type { Binding } from './token-grant.ts';
 
-/** Names in Kubernetes. */
+/** Valid names in Kubernetes. */
 const NAME = /^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/;
-/** Words that somebody writes who means `namespaces` or `clustersets`: to pass over them would leave the path unbound. */
+/**
+ * Common misspellings of `namespaces` and `clustersets`: ignoring them would leave the path
+ * unrestricted.
+ */
 const MISSPELT = /^(name-?spaces?|cluster-?sets?)$/i;
 
 export type ParsedPath =
@@ -10,8 +13,9 @@ export type ParsedPath =
   | { readonly ok: false; readonly message: string };
 
 /**
- * What the path of a `baseUrl` restricts a request to, beside its token: `/namespaces/team-a,team-b` and `/clustersets/gpu`, each
- * once, in any order. Other parts of the path (of a proxy) mean nothing.
+ * The restriction of a request by the path of its `baseUrl`, in addition to its token:
+ * `/namespaces/team-a,team-b` and `/clustersets/gpu`, each once, in any order. Other parts of the
+ * path (of a proxy) are ignored.
  * @param path before `/api/v1/getparams.execute`
  */
 export function parsePathBinding(path: string): ParsedPath {

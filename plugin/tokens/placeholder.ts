@@ -1,7 +1,7 @@
-/** How the values begin that the shipped manifests ask to replace. Everybody can read them. */
+/** Prefix of the public values that the shipped manifests ask to replace. */
 const PLACEHOLDER = /^REPLACE-WITH-/i;
 
-/** Whether somebody left the value of a shipped manifest in its place. */
+/** Whether the token is the unchanged value of a shipped manifest. */
 export function isPlaceholder(token: string): boolean {
   return PLACEHOLDER.test(token);
 }

@@ -7,23 +7,24 @@ import { type NameRestriction, TOKEN_SCOPES, type TokenGrant } from './token-gra
 
 /** A token that is easy to guess protects nothing. */
 const MIN_TOKEN_LENGTH = 16;
-const MAKE_ONE = 'make one with: openssl rand -hex 32';
+const MAKE_ONE = 'create one with: openssl rand -hex 32';
 
 export interface TokenEntry {
   /** SHA-256 of the token. */
   readonly digest: Buffer;
-  /** Only where the file holds the token itself. */
+  /** Only if the file contains the token itself. */
   readonly token: string | undefined;
   readonly grant: TokenGrant;
-  /** One line of a plain file: not bound to anything. */
+  /** From a plain file with one token in each line, without bindings. */
   readonly isPlain: boolean;
-  /** The value of a shipped manifest: never accepted. */
+  /** The value of a shipped manifest, which is never accepted. */
   readonly isPlaceholder: boolean;
 }
 
 /**
- * Reads a token file in one of two forms. Plain: one token per line, `#` begins a comment; each may do everything. Declared: YAML or
- * JSON with a list `tokens`, where each has a name, its SHA-256 (or itself), and what it is bound to.
+ * Reads a token file in one of two forms. Plain: one token per line, `#` starts a comment; each
+ * token has all rights. Declared: YAML or JSON with a list `tokens`, each with a name, its SHA-256
+ * (or the token itself), and its bindings.
  * @throws InputError with line and column, never with a token in its text
  */
 export function parseTokenFile(file: string, text: string): readonly TokenEntry[] {
@@ -47,7 +48,7 @@ function plainTokens(file: string, text: string): readonly TokenEntry[] {
     .split('\n')
     .map((line, index) => ({ token: line.trim(), line: index + 1 }))
     .filter(({ token }) => token !== '' && !token.startsWith('#'));
-  if (lines.length === 0) throw wrong('holds no token, expected one per line');
+  if (lines.length === 0) throw wrong('contains no token, expected one per line');
   return lines.map(({ token, line }) => {
     if (/\s/.test(token)) throw wrong('got several words, expected one token per line', line);
     if (token.length < MIN_TOKEN_LENGTH)
@@ -72,7 +73,7 @@ const declared = z
       .regex(/^[A-Za-z0-9]([-._A-Za-z0-9]{0,61}[A-Za-z0-9])?$/, 'expected a name of letters, digits, - . _'),
     token: z
       .string()
-      .regex(/^\S+$/, 'expected a token without blanks')
+      .regex(/^\S+$/, 'expected a token without spaces')
       .min(MIN_TOKEN_LENGTH, `expected at least ${MIN_TOKEN_LENGTH} characters; ${MAKE_ONE}`)
       .optional(),
     sha256: z
@@ -110,14 +111,14 @@ function declaredTokens(file: string, text: string): readonly TokenEntry[] {
     const before = entries.slice(0, index);
     if (before.some((other) => other.grant.name === grant.name))
       throw configProblem(config, ['tokens', index, 'name'], `got a second token named ${grant.name}`);
-    // Which of the two bindings counts would depend on their order.
+    // The bindings would depend on the order of the two entries.
     if (before.some((other) => other.digest.equals(digest)))
-      throw configProblem(config, ['tokens', index], `${grant.name} is the same token as another one`);
+      throw configProblem(config, ['tokens', index], `${grant.name} has the same token as another entry`);
   });
   return entries;
 }
 
-/** Absent: any. Where a binding is needed the schema asks for it. */
+/** Absent: any. The schema requires a binding where one is needed. */
 function boundTo(list: readonly string[] | undefined): NameRestriction {
   return list === undefined || list.includes('*') ? 'any' : new Set(list);
 }

@@ -6,14 +6,14 @@ import { ServerOutage } from '../adapters/kube/transport/server-outage.ts';
 import type { Clock, Logger } from '../core/ports.ts';
 import { ImpersonatingClients } from './cluster/impersonating-clients.ts';
 
-/** Of one API server. */
+/** The client of one API server. */
 export interface AgentClient {
   readonly api: HttpKubeApi;
   readonly outage: ServerOutage;
   readonly executors: ImpersonatingClients;
 }
 
-/** The API servers that the agents of a process talk to. */
+/** The clients of all API servers that the agents of a process use. */
 export class AgentClients {
   readonly #clients = new Map<string, AgentClient>();
   readonly #options: { readonly env: NodeJS.ProcessEnv; readonly clock: Clock; readonly log: Logger };
@@ -22,7 +22,7 @@ export class AgentClients {
     this.#options = options;
   }
 
-  /** One client for each kubeconfig, however many agents name it. @throws InputError when it cannot be used */
+  /** One client for each kubeconfig, shared by all agents that name it. @throws InputError when it cannot be used */
   of(file: string | undefined): AgentClient {
     let client = this.#clients.get(file ?? '');
     if (client === undefined) {
@@ -32,7 +32,7 @@ export class AgentClients {
     return client;
   }
 
-  /** A client of its own, which the caller closes. */
+  /** A separate client, which the caller must close. */
   connect(config: KubeConfig): AgentClient {
     const { clock, log } = this.#options;
     const as = { userAgent: 'work-agent', rightsCommand: AGENT_RIGHTS };
@@ -41,7 +41,7 @@ export class AgentClients {
     return { api, outage, executors: new ImpersonatingClients(config, clock) };
   }
 
-  /** Requests that are still under way fail. */
+  /** Running requests fail. */
   close(): void {
     for (const { api, executors } of this.#clients.values()) {
       api.close();

@@ -15,31 +15,32 @@ import { type Agent, startAgent } from './start-agent.ts';
 export interface RunAgentsOptions {
   readonly pairs: readonly AgentPair[];
   readonly settings: Omit<AgentOptions, 'hub' | 'cluster' | 'clusterName' | 'clock' | 'log'>;
-  /** For those that register their cluster. */
+  /** For agents that register their cluster. */
   readonly registration: Omit<RegistrationSettings, 'clock' | 'random' | 'log' | 'env' | 'connect'>;
-  /** Where KUBECONFIG is looked up, and the variables that name a proxy. */
+  /** The environment, with KUBECONFIG and the variables that set a proxy. */
   readonly env: NodeJS.ProcessEnv;
   readonly clock: MonotonicClock;
   readonly log: Logger;
 }
 
 /**
- * Starts an agent per pair; those that name the same kubeconfig share its connections. Resolves when all have stopped.
- * @param stopping `signal` stops the agents in order; `cutOff` drops the requests that are still under way
+ * Starts one agent for each pair. Agents with the same kubeconfig share its connections. Resolves when all have
+ * stopped.
+ * @param stopping `signal` stops the agents in order; `cutOff` cancels their remaining requests
  */
 export async function runAgents(
   options: RunAgentsOptions,
   stopping: { readonly signal: AbortSignal; readonly cutOff: AbortSignal },
 ): Promise<void> {
   const clients = new AgentClients(options);
-  // All kubeconfigs are read before the first agent starts: a mistake in one changes nothing.
+  // All kubeconfigs are read before the first agent starts, so that an error in one changes nothing.
   const opened = options.pairs.map((pair) => ({
     pair,
     cluster: clients.of(pair.kubeconfig),
     hub: hubOf(pair, clients),
   }));
   const stop = new AbortController();
-  // Every agent and every wait listens: that is no leak.
+  // Every agent and every wait adds a listener, so many listeners are not a leak.
   setMaxListeners(0, stop.signal, stopping.cutOff);
   onAbort(stopping.signal, () => stop.abort());
   onAbort(stopping.cutOff, () => clients.close());
@@ -52,7 +53,7 @@ export async function runAgents(
       ),
     );
   } finally {
-    // One that cannot be registered at all ends the others in order.
+    // If one agent can never register, all others stop in order.
     stop.abort();
     clients.close();
   }
@@ -85,7 +86,7 @@ async function runJoined(pair: JoinedPair, { options, cluster, hub, signal }: Jo
 
 interface WorksOf {
   readonly hub: KubeApi;
-  /** Whether the hub is away. */
+  /** Whether the hub does not answer. */
   readonly isFelt: () => boolean;
   readonly cluster: AgentClient;
   readonly clusterName: string;
@@ -106,7 +107,9 @@ function startWorks({ settings, clock, log }: RunAgentsOptions, of: WorksOf): Ag
     onEvent: (event) => tell(log, event),
   });
   log.info('agent started', { cluster: clusterName, hub: hub.server, managed: cluster.api.server });
-  void agent.whenSynced().then(() => log.info('works and applied works are known', { cluster: clusterName }));
+  void agent
+    .whenSynced()
+    .then(() => log.info('works and applied works were listed', { cluster: clusterName }));
   return agent;
 }
 

@@ -19,25 +19,26 @@ import { DONE, type ReconcileOutcome } from '../runtime/reconciler.ts';
 import { syncWork } from './work/sync-work.ts';
 
 export interface Agent {
-  /** The works and what was applied before are known; until then nothing is done. */
+  /** Resolves when works and AppliedManifestWorks were listed; nothing is applied before. */
   whenSynced(): Promise<void>;
-  /** Stops in order. A killed agent does no harm either: every step can be repeated. */
+  /** Stops in order. Killing an agent is safe as well, because every step can be repeated. */
   close(): Promise<void>;
 }
 
 const LOOP = {
   name: 'works',
   backoff: { initialMs: 50, maxMs: 300_000 },
-  // What a cluster refuses may pass like every other failure.
+  // A refusal of the cluster is retried like other failures.
   inputRetryMs: 0,
-  // Requests have limits of their own; a work of many objects on a slow API may still need minutes. Every write carries its
-  // precondition, so that a late one does no harm.
+  // Requests have limits of their own, but a work with many objects on a slow API may need minutes. A late write is
+  // harmless, because every write has a precondition.
   passLimitMs: 300_000,
 };
 
 /**
- * Starts a work agent: keeps one managed cluster equal to the ManifestWorks in its namespace on the hub, and reports back.
- * Compatible with OCM's agent: either can take over from the other.
+ * Starts a work agent: applies the ManifestWorks in the cluster's namespace on the hub to the
+ * managed cluster, and reports the status. Compatible with OCM's agent: either can take over from
+ * the other.
  */
 export function startAgent(options: AgentOptions): Agent {
   const settings = agentSettings(options);
@@ -67,7 +68,7 @@ export function startAgent(options: AgentOptions): Agent {
     concurrency: settings.workers,
     reconcile: (key, signal) => step(state, key, signal),
     onError: (key, error) => {
-      // What is gone is as good as changed: it may have gone while we thought we had just written it.
+      // A deletion counts as a change, since it may follow our own write.
       if (error instanceof ConflictError || isRefusal(error, 'notfound'))
         state.forgetWrites(key.slice(key.indexOf('/') + 1));
     },
@@ -76,7 +77,8 @@ export function startAgent(options: AgentOptions): Agent {
     if (stop.signal.aborted) return;
     for (const work of works.store.list()) loop.add(keys.work(work.metadata.name));
     for (const object of applied.store.list()) loop.add(keyOfApplied(settings, object, keys));
-    // The echo of a write of ours, which only went through because nobody else had written, is no reason to look again.
+    // The event of our own write needs no new pass: the write succeeded because the object was
+    // unchanged.
     works.store.onChange(({ key, before, after }) => {
       if (own.works.isOwn(key, after)) return;
       const { name } = (after ?? before)?.metadata ?? { name: '' };
@@ -109,7 +111,7 @@ function reflectorOf(settings: AgentSettings, of: 'works' | 'applied'): Reflecto
     : new Reflector({ api: cluster, kind: APPLIED_MANIFEST_WORK, clock, random, log });
 }
 
-/** A new spec or new labels may put right what failed before; our own status writes say nothing new. */
+/** A changed spec or changed labels reset the back-off; our own status writes do not. */
 function isNews(before: KubeObject | undefined, after: KubeObject | undefined): boolean {
   return (
     before?.metadata.generation !== after?.metadata.generation ||
@@ -122,7 +124,7 @@ interface Keys {
   readonly applied: (name: string) => string;
 }
 
-/** One of this hub belongs to the key of its work, so that one step at a time deals with both. */
+/** An AppliedManifestWork of this hub has the key of its work, so that both are never handled at the same time. */
 function keyOfApplied({ hubHash }: AgentSettings, object: KubeObject, keys: Keys): string {
   const { name } = object.metadata;
   const prefix = `${hubHash}-`;

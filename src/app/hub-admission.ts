@@ -9,13 +9,13 @@ import { ocmChecks } from '../hub/admission/ocm-checks.ts';
 import type { AdmissionCheck } from '../hub/write/write-request.ts';
 
 export interface HubAdmissionOptions {
-  /** Who may write works without an executor. Default `restricted`. */
+  /** The users who may write works without an executor. Default: `restricted`. */
   readonly withoutExecutor?: WorksWithoutExecutor | undefined;
-  /** False where OCM's own webhooks check its kinds. What agents may do with works is checked in any case. */
+  /** False if OCM's own webhooks check its kinds. What agents may do with works is always checked. */
   readonly ocm?: boolean | undefined;
 }
 
-/** Everything a hub of ours checks about OCM's kinds: clusters, sets, bindings and works. */
+/** All checks of an embedded hub on OCM's kinds: clusters, sets, bindings and works. */
 export function hubAdmission({
   withoutExecutor = 'restricted',
   ocm = true,

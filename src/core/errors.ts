@@ -1,7 +1,10 @@
 import type { SourceLocation } from './model/source-location.ts';
 import { formatLocation } from './model/source-location.ts';
 
-/** What every error of ours carries. `subject` is the thing that is wrong (an object id, a file, a URL). */
+/**
+ * Fields of every error of Berth. `subject` is the thing that is wrong (an object id, a file, a
+ * URL).
+ */
 export interface ErrorDetails {
   /** Stable, machine-readable, e.g. `yaml.syntax`. Decide by this or by the class, never by message text. */
   readonly code: string;
@@ -12,7 +15,7 @@ export interface ErrorDetails {
   readonly location?: SourceLocation | undefined;
 }
 
-/** Root of the error tree. The class says what happens next; see the four subclasses. */
+/** Root of the error classes. The class decides what happens next; see the four subclasses. */
 export abstract class BerthError extends Error {
   readonly code: string;
   readonly subject: string;
@@ -47,7 +50,7 @@ export class TransientError extends BerthError {
   }
 }
 
-/** Somebody else changed the object: read it again, then decide again. */
+/** The object was changed concurrently: read it again, then decide again. */
 export class ConflictError extends BerthError {}
 
 /** An assertion of ours failed: a defect in Berth. */

@@ -9,7 +9,7 @@ export interface Clock {
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
-/** A clock that measures as well: what it measures by is never set and never goes back. */
+/** A clock with a monotonic time, which is never set and never goes back. */
 export interface MonotonicClock extends Clock {
   /** Milliseconds since some moment before the start of this process; comparable only within it. */
   monotonicMs(): number;
@@ -60,7 +60,10 @@ export interface WriteOptions {
   readonly subresource?: 'status' | 'approval' | 'token' | undefined;
   readonly fieldManager?: string | undefined;
   readonly dryRun?: boolean | undefined;
-  /** The writer knows what it wrote: where the server can, the answer is a PartialObjectMetadata, else the whole object. */
+  /**
+   * Requests a PartialObjectMetadata as the response, if the server supports it; otherwise the
+   * complete object.
+   */
   readonly metadataOnly?: boolean | undefined;
 }
 
@@ -70,19 +73,20 @@ export interface DeleteOptions {
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan' | undefined;
 }
 
-/** What an API server says of itself, outside of its resources. */
+/** Endpoints of an API server other than resources. */
 export interface ServerEndpoints {
-  /** @throws TransientError when there is no answer; every answer of the server is a value */
+  /** @throws TransientError when there is no response; every response of the server is a value */
   probe(
     path: '/livez' | '/healthz' | '/version',
   ): Promise<{ readonly statusCode: number; readonly text: string }>;
 }
 
 /**
- * What Berth asks of a Kubernetes API: the embedded hub, a real hub or a managed cluster alike. Failures are thrown:
- * ConflictError (409 on a write, also AlreadyExists), TransientError (network, 429, 5xx, time-out), InputError (other 4xx,
- * `code` is `kube.` and the Status reason in lower case, e.g. `kube.notfound`, `kube.forbidden`, `kube.invalid`).
- * Only `get` turns 404 into a value. A failed read is always an error, never an empty list.
+ * The Kubernetes API as Berth uses it, for the embedded hub, a real hub or a managed cluster.
+ * Failures are thrown: ConflictError (409 on a write, also AlreadyExists), TransientError (network,
+ * 429, 5xx, time-out), InputError (other 4xx, `code` is `kube.` and the Status reason in lower
+ * case, e.g. `kube.notfound`, `kube.forbidden`, `kube.invalid`). Only `get` turns 404 into a value.
+ * A failed read is always an error, never an empty list.
  */
 export interface KubeApi {
   /** The server's URL, verbatim as configured. */
@@ -90,7 +94,10 @@ export interface KubeApi {
   get(kind: KindInfo, key: ObjectKey): Promise<KubeObject | undefined>;
   /** Reads all pages of one consistent list. */
   list(kind: KindInfo, options?: ListOptions): Promise<ObjectList>;
-  /** Streams changes after `resourceVersion`; ends with an error when the server says the version is gone (410: `kube.expired`). */
+  /**
+   * Streams changes after `resourceVersion`; ends with an error when the version has expired (410:
+   * `kube.expired`).
+   */
   watch(kind: KindInfo, options: WatchOptions): AsyncIterable<WatchEvent>;
   create(kind: KindInfo, object: KubeObject, options?: WriteOptions): Promise<KubeObject>;
   /** PUT; the object's resourceVersion is the precondition. */
@@ -124,7 +131,7 @@ export interface CommitStatus {
   readonly report?: StatusReport | undefined;
 }
 
-/** What a check says beside its one sentence. */
+/** The report of a check in addition to its description. */
 export interface StatusReport {
   /** `neutral` lets a merge go on; `action-required` waits for an approval. */
   readonly conclusion: 'success' | 'neutral' | 'action-required' | 'failure';
@@ -156,7 +163,10 @@ export interface PullRequest {
   readonly baseBranch: string;
   /** Full id. */
   readonly headCommit: string;
-  /** Full id of what the merge put on the base branch: a merge commit, or the last commit of a squash or rebase. */
+  /**
+   * Full id of the commit that the merge added to the base branch: a merge commit, or the last
+   * commit of a squash or rebase.
+   */
   readonly mergeCommit: string | undefined;
 }
 
@@ -165,25 +175,26 @@ export interface ForgeComment {
   readonly text: string;
 }
 
-/** What an account may do in a repository. */
+/** The permission of an account in a repository. */
 export type RepositoryPermission = 'none' | 'read' | 'write' | 'admin';
 
 /**
- * What Berth asks of the forge of one repository for its pull requests. Failures are thrown: TransientError (network, rate
- * limits, 5xx, slow answers), InputError (`scm.auth`: the token is refused or may not do this; `scm.refused`: other 4xx).
+ * The forge of one repository, as Berth uses it for pull requests. Failures are thrown:
+ * TransientError (network, rate limits, 5xx, slow answers), InputError (`scm.auth`: the token is
+ * refused or may not do this; `scm.refused`: other 4xx).
  */
 export interface PullRequestForge {
-  /** Longest comment that it takes, in characters. */
+  /** Maximum length of a comment, in characters. */
   readonly maxCommentLength: number;
   defaultBranch(signal: AbortSignal): Promise<string>;
   listOpen(signal: AbortSignal): Promise<readonly PullRequest[]>;
-  /** Undefined: there is none of this number. */
+  /** Undefined if there is no pull request with this number. */
   read(number: number, signal: AbortSignal): Promise<PullRequest | undefined>;
   /** The comments of the account whose token is used that contain `marker`, oldest first. */
   ownComments(number: number, marker: string, signal: AbortSignal): Promise<readonly ForgeComment[]>;
   /** @returns its id */
   addComment(number: number, text: string, signal: AbortSignal): Promise<string>;
-  /** @returns false when the comment is gone */
+  /** @returns false if the comment no longer exists */
   editComment(number: number, id: string, text: string, signal: AbortSignal): Promise<boolean>;
   /** Folds a comment that is out of date where the forge can do that, else deletes it. */
   retireComment(number: number, id: string, signal: AbortSignal): Promise<void>;

@@ -5,38 +5,49 @@ import type { ServingFiles } from './auth/certificates/given-serving-certificate
 import type { AdmissionCheck } from './write/write-request.ts';
 
 export interface HubOptions {
-  /** Everything the hub keeps: keys, tokens, logs. Created with mode 0700; one process at a time. */
+  /** Directory of keys, tokens and logs. Created with mode 0700; used by one process at a time. */
   readonly dataDir: string;
   /** Default: loopback and a free port. */
   readonly listen?: { readonly host?: string | undefined; readonly port?: number | undefined } | undefined;
   /** Names of member clusters, served below `/clusters/NAME`. */
   readonly members?: readonly string[] | undefined;
-  /** Kinds whose rules go beyond their schemas; the rules of the OCM kinds unless given. */
+  /** Admission rules beyond schemas; default: the rules of the OCM kinds. */
   readonly admission?: readonly AdmissionCheck[] | undefined;
   /**
-   * Fills Secrets of type `kubernetes.io/service-account-token` with tokens of ten years, and accepts such tokens. Off unless given: who
-   * may create a Secret gets the rights of every ServiceAccount of its namespace, for as long as the Secret is there.
+   * Fills Secrets of type `kubernetes.io/service-account-token` with tokens of ten years, and
+   * accepts such tokens. Default: off, because a user who may create Secrets gets the rights of
+   * every ServiceAccount of the namespace while the Secret exists.
    */
   readonly legacyTokenSecrets?: boolean | undefined;
   /**
-   * false: an API server alone, as test environments start it. Namespaces stay in deletion, nothing is collected, approved
-   * certificate requests get no certificate, and namespaces get no ServiceAccount.
+   * false: an API server alone, as test environments start it. Namespaces stay terminating, no
+   * garbage is collected, approved certificate requests get no certificate, and namespaces get no
+   * ServiceAccount.
    */
   readonly controllers?: boolean | undefined;
-  /** Certificates, keys and tokens that others made. */
+  /** Certificates, keys and tokens that the user provides. */
   readonly given?: GivenFiles | undefined;
   readonly audit?: 'off' | 'writes' | 'all' | undefined;
   /** Connections that may be open: 16,000 in all and 12,000 from one address unless given. */
   readonly connections?: Partial<ConnectionLimitOptions> | undefined;
   readonly log?: Logger | undefined;
   readonly clock?: Clock | undefined;
-  /** The disk failed: the state of the log is unknown and the process must end. Ends it with code 1 unless given. */
+  /**
+   * Called when the disk failed: the state of the log is unknown and the process must end. Default:
+   * exit with code 1.
+   */
   readonly onFatal?: ((error: unknown) => void) | undefined;
 }
 
-/** Files that installers and test environments give an API server. They count for the hub, not for its members. */
+/**
+ * Files that installers and test environments pass to an API server. They apply to the hub, not to
+ * its members.
+ */
 export interface GivenFiles extends CredentialFiles {
-  /** What the hub serves with instead of a certificate of its own, PEM. Read again when it changes. */
+  /**
+   * The serving certificate and key to use instead of the hub's own, PEM. Read again when they
+   * change.
+   */
   readonly serving?: ServingFiles | undefined;
 }
 
@@ -53,6 +64,6 @@ export interface RunningHub {
   memberKubeconfigPath(name: string): string;
   /** Writes snapshots now, dropping old log segments. */
   compact(): Promise<void>;
-  /** Ends all streams, writes what is pending, gives up the data directory. */
+  /** Ends all streams, flushes pending writes, and releases the data directory. */
   close(): Promise<void>;
 }

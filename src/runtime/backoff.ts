@@ -4,8 +4,8 @@ export interface BackoffLimits {
 }
 
 /**
- * Exponential backoff with "equal jitter": half of the step is certain, half is random, so that many waiters spread out
- * and none comes back at once.
+ * Exponential backoff with "equal jitter": half of the step is fixed, half is random, so that many
+ * waiters spread out and none retries immediately.
  */
 export class Backoff {
   #failures = 0;
@@ -22,7 +22,7 @@ export class Backoff {
     return this.#failures;
   }
 
-  /** Counts one failure; the wait before the next try, in milliseconds. */
+  /** Counts one failure. @returns the wait before the next try, in milliseconds */
   nextMs(): number {
     const stepMs = Math.min(this.#limits.maxMs, this.#limits.initialMs * 2 ** Math.min(this.#failures, 40));
     this.#failures += 1;

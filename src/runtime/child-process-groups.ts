@@ -1,17 +1,20 @@
 import { killGroup } from './kill-group.ts';
 
-/** The child processes that this process has running, so that none of them outlives it or keeps it from ending. */
+/**
+ * The running child processes of this process, so that none outlives it or prevents it from
+ * exiting.
+ */
 class ChildGroups {
   readonly #leaders = new Set<number>();
   #isOver = false;
 
   constructor() {
-    // Also after `process.exit` and after an uncaught error. SIGKILL leaves the children running.
+    // This also runs after `process.exit` and after an uncaught error. After SIGKILL the children keep running.
     process.once('exit', () => this.endAll());
   }
 
   /**
-   * @param leader process id of a child, which may lead a process group of its own; undefined: it could not be started
+   * @param leader process id of a child, which may lead its own process group; undefined if it could not be started
    * @returns a function to call when the child has ended
    */
   track(leader: number | undefined): () => void {
@@ -21,7 +24,7 @@ class ChildGroups {
     return () => void this.#leaders.delete(leader);
   }
 
-  /** Kills all of them now, and later ones as soon as they are tracked. */
+  /** Kills all tracked processes now, and later ones as soon as they are tracked. */
   endAll(): void {
     this.#isOver = true;
     for (const leader of this.#leaders) killGroup(leader, 'SIGKILL');

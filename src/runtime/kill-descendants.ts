@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { killGroup } from './kill-group.ts';
 
 /**
- * Kills a process with all that it started, those among them that lead groups of their own too. Where the system does not list the
- * children of a process, its group is killed.
+ * Kills a process and all of its descendants, including those in other process groups. On systems
+ * that do not list the children of a process, its group is killed.
  */
 export function killDescendants(pid: number | undefined): void {
   if (pid === undefined) return;
-  // Stopped, it starts nothing more while its children are listed.
+  // A stopped process cannot start children while these are listed.
   killGroup(pid, 'SIGSTOP');
   const all = descendantsOf(pid);
   for (const one of [...all, pid]) killGroup(one, 'SIGKILL');

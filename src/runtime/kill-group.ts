@@ -1,4 +1,7 @@
-/** Signals a process group by its leader's id; a leader that has not made its group yet gets the signal itself. */
+/**
+ * Signals a process group by its leader's id; a leader that has not created its group yet gets the
+ * signal itself.
+ */
 export function killGroup(leader: number | undefined, signal: NodeJS.Signals): void {
   if (leader === undefined) return;
   for (const target of [-leader, leader]) {
@@ -6,7 +9,7 @@ export function killGroup(leader: number | undefined, signal: NodeJS.Signals): v
       process.kill(target, signal);
       return;
     } catch {
-      // No such group yet, or it has ended in the meantime.
+      // The group does not exist yet, or has ended.
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Calls `act` once when the signal aborts; at once when it has aborted already. */
+/** Calls `act` once when the signal aborts, or immediately if it has aborted already. */
 export function onAbort(signal: AbortSignal, act: () => void): void {
   if (signal.aborted) act();
   else signal.addEventListener('abort', act, { once: true });

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 
-/** The folder that holds package.json and examples: above `src` when run from source, above `dist` when built. */
+/** The folder with package.json and examples: the parent of `src` when run from source, the parent of `dist` when built. */
 export function packageRoot(): URL {
   for (const up of ['../../', '../../../']) {
     const root = new URL(up, import.meta.url);

@@ -4,11 +4,14 @@ import { type ReconcileOutcome, type ReconcilerOptions, runReconciler } from './
 import { WorkQueue } from './work-queue.ts';
 
 export interface ReconcileLoopOptions extends Omit<ReconcilerOptions, 'queue' | 'retries'> {
-  /** A pass that takes longer counts as failed, and its worker goes on. It must do no harm when it ends after all. Default: no limit. */
+  /**
+   * A pass that takes longer counts as failed, and its worker continues. It must be safe if the
+   * pass ends later. Default: no limit.
+   */
   readonly passLimitMs?: number;
 }
 
-/** A reconciler with a queue of its own, which runs from its construction until it is closed. */
+/** A reconciler with its own queue. It runs from its construction until it is closed. */
 export class ReconcileLoop {
   readonly #queue: WorkQueue;
   readonly #retries = new Map<string, Backoff>();
@@ -26,18 +29,21 @@ export class ReconcileLoop {
     this.#running = runReconciler(parts, this.#stop.signal);
   }
 
-  /** Due at once. @param news forget the failures of the key: what failed may work now */
+  /**
+   * Adds a key without delay. @param news true: resets the back-off of the key, because the cause
+   * of its failures may be gone
+   */
   add(key: string, news = false): void {
     if (news) this.#retries.delete(key);
     this.#queue.add(key);
   }
 
-  /** The earlier of two delays wins. */
+  /** Of two delays for a key, the earlier is used. */
   addAfter(key: string, delayMs: number): void {
     this.#queue.addAfter(key, delayMs);
   }
 
-  /** Waits for the passes that have begun; no other begins. */
+  /** Starts no more passes, and waits for the running ones. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#running;

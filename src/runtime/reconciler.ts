@@ -3,11 +3,11 @@ import type { Clock, Logger } from '../core/ports.ts';
 import { Backoff, type BackoffLimits } from './backoff.ts';
 import type { WorkQueue } from './work-queue.ts';
 
-/** What becomes of a key after one pass. State is read fresh in each pass; a key carries no state. */
+/** The result of a pass for one key. Each pass reads the current state; a key has no state. */
 export type ReconcileOutcome =
   | { readonly kind: 'done' }
   | { readonly kind: 'requeue'; readonly afterMs: number }
-  /** Not finished, which is no error: again soon, with growing delay. */
+  /** Not finished, which is not an error: retried with growing delay. */
   | { readonly kind: 'retry' /** The longest wait. */; readonly atMostMs?: number };
 
 export const DONE: ReconcileOutcome = { kind: 'done' };
@@ -23,21 +23,32 @@ export interface ReconcilerOptions {
   readonly random: () => number;
   readonly log: Logger;
   readonly backoff?: BackoffLimits;
-  /** Of each key that is retried. The caller may delete one, whose failures are then forgotten. */
+  /** Back-off of each retried key. The caller may delete one to reset it. */
   readonly retries?: Map<string, Backoff>;
-  /** What only a user can correct is looked at again this often; a change of the object comes sooner. Default 5 min. */
+  /**
+   * Retry interval after an InputError, which a user must correct; a change of the object retries
+   * sooner. Default 5 min.
+   */
   readonly inputRetryMs?: number;
-  /** Whether an InputError may pass without a change of the object, as a missing right does. Default: never. */
+  /**
+   * Whether an InputError may disappear without a change of the object, such as a missing right.
+   * Default: never.
+   */
   readonly mayPass?: (error: InputError) => boolean;
   readonly onError?: (key: string, error: unknown) => void;
-  /** Waited for before each pass, with its key in hand: while it does not resolve, nothing is begun. */
+  /** Awaited before each pass; while it is pending, no pass starts. */
   readonly mayBegin?: ((signal: AbortSignal) => Promise<void>) | undefined;
 }
 
-/** The longest wait after an error that may pass. A user who grants a missing right waits no longer than this. */
+/**
+ * Maximum wait after an error that may disappear, so that a granted right is noticed in this time.
+ */
 const MAX_PASSING_MS = 30_000;
 
-/** Works on keys until the signal aborts, `concurrency` at a time; one failing key never stops another. Never rejects. */
+/**
+ * Processes keys until the signal aborts, `concurrency` at a time; one failing key never stops
+ * another. Never rejects.
+ */
 export async function runReconciler(options: ReconcilerOptions, signal: AbortSignal): Promise<void> {
   const stop = (): void => options.queue.close();
   if (signal.aborted) stop();
@@ -54,7 +65,7 @@ export async function runReconciler(options: ReconcilerOptions, signal: AbortSig
   await Promise.all(Array.from({ length: options.concurrency }, worker));
 }
 
-/** One pass; the wait before the next one, or undefined when the key is done. */
+/** Runs one pass. @returns the wait before the next one; undefined if the key is done */
 async function runOnce(
   options: ReconcilerOptions,
   retries: Map<string, Backoff>,
@@ -80,7 +91,7 @@ async function runOnce(
   }
 }
 
-/** The one place where an error's class becomes a time. */
+/** The delay by class of error. */
 function retryDelayMs(error: unknown, backoffMs: number, options: ReconcilerOptions): number {
   if (error instanceof TransientError) return Math.max(backoffMs, error.retryAfterMs ?? 0);
   if (!(error instanceof InputError)) return backoffMs;
@@ -90,7 +101,7 @@ function retryDelayMs(error: unknown, backoffMs: number, options: ReconcilerOpti
 
 function report(options: ReconcilerOptions, key: string, error: unknown, failures: number): void {
   const fields = { reconciler: options.name, key, failures, error };
-  // Losing a race once is normal life.
+  // A single conflict is normal.
   if (error instanceof ConflictError && failures < 3) options.log.debug('reconcile lost a race', fields);
   else if (error instanceof BerthError && !(error instanceof BugError))
     options.log.warn('reconcile failed', fields);

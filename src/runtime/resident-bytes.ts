@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Memory that a process has now, in bytes; 0 where the system does not say. */
+/** Resident memory of a process in bytes; 0 if the system does not report it. */
 export function residentBytes(pid: number | undefined): number {
   try {
     const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];

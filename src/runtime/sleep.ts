@@ -1,6 +1,6 @@
 import type { Clock } from '../core/ports.ts';
 
-/** Resolves after `delayMs` or as soon as the signal aborts, whichever is first; never rejects. */
+/** Resolves after `delayMs`, or when the signal aborts if that is earlier. Never rejects. */
 export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {

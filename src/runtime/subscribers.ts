@@ -1,6 +1,6 @@
 /**
- * Notifies all subscribers of an event, in the order of the subscriptions. Events go one way: a listener notes what it needs
- * and answers nothing.
+ * Notifies all subscribers of an event, in the order of the subscriptions. Events are one-way: a
+ * listener records what it needs and returns no answer.
  */
 export class Subscribers<Event> {
   readonly #listeners: ((event: Event) => Promise<void> | void)[] = [];
@@ -9,7 +9,10 @@ export class Subscribers<Event> {
     this.#listeners.push(listener);
   }
 
-  /** Calls all listeners before it returns. @returns resolves when those are done that still write what they noted */
+  /**
+   * Calls all listeners before it returns. @returns resolves when all listeners have written what
+   * they recorded
+   */
   tell(event: Event): Promise<void> {
     const pending: Promise<void>[] = [];
     for (const listener of this.#listeners) {

@@ -9,7 +9,10 @@ export interface SupervisorOptions {
   readonly log: Logger;
 }
 
-/** Starts loops and keeps each of them running: a loop that throws is started again after a backoff, the others do not notice. */
+/**
+ * Starts loops and keeps each of them running: a loop that throws is restarted after a back-off,
+ * and the others continue.
+ */
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #stop = new AbortController();
@@ -17,7 +20,7 @@ export class Supervisor {
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
-    // Every loop and every wait in it listens: that is no leak.
+    // Every loop and every wait adds a listener, which is not a leak.
     setMaxListeners(0, this.#stop.signal);
   }
 
@@ -45,7 +48,7 @@ export class Supervisor {
         return;
       } catch (error) {
         if (signal.aborted) return;
-        log.error('loop failed, starting it again', { loop: name, error });
+        log.error('a loop failed and will be started again', { loop: name, error });
         await sleep(clock, backoff.nextMs(), signal);
       }
     }

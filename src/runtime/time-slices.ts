@@ -1,6 +1,6 @@
 import type { Clock } from '../core/ports.ts';
 
-/** A long computation in parts, each short enough for the rest of the process to wait for. */
+/** Splits a long computation into short slices, so that it does not block the event loop. */
 export class TimeSlices {
   readonly #clock: Clock;
   readonly #lengthMs: number;

@@ -1,8 +1,8 @@
-/** Callers that wait for conditions. `wake` is called after each change that may have fulfilled one. */
+/** Callers that wait for conditions. Call `wake` after each change that may fulfil one. */
 export class WaitList {
   readonly #waiters = new Set<() => void>();
 
-  /** Resolves when the condition holds, or when the signal aborts; never rejects. */
+  /** Resolves when the condition is true, or when the signal aborts. Never rejects. */
   async until(holds: () => boolean, signal: AbortSignal): Promise<void> {
     while (!holds() && !signal.aborted)
       await new Promise<void>((resolve) => {

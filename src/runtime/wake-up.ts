@@ -1,4 +1,7 @@
-/** One loop waits for work, others wake it. A call between two waits is not lost: the next wait ends at once. */
+/**
+ * Wakes a loop that waits for work. A call between two waits is not lost: the next wait ends
+ * immediately.
+ */
 export class WakeUp {
   #called = false;
   #resume: () => void = () => undefined;
@@ -8,7 +11,7 @@ export class WakeUp {
     this.#resume();
   }
 
-  /** Resolves when called, now or since the last wait, or when the signal aborts; never rejects. */
+  /** Resolves when it is called, or was called since the last wait, or when the signal aborts. Never rejects. */
   wait(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const finish = (): void => {

@@ -1,15 +1,15 @@
 import type { Clock } from '../core/ports.ts';
 
-/** The longest that a timer can hold, about 25 days. A key that is due later is looked at then. */
-const LONGEST_DELAY_MS = 2 ** 31 - 1;
+/** Maximum delay of a timer, about 25 days. A key that is due later is checked again then. */
+const MAX_DELAY_MS = 2 ** 31 - 1;
 
 /**
- * Keys to work on. A key waits at most once however often it is added, is never worked on twice at the same time, and is
- * worked on again when it was added meanwhile. First come, first served, so that no key starves another.
+ * A work queue as in client-go: a key is queued at most once, is never processed twice at the same
+ * time, and is processed again if it was added meanwhile. First in, first out.
  */
 export class WorkQueue {
   readonly #clock: Clock;
-  /** Insertion order is the order of service. */
+  /** Served in the order of insertion. */
   readonly #waiting = new Set<string>();
   readonly #active = new Set<string>();
   readonly #again = new Set<string>();
@@ -22,7 +22,7 @@ export class WorkQueue {
     this.#clock = clock;
   }
 
-  /** Keys that wait or are worked on now; delayed ones do not count. */
+  /** Number of queued and processed keys, without delayed ones. */
   get depth(): number {
     return this.#waiting.size + this.#active.size;
   }
@@ -43,10 +43,10 @@ export class WorkQueue {
     this.#hand();
   }
 
-  /** The earlier of two delays wins. */
+  /** Of two delays for a key, the earlier is used. */
   addAfter(key: string, delayMs: number): void {
     if (this.#closed) return;
-    const waitMs = Math.min(delayMs, LONGEST_DELAY_MS);
+    const waitMs = Math.min(delayMs, MAX_DELAY_MS);
     const dueMs = this.#clock.now() + waitMs;
     const known = this.#delayed.get(key);
     if (known !== undefined && known.dueMs <= dueMs) return;
@@ -58,7 +58,7 @@ export class WorkQueue {
     this.#delayed.set(key, { dueMs, cancel });
   }
 
-  /** The next key, to be given back with `done`; undefined once the queue is closed. */
+  /** The next key, for which the caller must call `done`; undefined after the queue is closed. */
   take(): Promise<string | undefined> {
     if (this.#closed) return Promise.resolve(undefined);
     return new Promise((resolve) => {
@@ -76,7 +76,7 @@ export class WorkQueue {
     }
   }
 
-  /** Resolves when nothing waits and nothing is worked on. */
+  /** Resolves when no key is queued or processed. */
   whenIdle(): Promise<void> {
     return this.depth === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.add(resolve));
   }

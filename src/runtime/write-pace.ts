@@ -1,18 +1,18 @@
 import type { Clock } from '../core/ports.ts';
 import { sleep } from './sleep.ts';
 
-/** How fast something may be done: `burst` at once, then `perSecond` on average (a token bucket). */
+/** A rate limit: `burst` at once, then `perSecond` on average (a token bucket). */
 export interface Pace {
   readonly perSecond: number;
   readonly burst: number;
 }
 
-/** Lets callers through at a pace, in the order in which they asked. */
+/** A rate limiter: callers pass at a fixed rate, in the order of their calls. */
 export class WritePace {
   readonly #clock: Clock;
   readonly #stepMs: number;
   readonly #burstMs: number;
-  /** When all that was let through so far would be done, one after the other. */
+  /** When all calls so far would be done at the fixed rate. */
   #doneAtMs = -Infinity;
 
   constructor(clock: Clock, { perSecond, burst }: Pace) {
@@ -21,7 +21,7 @@ export class WritePace {
     this.#burstMs = this.#stepMs * (burst - 1);
   }
 
-  /** Resolves when the caller may go on, or when the signal aborts. */
+  /** Resolves when the caller may continue, or when the signal aborts. */
   async whenDue(signal: AbortSignal): Promise<void> {
     const nowMs = this.#clock.now();
     const startMs = Math.max(this.#doneAtMs, nowMs);

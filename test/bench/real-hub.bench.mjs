@@ -7,7 +7,8 @@
 // Phases: placements that are new; a taint on one cluster after the other, in a process that has just started; clusters that join one
 // placement at once; works of five manifests until they are Applied and Available. Each line gives wall time, processor time (user and
 // system, from /proc) of the contestant, the API server and etcd, and the writes that the server counted, without those of the driver.
-// The programs are those of test/interop (docs/testing.md); what is not built is left out. BENCH_PROFILE=DIR writes CPU profiles there.
+// The programs are those of test/interop (docs/testing.md); what is not built is left out. BENCH_PROFILE=DIR writes CPU profiles there;
+// BENCH_NODE_FLAGS='…' are further flags of Node for Berth and the bare client.
 import { register } from 'node:module';
 import { platform } from 'node:os';
 import { parseArgs } from 'node:util';

@@ -6,9 +6,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { readHubSnapshot } from '../../src/controllers/explanations/hub-snapshot.ts';
 import { DEFAULT_PLAN_BOUNDS, type PlanBounds } from '../../src/controllers/previews/bounded/plan-bounds.ts';
 import { planInProcess } from '../../src/controllers/previews/bounded/plan-in-process.ts';
+import { PlanningProcesses } from '../../src/controllers/previews/bounded/planning-processes.ts';
 import { planRevisions, type PlanRevisionsInput } from '../../src/controllers/previews/plan-revisions.ts';
 import { readRecordedHubState } from '../../src/controllers/previews/recorded-hub-state.ts';
 import { readArgoPart } from '../../src/app/worlds/argo-part.ts';
+import { systemClock } from '../../src/adapters/clock/system-clock.ts';
 import { InputError } from '../../src/core/errors.ts';
 import { MANAGED_CLUSTER } from '../../src/core/model/kinds.ts';
 import { baseFiles, cluster, placement, yaml } from '../app/serve/fleet-fixture.ts';
@@ -151,6 +153,60 @@ describe('planning in a process of its own', () => {
     await expect(stopped).rejects.toBe(newer);
     expect(readdirSync(scratch)).toEqual([]);
     await expect(plan({}, { signal: abort.signal })).rejects.toBe(newer);
+  });
+
+  describe('with processes that are used again', () => {
+    const signal = new AbortController().signal;
+    let processes: PlanningProcesses;
+    const open = (bounds: Partial<PlanBounds> = {}): void => {
+      scratch = mkdtempSync(join(tmpdir(), 'berth-bounded-'));
+      vi.stubEnv('TMPDIR', scratch);
+      processes = new PlanningProcesses(
+        { program, bounds: { ...DEFAULT_PLAN_BOUNDS, ...bounds } },
+        systemClock,
+      );
+    };
+    afterEach(() => processes.close());
+
+    it('gives the same plans one after the other, from one process', async () => {
+      open();
+      const here = await planRevisions(input);
+      const other = { ...input, base: 'change', head: 'main' };
+      for (const one of [input, other, input])
+        expect(await processes.plan(one, signal)).toEqual(one === input ? here : await planRevisions(other));
+      expect(readdirSync(scratch)).toHaveLength(1);
+      await processes.close();
+      expect(readdirSync(scratch)).toEqual([]);
+    });
+
+    it('sees what changed on the hub between two plans', async () => {
+      open();
+      const before = await processes.plan(input, signal);
+      const clusters = (input.hub?.clusters ?? []).filter(({ metadata }) => metadata.name !== 'on-hub-only');
+      const fewer = { ...input, hub: input.hub && { ...input.hub, clusters } };
+      const after = await processes.plan(fewer, signal);
+      expect(after).toEqual(await planRevisions(fewer));
+      expect(after.plan.token?.inventory).not.toBe(before.plan.token?.inventory);
+    });
+
+    it('goes on with it after a plan that fails, and with another one after a bound', async () => {
+      open();
+      await expect(processes.plan({ ...input, head: 'nowhere' }, signal)).rejects.toBeInstanceOf(InputError);
+      expect(readdirSync(scratch)).toHaveLength(1);
+      const abort = new AbortController();
+      const stopped = processes.plan(input, abort.signal);
+      setImmediate(() => abort.abort(new Error('a newer head')));
+      await expect(stopped).rejects.toThrow('a newer head');
+      expect(readdirSync(scratch)).toEqual([]);
+      expect(await processes.plan(input, signal)).toEqual(await planRevisions(input));
+    });
+
+    it('keeps no process that a fork was planned in', async () => {
+      open();
+      const fork = { ...input, runsPrograms: false };
+      expect(await processes.plan(fork, signal)).toEqual(await planRevisions(fork));
+      expect(readdirSync(scratch)).toEqual([]);
+    });
   });
 });
 

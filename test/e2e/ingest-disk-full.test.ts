@@ -83,7 +83,7 @@ describe.runIf(mountable())('on a full disk', () => {
     expect((await source.read()).objects).toHaveLength(100);
     for (const one of close.splice(0)) await one();
     expect(log.entries.map(({ message }) => message)).toContain(
-      'cache not written, it is filled again later',
+      'the cache was not written; it will be filled again later',
     );
     drain();
     const again = await open();

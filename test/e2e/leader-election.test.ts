@@ -142,7 +142,7 @@ describe('two controllers for one repository on one hub', () => {
       expect(await leader.ended()).toBe(3);
     });
     expect(writes).toBe(0);
-    expect(leader.log).toContain('lease lost, writing stopped');
+    expect(leader.log).toContain('the lease was lost; this process stopped writing');
     expect(await published()).toBe(all(3));
     leader.start();
     expect(await leader.whenReady('standby')).toBe((await lease()).holderIdentity);

@@ -221,8 +221,8 @@ describe('getparams.execute', () => {
   });
 
   it.each([
-    ['', 'Token file: holds no token, expected one per line (tokens:1:1)'],
-    ['# only a comment', 'Token file: holds no token, expected one per line (tokens:1:1)'],
+    ['', 'Token file: contains no token, expected one per line (tokens:1:1)'],
+    ['# only a comment', 'Token file: contains no token, expected one per line (tokens:1:1)'],
     ['short\n', 'Token file: got a token of 5 characters, expected at least 16 (tokens:1:1)'],
     [`${OLD}\nshort\n`, 'Token file: got a token of 5 characters, expected at least 16 (tokens:2:1)'],
     [`${OLD} ${NEW}\n`, 'Token file: got several words, expected one token per line (tokens:1:1)'],

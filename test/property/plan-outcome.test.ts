@@ -4,15 +4,19 @@ import { commit } from './plan-outcome/commits.ts';
 import { History, type HistoryOptions } from './plan-outcome/history.ts';
 
 vi.mock('node:fs/promises', async (original) => {
-  const { mortalFs } = await import('../fakes/mortal-disk.ts');
-  return mortalFs(await original());
+  const [{ mortalFs }, { readingAtOnce }] = await Promise.all([
+    import('../fakes/mortal-disk.ts'),
+    import('../fakes/reading-at-once.ts'),
+  ]);
+  return mortalFs(readingAtOnce(await original()));
 });
 
 /*
  * Random commits, each planned on the hub and then merged: every placement lists afterwards what the plan said, the works stand where it
  * said, and what it said would be held is held under the same token; also when the controller is killed on the way. BERTH_PLAN_COMMITS sets
  * the number of commits of each history, BERTH_PLAN_HISTORIES that of histories, BERTH_PROPERTY_SEED the first seed. Every other history
- * has an open budget; in every third the repository is followed as two sources.
+ * has an open budget; in every third the repository is followed as two sources; in every eighth Git is read with the git program,
+ * of which a commit starts about sixty, in the others without it.
  */
 const COMMITS = Number(process.env['BERTH_PLAN_COMMITS'] ?? 6);
 const HISTORIES = Number(process.env['BERTH_PLAN_HISTORIES'] ?? 2);
@@ -32,7 +36,7 @@ async function live(
   commits: number,
   given: Pick<HistoryOptions, 'isDivided' | 'expect'>,
 ): Promise<void> {
-  const history = await History.begin({ isOpen: seed % 2 === 0, ...given });
+  const history = await History.begin({ isOpen: seed % 2 === 0, hasGitProgram: seed % 8 === 0, ...given });
   try {
     for (const [number, change] of fc.sample(commit, { numRuns: commits, seed }).entries())
       await history.merge(change, number + 1);

@@ -395,7 +395,9 @@ describe('an executor within its limits', () => {
     });
     await statusOf('replaced');
     expect((await harness.get(SECRET, 'replaced'))?.metadata.uid).toBe(made.metadata.uid);
-    expect((await condition('replaced', 'Applied'))?.message).toContain('the executor may not (delete)');
+    expect((await condition('replaced', 'Applied'))?.message).toContain(
+      'the executor has no right to delete it',
+    );
   });
 
   it('cannot have an object deleted by orphaning it first and owning it later', async () => {

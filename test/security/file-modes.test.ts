@@ -28,7 +28,7 @@ import { SilentLogger } from '../fakes/silent-logger.ts';
 import { withoutGit } from '../fakes/without-git.ts';
 import { startTestHub } from '../hub/hub-harness.ts';
 
-const TIGHTENED = 'data could be read by other users of this machine, which was corrected';
+const TIGHTENED = 'other users of this machine could read data; Berth removed their rights';
 
 /** Paths below a folder, and itself, that anybody but the owner may use: `path 644`. */
 function open(folder: string): string[] {

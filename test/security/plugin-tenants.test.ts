@@ -271,7 +271,7 @@ describe('a token file', () => {
       const said = log.entries.filter(({ level }) => level === 'error').map(({ message }) => message);
       if (form !== 'declared as a hash')
         expect(said).toEqual([
-          'the token file holds the placeholder of the shipped manifest, which is refused',
+          'the token file contains the placeholder of the shipped manifest, which is refused',
         ]);
     },
   );

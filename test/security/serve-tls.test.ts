@@ -118,7 +118,7 @@ describe('TLS of berth serve --listen', () => {
       clock.skip(LOOKS_AGAIN_MS);
       await expect
         .poll(errors)
-        .toContain('TLS certificate and key cannot be used, the pair before is served');
+        .toContain('TLS certificate and key cannot be used, so the previous pair is served');
       const said = errors();
       clock.skip(LOOKS_AGAIN_MS);
       expect(await served()).toBe(serialOf(first));
@@ -154,7 +154,7 @@ describe('TLS of berth serve --listen', () => {
 
   it('a pair that does not fit is an error at the start, which does not tell the key', () => {
     writeFileSync(files().keyFile, second.keyPem);
-    expect(() => new TlsPair(files(), log)).toThrow(/are no certificate and key that fit/);
+    expect(() => new TlsPair(files(), log)).toThrow(/are not a matching certificate and key/);
     rmSync(files().keyFile);
     expect(() => new TlsPair(files(), log)).toThrow(/tls\.key: cannot be read/);
     writeFileSync(files().keyFile, 'not a key');

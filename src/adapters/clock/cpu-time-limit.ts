@@ -11,7 +11,7 @@ const CHECKS_PER_LIMIT = 10;
  * A limit on wall-clock time alone would report a healthy thread on a machine that is busy or was paused. The CPU time is that
  * of all threads, because Node 20 cannot measure one of them: so `limitMs` must be many times what the thread needs.
  *
- * @returns cancels the limit; to be called when the thread has answered
+ * @returns a function that cancels the limit; call it when the thread has answered
  */
 export function limitCpuTime(limitMs: number, onExceeded: () => void): () => void {
   const before = process.cpuUsage();

@@ -5,7 +5,7 @@ export const systemClock: MonotonicClock = {
   now: () => Date.now(),
   monotonicMs: () => performance.now(),
   schedule(delayMs, callback) {
-    // Node fires a timer of more than 2^31-1 ms at once; wait in steps instead.
+    // Node fires a timer of more than 2^31-1 ms at once, so it is split into steps.
     let timer: NodeJS.Timeout;
     let remainingMs = Math.max(0, delayMs);
     const arm = (): void => {

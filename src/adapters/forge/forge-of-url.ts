@@ -2,8 +2,8 @@ import { DIALECTS } from './dialects.ts';
 import type { ForgeRepository } from './request/forge-repository.ts';
 
 /**
- * What a repository's URL suggests about the API of its forge: where it is and how it calls the repository. Undefined for an address
- * that is no URL (a path), and for a forge with an API that is not known here.
+ * Derives from the URL of a repository the address of its forge's API, and the name of the repository there. Undefined
+ * for an address that is not a URL (a path), and for a forge whose API Berth does not know.
  */
 export function forgeOfUrl(
   provider: ForgeRepository['provider'],
@@ -14,12 +14,12 @@ export function forgeOfUrl(
   const host = scp?.[1] ?? parsed?.host ?? '';
   const place = (scp?.[2] ?? unescaped(parsed?.pathname ?? '')).replace(/^\/+|\/+$/g, '');
   if (host === '' || place === '') return undefined;
-  // The port of ssh says nothing about https.
+  // The port of an ssh URL says nothing about https.
   const base = `https://${parsed?.protocol === 'ssh:' ? (parsed.hostname ?? host) : host}`;
   return DIALECTS[provider].address({ host, base, path: place.replace(/\.git$/, '') });
 }
 
-/** As it is written when it is no escaped text at all. */
+/** Returns the text unchanged if its percent-encoding is invalid. */
 function unescaped(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -8,7 +8,7 @@ import { GitLabForge } from './gitlab/gitlab-forge.ts';
 import type { ForgeRepository } from './request/forge-repository.ts';
 import type { NamedAccount } from './request/own-account.ts';
 
-/** @param ownAccount the account of the token, where the token itself cannot say it (a GitHub App) */
+/** @param ownAccount the account of the token, if the token itself cannot be used to find out (a GitHub App) */
 export function openForge(repository: ForgeRepository, ownAccount?: NamedAccount): PullRequestForge {
   switch (repository.provider) {
     case 'gitea':

@@ -9,12 +9,12 @@ export interface OpenedRepository {
   readonly inProcess: boolean;
 }
 
-/** Reads a repository on disk with the git program, in process where there is none. InputError `git.needs-program`. */
+/** Reads a repository on disk with the git program, or in process without one. @throws InputError `git.needs-program` */
 export async function openRepository(options: GitProgramOptions): Promise<OpenedRepository> {
   if (await hasGitProgram(options.ambient))
     return { repository: new GitProgramRepository(options), inProcess: false };
   await requireReadable(options.gitDir);
-  // A quarter of a second that nobody with git need wait for.
+  // Loaded only if needed, since it takes a quarter of a second.
   const { InProcessRepository } = await import('./in-process/in-process-repository.ts');
   return { repository: new InProcessRepository(options.gitDir), inProcess: true };
 }

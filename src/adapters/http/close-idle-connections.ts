@@ -2,11 +2,14 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * Keeps room for new connections: when there are too many, the oldest that has no request under way is closed. So connections that
- * send nothing, or their headers one by one, never keep others out.
+ * When there are too many connections, closes the oldest one without a running request. So idle
+ * connections, or ones that send their headers slowly, cannot lock out others.
  */
 export function closeIdleConnections(server: Server, maxConnections: number): void {
-  /** The oldest first. Under TLS a request knows another socket than the listener: both have the same address. */
+  /**
+   * Oldest first. Keyed by address: under TLS, the request and the listener have different socket objects, but the same
+   * address.
+   */
   const waiting = new Map<string, Socket>();
   server.on('connection', (socket: Socket) => {
     const key = addressOf(socket);
@@ -22,7 +25,7 @@ export function closeIdleConnections(server: Server, maxConnections: number): vo
       if (socket !== undefined && !socket.destroyed) waiting.set(key, socket);
     });
   });
-  // Requests that are under way are counted here: what is beyond is closed at once.
+  // Running requests are counted here; connections beyond the limit are closed immediately.
   server.maxConnections = 2 * maxConnections;
 }
 

@@ -5,19 +5,19 @@ import { InputError } from '../../core/errors.ts';
 import { closeIdleConnections } from './close-idle-connections.ts';
 import type { TlsIdentity } from './tls-pair.ts';
 
-/** Of connections that wait, and as many again of requests under way. */
+/** The limit for waiting connections, and again the same number for requests in progress. */
 const MAX_CONNECTIONS = 512;
 const LIMITS = {
   headersTimeout: 10_000,
-  /** From the first byte of the headers to the last one of the body. */
+  /** From the first byte of the headers to the last byte of the body. */
   requestTimeout: 30_000,
-  /** How late the two above may be noticed. */
+  /** How late the two timeouts above may be noticed. */
   connectionsCheckingInterval: 1_000,
   keepAliveTimeout: 60_000,
   maxHeaderSize: 16 * 1024,
 } as const;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-/** A client that does not read its answer. */
+/** Timeout of a client that does not read its response. */
 const IDLE_MS = 120_000;
 
 export interface ListenOptions {
@@ -28,14 +28,14 @@ export interface ListenOptions {
 }
 
 export interface HttpListener {
-  /** `http://HOST:PORT`, or `https://HOST:PORT`, as bound. */
+  /** The bound address: `http://HOST:PORT` or `https://HOST:PORT`. */
   readonly url: string;
-  /** New connections get this certificate; running ones go on. */
+  /** Uses this certificate for new connections; open ones continue. */
   renew(identity: TlsIdentity): void;
   close(): Promise<void>;
 }
 
-/** Serves HTTP/1.1 with limits against slow and endless clients. A handler that fails answers 500. */
+/** Serves HTTP/1.1, with limits against slow clients and endless requests. If a handler fails, the answer is 500. */
 export async function listenHttp(
   options: ListenOptions,
   handle: (request: http.IncomingMessage, response: http.ServerResponse) => Promise<void>,

@@ -2,7 +2,7 @@ import { errorText, InputError, TransientError } from '../../core/errors.ts';
 import { boundedText } from '../../runtime/bounded-text.ts';
 
 const TIMEOUT_MS = 15_000;
-/** Thousands of clusters with long labels stay below it. */
+/** Large enough for thousands of clusters with long labels. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 export interface PrometheusQuery {
@@ -17,8 +17,9 @@ export interface PrometheusQuery {
 /**
  * One instant query. Source: https://prometheus.io/docs/prometheus/latest/querying/api/
  *
- * @returns the JSON that the server answered, also for queries that it refused
- * @throws TransientError when it cannot be reached or is overloaded, InputError when it lets nobody in
+ * @returns the JSON of the response, also for refused queries
+ * @throws TransientError when the server cannot be reached or is overloaded, InputError when it
+ * denies access
  */
 export async function queryPrometheus({ server, query, token, signal }: PrometheusQuery): Promise<unknown> {
   const details = { code: 'prometheus.unavailable', subject: server };
@@ -40,7 +41,7 @@ export async function queryPrometheus({ server, query, token, signal }: Promethe
   } catch (cause) {
     const why =
       cause instanceof Error && cause.cause !== undefined ? errorText(cause.cause) : errorText(cause);
-    throw new TransientError(`cannot be asked: ${why}`, { ...details, cause });
+    throw new TransientError(`cannot be queried: ${why}`, { ...details, cause });
   }
   if (status === 401 || status === 403)
     throw new InputError(`answered ${status}`, {

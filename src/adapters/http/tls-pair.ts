@@ -13,7 +13,7 @@ export interface TlsFiles {
   readonly keyFile: string;
 }
 
-/** What a TLS server is made with. TLS 1.2 at least. */
+/** Certificate and options of a TLS server. TLS 1.2 at least. */
 export interface TlsIdentity {
   readonly cert: string;
   readonly key: string;
@@ -21,8 +21,8 @@ export interface TlsIdentity {
 }
 
 /**
- * A certificate and its key from two files that somebody else replaces, one after the other. A pair that does not fit, or cannot be
- * read, leaves the one before in use, and is looked at again.
+ * A certificate and its key from two files that another program replaces one by one. While they do
+ * not match or cannot be read, the previous pair is used, and they are read again.
  */
 export class TlsPair {
   readonly #files: TlsFiles;
@@ -32,12 +32,12 @@ export class TlsPair {
   #identity: TlsIdentity;
   #problem = '';
 
-  /** @throws InputError when there is no pair to begin with */
+  /** @throws InputError when there is no valid pair at the start */
   constructor(files: TlsFiles, log: Logger) {
     this.#files = files;
     this.#log = log;
     const open = (file: string, what: string) =>
-      new SecretFile({ file, what, without: 'the pair that was read last is served', parse: String, log });
+      new SecretFile({ file, what, without: 'the last valid pair is served', parse: String, log });
     this.#cert = open(files.certFile, 'TLS certificate');
     this.#key = open(files.keyFile, 'TLS key');
     this.#identity = this.#read();
@@ -48,7 +48,7 @@ export class TlsPair {
     return this.#identity;
   }
 
-  /** Reads the files again and again, and calls back with each new pair. The returned function stops that. */
+  /** Reads the files repeatedly, and calls back with each new pair. The returned function stops this. */
   follow(clock: Clock, onChange: (identity: TlsIdentity) => void): () => void {
     let cancel: () => void;
     const look = (): void => {
@@ -66,12 +66,12 @@ export class TlsPair {
       this.#identity = this.#read();
       this.#problem = '';
       onChange(this.#identity);
-      this.#log.info('new TLS certificate is served', { certFile });
+      this.#log.info('a new TLS certificate is served', { certFile });
       this.#warn();
     } catch (error) {
       const problem = errorText(error);
       if (problem !== this.#problem)
-        this.#log.error('TLS certificate and key cannot be used, the pair before is served', {
+        this.#log.error('TLS certificate and key cannot be used, so the previous pair is served', {
           certFile,
           keyFile,
           error: problem,
@@ -84,13 +84,13 @@ export class TlsPair {
     for (const { problem } of [this.#cert, this.#key]) if (problem !== undefined) throw problem;
     const [cert = '', key = ''] = [this.#cert.value, this.#key.value];
     try {
-      // A context is also made of an empty certificate, and then serves nobody.
+      // Node accepts an empty certificate, with which every handshake fails.
       if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)))
         throw new Error('the key belongs to another certificate');
       createSecureContext({ cert, key });
       return { cert, key, minVersion: 'TLSv1.2' };
     } catch (cause) {
-      throw new InputError(`are no certificate and key that fit: ${errorText(cause)}`, {
+      throw new InputError(`are not a matching certificate and key: ${errorText(cause)}`, {
         code: 'http.tls',
         subject: `${this.#files.certFile} and ${this.#files.keyFile}`,
         hint: 'expected PEM: the certificate with its chain, and its private key without a passphrase',

@@ -1,10 +1,10 @@
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { networkError, type RequestSubject } from './transport/kube-errors.ts';
 
-/** @throws TransientError for an answer that is no object of the API */
+/** @throws TransientError for an answer that is not an object of the API */
 export function requireObject(value: unknown, request: RequestSubject): KubeObject {
   const object = value as KubeObject | null;
-  // Reviews (SubjectAccessReview and the like) are answered without a name.
+  // Reviews (SubjectAccessReview and others) are answered without a name.
   if (typeof object === 'object' && typeof object?.metadata === 'object' && object.metadata !== null)
     return object;
   throw networkError('the answer is not an object with metadata', request);
@@ -15,7 +15,7 @@ interface ListBody {
   readonly items: readonly KubeObject[];
 }
 
-/** Anything that does not look like a complete list is an error: an empty list must never come from a misread answer. */
+/** An answer that is not a complete list is an error: an empty list must never come from a misread answer. */
 export function requireList(value: unknown, request: RequestSubject): ListBody {
   const list = value as { kind?: unknown; metadata?: { resourceVersion?: unknown }; items?: unknown } | null;
   const complete =

@@ -3,7 +3,10 @@ import type { KindInfo } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { KubeApi, WriteOptions } from '../../core/ports.ts';
 
-/** Creates an object unless one of its name is there; losing a race against somebody else is fine. Throws what the API throws. */
+/**
+ * Creates an object unless one with its name exists. It is not an error if another client creates it first. @throws the
+ * errors of the API
+ */
 export async function createIfAbsent(
   api: KubeApi,
   kind: KindInfo,

@@ -1,7 +1,7 @@
 import type { KindInfo } from '../../core/model/kinds.ts';
 import type { Clock } from '../../core/ports.ts';
 
-/** meta/v1 APIResourceList as far as it is read. */
+/** The fields of meta/v1 APIResourceList that are read here. */
 interface ApiResourceList {
   readonly resources?: readonly {
     readonly name: string;
@@ -10,11 +10,11 @@ interface ApiResourceList {
   }[];
 }
 
-/** Kinds come (a CRD is installed) much more often than they go or change. */
+/** How long a found kind is cached. Kinds are added (a CRD is installed) much more often than they are removed or changed. */
 const FOUND_FOR_MS = 600_000;
 const MISSING_FOR_MS = 1_000;
 
-/** Finds resources by kind, one request per group and version, remembered for a while. */
+/** Finds resources by kind with one request for each group and version, whose answer is cached for a while. */
 export class Discovery {
   readonly #read: (path: string) => Promise<unknown>;
   readonly #clock: Clock;
@@ -35,7 +35,7 @@ export class Discovery {
     }
     const list = this.#load(apiVersion);
     this.#lists.set(apiVersion, { atMs: this.#clock.now(), list });
-    // A failed read is not an answer: forget it.
+    // A failed read is not an answer, so it is not cached.
     list.catch(() => this.#lists.delete(apiVersion));
     return (await list).find((info) => info.kind === kind);
   }

@@ -32,34 +32,34 @@ import type { WriteFence } from './transport/write-fence.ts';
 export interface HttpKubeApiOptions {
   readonly config: KubeConfig;
   readonly clock: Clock;
-  /** From sending to the headers of the answer, and between any two pieces of its body. Default 30 s. */
+  /** The limit from sending to the headers of the answer, and between two chunks of its body. Default: 30 s. */
   readonly requestTimeoutMs?: number;
-  /** Requests at the same time, watches not counted; more wait their turn. Default 32. */
+  /** Concurrent requests, not counting watches. Further requests wait. Default: 32. */
   readonly maxRequests?: number;
-  /** How long a request may wait for its turn. Default 120 s. */
+  /** How long a request may wait. Default: 120 s. */
   readonly queueTimeoutMs?: number;
-  /** The server is asked to end each watch after about this long. Default 290 s. */
+  /** The server is asked to end each watch after about this time. Default: 290 s. */
   readonly watchSeconds?: number;
   readonly pageSize?: number;
   readonly random?: () => number;
-  /** Default `berth`. */
+  /** Default: `berth`. */
   readonly userAgent?: string;
-  /** Acts as this user; the kubeconfig's user needs the right to impersonate. */
+  /** The user to impersonate. The user of the kubeconfig needs the right to impersonate. */
   readonly impersonate?: ImpersonatedUser;
   /**
-   * Whole numbers between 2^53 and 2^63 arrive as bigint, for those who write them again. Default: as the nearest double, for code that
-   * takes an object for plain JSON. Written is either.
+   * Return whole numbers between 2^53 and 2^63 as bigint, for callers that write them again. Default: the nearest
+   * double, for code that treats objects as plain JSON. Both forms can be written.
    */
   readonly exactIntegers?: boolean;
-  /** The command that prints the rights of this process, for the message about a missing one: `berth serve --print-rbac`. */
+  /** The command that prints the rights of this process, for errors about a missing right: `berth serve --print-rbac`. */
   readonly rightsCommand?: string | undefined;
   /** Default: writes are always sent. */
   readonly fence?: WriteFence | undefined;
-  /** Told whether the server answers. */
+  /** Is notified whether the server answers. */
   readonly outage?: ServerOutage | undefined;
 }
 
-/** KubeApi over HTTPS: the same code for the embedded hub, a real hub and a managed cluster. */
+/** KubeApi over HTTPS, for the embedded hub, a real hub and a managed cluster alike. */
 export class HttpKubeApi implements KubeApi, ServerEndpoints {
   readonly server: string;
   readonly #connection: KubeConnection;
@@ -118,7 +118,7 @@ export class HttpKubeApi implements KubeApi, ServerEndpoints {
       const query = queryString({ ...selectors(options), limit: this.#pageSize, continue: next });
       const request = { method: 'GET', path, query };
       const page = requireList(await this.#call(request), request);
-      // Items of a list carry neither apiVersion nor kind when the kind is built in.
+      // For built-in kinds, the items of a list have neither apiVersion nor kind.
       for (const item of page.items)
         items.push(
           item.kind === undefined ? { ...item, apiVersion: apiVersionOf(kind), kind: kind.kind } : item,
@@ -136,7 +136,7 @@ export class HttpKubeApi implements KubeApi, ServerEndpoints {
       watch: true,
       allowWatchBookmarks: true,
       resourceVersion: options.resourceVersion,
-      // Spread, so that streams that began together do not end together.
+      // Randomised, so that streams that started together do not end together.
       timeoutSeconds: Math.ceil(this.#watchSeconds * (1 + 0.2 * this.#random())),
     });
     const request: KubeRequest = { method: 'GET', path, query, signal: options.signal, isStream: true };
@@ -165,7 +165,7 @@ export class HttpKubeApi implements KubeApi, ServerEndpoints {
       accept: acceptOf(options),
       body: jsonText(object),
     };
-    // A review is a question: it changes nothing, and processes that stand by ask as well.
+    // A review is a query that changes nothing, and standbys send it, too.
     if (REVIEW_GROUPS.includes(kind.group)) return requireObject(await this.#call(request), request);
     return this.#write(request);
   }
@@ -212,7 +212,7 @@ export class HttpKubeApi implements KubeApi, ServerEndpoints {
         dryRun: options.dryRun === true ? 'All' : undefined,
       }),
       accept: acceptOf(options),
-      // JSON is YAML; servers take JSON here.
+      // JSON is valid YAML, and servers accept JSON here.
       contentType: 'application/apply-patch+yaml',
       body: jsonText(object),
     });
@@ -276,7 +276,7 @@ export class HttpKubeApi implements KubeApi, ServerEndpoints {
     try {
       status = JSON.parse(text);
     } catch {
-      // Proxies answer in HTML or not at all; the HTTP status still says enough.
+      // Proxies answer with HTML or an empty body. The HTTP status is enough then.
     }
     const retryAfter = Number(response.headers['retry-after']);
     return errorForStatus(
@@ -288,7 +288,7 @@ export class HttpKubeApi implements KubeApi, ServerEndpoints {
   }
 }
 
-/** API groups whose objects are questions. */
+/** API groups whose objects are queries. */
 const REVIEW_GROUPS: readonly string[] = ['authorization.k8s.io', 'authentication.k8s.io'];
 
 function isNotFound(error: unknown): boolean {
@@ -306,7 +306,7 @@ function writeQuery(options: WriteOptions): string | undefined {
   });
 }
 
-/** Servers that know no PartialObjectMetadata for the kind answer with the next best. */
+/** Servers that cannot return a PartialObjectMetadata for the kind return the whole object. */
 const METADATA_ONLY = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
 
 function acceptOf({ metadataOnly }: WriteOptions): string | undefined {

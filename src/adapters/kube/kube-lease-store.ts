@@ -5,7 +5,7 @@ import type { KubeApi, ObjectKey } from '../../core/ports.ts';
 import type { Lease, LeaseStore, StoredLease } from '../../runtime/leader-election/lease.ts';
 import { createIfAbsent } from './create-if-absent.ts';
 
-/** coordination.k8s.io/v1 LeaseSpec, as far as it is read. */
+/** The fields of coordination.k8s.io/v1 LeaseSpec that are read here. */
 interface LeaseSpec {
   readonly holderIdentity?: string | null;
   readonly leaseDurationSeconds?: number | null;
@@ -14,13 +14,16 @@ interface LeaseSpec {
   readonly renewTime?: string | null;
 }
 
-/** A lease in a Lease object (coordination.k8s.io/v1), in the form of client-go's LeaseLock, so that kubectl and others can read it. */
+/**
+ * A lease in a Lease object (coordination.k8s.io/v1), in the format of client-go's LeaseLock, so that kubectl and other
+ * tools can read it.
+ */
 export class KubeLeaseStore implements LeaseStore {
   readonly name: string;
   readonly #api: KubeApi;
   readonly #key: ObjectKey;
 
-  /** @param api a client of its own, without a fence: a renewal must not wait behind other requests */
+  /** @param api a separate client without a fence, because a renewal must not wait behind other requests */
   constructor(api: KubeApi, key: ObjectKey) {
     this.#api = api;
     this.#key = key;
@@ -43,14 +46,14 @@ export class KubeLeaseStore implements LeaseStore {
       return leaseOf(await this.#api.create(LEASE, object, OPTIONS));
     } catch (error) {
       if (!isNotFound(error)) throw error;
-      // On a new hub the first process creates the namespace.
+      // On a new hub, the first process creates the namespace.
       const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: this.#key.namespace } };
       await createIfAbsent(this.#api, NAMESPACE, namespace, OPTIONS);
       return leaseOf(await this.#api.create(LEASE, object, OPTIONS));
     }
   }
 
-  /** A patch, so that labels and fields of other writers stay. */
+  /** Sends a patch, so that labels and fields of other writers stay. */
   async replace({ version }: StoredLease, lease: Lease): Promise<StoredLease> {
     const patch = { metadata: { resourceVersion: version }, spec: specOf(lease) };
     try {
@@ -94,7 +97,7 @@ function specOf(lease: Lease): LeaseSpec {
   };
 }
 
-/** Kubernetes' MicroTime: RFC 3339 with six digits after the second. */
+/** MicroTime of Kubernetes: RFC 3339 with six digits after the second. */
 function microTime(ms: number): string {
   return new Date(ms).toISOString().replace('Z', '000Z');
 }

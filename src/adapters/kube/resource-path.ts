@@ -17,21 +17,21 @@ export function resourcePath(
 
 function escapeSegment(part: string): string {
   if (PLAIN.test(part)) return part;
-  // `.` and `..` would be resolved away by URL parsing and address another resource.
+  // URL parsing would resolve `.` and `..`, and so address another resource.
   return part === '.' || part === '..' ? part.replaceAll('.', '%252E') : encodeURIComponent(part);
 }
 
-/** `a=1&b=2` of the parameters that are set; undefined when none is. */
+/** Joins the parameters that are set as `a=1&b=2`; undefined if none is set. */
 export function queryString(
   parameters: Readonly<Record<string, string | number | boolean | undefined>>,
 ): string | undefined {
   const set = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== '');
   if (set.length === 0) return undefined;
-  // Most are plain words, and every write has one.
+  // Most are plain words, and every write has one, so this case is fast.
   const words = set.every(([, value]) => PLAIN.test(String(value)));
   if (words) return set.map(([name, value]) => `${name}=${String(value)}`).join('&');
   return new URLSearchParams(set.map(([name, value]): [string, string] => [name, String(value)])).toString();
 }
 
-/** Nothing in it that a path or a query escapes. */
+/** Characters that need no escaping in a path or a query. */
 const PLAIN = /^[A-Za-z0-9_-]+$/;

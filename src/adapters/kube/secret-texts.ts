@@ -1,10 +1,10 @@
 import type { KubeObject } from '../../core/model/object-meta.ts';
 
 /**
- * The values of a Secret by key, as text. What is not a string is left out: the server does not store
- * it, but a file may hold it.
+ * The values of a Secret by key, as text. Values that are not strings are left out: the server does not store them, but
+ * a file may contain them.
  *
- * @param secret as the API has it, with base64 in `data`
+ * @param secret in the form of the API, with base64 in `data`
  */
 export function secretTexts(secret: KubeObject): Readonly<Record<string, string>> {
   const data = (secret['data'] ?? {}) as Readonly<Record<string, unknown>>;

@@ -5,9 +5,9 @@ import { TransientError, errorText } from '../../core/errors.ts';
 import { runBounded } from './run-bounded.ts';
 
 export interface KustomizeInput {
-  /** Folder of the kustomization, relative to the repository. */
+  /** The folder of the kustomization, relative to the repository. */
   readonly folder: string;
-  /** Everything it may read: repository path to content. */
+  /** The files that it may read: path in the repository to content. */
   readonly files: ReadonlyMap<string, Buffer>;
   readonly ambient: Readonly<Record<string, string | undefined>>;
   readonly timeoutMs?: number | undefined;
@@ -15,29 +15,29 @@ export interface KustomizeInput {
 
 export type KustomizeResult =
   | { readonly ok: true; readonly text: string }
-  /** `no-kubectl`: there is no program to render with. `stopped`: it may succeed when the machine has less to do. */
+  /** `no-kubectl`: kubectl is not installed. `stopped`: a retry may succeed when the machine is less busy. */
   | { readonly ok: false; readonly reason: 'no-kubectl' | 'failed' | 'stopped'; readonly message: string };
 
 const TIMEOUT_MS = 30_000;
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
-/** Address space: a file of a few hundred bytes may expand to more than any memory holds. */
+/** A limit of the address space: a file of a few hundred bytes may expand beyond any memory. */
 const MAX_MEMORY_BYTES = 2 * 1024 ** 3;
-/** The port of the discard service. */
+/** The port of the discard service, where nothing listens. */
 const NOWHERE = 'http://127.0.0.1:9';
-/** What the names of a tree may be to git, and not to a file system. */
+/** Entry names that are valid in git but not in a file system. */
 const BAD_NAME: ReadonlySet<string | undefined> = new Set(['ENAMETOOLONG', 'ENOTDIR', 'EEXIST', 'EISDIR']);
 
 /**
- * Renders a kustomization with the kustomize inside kubectl, in a folder of its own that holds nothing but the given
- * files: no cluster, no home, no plugins, no Helm, and nothing that git may fetch. What is wrong with the kustomization is a value;
- * TransientError when it could not be tried.
+ * Renders a kustomization with the kustomize inside kubectl, in a folder with only the given files:
+ * no cluster, no home, no plugins, no Helm, and no remote git access. Errors of the kustomization
+ * are values; TransientError when kubectl could not run.
  */
 export async function kubectlKustomize(input: KustomizeInput): Promise<KustomizeResult> {
   const root = await mkdtemp(path.join(os.tmpdir(), 'berth-kustomize-')).catch(cannotWrite);
   try {
     for (const [file, content] of input.files) {
       const problem = await put(path.join(root, file), content);
-      if (problem !== undefined) return failed(`${file} cannot be laid out: ${problem}`);
+      if (problem !== undefined) return failed(`${file} cannot be written to disk: ${problem}`);
     }
     return await render(root, input);
   } finally {
@@ -45,7 +45,7 @@ export async function kubectlKustomize(input: KustomizeInput): Promise<Kustomize
   }
 }
 
-/** Why the file cannot be on any disk; undefined when it is there. */
+/** Writes the file. @returns why it cannot be written on any disk; undefined if it was written */
 async function put(target: string, content: Buffer): Promise<string | undefined> {
   try {
     await mkdir(path.dirname(target), { recursive: true });
@@ -75,7 +75,7 @@ async function render(
 ): Promise<KustomizeResult> {
   const ended = await runBounded({
     words: ['kubectl', 'kustomize', path.join(root, folder)],
-    // Not the folder: an empty entry of PATH means the current one, and the repository may hold a file named kubectl.
+    // Not the folder: an empty entry of PATH means the current directory, and the repository may contain a file named kubectl.
     cwd: '/',
     env: environment(ambient['PATH'] || '/nonexistent'),
     timeoutMs: timeoutMs ?? TIMEOUT_MS,
@@ -87,7 +87,7 @@ async function render(
       if (ended.exitCode === 0) return { ok: true, text: ended.stdout };
       if (/(?:^|\n)(?:runtime|fatal error): (?:.*out of memory|.*cannot allocate)/.test(ended.stderr))
         return failed(`it took more memory than ${MAX_MEMORY_BYTES} bytes`);
-      // The temporary folder means nothing to the reader of the message.
+      // The path of the temporary folder means nothing to users.
       const said = problemIn(ended.stderr.trim() || `kubectl ended with exit code ${ended.exitCode}`)
         .replaceAll(`${root}/`, '')
         .replaceAll(root, '.');
@@ -111,14 +111,14 @@ async function render(
 function environment(searchPath: string): Record<string, string> {
   return {
     PATH: searchPath,
-    // Not the folder: git, which kustomize may start, would take a .gitconfig of the repository for its user's.
+    // Not the folder: kustomize may start git, which would use a .gitconfig of the repository.
     HOME: '/nonexistent',
     XDG_CONFIG_HOME: '/nonexistent',
     KUBECONFIG: '/dev/null',
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_ALLOW_PROTOCOL: 'none',
-    // Nobody listens there: whatever it may still want to fetch, it does not reach.
+    // A proxy address on which nothing listens, so that no remote fetch succeeds.
     HTTP_PROXY: NOWHERE,
     HTTPS_PROXY: NOWHERE,
     NO_PROXY: '',
@@ -126,7 +126,7 @@ function environment(searchPath: string): Record<string, string> {
   };
 }
 
-/** Without the time and process id that kubectl puts before some of its errors: the same problem has the same text every time. */
+/** Removes the time and process id that kubectl puts before some errors, so that the same problem always has the same text. */
 function problemIn(said: string): string {
   const logged = /^[EF]\d{4} [^\n]*\] "command failed" err=(?:("(?:[^"\\]|\\.)*")$|<\n([^]*?)\n >)/m.exec(
     said,

@@ -9,7 +9,7 @@ export interface BoundedRun {
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly maxOutputBytes: number;
-  /** Of address space, where the system can limit that. */
+  /** A limit of the address space, if the system supports it. */
   readonly maxMemoryBytes: number;
 }
 
@@ -18,21 +18,25 @@ export type BoundedResult =
       readonly kind: 'exited';
       readonly exitCode: number;
       readonly stdout: string;
-      /** The beginning: programs that crash print the reason first. */
+      /** The start of it, because programs that crash print the reason first. */
       readonly stderr: string;
     }
   | { readonly kind: 'killed'; readonly signal: string }
   | { readonly kind: 'not-found' | 'too-slow' | 'too-loud' };
 
 const MAX_STDERR_CHARS = 64 * 1024;
-/** How a shell says that there is no such program. */
+/** Exit code of a shell for a missing program. */
 const NOT_FOUND = 127;
-/** Node.js cannot limit the memory of what it starts; a shell can, and then becomes the program. */
+/**
+ * Node.js cannot limit the memory of a child process; a shell can (`ulimit`), and then executes the
+ * program.
+ */
 const LIMITED = 'ulimit -v "$1" 2>/dev/null; shift; exec "$@"';
 
 /**
- * Runs a program within bounds of time, memory and output. It leads a process group, and the group is what is stopped: kubectl may be a
- * wrapper that starts another. TransientError when nothing can be started at all.
+ * Runs a program with limits of time, memory and output. It leads a process group, which is killed
+ * as a group, because kubectl may be a wrapper that starts another program. TransientError when it
+ * cannot be started.
  */
 export function runBounded(run: BoundedRun): Promise<BoundedResult> {
   const kilobytes = String(Math.floor(run.maxMemoryBytes / 1024));

@@ -4,7 +4,7 @@ import type { LogFields, Logger } from '../../core/ports.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-/** JSON lines, one per entry; `error` fields keep class, code, subject and hint of our errors. */
+/** Writes JSON lines, one for each entry. `error` fields keep class, code, subject and hint of Berth's errors. */
 export function createLogger(options: { level: LogLevel; stream?: DestinationStream }): Logger {
   const settings = {
     level: options.level,
@@ -32,7 +32,7 @@ function describeError(error: unknown): LogFields | string {
     const { name, code, subject, message, hint } = error;
     return { name, code, subject, message, ...(hint === undefined ? {} : { hint }) };
   }
-  // A foreign error is a defect or a surprise: the stack is what finds it.
+  // Any other error is unexpected, so its stack is logged.
   if (error instanceof Error) return { name: error.name, message: error.message, stack: error.stack };
   return String(error);
 }

@@ -2,8 +2,8 @@ import { BerthError, ConflictError, TransientError } from '../../core/errors.ts'
 import type { LogFields, Logger } from '../../core/ports.ts';
 
 /**
- * A logger for a process whose server may go away: while `isAway`, what it logs about errors of requests is for debugging. `ServerOutage`
- * says once that the server is away.
+ * A logger that lowers messages about failed requests to debug level during a server outage
+ * (`isAway`). `ServerOutage` logs the outage once.
  */
 export function quietLogger(log: Logger, isAway: () => boolean): Logger {
   const isQuiet = (fields: LogFields | undefined): boolean => {

@@ -5,8 +5,9 @@ import { PRIVATE_FILE_MODE } from '../../runtime/files/private-mode.ts';
 import { withDirectory } from './with-directory.ts';
 
 /**
- * Replaces a file's content so that a reader, or a crash, sees the old content or the new one, never a mixture. A power cut may bring the
- * old one back until the directory was synced. The file is the owner's alone, and so is its directory where that has to be made.
+ * Replaces the content of a file so that a reader, or a crash, sees either the old or the new content. After a power
+ * failure, the old content may return until the directory is synced. Only the owner may access the file, and its
+ * directory if it is created here.
  */
 export async function writeFileAtomic(file: string, content: string | Uint8Array): Promise<void> {
   const temporary = `${file}.${process.pid}.tmp`;
@@ -25,7 +26,10 @@ export async function writeFileAtomic(file: string, content: string | Uint8Array
   }
 }
 
-/** What processes that were killed while they replaced the file left beside it. Only for the one process that writes the file. */
+/**
+ * Removes temporary files of processes that were killed while they replaced the file. Only for the
+ * process that writes the file.
+ */
 export function removeTemporaryFiles(file: string): void {
   const begin = `${basename(file)}.`;
   for (const name of readdirSync(dirname(file)))

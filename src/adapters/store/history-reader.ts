@@ -8,24 +8,24 @@ import { movePlacementsFirst } from '../../core/snapshot/move-placements-first.t
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import { SNAPSHOT_LISTS, snapshotObjectKey, type SnapshotList } from './snapshot-digest.ts';
 
-/** Which pieces a snapshot is made of. */
+/** The pieces of a snapshot. */
 export interface SnapshotManifest {
   readonly now: string;
   readonly pieces: Readonly<Record<SnapshotList, readonly string[]>>;
-  /** Placements (`namespace/name`) that were scheduled before the others; absent: none. */
+  /** Placements (`namespace/name`) that were scheduled before the others. Absent: none. */
   readonly first?: readonly string[];
-  /** See `Snapshot.held`; absent: none. */
+  /** See `Snapshot.held`. Absent: none. */
   readonly held?: Snapshot['held'];
 }
 
-/** Where things are in a history directory. */
+/** Paths in a history directory. */
 export const historyFiles = {
   records: (dir: string): string => join(dir, 'records.jsonl'),
   snapshot: (dir: string, hash: string): string => join(dir, 'worlds', `${hash}.json`),
   piece: (dir: string, hash: string): string => join(dir, 'pieces', `${hash}.json.gz`),
 };
 
-/** Reads a history, also while a controller writes it. */
+/** Reads a history, even while a controller writes it. */
 export class HistoryReader {
   readonly #dir: string;
 
@@ -34,8 +34,8 @@ export class HistoryReader {
   }
 
   /**
-   * Oldest first; none where nothing was recorded yet. Lines that a crash cut off are left out.
-   * @throws InputError when the records are there and cannot be read
+   * The records, oldest first; none if nothing was recorded. Lines that a crash truncated are left out.
+   * @throws InputError when the records exist and cannot be read
    */
   async list(): Promise<readonly DecisionRecord[]> {
     const file = historyFiles.records(this.#dir);
@@ -60,7 +60,7 @@ export class HistoryReader {
     return JSON.parse(await readFile(historyFiles.snapshot(this.#dir, hash), 'utf8')) as SnapshotManifest;
   }
 
-  /** @throws InputError when the inputs are no longer kept, or are damaged */
+  /** @throws InputError when the inputs were dropped, or are damaged */
   async readSnapshot(hash: string): Promise<Snapshot> {
     try {
       const { now, pieces, first = [], held } = await this.readManifest(hash);
@@ -70,7 +70,7 @@ export class HistoryReader {
       const snapshot = { now, ...Object.fromEntries(lists), ...(held && { held }) } as Snapshot;
       return { ...snapshot, placements: movePlacementsFirst(snapshot.placements, new Set(first)) };
     } catch (cause) {
-      throw new InputError('the inputs of this decision are not kept any more, or are damaged', {
+      throw new InputError('the inputs of this decision are no longer stored, or are damaged', {
         code: 'history.inputs',
         subject: hash,
         cause,
@@ -91,7 +91,7 @@ export class HistoryReader {
 
 type SnapshotEntry = Parameters<typeof snapshotObjectKey>[0];
 
-/** The order of the inventory's snapshots. */
+/** The order of objects in the snapshots of the inventory. */
 function byKey(a: SnapshotEntry, b: SnapshotEntry): number {
   const [left, right] = [snapshotObjectKey(a), snapshotObjectKey(b)];
   return left < right ? -1 : left > right ? 1 : 0;

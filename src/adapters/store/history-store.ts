@@ -21,14 +21,14 @@ interface Entry {
 
 export interface HistoryOptions {
   readonly dir: string;
-  /** The newest records stay; older ones and what only they need are dropped. */
+  /** Maximum number of records; older ones, and pieces that only they use, are dropped. */
   readonly maxRecords: number;
   readonly log: Logger;
 }
 
 /**
- * Records of what was published, with the inputs to compute each of them again. Inputs are cut into pieces that are kept once
- * however many records share them. Writing happens behind the publisher's back: a full disk costs history, never a decision.
+ * Records of publications, with the inputs to compute each again. Inputs are split into pieces that
+ * records share. Writes are asynchronous, so that a full disk costs history, but never a decision.
  */
 export class HistoryStore {
   readonly #options: HistoryOptions;
@@ -37,7 +37,7 @@ export class HistoryStore {
   readonly #known = new Set<string>();
   readonly #waiting: Entry[] = [];
   #writing: Promise<void> | undefined;
-  /** Waiting for more would hold somebody up. */
+  /** A caller waits for the write, so it must not be delayed to collect more records. */
   #hurried = false;
   #hurry: () => void = () => undefined;
   #records: number | undefined;
@@ -51,13 +51,16 @@ export class HistoryStore {
     removeTemporaryFiles(historyFiles.records(options.dir));
   }
 
-  /** @param line the record's JSON, where it is known already */
+  /** @param line the record's JSON, if rendered already */
   append(record: DecisionRecord, snapshot: SnapshotDigest, line = JSON.stringify(record)): void {
     this.#waiting.push({ hash: record.hash, line, snapshot });
     this.#writing ??= this.#drain();
   }
 
-  /** Resolves when everything appended so far is in its files, power cuts aside (or was reported as lost). */
+  /**
+   * Resolves when everything appended so far is written to its files (though not safe from a power failure), or was
+   * reported as lost.
+   */
   async flush(): Promise<void> {
     this.#hurried = true;
     this.#hurry();
@@ -65,18 +68,21 @@ export class HistoryStore {
     this.#hurried = false;
   }
 
-  /** What arrives within a moment, and while one write is under way, is written together: a file operation costs more than a record. */
+  /**
+   * Records that arrive within a short time, or during a write, are written together, because a
+   * file operation costs more than a record.
+   */
   async #drain(): Promise<void> {
     let batch: readonly Entry[];
     do {
       await this.#gather();
       batch = this.#waiting.splice(0);
       try {
-        // The file stays open until a moment brings nothing.
+        // The file stays open until no record arrives for a moment.
         await (batch.length > 0 ? this.#write(batch) : this.#lines.close());
       } catch (error) {
         const records = batch.map(({ hash }) => hash);
-        this.#options.log.error('history not written', { records, error });
+        this.#options.log.error('history was not written', { records, error });
       }
     } while (batch.length > 0 || this.#waiting.length > 0);
     this.#writing = undefined;
@@ -95,21 +101,21 @@ export class HistoryStore {
 
   async #write(batch: readonly Entry[]): Promise<void> {
     const { maxRecords } = this.#options;
-    if (this.#known.size > 0 && !(await this.#lines.isThere())) this.#beginAnew();
+    if (this.#known.size > 0 && !(await this.#lines.isThere())) this.#startAgain();
     this.#records ??= (await this.#reader.list()).length;
     for (const { snapshot } of batch)
       if (!this.#known.has(historyFiles.snapshot(this.#options.dir, snapshot.hash)))
         await this.#writeSnapshot(snapshot);
-    // The records last: what they name is there.
+    // Records are written last, so that their pieces exist.
     await this.#lines.append(batch.map(({ line }) => line));
     this.#records += batch.length;
     if (this.#records > maxRecords * 1.25) await this.#compact();
   }
 
-  /** The folder was removed: what was written before has to be written again when it is needed. */
-  #beginAnew(): void {
+  /** The folder was removed, so pieces must be written again when needed. */
+  #startAgain(): void {
     const { dir, log } = this.#options;
-    log.warn('history was removed, a new one begins', { folder: dir });
+    log.warn('the history was removed; a new one is started', { folder: dir });
     this.#known.clear();
     this.#records = 0;
   }
@@ -150,7 +156,7 @@ export class HistoryStore {
     const snapshots = new Set(records.map((record) => record.inputs));
     const pieces = new Set<string>();
     for (const hash of snapshots) {
-      // A snapshot that was lost is no reason to stop tidying.
+      // A missing snapshot must not stop the clean-up.
       const manifest = await this.#reader.readManifest(hash).catch(() => undefined);
       for (const list of SNAPSHOT_LISTS) for (const piece of manifest?.pieces[list] ?? []) pieces.add(piece);
     }

@@ -8,20 +8,23 @@ import { MapJournal } from './map-journal.ts';
 import { syncDirectory } from '../../runtime/files/sync-directory.ts';
 
 /**
- * A map of JSON values in memory, kept in one file. Writes are gathered for a moment; a crash loses at most that moment, and nothing of
- * what was waited for. A file that cannot be read starts empty and is put aside, not overwritten. Its first line are the entries, its
- * second one the number of its generation, which a journal beside it names.
+ * A map of JSON values in memory, kept in one file. Writes are collected for a short time; a crash
+ * loses at most these, but no awaited one. A file that cannot be read is renamed, and the map
+ * starts empty. The first line contains the entries, the second one the generation, which the
+ * journal file names.
  */
 export class JsonFileMap<T> {
   readonly #file: string;
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #values: Map<string, T>;
-  /** What is in the file of each entry that did not change since: a map of thousands is written again for a few of them. */
+  /**
+   * Cached JSON of unchanged entries, since a map of thousands is written again for a few changes.
+   */
   readonly #texts = new Map<string, string>();
   readonly #journal: MapJournal<T>;
   #generation = 0;
-  /** What the next append to the journal takes with it. */
+  /** Entries of the next append to the journal. */
   #urgent: (readonly [string, T])[] = [];
   #appending: Promise<void> | undefined;
   #pending: (() => void) | undefined;
@@ -54,8 +57,8 @@ export class JsonFileMap<T> {
   }
 
   /**
-   * Sets, and resolves when that is on the disk: an append, shared by all that ask while one is under way.
-   * @throws what the file system throws; the value is set anyway, and written when that is possible again
+   * Sets a value, and resolves when it is on the disk, by an append that concurrent callers share.
+   * @throws errors of the file system; the value is set anyway, and written later
    */
   persist(key: string, value: T): Promise<void> {
     this.set(key, value);
@@ -69,7 +72,10 @@ export class JsonFileMap<T> {
     return this.#appending;
   }
 
-  /** Writes the file again if it was removed and there are entries. Call it at intervals: a file is removed without notice. */
+  /**
+   * Writes the file again if it was removed and there are entries. Call it periodically, because nothing reports the
+   * removal.
+   */
   async keep(): Promise<void> {
     if (this.#values.size > 0 && this.#pending === undefined && !(await this.#isThere())) await this.#write();
   }
@@ -86,8 +92,8 @@ export class JsonFileMap<T> {
   }
 
   /**
-   * Resolves when the file says what the map says now.
-   * @throws what the file system throws; it is written later anyway
+   * Resolves when the file contains the current map. @throws errors of the file system; the map is
+   * written later anyway
    */
   async flush(): Promise<void> {
     this.#pending?.();
@@ -117,7 +123,7 @@ export class JsonFileMap<T> {
   #write(): Promise<void> {
     this.#pending = undefined;
     return this.#next(() => this.#writeAll()).catch((error: unknown) => {
-      this.#log.error('state file not written, trying again', { file: this.#file, error });
+      this.#log.error('a state file was not written; it will be retried', { file: this.#file, error });
       this.#schedule();
     });
   }
@@ -126,22 +132,29 @@ export class JsonFileMap<T> {
     const generation = this.#generation + 1;
     const entries = Array.from(this.#values, ([key, value]) => this.#textOf(key, value));
     await writeFileAtomic(this.#file, `[${entries.join(',')}]\n${generation}\n`);
-    // From here on the file says so, whatever becomes of the rest: the journal goes with what it says.
+    // The file is replaced now, so the journal belongs to the new generation even if the following
+    // steps fail.
     this.#generation = generation;
     await syncDirectory(dirname(this.#file));
   }
 
-  /** Writes everything when the file or the journal was removed: one cannot be read without the other. */
+  /** Writes everything if the file or the journal was removed, because one cannot be read without the other. */
   async #append(entries: readonly (readonly [string, T])[]): Promise<void> {
-    const isWhole = (await this.#isThere()) && (await this.#journal.append(this.#generation, entries));
+    const lines = entries.map(([key, value]) => this.#lineOf(key, value));
+    const isWhole = (await this.#isThere()) && (await this.#journal.append(this.#generation, lines));
     if (isWhole) return;
-    this.#log.warn('state file was removed, it is written again', { file: this.#file });
+    this.#log.warn('a state file was removed and is written again', { file: this.#file });
     await this.#writeAll();
   }
 
-  /** True also as long as nothing was written yet. */
+  /** True also if nothing was written yet. */
   async #isThere(): Promise<boolean> {
     return this.#generation === 0 || (await stat(this.#file).catch(() => undefined)) !== undefined;
+  }
+
+  /** The next snapshot has the same text, unless the value was set again meanwhile. */
+  #lineOf(key: string, value: T): string {
+    return this.#values.get(key) === value ? this.#textOf(key, value) : JSON.stringify([key, value]);
   }
 
   #textOf(key: string, value: T): string {
@@ -150,7 +163,7 @@ export class JsonFileMap<T> {
     return text;
   }
 
-  /** One after the other: whatever the journal gets goes with the snapshot before it. */
+  /** Serializes writes, so that each journal entry belongs to the snapshot before it. */
   #next(doing: () => Promise<void>): Promise<void> {
     const done = this.#writing.then(doing);
     this.#writing = done.catch(() => undefined);
@@ -170,7 +183,7 @@ export class JsonFileMap<T> {
       this.#generation = Number(generation ?? 0);
       return values;
     } catch (error) {
-      this.#log.error('state file is damaged, put aside, starting without it', { file: this.#file, error });
+      this.#log.error('state file is damaged: renamed, starting without it', { file: this.#file, error });
       renameSync(this.#file, `${this.#file}.damaged`);
       return new Map();
     }

@@ -6,8 +6,9 @@ import { withDirectory } from './with-directory.ts';
 import { syncDirectory } from '../../runtime/files/sync-directory.ts';
 
 /**
- * A file of lines that only grows. It is opened for a row of appends and closed after it. A last line without its end, left by a
- * crash or a full disk, is ended first, so that what follows does not become part of it.
+ * An append-only file of lines. It is opened for a series of appends and closed after it. An
+ * incomplete last line, left by a crash or a full disk, is terminated first, so that the next line
+ * does not become part of it.
  */
 export class LineFile {
   readonly #file: string;
@@ -17,27 +18,30 @@ export class LineFile {
     this.#file = file;
   }
 
-  /** @param lines without their ends. `durable`: they are on the disk, and not only with the system, when this resolves */
+  /**
+   * @param lines without line breaks. `durable`: the lines are on disk when this resolves, not only in the cache of the
+   *   system
+   */
   async append(lines: readonly string[], until: 'written' | 'durable' = 'written'): Promise<void> {
     const handle = (this.#handle ??= await openAtLineStart(this.#file));
     try {
       await handle.appendFile(textOf(lines));
       if (until === 'durable') await handle.datasync();
     } catch (error) {
-      // It is unknown how much of it was written.
+      // It is unknown how much was written.
       await this.close().catch(() => undefined);
       throw error;
     }
   }
 
-  /** All lines give way to these: on the disk when this resolves. */
+  /** Replaces all lines; resolves when they are on the disk. */
   async replace(lines: readonly string[]): Promise<void> {
     await this.close();
     await writeFileAtomic(this.#file, textOf(lines));
     await syncDirectory(dirname(this.#file));
   }
 
-  /** False when the file was removed, moved or replaced. The next append then creates a new file. */
+  /** False if the file was removed, moved or replaced. The next append then creates a new file. */
   async isThere(): Promise<boolean> {
     const [found, own] = await Promise.all([
       stat(this.#file).catch(() => undefined),
@@ -55,7 +59,7 @@ export class LineFile {
   }
 }
 
-/** Lines may be long: each is copied once. */
+/** Lines may be long, so each is copied only once. */
 function textOf(lines: readonly string[]): string {
   return [...lines, ''].join('\n');
 }

@@ -2,13 +2,14 @@ import { readFileSync } from 'node:fs';
 import { LineFile } from './line-file.ts';
 
 /**
- * What was set since a snapshot of a map and could not wait for the next one: a first line that names the snapshot's generation, then
- * one `[key, value]` per line. It counts for that generation only, so that nothing has to be removed when a newer snapshot holds it all.
+ * Entries that were set after a snapshot of a map and had to be durable before the next one: the
+ * first line is the snapshot's generation, then one `[key, value]` per line. It is valid for that
+ * generation only, so it need not be removed when a newer snapshot is written.
  */
 export class MapJournal<T> {
   readonly #file: string;
   readonly #lines: LineFile;
-  /** Of the snapshot that the file goes with; undefined while it goes with none. */
+  /** Generation of the snapshot that the file belongs to; undefined if none. */
   #generation: number | undefined;
 
   constructor(file: string) {
@@ -16,7 +17,7 @@ export class MapJournal<T> {
     this.#lines = new LineFile(file);
   }
 
-  /** The entries that go with the snapshot, oldest first; a line that a crash cut off is left out. */
+  /** The entries for the snapshot, oldest first, without an incomplete last line. */
   read(generation: number): readonly (readonly [string, T])[] {
     let text: string;
     try {
@@ -36,9 +37,11 @@ export class MapJournal<T> {
     });
   }
 
-  /** @returns true: the entries are on the disk; false: nothing was written, because the journal was removed */
-  async append(generation: number, entries: readonly (readonly [string, T])[]): Promise<boolean> {
-    const lines = entries.map((entry) => JSON.stringify(entry));
+  /**
+   * @param lines the JSON of an entry each
+   * @returns true: the entries are on the disk; false: nothing was written, because the journal was removed
+   */
+  async append(generation: number, lines: readonly string[]): Promise<boolean> {
     if (this.#generation !== generation) {
       await this.#lines.replace([String(generation), ...lines]);
       this.#generation = generation;

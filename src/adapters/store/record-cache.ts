@@ -9,7 +9,7 @@ import type { CacheRecord } from './segment-file.ts';
 
 export interface RecordCacheOptions {
   readonly dir: string;
-  /** Records under another stamp are thrown away: name everything in it that their meaning depends on. No blanks. */
+  /** Records with another stamp are discarded. It must contain everything that the meaning of records depends on. No spaces. */
   readonly stamp: string;
   readonly maxBytes?: number | undefined;
   readonly maxRecords?: number | undefined;
@@ -18,14 +18,15 @@ export interface RecordCacheOptions {
 
 const DEFAULT_MAX_BYTES = 128 * 1024 ** 2;
 const DEFAULT_MAX_RECORDS = 200_000;
-/** More files than this are merged. */
+/** If there are more files, they are merged. */
 const MAX_SEGMENTS = 16;
 const SEGMENT = /^(\d{10})-[0-9a-f]{8}\.seg$/;
 
 /**
- * A bounded cache on disk of records that never change under their key. Only ever a shortcut: nothing here throws, what is
- * damaged or gone counts as absent, and what cannot be written is reported and forgotten. Several processes may share the folder:
- * files appear whole under names of their own, and one that another process merged away is simply not found.
+ * A bounded cache on disk of immutable records. Nothing here throws: damaged or missing records
+ * count as absent, and failed writes are reported and dropped. Several processes may share the
+ * folder: files are created atomically with unique names, and a file that another process merged is
+ * treated as missing.
  */
 export class RecordCache {
   readonly #options: RecordCacheOptions;
@@ -36,8 +37,8 @@ export class RecordCache {
   }
 
   /**
-   * Calls back for each wanted record that is held, in no order; the bytes are only lent.
-   * @returns the keys that are not held
+   * Calls back for each wanted record in the cache, in no particular order. The bytes are only valid during the call.
+   * @returns the keys that are not in the cache
    */
   async read(
     wanted: ReadonlySet<string>,
@@ -45,7 +46,7 @@ export class RecordCache {
   ): Promise<ReadonlySet<string>> {
     await this.#removeLeftovers();
     const left = new Set(wanted);
-    // The newest first: they hold what was wanted last.
+    // The newest first, because recent records are needed most.
     for (const file of (await this.#files()).reverse()) {
       if (left.size === 0) break;
       for (const record of await this.#recordsOf(file)) if (left.delete(record.key)) onRecord(record);
@@ -53,20 +54,22 @@ export class RecordCache {
     return left;
   }
 
-  /** Adds records in the background; `isLive` says which records must stay when the cache is full. */
+  /**
+   * Adds records in the background; `isLive` selects the records that stay when the cache is full.
+   */
   add(records: readonly CacheRecord[], isLive: (key: string) => boolean): void {
     this.#writing = this.#writing
       .then(() => this.#write(records))
       .then(() => this.#shrink(isLive))
       .catch((error: unknown) =>
-        this.#options.log.warn('cache not written, it is filled again later', {
+        this.#options.log.warn('the cache was not written; it will be filled again later', {
           folder: this.#options.dir,
           error: errorText(error),
         }),
       );
   }
 
-  /** Resolves when everything added so far is on disk, or was given up. */
+  /** Resolves when everything added so far is on disk, or has failed. */
   flush(): Promise<void> {
     return this.#writing;
   }
@@ -87,7 +90,10 @@ export class RecordCache {
     return name;
   }
 
-  /** Merges small files into one; when the cache is too large, what is not live goes, then whatever is beyond the limit. */
+  /**
+   * Merges small files into one. If the cache is too large, drops records that are not live, then
+   * further ones beyond the limit.
+   */
   async #shrink(isLive: (key: string) => boolean): Promise<void> {
     const { dir, maxBytes = DEFAULT_MAX_BYTES, maxRecords = DEFAULT_MAX_RECORDS } = this.#options;
     await this.#removeLeftovers();
@@ -108,7 +114,7 @@ export class RecordCache {
     for (const file of merged) await rm(path.join(dir, file), { force: true });
   }
 
-  /** Records are counted only when there may be too many: none is shorter than its line. */
+  /** Records are counted only if there may be too many: each is at least as long as its line. */
   async #mayHoldMoreThan(maxRecords: number, bytes: number): Promise<boolean> {
     if (bytes < maxRecords * SHORTEST_RECORD_BYTES) return false;
     let count = 0;
@@ -119,7 +125,7 @@ export class RecordCache {
   async #recordsOf(file: string): Promise<readonly CacheRecord[]> {
     const { dir, stamp, maxBytes = DEFAULT_MAX_BYTES } = this.#options;
     const place = path.join(dir, file);
-    // Twice the limit can only be something else than what was written here.
+    // A file of twice the limit was not written by this class.
     if ((await this.#sizeOf(file)) > 2 * maxBytes) return [];
     const content = await readFile(place).catch(() => undefined);
     if (content === undefined) return [];
@@ -128,7 +134,7 @@ export class RecordCache {
     return records ?? [];
   }
 
-  /** Names of the files, the oldest first. */
+  /** Names of the files, oldest first. */
   async #files(): Promise<string[]> {
     const names = await readdir(this.#options.dir).catch((): string[] => []);
     return names.filter((name) => SEGMENT.test(name)).sort();
@@ -138,7 +144,7 @@ export class RecordCache {
     return (await stat(path.join(this.#options.dir, file)).catch(() => undefined))?.size ?? 0;
   }
 
-  /** What killed processes left half-written. */
+  /** Removes incomplete files of killed processes. */
   async #removeLeftovers(): Promise<void> {
     for (const name of await readdir(this.#options.dir).catch((): string[] => [])) {
       const owner = /\.seg\.(\d+)\.tmp$/.exec(name)?.[1];
@@ -150,7 +156,7 @@ export class RecordCache {
 
 const SHORTEST_RECORD_BYTES = 50;
 
-/** Live records first, then the rest, the newest first, as far as half of the limits goes. */
+/** Live records first, then the rest, the newest first, up to half of the limits. */
 function within(
   records: readonly CacheRecord[],
   isLive: (key: string) => boolean,

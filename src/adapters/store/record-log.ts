@@ -7,9 +7,9 @@ import { LineFile } from './line-file.ts';
 export interface RecordLogOptions {
   /** The directory of the history. */
   readonly dir: string;
-  /** Of the file in it; also how errors call the records. */
+  /** The name of the file, and of the records in errors. */
   readonly name: RecordLogName;
-  /** Older records are dropped. */
+  /** The number of records to keep. Older ones are dropped. */
   readonly maxRecords: number;
   readonly log: Logger;
 }
@@ -17,7 +17,10 @@ export interface RecordLogOptions {
 /** `deletions`: the objects that the sync deleted. `timeline`: what happened to clusters and works. */
 export type RecordLogName = 'deletions' | 'timeline';
 
-/** Records beside those of decisions, one JSON document per line. A write that fails loses records and stops nothing else. */
+/**
+ * A log of records other than decisions, one JSON document per line. A failed write loses records,
+ * but stops nothing else.
+ */
 export class RecordLog<T> {
   readonly #options: RecordLogOptions;
   readonly #lines: LineFile;
@@ -36,8 +39,8 @@ export class RecordLog<T> {
   }
 
   /**
-   * What was recorded, oldest first, with what was appended just now.
-   * @throws InputError when the file is there and cannot be read
+   * All records, oldest first, including pending ones. @throws InputError when the file exists and
+   * cannot be read
    */
   async read(): Promise<readonly T[]> {
     await this.flush();
@@ -56,7 +59,7 @@ export class RecordLog<T> {
       try {
         await this.#write(batch);
       } catch (error) {
-        this.#options.log.error(`${this.#options.name} not recorded`, { records: batch, error });
+        this.#options.log.error(`${this.#options.name} were not recorded`, { records: batch, error });
       }
     }
     this.#writing = undefined;
@@ -77,8 +80,8 @@ export class RecordLog<T> {
 }
 
 /**
- * Oldest first; none where nothing was recorded. Lines that a crash cut off are left out.
- * @throws InputError when the file is there and cannot be read
+ * The records, oldest first; none if nothing was recorded. Lines that a crash truncated are left out.
+ * @throws InputError when the file exists and cannot be read
  */
 export async function readRecordLog<T>(of: Pick<RecordLogOptions, 'dir' | 'name'>): Promise<readonly T[]> {
   const text = await readFile(fileOf(of), 'utf8').catch((cause: NodeJS.ErrnoException) => {

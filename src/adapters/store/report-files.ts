@@ -3,10 +3,13 @@ import { join } from 'node:path';
 import { PRIVATE_DIRECTORY_MODE } from '../../runtime/files/private-mode.ts';
 import { writeFileAtomic } from './atomic-file.ts';
 
-/** Of one source. */
+/** The limit for one source. */
 const MAX_REPORTS = 200;
 
-/** Pages and pictures of previews, a file each; of each source those of the newest pull requests are kept. */
+/**
+ * Pages and images of previews, one file each. The files of the newest pull requests of each source
+ * are kept.
+ */
 export class ReportFiles {
   readonly #dir: string;
 
@@ -14,7 +17,7 @@ export class ReportFiles {
     this.#dir = dir;
   }
 
-  /** @param files by ending, `html` or `svg` */
+  /** @param files by extension, `html` or `svg` */
   async write(
     source: string,
     number: number,
@@ -32,7 +35,7 @@ export class ReportFiles {
       for (const ending of Object.keys(files)) await rm(join(dir, `${one}.${ending}`), { force: true });
   }
 
-  /** @param name `12.html`; the caller has checked that it is such a name */
+  /** @param name `12.html`; the caller must have checked its form */
   read(source: string, name: string): Promise<Buffer | undefined> {
     return readFile(join(this.#dir, source, name)).catch(() => undefined);
   }

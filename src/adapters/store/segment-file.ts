@@ -1,9 +1,9 @@
 import { crc32 } from 'node:zlib';
 
 /**
- * A file of records, each with its length and checksum, behind a line that says who wrote it:
- * `berth-cache 1 STAMP\n` and then `KEY LENGTH CRC32\n` with LENGTH bytes and a line break, again and again.
- * Not synced to disk when written: what a crash tears is recognised and counts as absent.
+ * A file of records, each with its length and checksum, after a header line with the version of its
+ * writer: `berth-cache 1 STAMP\n` and then `KEY LENGTH CRC32\n` with LENGTH bytes and a line break,
+ * repeatedly. It is not synced; records damaged by a crash are detected and count as absent.
  */
 export interface CacheRecord {
   /** Letters and digits only. */
@@ -18,7 +18,7 @@ export function encodeSegment(stamp: string, records: readonly CacheRecord[]): B
   return Buffer.concat(parts);
 }
 
-/** The whole records of a segment; undefined when another version wrote it. What is damaged is left out. */
+/** The intact records of a segment; undefined if another version wrote it. */
 export function decodeSegment(stamp: string, content: Buffer): CacheRecord[] | undefined {
   const headerEnd = content.indexOf(0x0a);
   if (headerEnd === -1 || content.toString('latin1', 0, headerEnd) !== headerOf(stamp)) return undefined;
@@ -28,7 +28,7 @@ export function decodeSegment(stamp: string, content: Buffer): CacheRecord[] | u
     const lineEnd = content.indexOf(0x0a, at);
     if (lineEnd === -1) break;
     const line = /^([A-Za-z0-9]+) (\d{1,10}) ([0-9a-f]{1,8})$/.exec(content.toString('latin1', at, lineEnd));
-    // Without a length it is unknown where the next record starts.
+    // Without a length, the start of the next record is unknown.
     if (line === null) break;
     const [, key = '', length, checksum = ''] = line;
     const start = lineEnd + 1;

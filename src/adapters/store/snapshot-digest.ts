@@ -3,7 +3,7 @@ import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import { canonicalJson } from '../../core/model/json-equal.ts';
 import { sha256 } from '../../runtime/sha256.ts';
 
-/** Lists of a snapshot, in the order of the manifest. */
+/** The lists of a snapshot, in the order of the manifest. */
 export const SNAPSHOT_LISTS = [
   'placements',
   'clusters',
@@ -14,36 +14,36 @@ export const SNAPSHOT_LISTS = [
 ] as const;
 export type SnapshotList = (typeof SNAPSHOT_LISTS)[number];
 
-/** Objects are kept in this many pieces per list: one changed object rewrites one piece. */
+/** The objects of each list are stored in this number of pieces. A changed object rewrites only one piece. */
 const PIECES = 16;
 
 interface SnapshotObject {
   readonly metadata: { readonly namespace?: string | undefined; readonly name: string };
 }
 
-/** One piece of one list: its hash covers its content. */
+/** One piece of one list, named by the hash of its content. */
 export interface SnapshotPiece {
   readonly hash: string;
   readonly objects: readonly SnapshotObject[];
 }
 
-/** The hash of a snapshot and what it is made of. */
+/** The hash of a snapshot and its pieces. */
 export interface SnapshotDigest {
   readonly hash: string;
   readonly now: string;
-  /** Keys of the placements that are scheduled before the others; these, and all other lists, are in the order of their keys. */
+  /** Keys of the placements that are scheduled before the others. These and all other lists are sorted by key. */
   readonly first: readonly string[];
   /** See `Snapshot.held`. */
   readonly held: Snapshot['held'];
-  /** Objects within a piece are in the order of their keys. */
+  /** The objects of a piece are sorted by key. */
   readonly pieces: Readonly<Record<SnapshotList, readonly SnapshotPiece[]>>;
 }
 
-/** Objects keep their identity while they do not change, so their digests are remembered. */
+/** Objects are identical (the same references) while they do not change, so their digests are cached. */
 const objectDigests = new WeakMap<object, string>();
 const pieceNumbers = new Map<string, number>();
 
-/** @param snapshot listed in the order of keys; some placements may be listed before the others, in that order too */
+/** @param snapshot with lists that are sorted by key; some placements may come before the others, sorted as well */
 export function digestSnapshot(snapshot: Snapshot): SnapshotDigest {
   const first = aheadOfOrder(snapshot.placements);
   const pieces = Object.fromEntries(
@@ -59,12 +59,12 @@ function sortedHeld(held: NonNullable<Snapshot['held']>): readonly (readonly [st
   return Object.entries(held).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** A millisecond's worth. */
+/** About one millisecond of work. */
 const AT_ONCE = 32;
 
 /**
- * Digests the objects of a snapshot ahead of its first record, a few at a time. Left to that record, 10,000 objects hold up everything
- * else for a third of a second.
+ * Computes the digests of a snapshot's objects before its first record, a few at a time. Otherwise
+ * 10,000 objects would block the process for a third of a second.
  */
 export async function warmSnapshotDigest(snapshot: Snapshot, signal: AbortSignal): Promise<void> {
   let digested = 0;
@@ -78,7 +78,7 @@ export async function warmSnapshotDigest(snapshot: Snapshot, signal: AbortSignal
     }
 }
 
-/** `namespace/name`; snapshots are ordered by it. */
+/** `namespace/name`, by which snapshots are sorted. */
 export function snapshotObjectKey({ metadata }: SnapshotObject): string {
   return `${metadata.namespace ?? ''}/${metadata.name}`;
 }
@@ -93,7 +93,7 @@ function aheadOfOrder(placements: readonly SnapshotObject[]): readonly string[] 
 function piecesOf(objects: readonly SnapshotObject[], first: readonly string[]): readonly SnapshotPiece[] {
   const buckets = Array.from({ length: PIECES }, (): SnapshotObject[] => []);
   for (const object of objects) buckets[pieceOf(snapshotObjectKey(object))]?.push(object);
-  // Listed first or not: the same objects are the same piece.
+  // Whether an object is listed first or not, it belongs to the same piece.
   for (const piece of new Set(first.map(pieceOf)))
     buckets[piece]?.sort((a, b) => (snapshotObjectKey(a) < snapshotObjectKey(b) ? -1 : 1));
   return buckets.map((bucket) => ({
@@ -112,7 +112,7 @@ function pieceOf(key: string): number {
   let number = pieceNumbers.get(key);
   if (number === undefined) {
     number = Number.parseInt(sha256(key).slice(0, 4), 16) % PIECES;
-    // Names come and go forever; the table must not.
+    // Bounds the table, because names change over time.
     if (pieceNumbers.size > 200_000) pieceNumbers.clear();
     pieceNumbers.set(key, number);
   }

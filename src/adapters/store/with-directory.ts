@@ -2,9 +2,9 @@ import { mkdir } from 'node:fs/promises';
 import { PRIVATE_DIRECTORY_MODE } from '../../runtime/files/private-mode.ts';
 
 /**
- * Calls `write`, which creates a file in the directory. If the directory is missing, it is created with access for the owner alone,
- * and `write` is called once more.
- * @throws what the file system throws
+ * Calls `write`, which creates a file in the directory. If the directory is missing, it is created
+ * with access for the owner alone, and `write` is called once more.
+ * @throws errors of the file system
  */
 export async function withDirectory<T>(directory: string, write: () => Promise<T>): Promise<T> {
   try {

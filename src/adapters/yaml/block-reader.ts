@@ -2,11 +2,13 @@ import { resolvePlainScalar, UnrepresentableScalarError } from '../../runtime/ya
 
 /**
  * Reads the YAML that most manifests consist of, in 0.6 of the processor time of the full parser
- * (test/bench/block-reader.bench.mjs): without it the first ingest misses its aim in docs/performance.md. Block mappings and lists, plain and
- * quoted scalars on one line, literal blocks, one-line lists of plain words, comments; ASCII, no tabs. It never decides
- * that something is wrong: at the first thing outside this subset (anchors, tags, flow mappings, escapes, folded blocks,
- * duplicate keys, odd indentation) it gives up, and the full parser reads the document. A property test holds both to the
- * same answer. The rejected alternative, worker threads, costs as much in copying as it saves on two cores.
+ * (test/bench/block-reader.bench.mjs): without it the first ingest misses its target in
+ * docs/performance.md. Block mappings and lists, plain and quoted scalars on one line, literal
+ * blocks, one-line lists of plain words, comments; ASCII, no tabs. It reports no errors: at the
+ * first construct outside of this subset (anchors, tags, flow mappings, escapes, folded blocks,
+ * duplicate keys, odd indentation) it stops, and the full parser reads the document. A property
+ * test compares both. Rejected: worker threads, whose copying costs as much as they save on two
+ * cores.
  */
 export function readPlainBlock(text: string): { readonly value: unknown } | undefined {
   if (text.length > MAX_LENGTH || NOT_PLAIN.test(text)) return undefined;
@@ -15,19 +17,19 @@ export function readPlainBlock(text: string): { readonly value: unknown } | unde
   return reader.gaveUp ? undefined : { value };
 }
 
-/** So short that no budget on nodes, keys or bytes can be exceeded. */
+/** Short enough that no limit on nodes, keys or bytes can be exceeded. */
 export const MAX_LENGTH = 30_000;
 const MAX_DEPTH = 60;
 const NOT_PLAIN = /[^\n\x20-\x7e]/;
 
-/** First characters of a plain scalar that cannot mean anything else; a dash only before a character that is no blank. */
+/** First characters of a plain scalar that have no other meaning; a dash only if the next character is not a space. */
 const PLAIN_START = /[A-Za-z0-9_./~+$]|-[^ \n]/y;
 const PLAIN_WORDS = /^[A-Za-z0-9_./+-]+(?:, *[A-Za-z0-9_./+-]+)*$/;
 
 class BlockReader {
   gaveUp = false;
   readonly #text: string;
-  /** The current line that is neither blank nor a comment: indentation, start of content, end. -1 after the last. */
+  /** The current line, which is neither blank nor a comment: indentation, start of content, end. -1 after the last line. */
   #indent = -1;
   #start = 0;
   #end = -1;
@@ -70,7 +72,7 @@ class BlockReader {
         this.#indent = start - at;
         this.#start = start;
         this.#end = end;
-        // Document marks and directives are cut off before; here they would be something else.
+        // Document markers and directives were removed before. At this place they would mean something else.
         if (this.#indent === 0 && (first === 0x25 || text.startsWith('...', start))) this.#giveUp();
         return;
       }
@@ -141,7 +143,7 @@ class BlockReader {
     return this.#indent === indent ? null : this.#mapping(this.#indent, depth + 1);
   }
 
-  /** A scalar, or a list of words, that ends on its line. */
+  /** A scalar or a flow list of words on one line. */
   #inline(start: number): unknown {
     const text = this.#text;
     const first = text.charCodeAt(start);
@@ -165,20 +167,20 @@ class BlockReader {
     }
   }
 
-  /** `[]` or `[a, b]` of words without any mark of YAML's. */
+  /** `[]` or `[a, b]` of words without YAML indicators. */
   #words(list: string): unknown {
     if (!list.endsWith(']')) return this.#giveUp();
     const inner = list.slice(1, -1).trim();
     if (inner === '') return [];
     if (!PLAIN_WORDS.test(inner)) return this.#giveUp();
     const words = inner.split(/, */);
-    // A lone dash would be something else.
+    // A single dash would have another meaning.
     return words.some((word) => word === '-') ? this.#giveUp() : words.map((word) => this.#plain(word));
   }
 
   #quoted(start: number, quote: string): unknown {
     let close = this.#text.indexOf(quote, start + 1);
-    // Two single quotes inside single quotes are one.
+    // Two single quotes inside single quotes mean one.
     while (quote === "'" && close !== -1 && this.#text.charCodeAt(close + 1) === 0x27)
       close = this.#text.indexOf(quote, close + 2);
     if (close === -1 || close >= this.#end) return this.#giveUp();
@@ -189,7 +191,7 @@ class BlockReader {
     return inner.includes('\\') ? this.#giveUp() : inner;
   }
 
-  /** `|` and `|-` with content indented deeper than `indent`. */
+  /** `|` and `|-` with content that is indented deeper than `indent`. */
   #literal(start: number, indent: number): unknown {
     const header = this.#text.slice(start, this.#end).trimEnd();
     if (header !== '|' && header !== '|-') return this.#giveUp();
@@ -203,7 +205,7 @@ class BlockReader {
       let content = at;
       while (content < end && text.charCodeAt(content) === 0x20) content++;
       if (content === end) {
-        // Blanks on an empty line may count as content or not; that is left to the full parser.
+        // Spaces on an empty line may be content; that is left to the full parser.
         if (content !== at) return this.#giveUp();
         lines.push('');
       } else {
@@ -228,10 +230,10 @@ for (const char of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_')
   KEY_CHARACTERS[char.charCodeAt(0)] = 2;
 for (const char of '0123456789./-') KEY_CHARACTERS[char.charCodeAt(0)] = 1;
 
-/** Keys repeat from file to file: the same string is used again, which saves the engine from hashing a new one. */
+/** Keys repeat from file to file. Using the same string again saves the engine from hashing a new one. */
 const KNOWN_KEYS: (string | undefined)[] = Array<string | undefined>(4096).fill(undefined);
 
-/** The key of `key:` at an offset of an ASCII text; undefined when there is none, or one that is not a plain string. */
+/** The key of `key:` at an offset of an ASCII text; undefined if there is none, or if it is not a plain string. */
 function keyAt(text: string, start: number): string | undefined {
   if (KEY_CHARACTERS[text.charCodeAt(start)] !== 2) return undefined;
   let at = start;
@@ -245,7 +247,7 @@ function keyAt(text: string, start: number): string | undefined {
   const known = KNOWN_KEYS[slot];
   if (known?.length === at - start && text.startsWith(known, start)) return known;
   const key = text.slice(start, at);
-  // Keys such as `on` or `n` are booleans; the full parser knows what becomes of them.
+  // Keys such as `on` or `n` are booleans, which the full parser handles.
   if (key.length <= 5 && typeof resolvePlainScalar(key) !== 'string') return undefined;
   KNOWN_KEYS[slot] = key;
   return key;

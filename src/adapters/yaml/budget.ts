@@ -1,17 +1,17 @@
-/** Upper limits on what one file may cost; a file beyond them is refused before it is worked on. */
+/** Limits of one file; a file beyond them is rejected before it is parsed. */
 export interface YamlBudget {
   readonly fileBytes: number;
   readonly documentBytes: number;
   readonly documents: number;
   /** Nesting of mappings and lists. */
   readonly depth: number;
-  /** Keys, values and list entries of one document, aliases not expanded. */
+  /** Keys, values and list entries of one document, with aliases not expanded. */
   readonly nodes: number;
   readonly keysPerMapping: number;
   readonly aliases: number;
   /** Keys copied by `<<` in one document. */
   readonly mergedKeys: number;
-  /** Size of the document as JSON once every alias is written out; about. */
+  /** Approximate size of the document as JSON with all aliases expanded. */
   readonly expandedBytes: number;
 }
 

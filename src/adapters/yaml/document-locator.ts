@@ -4,7 +4,7 @@ import type { Document, LineCounter, Node, Pair } from 'yaml';
 import type { FieldPath } from '../../core/model/field-path.ts';
 import { resolvePlainScalar, UnrepresentableScalarError } from '../../runtime/yaml/scalar.ts';
 
-/** Line and column from 1, inside the document's text. */
+/** Line and column, from 1, within the text of the document. */
 export interface Position {
   readonly line: number;
   readonly column: number;
@@ -18,14 +18,14 @@ export interface SyntaxFinding extends Position {
 const require = createRequire(import.meta.url);
 let loaded: typeof Yaml | undefined;
 
-/** Loaded when it is needed first: where nothing is wrong, a start can do without its 73 modules. */
+/** Loaded when it is first needed, so that a start without errors does not load its 73 modules. */
 function yaml(): typeof Yaml {
   return (loaded ??= require('yaml') as typeof Yaml);
 }
 
 /**
- * Positions of everything in one document, through the `yaml` package: ten times slower than js-yaml, so it is made only
- * for documents about which there is something to say.
+ * Positions of everything in one document, through the `yaml` package: ten times slower than
+ * js-yaml, so it is used only for documents with problems.
  */
 export class DocumentLocator {
   readonly #lines: LineCounter;
@@ -42,28 +42,28 @@ export class DocumentLocator {
     });
   }
 
-  /** Every syntax error that can be distinguished, in order. */
+  /** All distinct syntax errors, in order. */
   errors(): SyntaxFinding[] {
     const { errors, warnings } = this.#document;
-    // Unknown tags are warnings there, and errors here.
+    // Unknown tags are warnings in the library, but errors here.
     const found = (errors.length > 0 ? errors : warnings).map((error) => ({
       code: error.code,
       message: error.message,
       ...this.#positionAt(error.pos[0]),
     }));
-    // A second error at one place only follows from the first.
+    // A second error at the same place is only a consequence of the first.
     return found.filter(({ line, column }, index) => {
       const first = found.findIndex((other) => other.line === line && other.column === column);
       return first === index;
     });
   }
 
-  /** Where the first key or value of the document is. */
+  /** The position of the first key or value of the document. */
   start(): Position {
     return this.#positionAt(this.#document.contents?.range?.[0] ?? 0);
   }
 
-  /** Where the field is; when it is missing, where the nearest enclosing one is. */
+  /** The position of the field, or, if it is missing, that of the nearest enclosing one. */
   locate(path: FieldPath, at: 'key' | 'value'): Position {
     let node: unknown = this.#document.contents;
     let keyOffset: number | undefined;
@@ -103,7 +103,7 @@ export class DocumentLocator {
 
   #positionAt(offset: number): Position {
     const { line, col } = this.#lines.linePos(offset);
-    // Line 0 means that nothing was read; then every place is the start.
+    // Line 0 means that nothing was parsed. Then every position is the start.
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   }
 }

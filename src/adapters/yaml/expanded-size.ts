@@ -1,6 +1,6 @@
 /**
- * Whether a value with shared parts stays within `limitBytes` when every alias is written out, found without writing it
- * out: each shared part is measured once. Answers what is wrong, or undefined.
+ * Checks that a value stays within `limitBytes` when all aliases are expanded, without expanding
+ * them: each shared part is measured once. @returns the problem, or undefined
  */
 export function expandedSizeOf(value: unknown, limitBytes: number): string | undefined {
   const sizes = new Map<object, number>();
@@ -20,7 +20,7 @@ export function expandedSizeOf(value: unknown, limitBytes: number): string | und
     let size = 2;
     for (const [key, child] of Object.entries(node)) {
       size += (Array.isArray(node) ? 1 : key.length + 4) + measure(child);
-      // Beyond the limit the exact number means nothing, and sums must not overflow.
+      // Beyond the limit the exact number does not matter, and sums must not overflow.
       if (size > limitBytes) size = limitBytes + 1;
     }
     open.delete(node);

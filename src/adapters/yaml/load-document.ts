@@ -5,7 +5,7 @@ import { expandedSizeOf } from './expanded-size.ts';
 import { kubectlSchema } from '../../runtime/yaml/kubectl-schema.ts';
 import { UnrepresentableScalarError } from '../../runtime/yaml/scalar.ts';
 
-/** Outcome of reading one document. Lines and columns count from 1 inside the document's text. */
+/** The result of reading one document. Lines and columns are counted from 1 within the text of the document. */
 export type LoadedDocument =
   | { readonly ok: true; readonly value: unknown; readonly aliases: number }
   | {
@@ -16,7 +16,7 @@ export type LoadedDocument =
       readonly column: number;
     };
 
-/** What js-yaml's listener shows of its state. */
+/** The parts of its state that js-yaml shows to a listener. */
 interface LoaderState {
   readonly depth: number;
   readonly position: number;
@@ -30,7 +30,7 @@ class OverBudget extends Error {}
 
 const KUBECTL_SCHEMA = kubectlSchema();
 
-/** Reads one document under a budget. Aliased values are shared, not copied. */
+/** Reads one document within limits. Aliased values are shared, not copied. */
 export function loadDocument(text: string, budget: YamlBudget): LoadedDocument {
   if (text.length > budget.documentBytes)
     return refused(
@@ -57,7 +57,7 @@ export function loadDocument(text: string, budget: YamlBudget): LoadedDocument {
   }
 }
 
-/** What the plain reader takes stays below these by its length alone. */
+/** Whether the limits are so high that the length limit of the plain reader implies them. */
 function fitsPlainReader({ nodes, keysPerMapping, depth }: YamlBudget): boolean {
   return nodes >= MAX_LENGTH && keysPerMapping >= MAX_LENGTH / 3 && depth >= 100;
 }
@@ -86,7 +86,7 @@ function failureOf(error: unknown, text: string, state: LoaderState | undefined)
   throw error;
 }
 
-/** Counts while js-yaml composes, so that a bomb is stopped on the way and not after it went off. */
+/** Counts while js-yaml composes, so that a YAML bomb is stopped before it is expanded. */
 function makeWatch(text: string, budget: YamlBudget) {
   let nodes = 0;
   let aliases = 0;
@@ -99,7 +99,7 @@ function makeWatch(text: string, budget: YamlBudget) {
       if (state.depth > budget.depth + 1) throw new OverBudget(`nested deeper than ${budget.depth}`);
       return;
     }
-    // Only an alias closes with a result but no kind of its own.
+    // Only an alias ends with a result, but without a kind.
     if (state.kind === null && state.result !== null && ++aliases > budget.aliases)
       throw new OverBudget(`more than ${budget.aliases} aliases in one document`);
     if (mayHoldManyKeys && state.kind === 'mapping' && state.result !== null) {

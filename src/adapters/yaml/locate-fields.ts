@@ -4,7 +4,7 @@ import type { Position } from './document-locator.ts';
 import type { ManifestPlace } from './parse-manifests.ts';
 import { splitDocuments } from './split-documents.ts';
 
-/** Finds fields of objects in a file's text, for problems that are found after parsing. Made once per file. */
+/** Finds the positions of fields in a file's text, for problems that are found after parsing. Create it once for each file. */
 export function makeFieldLocator(text: string): (place: ManifestPlace, path: FieldPath) => Position {
   const documents = splitDocuments(text);
   const locators = new Map<number, DocumentLocator>();

@@ -5,18 +5,18 @@ import type { SchemaFinding } from './schema/check.ts';
 import { KNOWN_GROUPS, KNOWN_KIND_NAMES, lookUpKind } from './schema/kinds.ts';
 import { anyObject } from './schema/meta.ts';
 
-/** Code of the warning about a document with neither apiVersion nor kind. */
+/** The code of the warning about a document with neither apiVersion nor kind. */
 export const NOT_AN_OBJECT = 'source.not-an-object';
 
 export type ManifestFinding = SchemaFinding;
 
 export interface CheckedManifest {
-  /** Absent when an error keeps the object out. */
+  /** Absent if the object has an error. */
   readonly object?: KubeObject;
   readonly findings: readonly ManifestFinding[];
 }
 
-/** Decides whether a value is a Kubernetes object of a kind and shape that Berth can take. */
+/** Checks whether a value is a Kubernetes object with a kind and a shape that Berth accepts. */
 export function checkManifest(value: unknown): CheckedManifest {
   if (!isMapping(value))
     return rejected(
@@ -24,7 +24,7 @@ export function checkManifest(value: unknown): CheckedManifest {
       `got ${describeValue(value)}, expected a mapping with apiVersion, kind and metadata`,
     );
   if (!Object.hasOwn(value, 'apiVersion') && !Object.hasOwn(value, 'kind')) {
-    const message = 'is no Kubernetes object (no apiVersion, no kind): skipped';
+    const message = 'is not a Kubernetes object (no apiVersion, no kind): skipped';
     return {
       findings: [{ severity: 'warning', code: NOT_AN_OBJECT, path: [], at: 'value', message }],
     };
@@ -79,8 +79,8 @@ function scopeFindings(object: Record<string, unknown>, namespaced: boolean): Ma
 }
 
 /**
- * A kind that is not ours passes: the hub may serve it. One that can only be ours under a mistyped name or group does not, since the
- * object that was meant would seem to be deleted.
+ * A kind that Berth does not know is accepted, because the hub may serve it. It is refused if it is probably a misspelt
+ * kind or group of ours, because the intended object would seem to be deleted.
  */
 function kindFindings(apiVersion: string, kind: string): ManifestFinding[] {
   const slash = apiVersion.indexOf('/');
@@ -98,14 +98,14 @@ function unknown(code: string, field: string, got: string, meant: string): Manif
   return { severity: 'error', code, path: [field], at: 'value', message, hint: `did you mean ${meant}?` };
 }
 
-/** A List that cannot be opened (it has a name, or no list of items) holds objects that nobody sees. */
+/** A List that cannot be expanded (it has a name, or no list of items) hides its objects. */
 function isClosedList(object: Record<string, unknown>, kind: string): boolean {
   return kind === 'List' || (kind.endsWith('List') && Array.isArray(object['items']));
 }
 
 const NULLABLE_METADATA = ['labels', 'annotations', 'namespace', 'finalizers', 'ownerReferences'];
 
-/** `labels:` with nothing under it is null in YAML; Kubernetes reads that as absent. */
+/** `labels:` without a value is null in YAML. Kubernetes treats it as absent. */
 function withoutEmptyMetadata(value: Record<string, unknown>): Record<string, unknown> {
   const { metadata } = value;
   if (!isMapping(metadata) || !NULLABLE_METADATA.some((name) => metadata[name] === null)) return value;

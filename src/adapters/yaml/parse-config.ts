@@ -8,19 +8,19 @@ import { loadDocument } from './load-document.ts';
 import { splitDocuments } from './split-documents.ts';
 import { syntaxProblems } from './syntax-problems.ts';
 
-/** A file of settings, and how its problems are named. */
+/** A configuration file, and how its problems are located. */
 export interface ConfigFile {
   readonly file: string;
   readonly text: string;
   readonly subject: string;
   readonly code: string;
-  /** Full id, where the file is one of a commit. */
+  /** Full commit id, if the file is from Git. */
   readonly commit?: string | undefined;
 }
 
 /**
- * Reads one YAML or JSON document by a schema.
- * @throws InputError with line and column for the first thing that is wrong, naming how many more there are
+ * Parses one YAML or JSON document with a schema. @throws InputError with line and column of the
+ * first problem, and the number of further ones
  */
 export function parseConfig<S extends z.ZodType>(config: ConfigFile, schema: S): z.infer<S> {
   const { file, text } = config;
@@ -33,14 +33,14 @@ export function parseConfig<S extends z.ZodType>(config: ConfigFile, schema: S):
   const loaded = loadDocument(document.text, DEFAULT_YAML_BUDGET);
   if (!loaded.ok) {
     const [problem] = syntaxProblems(document, loaded, { file });
-    throw wrong(config, problem?.message ?? 'is no YAML', problem?.location);
+    throw wrong(config, problem?.message ?? 'is not YAML', problem?.location);
   }
   const parsed = schema.safeParse(loaded.value, { reportInput: true });
   if (parsed.success) return parsed.data;
   throw located(config, parsed.error.issues);
 }
 
-/** What a schema cannot say, e.g. that a name is there twice. */
+/** The error for a problem that a schema cannot detect, e.g. a duplicate name. */
 export function configProblem(config: ConfigFile, path: FieldPath, message: string): InputError {
   return located(config, [{ path: [...path], message }]);
 }
@@ -54,7 +54,7 @@ type Issue = Pick<z.core.$ZodIssue, 'path' | 'message'> & {
 
 function located(config: ConfigFile, issues: readonly Issue[]): InputError {
   const found = issues.map((issue) => closest(issue));
-  // A key that is not known explains why another is missing, not the other way round.
+  // An unknown key is reported before a missing one, since it is probably its misspelling.
   const first = found.find(({ code }) => code === 'unrecognized_keys') ?? found[0];
   const where = (first?.path ?? []) as FieldPath;
   const at = makeFieldLocator(config.text)({ document: 0, within: [] }, where);
@@ -67,7 +67,7 @@ function located(config: ConfigFile, issues: readonly Issue[]): InputError {
   );
 }
 
-/** Of alternatives the one that came furthest says what was meant. */
+/** Of several alternatives, the one that matched furthest gives the message. */
 function closest(issue: Issue): Issue {
   const branches = (issue.errors ?? [])
     .map((branch) => branch.map(closest))
@@ -77,7 +77,7 @@ function closest(issue: Issue): Issue {
   return inner === undefined ? issue : { ...inner, path: [...issue.path, ...inner.path] };
 }
 
-/** Fewer, and deeper, complaints are nearer. */
+/** Fewer and deeper errors mean a better match. */
 function score(branch: readonly Issue[]): number {
   return branch.length - Math.max(...branch.map(({ path: place }) => place.length)) / 10;
 }

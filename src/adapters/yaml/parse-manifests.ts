@@ -16,9 +16,9 @@ import { splitDocuments } from './split-documents.ts';
 import type { DocumentText } from './split-documents.ts';
 import { syntaxProblems } from './syntax-problems.ts';
 
-/** Where an object is inside its file, for locating its fields later (locate-fields.ts). */
+/** The position of an object in its file, for locating its fields later (locate-fields.ts). */
 export interface ManifestPlace {
-  /** Which document of the file, from 0; blank documents do not count. */
+  /** The index of the document in the file, from 0. Blank documents do not count. */
   readonly document: number;
   /** Path of the object inside the document: empty, or `items[3]` of a List. */
   readonly within: FieldPath;
@@ -29,7 +29,7 @@ export interface ParsedManifest extends SourceObject {
 }
 
 export interface ManifestFile {
-  /** Path as it is to appear in messages. */
+  /** Path for messages. */
   readonly file: string;
   readonly text: string;
   readonly commit?: string | undefined;
@@ -50,8 +50,9 @@ interface Context {
 }
 
 /**
- * Reads a YAML or JSON file of Kubernetes objects the way kubectl does. Each document, and each entry of a List, is judged
- * by itself; everything that is wrong is reported, with its line and column. Never throws for what the text holds.
+ * Reads a YAML or JSON file of Kubernetes objects the way kubectl does. Each document, and each
+ * entry of a List, is checked by itself; all problems are reported with line and column. It never
+ * throws because of the text.
  */
 export function parseManifests(input: ManifestFile): ParsedFile {
   const { file, text, commit, budget = DEFAULT_YAML_BUDGET } = input;
@@ -105,7 +106,7 @@ function readObject(candidate: Candidate, context: Context): void {
   });
 }
 
-/** `v1 List` and typed lists: a wrapper that kubectl opens. */
+/** `v1 List` and typed lists, which kubectl opens. */
 function isList(value: unknown): value is { items: unknown[] } & Record<string, unknown> {
   return (
     isMapping(value) &&
@@ -116,7 +117,7 @@ function isList(value: unknown): value is { items: unknown[] } & Record<string, 
   );
 }
 
-/** Start of the object. The first line with content is found without a parser; entries of Lists need one. */
+/** The start of the object. The first line with content is found without a parser; entries of Lists need one. */
 function positionOf({ document, within }: Candidate): { line: number; column: number } {
   if (within.length > 0) return shifted(document, new DocumentLocator(document.text).locate(within, 'value'));
   const content = /^(?:---[ \t]+)?(?![ \t]*(?:#|%|\r?$|---(?:\s|$)))[ \t]*(?=\S)/m.exec(document.text);
@@ -154,7 +155,7 @@ function reportFindings(candidate: Candidate, findings: readonly ManifestFinding
   }
 }
 
-/** `Placement team-a/web`, as far as the broken object still says. */
+/** `Placement team-a/web`, as far as the broken object contains it. */
 function objectName(value: unknown): string | undefined {
   if (!isMapping(value) || typeof value['kind'] !== 'string') return undefined;
   const metadata = value['metadata'];

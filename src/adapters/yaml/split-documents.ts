@@ -1,6 +1,6 @@
 /** One document's text inside a file; `text` may start with its `---` line. */
 export interface DocumentText {
-  /** Position among the documents of the file, from 0; stays the same for the locator. */
+  /** The index among the documents of the file, from 0. The locator uses the same index. */
   readonly index: number;
   readonly text: string;
   /** Line of the file on which `text` starts, from 1. */
@@ -8,8 +8,8 @@ export interface DocumentText {
 }
 
 /**
- * Cuts a YAML stream where YAML itself does: at lines that start with `---` or end with `...`. So each document is parsed
- * on its own and one broken document does not hide the errors, or the objects, of the others.
+ * Splits a YAML stream as YAML defines it: at lines that start with `---` or end with `...`. Each document is then
+ * parsed separately, so that a broken document does not hide the errors or objects of the others.
  */
 export function splitDocuments(source: string): DocumentText[] {
   const text = source.charCodeAt(0) === 0xfeff ? source.slice(1) : source;
@@ -32,11 +32,11 @@ export function splitDocuments(source: string): DocumentText[] {
   return documents;
 }
 
-/** Offset of the next line, at or after `from`, that holds a document marker; -1 when there is none. */
+/** Offset of the next line at or after `from` with a document marker; -1 if there is none. */
 function markerLine(text: string, from: number): number {
   const marker = /^(?:---|\.\.\.)(?=[ \t\r\n]|$)/gm;
   marker.lastIndex = from;
-  // `$` with the m flag also matches inside: the lookahead has then seen the end of the line or of the text.
+  // With the m flag, `$` also matches inside the text. The lookahead then sees the end of the line or of the text.
   return marker.exec(text)?.index ?? -1;
 }
 
@@ -45,7 +45,7 @@ function endOfLine(text: string, from: number): number {
   return newline === -1 ? text.length : newline + 1;
 }
 
-/** Only `%` directives, comments and blank lines: they belong to the document that follows. */
+/** Contains only `%` directives, comments and blank lines, which belong to the next document. */
 function isDirectives(part: string): boolean {
   return (
     part.includes('%') &&

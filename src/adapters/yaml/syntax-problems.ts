@@ -6,22 +6,22 @@ import type { DocumentText } from './split-documents.ts';
 
 type Failure = Extract<LoadedDocument, { ok: false }>;
 
-/** Beyond this the slow second reading is not worth it: one located error has to do. */
+/** For a longer text, the slow second parsing is not worth it, and one located error is enough. */
 const MAX_SECOND_READING_BYTES = 256 * 1024;
 
-/** After a broken line the parser stumbles on: what it finds later in the document is mostly noise. */
+/** Only the first problem is reported, since later ones are mostly consequences of it. */
 const MAX_SYNTAX_ERRORS = 3;
 
 const HINTS: Readonly<Record<string, string>> = {
   TAB_AS_INDENT: 'indent with spaces, YAML forbids tabs there',
   BAD_INDENT: 'align the line with its neighbours, and indent what belongs to a key deeper than the key',
   DUPLICATE_KEY: 'remove one of the two: tools disagree on which one counts',
-  BLOCK_AS_IMPLICIT_KEY: 'put text that holds ": " or starts a list in quotes',
+  BLOCK_AS_IMPLICIT_KEY: 'put text that contains ": " or starts a list in quotes',
   MULTILINE_IMPLICIT_KEY: 'a key must be on one line and be followed by ": "',
   MISSING_CHAR: 'a quote or bracket opened here, or above, is not closed',
 };
 
-/** Everything wrong with a document that failed, each error at its own place when that can be found. */
+/** All errors of a document that could not be parsed, each at its own position if it can be found. */
 export function syntaxProblems(
   document: DocumentText,
   failure: Failure,
@@ -64,7 +64,7 @@ function secondReading(text: string): SyntaxFinding[] {
   try {
     return new DocumentLocator(text).errors();
   } catch (error) {
-    // Deep nesting exhausts the second parser's stack; the first one has already said where it stopped.
+    // Deep nesting exhausts the stack of the second parser. The first one has already reported where it stopped.
     if (error instanceof RangeError) return [];
     throw error;
   }

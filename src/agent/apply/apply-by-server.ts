@@ -9,12 +9,15 @@ import { AGENT_MANAGER } from '../../core/work/applied/agent-manager.ts';
 import { type ApplyContext, readLive, type StrategyResult } from './apply-context.ts';
 import { removeIgnoredFields } from './ignore-fields.ts';
 
-/** Marks what was last applied under ignoreFields; an equal mark means that drift is to be left alone. */
+/**
+ * Annotation with a digest of the last applied manifest with ignoreFields; an equal digest means
+ * that drift is ignored.
+ */
 const HASH_ANNOTATION = 'open-cluster-management.io/config-spec-hash';
 
 /**
- * Strategy ServerSideApply, then the owner references by a separate patch, because they are shared with other works.
- * In between a claim marks the object as ours.
+ * Strategy ServerSideApply. The owner references are written by a separate patch, because other works share them. Until
+ * then, a claim marks the object as ours.
  */
 export async function applyByServer(context: ApplyContext): Promise<StrategyResult> {
   const config = context.strategy?.serverSideApply ?? {};
@@ -32,7 +35,7 @@ export async function applyByServer(context: ApplyContext): Promise<StrategyResu
 }
 
 interface Applied extends StrategyResult {
-  /** To be remembered once the owner references are written too. */
+  /** Recorded when the owner references are written, too. */
   readonly wanted?: string;
 }
 
@@ -69,7 +72,7 @@ function isOnSpokePresent(field: IgnoreField): boolean {
   return field.condition === 'OnSpokePresent';
 }
 
-/** @param before undefined: it has yet to be made, or was not read */
+/** @param before undefined if it does not exist yet, or was not read */
 async function send(
   context: ApplyContext,
   manifest: KubeObject,
@@ -96,7 +99,7 @@ function withoutOwners(manifest: KubeObject): KubeObject {
   return { ...manifest, metadata };
 }
 
-/** Go clients write `creationTimestamp: null` at every level; applied, it would raise the generation each time. */
+/** Go clients write `creationTimestamp: null` at every level. Applying it would raise the generation each time. */
 function withoutNullTimes(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNullTimes);
   if (typeof value !== 'object' || value === null) return value;

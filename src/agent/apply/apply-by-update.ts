@@ -14,7 +14,7 @@ import { isUntouched } from '../../core/work/update/untouched.ts';
 import { AGENT_MANAGER } from '../../core/work/applied/agent-manager.ts';
 import { type ApplyContext, readLive, type StrategyResult } from './apply-context.ts';
 
-/** Strategy Update: creates the object, or changes it to the manifest by the rule of its kind. */
+/** Strategy Update: creates the object, or changes it to match the manifest by the rule of its kind. */
 export async function applyByUpdate(context: ApplyContext): Promise<StrategyResult> {
   const { task, ownership, memory } = context;
   if (context.likelyNew) return createOrElse(context, applyByUpdate);
@@ -40,8 +40,9 @@ export async function applyByUpdate(context: ApplyContext): Promise<StrategyResu
 }
 
 /**
- * Makes the object equal to the plan, except for fields that others set again and again. What of the other unnamed fields the write changes
- * is remembered: who sets it once more keeps it.
+ * Makes the object equal to the plan, except for fields that others set repeatedly. Changes of
+ * other unnamed fields are remembered: if another client sets such a field again, it is left to
+ * that client.
  */
 async function write(
   { task, ownership, memory, cluster, live: watched, work }: ApplyContext,
@@ -60,8 +61,9 @@ async function write(
 }
 
 /**
- * Some fields that a controller adds cannot be removed again: the volume of a bound claim. Where the server refuses the plan, it is tried
- * once more with what others added. @param refusal thrown again when others added nothing, or that is refused as well
+ * Some fields that a controller adds cannot be removed, such as the volume of a bound claim. If the
+ * server refuses the plan, it is tried again with the fields that others added. @param refusal
+ * thrown again if others added no fields, or if that is refused, too
  */
 async function writeAroundOthers(
   context: ApplyContext,
@@ -82,8 +84,8 @@ async function writeAroundOthers(
 }
 
 /**
- * After a restart: whether the object has what was applied, and beyond that only defaults of the API server and fields that others added,
- * which are left to them. Costs one read.
+ * After a restart: whether the object has all applied fields, and otherwise only defaults of the
+ * API server and fields of others, which are left to them. Costs one read.
  */
 async function wasLeftAlone(context: ApplyContext, wanted: KubeObject): Promise<boolean> {
   const { task, memory, cluster, appliedBefore, live } = context;
@@ -96,7 +98,7 @@ async function wasLeftAlone(context: ApplyContext, wanted: KubeObject): Promise<
   return true;
 }
 
-/** Strategy CreateOnly: create when missing; of an object that exists only the owner references are kept in order. */
+/** Strategy CreateOnly: creates a missing object. On an existing object, only the owner references are maintained. */
 export async function applyByCreateOnly(context: ApplyContext): Promise<StrategyResult> {
   if (context.likelyNew) return createOrElse(context, applyByCreateOnly);
   const live = await readLive(context);
@@ -126,12 +128,12 @@ async function create(context: ApplyContext): Promise<KubeObject> {
 }
 
 /**
- * For fields that the API server cannot change: deletes and creates the object again in one pass, with its uid as
- * precondition.
+ * For fields that the API server cannot change: deletes the object, with its uid as precondition, and creates it again
+ * in the same pass.
  */
 async function recreate(context: ApplyContext, live: KubeObject): Promise<KubeObject> {
   if (!(await context.mayDelete()))
-    throw new InputError('can only be changed by replacing it, which the executor may not (delete)', {
+    throw new InputError('can only be changed by replacing it, but the executor has no right to delete it', {
       code: 'agent.recreate',
       subject: `${context.task.kind.kind} ${context.task.key.name}`,
     });
@@ -139,7 +141,7 @@ async function recreate(context: ApplyContext, live: KubeObject): Promise<KubeOb
   return create(context);
 }
 
-/** Adds, refreshes or removes our owner reference, and removes the claim. */
+/** Adds, updates or removes our owner reference, and removes the claim. */
 export async function updateOwnerReference(context: ApplyContext, live: KubeObject): Promise<StrategyResult> {
   const { cluster, task, ownership } = context;
   const before = live.metadata.ownerReferences ?? [];

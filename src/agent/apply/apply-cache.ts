@@ -12,13 +12,16 @@ interface Attempt {
 
 interface Remembered {
   readonly wanted: string;
-  /** Digest of the object in the answer, without `besides`: equal means that nothing changed that is ours. */
+  /**
+   * Digest of the object in the response, without `besides`. If it is equal, no field of the agent
+   * changed.
+   */
   readonly led: string;
-  /** Fields that are left to others, and those that will be when they come back. */
+  /** Fields that are left to others now, or when these set them again. */
   readonly besides: readonly FieldPath[];
   readonly resourceVersion: string | undefined;
   readonly uid: string | undefined;
-  /** What the write changed of fields that the manifest does not name, with the values that it left. */
+  /** Changes of the write in fields that are not in the manifest, with their new values. */
   readonly undone: readonly UndoneField[];
 }
 
@@ -28,16 +31,17 @@ interface UndoneField {
 }
 
 /**
- * Stores the result of writing a manifest, per object of one work. The API server adds defaults, so wanted and live
- * objects always differ; without this every pass would write again. A change of status does not count.
+ * Stores the result of writing a manifest, per object of one work. The API server adds defaults, so
+ * wanted and live objects always differ; without this every pass would write again. Status changes
+ * are ignored.
  */
 export class ApplyCache {
   readonly #outcomes = new Map<number, Attempt>();
   readonly #byOrdinal = new Map<number, Remembered>();
-  /** Fields that the manifest does not name and that others set again after we had removed them. */
+  /** Fields that the manifest does not name, and that others set again after we had removed them. */
   readonly #left = new Map<number, readonly FieldPath[]>();
 
-  /** Whether the live object is still the result of writing exactly this. */
+  /** Whether the live object is still the result of writing exactly this manifest. */
   isSettled(ordinal: number, wanted: string, live: KubeObject): boolean {
     const remembered = this.#byOrdinal.get(ordinal);
     if (remembered?.wanted !== wanted || remembered.uid !== live.metadata.uid) return false;
@@ -48,12 +52,12 @@ export class ApplyCache {
     return true;
   }
 
-  /** Whether this process wrote it, so that the memory is valid. */
+  /** Whether this process wrote the object, so that the cache has an entry. */
   knows(ordinal: number): boolean {
     return this.#byOrdinal.has(ordinal);
   }
 
-  /** @param undone fields that the write changed although the manifest does not name them */
+  /** @param undone fields that the manifest does not name, but that the write changed */
   remember(ordinal: number, wanted: string, live: KubeObject, undone: readonly FieldPath[] = []): void {
     const { uid, resourceVersion } = live.metadata;
     const content = objectContent(live);
@@ -68,7 +72,10 @@ export class ApplyCache {
     });
   }
 
-  /** Fields of the object that belong to others: what the last write undid and is there again joins them. */
+  /**
+   * Fields of the object that are left to others, including those that the last write reverted and
+   * that were set again.
+   */
   leftFields(ordinal: number, live: KubeObject): readonly FieldPath[] {
     const content = objectContent(live);
     const back = (this.#byOrdinal.get(ordinal)?.undone ?? []).filter(
@@ -80,7 +87,7 @@ export class ApplyCache {
     );
   }
 
-  /** From now on these fields are left to others as well. @returns all that are */
+  /** Leaves these fields to others from now on. @returns all such fields */
   leave(ordinal: number, paths: readonly FieldPath[]): readonly FieldPath[] {
     const before = this.#left.get(ordinal) ?? [];
     const fresh = paths.filter((path) => !before.some((known) => jsonEqual(known, path)));
@@ -95,12 +102,12 @@ export class ApplyCache {
     this.#outcomes.set(ordinal, { outcome, seen: live === undefined ? undefined : fingerprint(live) });
   }
 
-  /** The last outcome, for an object that is not to be touched again yet. */
+  /** The last outcome, for an object that must not be retried yet. */
   lastOutcome(ordinal: number): ApplyOutcome | undefined {
     return this.#outcomes.get(ordinal)?.outcome;
   }
 
-  /** Whether the last attempt failed for good, and nothing relevant changed since. */
+  /** Whether the last attempt failed permanently, and nothing relevant changed since. */
   isHopeless(ordinal: number, live: KubeObject): boolean {
     const attempt = this.#outcomes.get(ordinal);
     return (
@@ -111,14 +118,14 @@ export class ApplyCache {
   }
 }
 
-/** Digest of everything a manifest can set: content, labels, annotations, owner references, finalizers. */
+/** Digest of everything that a manifest can set: content, labels, annotations, owner references, finalizers. */
 function fingerprint(live: KubeObject, besides: readonly FieldPath[] = []): string {
   const { labels, annotations, ownerReferences, finalizers } = live.metadata;
   const content = withoutFields(objectContent(live), besides);
   return sha256(canonicalJson([content, labels, annotations, ownerReferences, finalizers]));
 }
 
-/** Digest of what is wanted: the manifest and every input that changes what is written. */
+/** Digest of the wanted state: the manifest and all other inputs of the write. */
 export function desiredDigest(...inputs: readonly unknown[]): string {
   return sha256(canonicalJson(inputs));
 }

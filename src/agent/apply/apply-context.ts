@@ -6,7 +6,7 @@ import type { LiveObjects } from '../cluster/live-objects.ts';
 import type { ReadyTask } from '../cluster/manifest-task.ts';
 import type { ApplyCache } from './apply-cache.ts';
 
-/** Everything one strategy needs to apply one manifest. */
+/** The inputs for applying one manifest with a strategy. */
 export interface ApplyContext {
   /** Name of the work. */
   readonly work: string;
@@ -16,20 +16,22 @@ export interface ApplyContext {
   readonly task: ReadyTask;
   readonly ownership: Ownership;
   readonly strategy: UpdateStrategy | undefined;
-  /** The live object is read from the server, not from the watch: the last attempt had a conflict. */
+  /** Whether to read the live object from the server and not from the watch, because the last attempt had a conflict. */
   readonly fresh: boolean;
-  /** Nothing suggests that the object exists: creating it right away saves a read. */
+  /** Whether nothing suggests that the object exists. Creating it without a read then saves a request. */
   readonly likelyNew: boolean;
-  /** The work's status says that this version was applied, perhaps by an earlier process. */
+  /**
+   * Whether the work's status shows that this version was applied, possibly by an earlier process.
+   */
   readonly appliedBefore: boolean;
-  /** May the work's executor delete the object? True without an executor. */
+  /** Whether the executor of the work may delete the object. True without an executor. */
   readonly mayDelete: () => Promise<boolean>;
 }
 
-/** The result of a strategy; without an object where none is read (ReadOnly). */
+/** The result of a strategy. It has no object if the strategy reads none (ReadOnly). */
 export interface StrategyResult {
   readonly object?: KubeObject | undefined;
-  /** The cluster was written to. */
+  /** Whether anything was written to the cluster. */
   readonly wrote: boolean;
 }
 

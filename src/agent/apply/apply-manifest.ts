@@ -7,14 +7,17 @@ import type { ApplyContext, StrategyResult } from './apply-context.ts';
 import type { ApplyOutcome } from '../../core/work/applied/apply-outcome.ts';
 import { IgnoreFieldError } from './ignore-fields.ts';
 
-/** Applies one manifest by its strategy; whatever fails becomes an outcome, so that one manifest never stops the others. */
+/**
+ * Applies one manifest by its strategy. Errors are returned as outcomes, so that one manifest does
+ * not stop the others.
+ */
 export async function applyManifest(context: ApplyContext): Promise<ApplyOutcome> {
   try {
     const { object, wrote } = await byStrategy(context);
     return { kind: 'applied', object, wrote };
   } catch (error) {
     const ignoreField = error instanceof IgnoreFieldError;
-    // Only the other manager can release the fields: trying again soon is useless.
+    // Only the other manager can release the fields, so an early retry is useless.
     const lost = isApplyConflict(error);
     return {
       kind: 'failed',

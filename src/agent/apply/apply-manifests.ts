@@ -29,15 +29,15 @@ export interface ApplyWork {
   readonly tasks: readonly ManifestTask[];
   readonly name: string;
   readonly owner: OwnerReference;
-  /** Only drift is to be corrected; the work itself did not change. */
+  /** Whether to correct only drift, because the work itself did not change. */
   readonly drift: boolean;
-  /** Has the work's status this manifest as complete? Then it is not touched again. */
+  /** Whether the status of the work says that this manifest is complete. Such a manifest is not applied again. */
   readonly isComplete: (task: ManifestTask) => boolean;
-  /** Is it among the resources that were applied before? */
+  /** Whether the object is among the resources that were applied before. */
   readonly isRecorded: (task: ReadyTask) => boolean;
-  /** Does the work's status say that this manifest was applied in this very version? */
+  /** Whether the work's status shows that this version of the manifest was applied. */
   readonly wasApplied: (task: ManifestTask) => boolean;
-  /** Stops between two manifests. */
+  /** Aborts between two manifests. */
   readonly signal: AbortSignal;
 }
 
@@ -55,7 +55,10 @@ export async function readManifests(
 const CONFLICT_TRIES = 4;
 const CONFLICT_WAIT_MS = 10;
 
-/** Applies every manifest in kind order; results are in spec order. A failure never stops the others. */
+/**
+ * Applies every manifest in the order of kinds. The results are in the order of the spec. A failure does not stop the
+ * others.
+ */
 export async function applyManifests(work: ApplyWork): Promise<readonly ManifestResult[]> {
   const { tasks } = work;
   const outcomes = new Map<ManifestTask, ApplyOutcome>();
@@ -117,7 +120,7 @@ async function applyTask(work: ApplyWork, task: ManifestTask, fresh: boolean): P
   });
 }
 
-/** An object that is not owned is applied without the right to delete; what replaces it needs that right anyway. */
+/** An object that the work does not own is applied without the right to delete. Replacing it needs that right anyway. */
 async function mayDelete({ spec, reviews }: ApplyWork, task: ReadyTask): Promise<boolean> {
   const choice = parseExecutor(spec.executor);
   return (
@@ -126,8 +129,9 @@ async function mayDelete({ spec, reviews }: ApplyWork, task: ReadyTask): Promise
 }
 
 /**
- * Drift that is not ours to correct at once: an object that another work owns too (each would undo the other forever;
- * the resync decides), and one that refused the same write in the same state.
+ * Drift that is not corrected immediately: an object that another work owns, too (both would
+ * overwrite each other endlessly; the resync corrects it), and one that refused the same write in
+ * the same state.
  */
 async function standingOutcome(work: ApplyWork, task: ReadyTask): Promise<ApplyOutcome | undefined> {
   const last = work.memory.lastOutcome(task.meta.ordinal);
@@ -145,7 +149,7 @@ async function remember(work: ApplyWork, task: ManifestTask, outcome: ApplyOutco
   if (!task.ready) return;
   const hopeless = outcome.kind === 'failed' && outcome.retry === 'never';
   const live = hopeless ? await work.live.get(task).catch(() => undefined) : undefined;
-  // Objects are kept by the watch; remembering them here would keep them twice.
+  // The watch caches objects, so they are not stored here again.
   const light = outcome.kind === 'applied' ? { ...outcome, object: undefined } : outcome;
   work.memory.noteOutcome(task.meta.ordinal, light, live);
 }

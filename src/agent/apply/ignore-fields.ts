@@ -10,10 +10,10 @@ import { JqRunner } from './jq-runner.ts';
 
 const jq = new JqRunner();
 
-/** A path in ignoreFields that cannot be followed; becomes the manifest's AppliedManifestSSAIgnoreFieldError. */
+/** A path in ignoreFields that cannot be evaluated. It becomes the AppliedManifestSSAIgnoreFieldError of the manifest. */
 export class IgnoreFieldError extends InputError {}
 
-/** The manifest without the fields named; JSON paths first, then pointers, then jq, as OCM's agent does. */
+/** The manifest without the named fields. JSON paths are applied first, then pointers, then jq, as in OCM's agent. */
 export async function removeIgnoredFields(
   manifest: KubeObject,
   fields: readonly IgnoreField[],
@@ -29,8 +29,8 @@ export async function removeIgnoredFields(
 }
 
 /**
- * The executor was checked for the object that the manifest names, and for what it grants. An expression such as
- * `.a) | .metadata.name = "other" | del(.b` would change both after the check.
+ * The executor was checked for the named object and, for RBAC, the granted rights. An expression
+ * such as `.a) | .metadata.name = "other" | del(.b` could change both after the check.
  */
 function requireSameObject(manifest: KubeObject, stripped: KubeObject): void {
   const names = ({ apiVersion, kind, metadata }: Partial<KubeObject>): readonly unknown[] => [
@@ -40,13 +40,16 @@ function requireSameObject(manifest: KubeObject, stripped: KubeObject): void {
     metadata?.namespace,
   ];
   if (jsonEqual(names(manifest), names(stripped)) && isPartOf(stripped, manifest)) return;
-  throw new IgnoreFieldError('change the manifest, expected them to remove fields other than its names', {
-    code: 'agent.ignore-field',
-    subject: 'ignoreFields',
-  });
+  throw new IgnoreFieldError(
+    'change the identity of the manifest, expected them to remove only other fields',
+    {
+      code: 'agent.ignore-field',
+      subject: 'ignoreFields',
+    },
+  );
 }
 
-/** Removes the last segment from every map that the rest of the path leads to; lists are not changed. */
+/** Removes the last segment from every map that the rest of the path selects. Lists are not changed. */
 function removeByPath(object: unknown, path: string): void {
   const dot = path.lastIndexOf('.');
   if (dot === -1) throw failure(path, 'has no ".", expected a path such as .spec.replicas');
@@ -64,7 +67,7 @@ function removeByPath(object: unknown, path: string): void {
 
 function removeByPointer(object: unknown, pointer: string): unknown {
   if (!pointer.startsWith('/'))
-    throw failure(pointer, 'is not a JSON pointer, expected it to begin with "/"');
+    throw failure(pointer, 'is not a JSON pointer, expected it to start with "/"');
   if (!pointerExists(object, pointer)) return object;
   return jsonPatch.applyPatch(object, [{ op: 'remove', path: pointer }]).newDocument;
 }

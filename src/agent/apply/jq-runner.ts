@@ -5,12 +5,15 @@ import { InputError } from '../../core/errors.ts';
 import { parseExactIntegers } from '../../core/jsonpath/exact-json.ts';
 import { jsonText } from '../../core/model/json-text.ts';
 
-/** Milliseconds of processor time that one expression may take. Source: OCM's agent, which measures the time alone. */
+/**
+ * Processor time that one expression may use, in milliseconds. Source: OCM's agent, which has the same limit for
+ * elapsed time.
+ */
 const TIME_LIMIT_MS = 1_000;
-/** Of processor time as well. Loading the module (1.3 MB of WebAssembly) is not the expression's fault. */
+/** Also processor time. Loading the module (1.3 MB of WebAssembly) does not count for the expression. */
 const START_LIMIT_MS = 10_000;
 
-/** Plain JavaScript, so that it also runs where sources are not compiled. */
+/** Plain JavaScript, so that it also runs if the sources are not compiled. */
 const WORKER_CODE = `
 const { parentPort, workerData } = require('node:worker_threads');
 require(workerData).loadJq().then((jq) => {
@@ -30,8 +33,9 @@ interface Answer {
 }
 
 /**
- * Runs jq programs in a thread of its own: WebAssembly cannot be interrupted, a thread can be ended. One at a time; the thread is
- * started with the first program, kept, and created again after a program that took too long.
+ * Runs jq programs in a separate thread, because WebAssembly cannot be interrupted, but a thread can be terminated.
+ * Programs run one at a time. The thread starts with the first program and is reused. It is started again after a
+ * program that took too long.
  */
 export class JqRunner {
   readonly #start: () => Promise<Worker>;
@@ -39,12 +43,12 @@ export class JqRunner {
   #last: Promise<unknown> = Promise.resolve();
   #nextId = 1;
 
-  /** @param start makes the thread, ready for programs */
+  /** @param start creates a thread that is ready for programs */
   constructor(start: () => Promise<Worker> = startWorker) {
     this.#start = start;
   }
 
-  /** @returns every value the program gave, InputError when it is wrong or too slow */
+  /** @returns every value that the program returned @throws InputError when the program is invalid or too slow */
   run(value: unknown, program: string): Promise<readonly unknown[]> {
     const turn = this.#last.then(() => this.#runNow(value, program));
     this.#last = turn.catch(() => undefined);
@@ -59,7 +63,7 @@ export class JqRunner {
 
   async #runNow(value: unknown, program: string): Promise<readonly unknown[]> {
     this.#worker ??= this.#start().catch((error: unknown) => {
-      // On a busy machine it may have taken too long: the next program tries again.
+      // On a busy machine the start may have taken too long, so the next program tries again.
       this.#worker = undefined;
       throw error;
     });
@@ -90,7 +94,7 @@ async function startWorker(): Promise<Worker> {
     await worker.terminate();
     throw error;
   }
-  // An idle thread must not keep a finished process alive.
+  // An idle thread must not keep the process alive.
   worker.unref();
   return worker;
 }
@@ -108,7 +112,7 @@ function answerOf(worker: Worker, id: number, limitMs: number): Promise<Answer> 
     };
     const onError = (error: unknown): void =>
       finish(() => reject(error instanceof Error ? error : new Error(String(error))));
-    // The machine's and on purpose: it guards the processor, whatever the clock of the agent says.
+    // Uses the machine's clock and not the agent's, because it limits processor time.
     const endLimit = limitCpuTime(limitMs, () => onError(new Error(`took longer than ${limitMs} ms`)));
     worker.on('message', onMessage);
     worker.on('error', onError);

@@ -3,10 +3,10 @@ import type { KubeConfig } from '../../adapters/kube/config/kube-config.ts';
 import type { Clock, KubeApi } from '../../core/ports.ts';
 import type { ImpersonatedUser } from '../../core/work/applied/executor-subject.ts';
 
-/** Clients kept open; executors are few, and each has its own connections. */
+/** The number of open clients. There are few executors, and each client has its own connections. */
 const MAX_CLIENTS = 20;
 
-/** A client of the managed cluster as another user. */
+/** Clients of the managed cluster that impersonate other users. */
 export class ImpersonatingClients {
   readonly #config: KubeConfig;
   readonly #clock: Clock;
@@ -31,13 +31,13 @@ export class ImpersonatingClients {
       });
       if (this.#closed) client.close();
     }
-    // Used last, closed last.
+    // Moved to the end, so that the least recently used client is closed first.
     this.#clients.delete(name);
     this.#clients.set(name, client);
     return client;
   }
 
-  /** Requests under way fail now, and so does every later one. */
+  /** Running requests fail, and so do later ones. */
   close(): void {
     this.#closed = true;
     for (const client of this.#clients.values()) client.close();

@@ -11,11 +11,11 @@ export interface LiveObjectsOptions {
   readonly random: () => number;
   readonly log: Logger;
   readonly maxWatches: number;
-  /** An object that this work watches changed, appeared or was deleted. */
+  /** Called when an object that this work watches changed, appeared or was deleted. */
   readonly onChange: (work: string) => void;
 }
 
-/** Names one object of a work. */
+/** Identifies one object of a work. */
 export interface WatchedObject {
   readonly kind: KindInfo;
   readonly key: ObjectKey;
@@ -24,14 +24,14 @@ export interface WatchedObject {
 interface Watch {
   readonly reflector: Reflector;
   readonly stop: AbortController;
-  /** Which works want which object. */
+  /** Works by object. */
   readonly wanted: Map<string, Set<string>>;
 }
 
 /**
- * The objects of all works as they live on the managed cluster: watched (one watch per kind and namespace, shared by
- * the works) up to a limit, read one by one beyond it or until the first list is in. Its answer about an object is
- * that of the server, or an error, never a guess.
+ * The objects of all works as they live on the managed cluster: watched (one watch per kind and
+ * namespace, shared by the works) up to a limit, read one by one beyond it or until the first list
+ * is in. A result is the server's state of an object, or an error.
  */
 export class LiveObjects {
   readonly #options: LiveObjectsOptions;
@@ -47,7 +47,7 @@ export class LiveObjects {
     return this.#watches.size;
   }
 
-  /** Undefined: the server does not have it. */
+  /** Undefined if the server does not have the object. */
   async get({ kind, key }: WatchedObject): Promise<KubeObject | undefined> {
     const watch = this.#watches.get(watchId(kind, key.namespace));
     return watch?.reflector.synced === true
@@ -55,7 +55,7 @@ export class LiveObjects {
       : this.#options.cluster.get(kind, key);
   }
 
-  /** Straight from the server: after a conflict, when the watch may be behind. */
+  /** Reads from the server, after a conflict, because the watch may lag behind. */
   async getFresh({ kind, key }: WatchedObject): Promise<KubeObject | undefined> {
     const object = await this.#options.cluster.get(kind, key);
     if (object !== undefined) this.written(kind, object, undefined);
@@ -63,8 +63,8 @@ export class LiveObjects {
   }
 
   /**
-   * The server's answer to our write. It counts at once; the event of the watch that follows is not new.
-   * @param by the work that wrote: it is not notified of its own change
+   * Records the response to the agent's own write. It is used immediately, and the following watch
+   * event is ignored. @param by the work that wrote, which is not notified of its own change
    */
   written(kind: KindInfo, object: KubeObject, by: string | undefined): void {
     const watch = this.#watches.get(watchId(kind, object.metadata.namespace ?? ''));

@@ -5,7 +5,7 @@ import type { KubeApi, ObjectKey } from '../../core/ports.ts';
 import { withoutClaim } from '../../core/work/applied/claim.ts';
 import { failureText } from '../../core/work/applied/kube-failure.ts';
 
-/** One manifest of a work, read and resolved. */
+/** One manifest of a work, parsed and resolved. */
 export type ManifestTask =
   | {
       readonly ready: true;
@@ -21,14 +21,14 @@ export type ManifestTask =
       readonly problem: string;
     };
 
-/** Every field known. */
+/** All fields are resolved. */
 export type ResolvedMeta = { readonly [F in Exclude<keyof ManifestResourceMeta, 'ordinal'>]: string } & {
   readonly ordinal: number;
 };
 
 export type ReadyTask = Extract<ManifestTask, { ready: true }>;
 
-/** @param ordinal index in the spec */
+/** @param ordinal the index in the spec */
 export async function readManifest(raw: unknown, ordinal: number, cluster: KubeApi): Promise<ManifestTask> {
   const manifest = asObject(raw);
   if (manifest === undefined)
@@ -77,11 +77,11 @@ export async function readManifest(raw: unknown, ordinal: number, cluster: KubeA
 
 function addressProblem(name: string, namespace: string, kind: KindInfo): string | undefined {
   if (name === '') return 'resource name may not be empty';
-  // Without a namespace the address is that of all namespaces, where nothing can be created.
+  // Without a namespace, the path would be that of all namespaces, where nothing can be created.
   return kind.namespaced && namespace === '' ? 'the server could not find the requested resource' : undefined;
 }
 
-/** Without fields that only a server or the agent may set, and without a namespace if the kind has none. */
+/** Removes fields that only a server or the agent may set, and the namespace if the kind has none. */
 function inScope(manifest: KubeObject, kind: KindInfo): KubeObject {
   const { uid: _uid, resourceVersion: _version, managedFields: _fields, ...rest } = manifest.metadata;
   const metadata = rest.labels === undefined ? rest : { ...rest, labels: withoutClaim(rest.labels) };

@@ -2,16 +2,19 @@ import type { ObjectStore } from '../../adapters/kube/cache/object-store.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 
 interface OwnWrite {
-  /** Versions older than the write: while the store shows one of them, it is behind. */
+  /** Versions older than the write. While the store shows one of them, it lags behind. */
   readonly overtaken: Set<string | undefined>;
   readonly object: KubeObject | undefined;
 }
 
-/** A read-your-writes view of a watched store: after a write the answer counts until the watch has caught up. */
+/**
+ * A read-your-writes view of a watched store: after a write its response is used until the watch
+ * has caught up.
+ */
 export class ReadYourWritesCache {
   readonly #store: ObjectStore;
   readonly #writes = new Map<string, OwnWrite>();
-  /** The version of each of our last writes. */
+  /** The versions that our last writes created. */
   readonly #made = new Map<string, string>();
 
   constructor(store: ObjectStore) {
@@ -30,7 +33,7 @@ export class ReadYourWritesCache {
     return seen;
   }
 
-  /** @param object as the server answered; undefined: it is gone */
+  /** @param object from the response; undefined: deleted */
   recordWrite(key: string, object: KubeObject | undefined): void {
     const seen = this.#store.get(key)?.metadata.resourceVersion;
     const version = object?.metadata.resourceVersion;
@@ -47,12 +50,12 @@ export class ReadYourWritesCache {
     this.#writes.set(key, { overtaken, object });
   }
 
-  /** Whether our own last write made this version. Then its event is not new. */
+  /** Whether our own last write created this version. If so, its event is not new. */
   isOwn(key: string, object: KubeObject | undefined): boolean {
     return object !== undefined && this.#made.get(key) === object.metadata.resourceVersion;
   }
 
-  /** Drops our own write: after a conflict only the watch counts. */
+  /** Drops the own write: after a conflict only the watch is used. */
   forget(key: string): void {
     this.#writes.delete(key);
     this.#made.delete(key);

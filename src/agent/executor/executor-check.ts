@@ -17,9 +17,9 @@ import {
 import type { ReadyTask } from '../cluster/manifest-task.ts';
 
 export type ExecutorAnswer =
-  /** `cluster`, if given, is the client to write with: the managed cluster as the executor. */
+  /** `cluster`, if present, is the client to write with: it impersonates the executor on the managed cluster. */
   | { readonly kind: 'allowed'; readonly cluster?: KubeApi | undefined }
-  /** Checked again after a minute: people may grant the right meanwhile. */
+  /** Checked again after a minute, since the right may be granted meanwhile. */
   | { readonly kind: 'denied'; readonly problem: string }
   | { readonly kind: 'failed'; readonly problem: string };
 
@@ -35,10 +35,10 @@ interface ExecutorCheck {
 }
 
 /**
- * Checks whether the work's executor may do what the agent is about to do in its name. Most objects are applied with
- * the agent's own rights, so this is the only guard for them; it is asked before every apply and under every
- * strategy. RBAC objects are written as the executor: whether they grant more than it holds depends on what is sent
- * and what is there, which only the API server sees.
+ * Checks whether the work's executor may do what the agent is about to do in its name. Most objects
+ * are applied with the agent's own rights, so this check is their only protection; it runs before
+ * every apply with every strategy. RBAC objects are written as the executor, because only the API
+ * server can decide whether they grant more rights than the executor has.
  */
 export async function checkExecutor(
   executor: ManifestWorkSpec['executor'],
@@ -67,25 +67,26 @@ async function hasVerbs({ reviews, task, owned }: ExecutorCheck, executor: Execu
   return true;
 }
 
-/** Roles and bindings could grant more than the executor has: the API server itself decides, by a dry run as the executor. */
+/** Roles and bindings could grant more than the executor has. A dry run as the executor makes the API server decide. */
 async function checkEscalation(check: ExecutorCheck, user: ImpersonatedUser): Promise<ExecutorAnswer> {
   const { task, impersonate } = check;
   if (task.kind.group !== 'rbac.authorization.k8s.io' || !ESCALATING.has(task.kind.plural)) return ALLOWED;
   if (impersonate === undefined)
     return {
       kind: 'failed',
-      problem: 'the agent may not impersonate executors, so it applies no RBAC for them',
+      problem: 'the agent may not impersonate executors, so it applies no RBAC objects for them',
     };
-  // The server adds the groups of a service account by itself; naming them would take the right to impersonate groups.
+  // The server adds the groups of a service account itself; sending them would need the right to
+  // impersonate groups.
   const cluster = impersonate({ name: user.name, groups: [] });
   try {
     await cluster.create(task.kind, task.manifest, { dryRun: true });
     return { kind: 'allowed', cluster };
   } catch (error) {
-    // The server checks escalation before it looks whether the object exists.
+    // The server checks escalation before it checks whether the object exists.
     if (isAlreadyExists(error)) return { kind: 'allowed', cluster };
     if (!isRefusal(error, 'forbidden')) throw error;
-    // Then it is the agent that lacks a right, and nothing was said about the executor's.
+    // The agent lacks a right, so the rights of the executor are unknown.
     const mayNotImpersonate = refusedResource(error) === 'serviceaccounts';
     return denied(task, `, error: ${mayNotImpersonate ? failureText(error) : 'permission escalation'}`);
   }

@@ -12,14 +12,20 @@ export interface ReviewedObject {
   readonly key: ObjectKey;
 }
 
-/** How long an answer about `get` is cached: the agent reads a work's objects again with each of their changes. */
+/**
+ * How long a result for `get` is cached, because the agent reads a work's objects with each of
+ * their changes.
+ */
 export const GET_ANSWER_TTL_MS = 60_000;
 const MAX_GET_ANSWERS = 10_000;
 
 interface ReviewsOptions {
   readonly cluster: KubeApi;
   readonly clock: Clock;
-  /** Cache of answers that is invalidated when RBAC objects change. Undefined: the API server is asked each time. */
+  /**
+   * Cache of results, invalidated when RBAC objects change. Undefined: each check calls the API
+   * server.
+   */
   readonly rights: ExecutorRights | undefined;
 }
 
@@ -32,7 +38,10 @@ export class ExecutorReviews {
     this.#options = options;
   }
 
-  /** Whether the executor may use the verb on the object. The API server is asked, or `rights` where it is given. */
+  /**
+   * Whether the executor may use the verb on the object. Uses `rights` if given, otherwise the API
+   * server.
+   */
   async isAllowed(executor: Executor, verb: ExecutorVerb, object: ReviewedObject): Promise<boolean> {
     const { rights } = this.#options;
     const review = reviewKey(verb, object);
@@ -42,7 +51,10 @@ export class ExecutorReviews {
     return allowed;
   }
 
-  /** Whether the executor may read the object. Without `rights`, an answer is cached for GET_ANSWER_TTL_MS. */
+  /**
+   * Whether the executor may read the object. Without `rights`, a result is cached for
+   * GET_ANSWER_TTL_MS.
+   */
   async isGetAllowed(executor: Executor, object: ReviewedObject): Promise<boolean> {
     if (this.#options.rights === undefined) {
       const cached = this.#getAnswers.get(answerKey(executor, reviewKey('get', object)));
@@ -65,7 +77,7 @@ export class ExecutorReviews {
     const answer = await this.#options.cluster.create(SUBJECT_ACCESS_REVIEW, {
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SubjectAccessReview',
-      // A review has no metadata, but the type of `create` requires some.
+      // A review has no metadata, but the type of `create` requires it.
       metadata: {} as KubeObject['metadata'],
       spec: { user: user.name, groups: user.groups, resourceAttributes },
     });
@@ -73,7 +85,7 @@ export class ExecutorReviews {
   }
 }
 
-/** Cache key of a verb on an object. It is JSON, because any separator may occur in a name. */
+/** Cache key of a verb on an object. It is JSON, because a name may contain any separator. */
 function reviewKey(verb: ExecutorVerb, { kind, key }: ReviewedObject): string {
   return JSON.stringify([verb, kind.group, kind.version, kind.plural, key.namespace, key.name]);
 }

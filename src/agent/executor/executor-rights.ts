@@ -12,9 +12,9 @@ export interface ExecutorRightsOptions {
   readonly log: Logger;
 }
 
-/** Rights may also come from other authorizers of the API server, which no watch covers. */
+/** How long an answer is trusted. Rights may also come from other authorizers of the API server, which no watch covers. */
 const BELIEVED_FOR_MS = 600_000;
-/** A watch that said nothing for longer may have missed a revocation; servers prove themselves about every minute. */
+/** A watch that received nothing for longer may have missed a revocation. Servers send something about every minute. */
 const MAX_STALENESS_MS = 150_000;
 const MAX_ANSWERS = 10_000;
 
@@ -29,10 +29,10 @@ interface Remembered {
 }
 
 /**
- * What the API server answered about the rights of executors, as long as the RBAC objects it follows from stay as
- * they were. A changed binding releases what is known about its subjects (by name or by group), a changed role
- * everything. Nothing counts before the watches are up, nor after they received nothing for too long: then the server
- * is asked.
+ * Caches access reviews of executors while the RBAC objects that they depend on are unchanged. A
+ * changed binding invalidates the results for its subjects (by name or by group), a changed role
+ * all results. The cache is not used before the watches are established, or when they received
+ * nothing for too long.
  */
 export class ExecutorRights {
   readonly #options: ExecutorRightsOptions;
@@ -45,18 +45,18 @@ export class ExecutorRights {
     this.#options = options;
   }
 
-  /** @param question names the object and what is to be done with it */
+  /** @param question the object and the verb */
   async allowed(executor: Executor, question: string, ask: () => Promise<boolean>): Promise<boolean> {
-    // RBAC objects are not watched for works without an executor.
+    // Started on the first question, because works without an executor need no watches.
     this.#watches ??= this.#watch();
-    // What is asked before the watches are up may be revoked before they are, and no event would report it.
+    // A right could be revoked before the watches are established, without an event.
     if (!this.#isCurrent()) return ask();
     const before = this.#remembered(executor);
     const nowMs = this.#options.clock.now();
     const answer = before.answers.get(question);
     if (answer !== undefined && nowMs - answer.atMs < BELIEVED_FOR_MS) return answer.allowed;
     const allowed = await ask();
-    // Rights that changed while the server thought about it may or may not be in its answer.
+    // The response may or may not include a change that happened during the request.
     const { answers } = this.#remembered(executor);
     if (answers !== before.answers) return allowed;
     if (!answers.has(question)) this.#makeRoom();
@@ -79,7 +79,7 @@ export class ExecutorRights {
     return remembered;
   }
 
-  /** Asking again is cheap, so the cache needs no order of use. */
+  /** Asking again is cheap, so the cache does not track the order of use. */
   #makeRoom(): void {
     if (this.#size >= MAX_ANSWERS) this.#forget(() => true);
     this.#size += 1;

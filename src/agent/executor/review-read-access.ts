@@ -9,18 +9,19 @@ import { parseExecutor, type ExecutorChoice } from '../../core/work/applied/exec
 import type { WatchedObject } from '../cluster/live-objects.ts';
 import { kindOfResource } from '../../core/work/applied/applied-resources.ts';
 
-/** Whether the agent may read an object for a work and report on it. */
+/** Whether the agent may read an object for a work and report its state. */
 export type ReadAccess =
   | { readonly kind: 'allowed' }
   | { readonly kind: 'denied'; readonly problem: string }
-  /** It could not be determined. */
+  /** Unknown, because the check failed. */
   | { readonly kind: 'failed'; readonly problem: string };
 
 const ALLOWED: ReadAccess = { kind: 'allowed' };
 
 /**
- * Whether the executor of a work may get the objects of its status, one answer for each entry. The agent reads with its own
- * rights, which see every Secret: without this, feedback and Available would show what the executor may not see.
+ * Whether the executor of a work may get the objects of its status, one result for each entry. The
+ * agent reads with its own rights, which include every Secret; without this check, feedback and
+ * Available could reveal data that the executor may not read.
  */
 export async function reviewReadAccess(
   reviews: ExecutorReviews,
@@ -41,7 +42,7 @@ async function accessTo(
   if (choice.kind === 'none') return ALLOWED;
   if (choice.kind === 'unusable') return { kind: 'denied', problem: choice.problem };
   const object = objectAddress(meta);
-  // Nothing can be read without an address.
+  // Without an address there is nothing to read.
   if (object === undefined) return ALLOWED;
   try {
     if (await reviews.isGetAllowed(choice.account, object)) return ALLOWED;
@@ -54,7 +55,7 @@ async function accessTo(
   return { kind: 'denied', problem };
 }
 
-/** The object behind an entry of a work's status; undefined when the entry does not name one. */
+/** The object of an entry of a work's status; undefined if the entry does not identify one. */
 export function objectAddress(meta: ManifestResourceMeta): WatchedObject | undefined {
   const { group = '', version = '', resource = '', name = '', namespace = '' } = meta;
   if (version === '' || resource === '' || name === '') return undefined;

@@ -20,9 +20,9 @@ export interface ObserveRequest {
   readonly live: LiveObjects;
   readonly spec: ManifestWorkSpec;
   readonly entries: readonly ManifestCondition[];
-  /** Objects that were read or written just now, by ordinal. */
+  /** Objects that this pass has read or written, by ordinal. */
   readonly known: ReadonlyMap<number, KubeObject>;
-  /** One answer for each entry. */
+  /** One result for each entry. */
   readonly access: readonly ReadAccess[];
 }
 
@@ -87,7 +87,7 @@ function feedbackOf(
   const texts = errors.map((error) => error.text);
   if (withheld !== undefined) texts.push(...missingTexts(rules, { values, errors }, withheld));
   const names = new Set<string>();
-  // The API server refuses a status with two values of one name, and with it everything else there is to say.
+  // The API server rejects a complete status that has two values with one name.
   const distinct = values.filter(({ name }) => {
     if (!names.has(name)) return names.add(name);
     texts.push(`the feedback name ${name} is used more than once, the first value is reported`);
@@ -96,7 +96,10 @@ function feedbackOf(
   return { values: distinct, problem: aggregateErrorTexts(texts) };
 }
 
-/** Paths that lead to nothing: of an object that is reported in part, that needs a word. It does not depend on what is withheld. */
+/**
+ * Reports paths without a value in an object that is only partly reported. It does not depend on
+ * the hidden data.
+ */
 function missingTexts(
   rules: Parameters<typeof readFeedback>[1],
   { values, errors }: Feedback,

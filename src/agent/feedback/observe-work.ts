@@ -13,17 +13,20 @@ import { objectAddress, type ReadAccess, reviewReadAccess } from '../executor/re
 
 /** The result of observing a work's objects. */
 export interface WorkObservation {
-  /** With Available, feedback and rule conditions as the cluster shows them now. */
+  /** Contains Available, feedback and rule conditions as the cluster shows them now. */
   readonly status: ManifestWorkStatus;
   /** The observed objects that the work's executor may get. */
   readonly watched: readonly WatchedObject[];
-  /** Some rights of the executor: `denied` is asked again after a minute, `unknown` (no answer) soon. */
+  /**
+   * Result of the access checks of the executor: `denied` is checked again after a minute,
+   * `unknown` (no response) soon.
+   */
   readonly rights: 'known' | 'unknown' | 'denied';
 }
 
 /**
  * Observes the objects of a work, except those that its executor may not get.
- * @param justApplied results of this pass, by which objects are known already
+ * @param justApplied results of this pass, whose objects need not be read again
  */
 export async function observeWork(
   state: AgentState,
@@ -38,7 +41,7 @@ export async function observeWork(
   const access = await reviewReadAccess(state.reviews, spec.executor, entries);
   const watched = addressesOf(entries.filter((_entry, index) => access[index]?.kind === 'allowed'));
   live.setInterest(work.metadata.name, [...watched, ...missingNamespaces(justApplied)]);
-  // What the server answered a moment ago need not be read again while the watch is not up.
+  // Uses the response of the apply while the watch is not established.
   const known = new Map(
     justApplied.flatMap(({ task, outcome }) =>
       outcome.kind === 'applied' && outcome.object !== undefined

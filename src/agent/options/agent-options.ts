@@ -1,45 +1,48 @@
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
 import type { ImpersonatedUser } from '../../core/work/applied/executor-subject.ts';
 
-/** One agent: the works of one cluster namespace on one hub, applied to one managed cluster. */
+/** One agent: it applies the works in one cluster namespace of one hub to one managed cluster. */
 export interface AgentOptions {
   readonly hub: KubeApi;
   readonly cluster: KubeApi;
-  /** Namespace on the hub. */
+  /** The namespace on the hub. */
   readonly clusterName: string;
   readonly clock: Clock;
   readonly log: Logger;
   /** Uniform in [0, 1). Default Math.random. */
   readonly random?: () => number;
-  /** Identifies our AppliedManifestWorks. Default: the hub's hash. */
+  /** Identifies the AppliedManifestWorks of this agent. Default: the hash of the hub. */
   readonly agentId?: string | undefined;
-  /** How often objects that cannot be watched are looked at. Default 10 s, up to 90 % more by chance. */
+  /** How often objects that cannot be watched are read, plus a random 0 to 90 %. Default: 10 s. */
   readonly statusSyncIntervalMs?: number;
-  /** How often each work is applied again without an event. Default 4 min, up to 50 % more by chance. */
+  /** How often each work is applied again without an event, plus a random 0 to 50 %. Default: 4 min. */
   readonly resyncIntervalMs?: number;
-  /** How long an AppliedManifestWork without ManifestWork is kept. Default 1 h; 100 years and more: forever. */
+  /** How long an AppliedManifestWork without a ManifestWork is kept. Default: 1 h; 100 years or more: forever. */
   readonly evictionGraceMs?: number;
-  /** Works applied at the same time. Default 10. */
+  /** Works applied at the same time. Default: 10. */
   readonly workers?: number;
-  /** Watches on the managed cluster, one per kind and namespace. Beyond: polled. Default 200. */
+  /** Watches on the managed cluster, one for each kind and namespace. Objects beyond the limit are polled. Default: 200. */
   readonly maxWatches?: number;
   /**
-   * `watch`: what others change or delete is corrected when seen. `resync`: only with the next resync or change of
-   * the work, as OCM's agent does.
+   * `watch`: drift is corrected when the watch shows it. `resync`: only with the next resync or
+   * change of the work, as in OCM's agent.
    */
   readonly drift?: 'watch' | 'resync';
   readonly feedback?: { readonly rawJson?: boolean; readonly maxRawJsonBytes?: number };
   /**
-   * Remember what executors may do until the RBAC objects of the managed cluster change, which are watched for it. Default
-   * false: the API server is asked before every apply.
+   * Cache access checks of executors until RBAC objects of the managed cluster change, which are
+   * watched for this. Default false: the API server is called before every apply.
    */
   readonly executorCache?: boolean;
-  /** The managed cluster as another user: for the escalation check of executors. Absent: such works are refused. */
+  /**
+   * Creates a client that impersonates a user on the managed cluster, for the escalation check of executors. Absent:
+   * works that need this check are refused.
+   */
   readonly impersonate?: (user: ImpersonatedUser) => KubeApi;
   readonly onEvent?: (event: AgentEvent) => void;
 }
 
-/** An event of the agent, for people who watch. */
+/** An event of the agent, for logs and the demo. */
 export type AgentEvent =
   | { readonly kind: 'applied'; readonly cluster: string; readonly work: string; readonly objects: number }
   | { readonly kind: 'failed'; readonly cluster: string; readonly work: string; readonly problem: string }
@@ -56,7 +59,7 @@ export type AgentEvent =
 /** `Deployment web/guestbook` → name of the value → its text. */
 export type FeedbackByObject = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** Options with every default filled in. */
+/** The options with all defaults filled in. */
 export type AgentSettings = Required<Omit<AgentOptions, 'impersonate' | 'onEvent' | 'feedback'>> &
   Pick<AgentOptions, 'impersonate'> & {
     readonly hubHash: string;

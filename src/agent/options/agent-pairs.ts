@@ -5,24 +5,24 @@ import { z } from 'zod';
 import { errorText, InputError } from '../../core/errors.ts';
 import { type CredentialPlace, secretPlace } from './credential-place.ts';
 
-/** One agent of a process: a managed cluster, and a hub that it works with or registers at. */
+/** One agent of a process: a managed cluster, and the hub that it works with or registers at. */
 export type AgentPair = JoinedPair | RegisteringPair;
 
-/** Somebody else registered the cluster: the agent applies its works. */
+/** The cluster is registered already; the agent only applies works. */
 export interface JoinedPair {
   readonly clusterName: string;
   readonly hubKubeconfig: string;
-  /** Absent: KUBECONFIG, ~/.kube/config, else the cluster this runs in. */
+  /** Absent: KUBECONFIG, ~/.kube/config, or else the cluster that the agent runs in. */
   readonly kubeconfig?: string | undefined;
   readonly agentId?: string | undefined;
 }
 
-/** The agent registers the cluster, and applies its works once the hub has accepted it. */
+/** The agent registers the cluster, and applies its works when the hub has accepted it. */
 export interface RegisteringPair {
-  /** One hub, or a list of which one is used at a time. */
+  /** One hub, or several of which one is used at a time. */
   readonly bootstrapKubeconfigs: readonly string[];
   readonly credentials: CredentialPlace;
-  /** Absent: the name that is kept, else one by chance. */
+  /** Absent: the stored name, otherwise a random one. */
   readonly clusterName?: string | undefined;
   readonly kubeconfig?: string | undefined;
   readonly agentId?: string | undefined;
@@ -49,7 +49,7 @@ const ENTRY = z.union([
 const FILE = z.array(ENTRY).min(1);
 
 /**
- * Reads a list of agents from a YAML or JSON file; paths in it are relative to the file.
+ * Reads a list of agents from a YAML or JSON file. Paths in it are relative to the file.
  * @throws InputError that names the file, the entry and the field
  */
 export async function readAgentPairs(file: string): Promise<readonly AgentPair[]> {
@@ -58,7 +58,7 @@ export async function readAgentPairs(file: string): Promise<readonly AgentPair[]
       code: 'agent.pairs',
       subject: file,
       hint:
-        'a list of {clusterName, hubKubeconfig, kubeconfig?, agentId?}, or, to register the cluster, ' +
+        'a list of {clusterName, hubKubeconfig, kubeconfig?, agentId?}, or to register the cluster ' +
         '{bootstrapKubeconfig, hubKubeconfigDir or hubKubeconfigSecret, clusterName?, kubeconfig?, agentId?}; see docs/agent.md',
       cause,
     });
@@ -73,7 +73,7 @@ export async function readAgentPairs(file: string): Promise<readonly AgentPair[]
   const base = dirname(file);
   const pairs = parsed.data.map((entry, index) => {
     const pair = pairOf(entry, (path) => resolve(base, path));
-    if (pair === undefined) throw fail(`[${index}].hubKubeconfigSecret is no NAMESPACE/NAME`);
+    if (pair === undefined) throw fail(`[${index}].hubKubeconfigSecret is not NAMESPACE/NAME`);
     return pair;
   });
   const seen = new Map<string, number>();
@@ -126,12 +126,12 @@ function identityOf(pair: AgentPair): string {
 function clash(pair: AgentPair): string {
   return 'hubKubeconfig' in pair
     ? `names ${pair.clusterName} of the same hub as`
-    : 'keeps its credentials where the other does,';
+    : 'stores its credentials in the same place as';
 }
 
 function issueText(issues: readonly z.core.$ZodIssue[]): string {
   const [issue] = issues;
-  // Of a union: the alternative that the entry comes closest to.
+  // For a union, the error of the alternative that is closest to the entry.
   const inner =
     issue?.code === 'invalid_union'
       ? [...issue.errors].sort((a, b) => a.length - b.length)[0]?.[0]

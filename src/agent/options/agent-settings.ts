@@ -2,14 +2,14 @@ import { sha256 } from '../../runtime/sha256.ts';
 import { InputError } from '../../core/errors.ts';
 import type { AgentOptions, AgentSettings } from './agent-options.ts';
 
-/** Fills in the defaults (OCM's where it has them) and refuses invalid options. */
+/** Fills in the defaults (those of OCM, if it has them). @throws InputError for invalid options */
 export function agentSettings(options: AgentOptions): AgentSettings {
   const { clusterName, hub } = options;
   if (clusterName === '')
     throw new InputError('is empty, expected the name of the managed cluster', {
       code: 'agent.cluster-name',
       subject: 'cluster name',
-      hint: 'the cluster name is the namespace on the hub that holds the ManifestWorks',
+      hint: 'the cluster name is the namespace of the ManifestWorks on the hub',
     });
   const hubHash = hubHashOf(hub.server);
   return {
@@ -29,7 +29,10 @@ export function agentSettings(options: AgentOptions): AgentSettings {
   };
 }
 
-/** Lower-case hex SHA-256 of the hub's server URL, verbatim: names AppliedManifestWorks, so it must never be normalised. */
+/**
+ * Lower-case hex SHA-256 of the hub's server URL. The URL must never be normalised, because the names of
+ * AppliedManifestWorks contain the hash.
+ */
 export function hubHashOf(server: string): string {
   return sha256(server);
 }

@@ -1,15 +1,15 @@
-/** Where the agent keeps its certificate and key. */
+/** Where the agent stores its certificate and key. */
 export type CredentialPlace =
   | { readonly kind: 'folder'; readonly path: string }
   | {
       readonly kind: 'secret';
       readonly namespace: string;
       readonly name: string;
-      /** Of the cluster that holds the Secret. Absent: the managed cluster. */
+      /** Kubeconfig of the cluster with the Secret. Absent: the managed cluster. */
       readonly hostingKubeconfig?: string | undefined;
     };
 
-/** @param place `NAMESPACE/NAME` @returns undefined when it is something else */
+/** @param place `NAMESPACE/NAME` @returns undefined for any other text */
 export function secretPlace(
   place: string,
   hostingKubeconfig: string | undefined,

@@ -22,8 +22,8 @@ export async function readApplied(cluster: KubeApi, name: string): Promise<Appli
 }
 
 /**
- * Makes the AppliedManifestWork of a work, or brings its spec and labels up to date (an agent with a new id takes over).
- * @param intents what is about to be created, if anything is
+ * Creates the AppliedManifestWork of a work, or updates its spec and labels (when an agent with a
+ * new id takes over). @param intents the objects that are about to be created, if any
  */
 export async function ensureApplied(
   settings: AgentSettings,
@@ -61,7 +61,7 @@ export async function ensureApplied(
   );
 }
 
-/** A finalizer that was removed is added again; labels follow the work, those of others stay. */
+/** Adds a removed finalizer again. Labels are copied from the work; other labels stay. */
 function metadataPatch(
   existing: AppliedManifestWork,
   labels: Readonly<Record<string, string>> | undefined,
@@ -78,7 +78,7 @@ function metadataPatch(
   };
 }
 
-/** Writes the status when it differs. @returns the object after that */
+/** Writes the status if it differs. @returns the object after the write */
 export async function writeAppliedStatus(
   cluster: KubeApi,
   applied: AppliedManifestWork,
@@ -98,7 +98,7 @@ export async function writeAppliedStatus(
   );
 }
 
-/** Removes intents that are done. */
+/** Removes intents that are completed. */
 export async function dropIntents(
   cluster: KubeApi,
   applied: AppliedManifestWork,
@@ -112,7 +112,7 @@ export async function dropIntents(
   );
 }
 
-/** Without our finalizer: the server then removes the object if it is being deleted. */
+/** Removes our finalizer. If the object is being deleted, the server then removes it. */
 export async function dropAppliedFinalizer(cluster: KubeApi, applied: AppliedManifestWork): Promise<void> {
   const { name, uid, resourceVersion, finalizers = [] } = applied.metadata;
   if (!finalizers.includes(APPLIED_MANIFEST_WORK_FINALIZER)) return;

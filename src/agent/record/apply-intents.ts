@@ -3,16 +3,19 @@ import { sortedResources, untrackedResources } from '../../core/work/applied/app
 import type { ManifestTask } from '../cluster/manifest-task.ts';
 
 /**
- * The objects about to be created, stored on the AppliedManifestWork before that: an agent that dies between creating
- * an object and recording it would otherwise leave the object behind when its manifest, or the work, goes before the
- * next start.
+ * The objects about to be created, stored on the AppliedManifestWork before that: otherwise an
+ * agent that is killed between creating an object and recording it would orphan the object if its
+ * manifest, or the work, is removed before the next start.
  */
 export const INTENTS_ANNOTATION = 'berth.dev/applying';
 
-/** Annotations of one object may hold 256 KiB; works of some thousand objects go without this safety. */
+/**
+ * Annotations are limited to 256 KiB, so works with some thousand objects do not have this
+ * protection.
+ */
 const MAX_LENGTH = 200_000;
 
-/** The annotation's new value; undefined when it need not change. */
+/** The new value of the annotation; undefined if it need not change. */
 export function newIntents(
   applied: AppliedManifestWork | undefined,
   tasks: readonly ManifestTask[],
@@ -37,13 +40,13 @@ export function newIntents(
   return text.length > MAX_LENGTH ? undefined : text;
 }
 
-/** Everything this AppliedManifestWork may have put on the cluster: what it recorded, and what it only got to intend. */
+/** All objects that this AppliedManifestWork may have created: recorded and intended ones. */
 export function allAppliedResources(applied: AppliedManifestWork): readonly AppliedResource[] {
   const recorded = applied.status?.appliedResources ?? [];
   return [...recorded, ...untrackedResources(intentsOf(applied), recorded)];
 }
 
-/** Were there intents that the record does not confirm? */
+/** Whether there are intents that are not recorded as applied. */
 export function hasOpenIntents(applied: AppliedManifestWork): boolean {
   return untrackedResources(intentsOf(applied), applied.status?.appliedResources ?? []).length > 0;
 }
@@ -55,7 +58,7 @@ function intentsOf(applied: AppliedManifestWork | undefined): readonly AppliedRe
     const list = JSON.parse(text) as unknown;
     return Array.isArray(list) ? list.flatMap((entry) => resourceOf(entry) ?? []) : [];
   } catch {
-    // Somebody edited it: what cannot be read intends nothing.
+    // An unreadable annotation (edited by a user) counts as empty.
     return [];
   }
 }

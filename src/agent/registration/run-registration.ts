@@ -10,7 +10,7 @@ import { sleep } from '../../runtime/sleep.ts';
 import type { CredentialStore } from './credentials/credential-store.ts';
 import { hubEntryOf } from './credentials/hub-entry-of.ts';
 import { readCredentials } from './credentials/read-credentials.ts';
-import { serverHeld } from './credentials/server-held.ts';
+import { storedHubServer } from './credentials/stored-hub-server.ts';
 import { findHub, type ReadBootstrap } from './joining/find-hub.ts';
 import { joinHub } from './joining/join-hub.ts';
 import { registrationIdentity } from './options/registration-identity.ts';
@@ -19,26 +19,27 @@ import { isCertificateKnown } from './session/is-certificate-known.ts';
 import { runSession, type SessionEnd } from './session/run-session.ts';
 
 export interface Registration {
-  /** One hub, or a list of which one is used at a time. */
+  /** One hub, or several of which one is used at a time. */
   readonly bootstraps: readonly ReadBootstrap[];
   readonly store: CredentialStore;
   readonly cluster: ManagedApi;
   readonly clusterName: string | undefined;
   readonly agentId: string | undefined;
   readonly settings: RegistrationSettings;
-  /** Begins to apply the works of a hub that has accepted the cluster. @returns ends that */
+  /** Starts to apply the works of a hub that has accepted the cluster. @returns a function that stops it */
   readonly startWorks: (hub: KubeApi, identity: AgentIdentity) => () => Promise<void>;
 }
 
 const AFTER_FAILURE = { initialMs: 1_000, maxMs: 60_000 };
-/** While it waits for its approval the agent looks so often whether the bootstrap kubeconfig is another one. */
+/** While the agent waits for approval, it checks at this interval whether the bootstrap kubeconfig has changed. */
 const LOOK_AGAIN_MS = 10_000;
 
 /**
- * Keeps a cluster registered at its hub: joins with a bootstrap kubeconfig where there are no credentials, works with the hub, and begins
- * again when the bootstrap kubeconfig leads elsewhere, the certificate has expired, or the hub has to be left for another.
+ * Keeps a cluster registered at its hub. Without credentials it joins with a bootstrap kubeconfig. Then it works with
+ * the hub. It starts again when the bootstrap kubeconfig names another hub, when the certificate has expired, or when
+ * it must switch to another hub.
  * Source of the order: open-cluster-management.io/ocm `pkg/registration/spoke/spokeagent.go`.
- * @throws InputError for a cluster name or agent id that no hub takes; all else is tried again
+ * @throws InputError for a cluster name or agent id that no hub accepts; other failures are retried
  */
 export async function runRegistration(registration: Registration, signal: AbortSignal): Promise<void> {
   const { settings } = registration;
@@ -49,12 +50,12 @@ export async function runRegistration(registration: Registration, signal: AbortS
     try {
       await runOnce(registration, refusal, signal);
       backoff.reset();
-      // A moment, so that what ends at once is no busy loop.
+      // A pause, so that an attempt that ends at once does not become a busy loop.
       await sleep(clock, 500 + 500 * random(), signal);
     } catch (error) {
       if (isForever(error)) throw error;
       if (signal.aborted) return;
-      log.warn('registration failed, trying again', {
+      log.warn('registration failed and will be retried', {
         cluster: registration.clusterName,
         problem: errorText(error),
       });
@@ -62,7 +63,7 @@ export async function runRegistration(registration: Registration, signal: AbortS
     }
 }
 
-/** The certificate that the hub does not know. It is kept until there is another: the hub may know it again. */
+/** A certificate that the hub refuses. It is kept until there is another one, because the hub may accept it again. */
 interface Refusal {
   certificate: string | undefined;
 }
@@ -73,14 +74,14 @@ function isForever(error: unknown): boolean {
   return error instanceof InputError && FOREVER.has(error.code);
 }
 
-/** From the choice of a hub until the agent has to choose again. */
+/** Runs from the choice of a hub until the agent must choose again. */
 async function runOnce(registration: Registration, refusal: Refusal, signal: AbortSignal): Promise<void> {
   const { bootstraps, store, settings } = registration;
   const identity = await keptIdentity(registration);
   const read = await findHub({
     bootstraps,
     clusterName: identity.cluster,
-    currentServer: serverHeld(await store.read(), store.folder),
+    currentServer: storedHubServer(await store.read(), store.folder),
     settings,
   });
   const config = read();
@@ -96,7 +97,7 @@ async function runOnce(registration: Registration, refusal: Refusal, signal: Abo
     return;
   }
   const fields = { cluster: identity.cluster, agent: identity.agent, hub: bootstrap.server };
-  const why = credentials.kind === 'usable' ? 'the hub does not know the certificate' : credentials.why;
+  const why = credentials.kind === 'usable' ? 'the hub refuses the certificate' : credentials.why;
   settings.log.info('joining the hub', { ...fields, why });
   const hub = settings.connect(config);
   const over = new AbortController();
@@ -115,7 +116,7 @@ async function runOnce(registration: Registration, refusal: Refusal, signal: Abo
   }
 }
 
-/** Names that were made up are kept before the hub hears of them: a restart must not register another cluster. */
+/** Random names are stored before the hub receives them, so that a restart does not register another cluster. */
 async function keptIdentity({ store, clusterName, agentId }: Registration): Promise<AgentIdentity> {
   const files = await store.read();
   const [keptClusterName, keptAgentId] = [files['cluster-name'], files['agent-name']];
@@ -158,7 +159,8 @@ async function work(
       },
       signal,
     );
-    if (!signal.aborted) settings.log.info('agent begins again', { cluster: identity.cluster, why: end.why });
+    if (!signal.aborted)
+      settings.log.info('the agent starts again', { cluster: identity.cluster, why: end.why });
     return end;
   } finally {
     await endWorks();
@@ -166,18 +168,18 @@ async function work(
   }
 }
 
-/** A bootstrap kubeconfig that cannot be read now says nothing: the agent goes on with what it has. */
+/** A bootstrap kubeconfig that cannot be read now is ignored: the agent continues with what it has. */
 function leaving(read: ReadBootstrap, before: ReturnType<typeof hubEntryOf>): string | undefined {
   try {
     const now = hubEntryOf(read());
     if (sameHub(now, before)) return undefined;
-    return `the bootstrap kubeconfig leads elsewhere: ${changedFields(now, before).join(', ')} of the cluster changed`;
+    return `the bootstrap kubeconfig names another hub: ${changedFields(now, before).join(', ')} of the cluster changed`;
   } catch {
     return undefined;
   }
 }
 
-/** Until the agent has its certificate, a new token counts as well: the old one may no longer be good. */
+/** Until the agent has its certificate, a new token counts as a change as well, because the old one may have expired. */
 async function watchBootstrap(
   read: ReadBootstrap,
   before: KubeConfig,
@@ -188,12 +190,15 @@ async function watchBootstrap(
     if (over.signal.aborted) return;
     const why = leaving(read, hubEntryOf(before)) ?? newUser(read, before);
     if (why === undefined) continue;
-    settings.log.info('agent begins again', { why });
+    settings.log.info('the agent starts again', { why });
     over.abort();
   }
 }
 
-/** The certificate that the hub refused may be good again, as after a restored hub: then no other one is waited for. */
+/**
+ * The hub may accept the refused certificate again, for example after it was restored. Then the agent does not wait for
+ * a new one.
+ */
 async function watchRefused(
   { config }: Usable,
   refusal: Refusal,
@@ -213,7 +218,7 @@ async function watchRefused(
       await sleep(settings.clock, LOOK_AGAIN_MS, over.signal);
       if (over.signal.aborted || (await isCertificateKnown(hub.api, identity)) !== true) continue;
       refusal.certificate = undefined;
-      settings.log.info('agent begins again', { why: 'the hub knows the certificate' });
+      settings.log.info('the agent starts again', { why: 'the hub accepts the certificate' });
       over.abort();
     }
   } finally {

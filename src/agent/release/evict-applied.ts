@@ -3,12 +3,13 @@ import { type AgentState, rfc3339 } from '../state/agent-state.ts';
 import { releaseApplied } from './release-applied.ts';
 import { DONE, RETRY, type ReconcileOutcome } from '../../runtime/reconciler.ts';
 
-/** From here on a grace period means "forever". */
+/** A grace period of this length or more means "forever". */
 const NEVER_MS = 100 * 365 * 24 * 3_600_000;
 
 /**
- * An AppliedManifestWork of ours whose ManifestWork is not on the hub (deleted by force, hub restored from a backup, another
- * hub). It is kept for a grace period, counted from when it was first noticed, so that the work can come back.
+ * An AppliedManifestWork of ours whose ManifestWork is not on the hub (deleted by force, hub
+ * restored from a backup, another hub). It is kept for a grace period from its first detection, in
+ * case the work is created again.
  */
 export async function evictApplied(
   state: AgentState,
@@ -31,7 +32,7 @@ export async function evictApplied(
   const leftMs = Date.parse(started) + settings.evictionGraceMs - nowMs;
   if (leftMs > 0) return { kind: 'requeue', afterMs: leftMs };
   const work = applied.spec.manifestWorkName;
-  settings.log.info('ManifestWork is still missing, evicting its objects', {
+  settings.log.info('the ManifestWork is still missing, so its objects are deleted', {
     work,
     cluster: settings.clusterName,
   });
@@ -40,7 +41,7 @@ export async function evictApplied(
   return DONE;
 }
 
-/** The work is back: the clock stops. */
+/** The work has returned, so the grace period ends. */
 export async function cancelEviction(
   state: AgentState,
   applied: AppliedManifestWork,

@@ -7,10 +7,9 @@ import { dropAppliedFinalizer, readApplied } from '../record/applied-work.ts';
 import { releaseResources } from './release-resources.ts';
 
 /**
- * Ends an AppliedManifestWork: deletes it, releases everything it applied, and takes the finalizer away when all of it is
- * really gone. Every step can be repeated.
- * @param stays objects that are to outlive the work
- * @returns true when it is gone
+ * Deletes an AppliedManifestWork, releases all of its objects, and removes the finalizer when they
+ * are deleted. Every step is idempotent. @param stays objects that must not be deleted @returns
+ * whether it is deleted
  */
 export async function releaseApplied(
   state: AgentState,
@@ -29,7 +28,7 @@ export async function releaseApplied(
   const owner = appliedWorkOwner(name, uid);
   const resources = allAppliedResources(applied);
   const { pending, problems } = await releaseResources(cluster, resources, owner, stays);
-  for (const problem of problems) log.warn('object cannot be released yet', { applied: name, problem });
+  for (const problem of problems) log.warn('an object cannot be released yet', { applied: name, problem });
   const current = await state.writeAppliedStatus(applied, { ...applied.status, appliedResources: pending });
   if (pending.length > 0) return false;
   await dropAppliedFinalizer(cluster, current);

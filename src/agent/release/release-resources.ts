@@ -10,18 +10,18 @@ import { AGENT_MANAGER } from '../../core/work/applied/agent-manager.ts';
 import { isRefusal } from '../../core/work/applied/kube-failure.ts';
 
 export interface ReleaseResult {
-  /** Deleted but still there (finalizers), or not reached: to be looked at again. */
+  /** Objects that are deleted but still exist (finalizers), or could not be reached. They must be checked again. */
   readonly pending: readonly AppliedResource[];
-  /** Why some could not be released; they are among `pending`. */
+  /** Why some objects could not be released. They are also in `pending`. */
   readonly problems: readonly string[];
 }
 
 /**
- * Releases objects that a work no longer wants. Deletes only what is proven to be ours alone: the object that was just read
- * carries the owner reference of this very AppliedManifestWork (by uid), or its claim to one, and the reference of no other. The
- * uid recorded with it does not count: an agent that died after it made the object again has not recorded the new one. Anything
- * unsure stays.
- * @param stays objects that are to outlive the work: they only lose our reference
+ * Releases objects that a work no longer contains. Deletes an object only if it is proven to belong
+ * to this work alone: the live object has the owner reference of this AppliedManifestWork (by uid)
+ * or its claim, and no reference of another one. The recorded uid is not used, because an agent
+ * that was killed after it recreated the object has not recorded the new one. In doubt the object
+ * stays. @param stays objects that must not be deleted; they only lose the owner reference
  */
 export async function releaseResources(
   cluster: KubeApi,
@@ -42,7 +42,7 @@ export async function releaseResources(
   return { pending, problems };
 }
 
-/** @returns true when the object is none of the work's business any more */
+/** @returns whether the object is released */
 async function releaseOne(
   cluster: KubeApi,
   resource: AppliedResource,
@@ -63,18 +63,19 @@ async function releaseOne(
   if (live.metadata.deletionTimestamp !== undefined) return false;
   try {
     await cluster.delete(kind, key, { uid: live.metadata.uid, propagationPolicy: 'Background' });
-    // Most objects are gone by now, and then the work need not be looked at once more.
+    // Most objects are deleted by now, so that no further pass is needed.
     return (await cluster.get(kind, key))?.metadata.uid !== live.metadata.uid;
   } catch (error) {
-    // Another object has the name by now: ours is gone.
+    // Another object has this name now, so ours is deleted.
     if (error instanceof ConflictError) return true;
     throw error;
   }
 }
 
 /**
- * What was only intended (it has no uid) and may not even be read counts as never created: what is created is recorded,
- * unless the agent dies in between. Were it kept, its work could not end before somebody grants the right.
+ * An intended object (without uid) that cannot be read counts as never created: created objects are
+ * recorded, unless the agent is killed in between. Otherwise the work could not be deleted until
+ * the right to read is granted.
  */
 async function getOrForget(cluster: KubeApi, resource: AppliedResource): Promise<KubeObject | undefined> {
   try {

@@ -15,7 +15,7 @@ import { releaseResources } from './release-resources.ts';
 
 export interface TrackedResources {
   readonly resources: readonly AppliedResource[];
-  /** Something is still on its way out, or could not be reached. */
+  /** An object is still being deleted, or could not be read. */
   readonly unfinished: boolean;
   readonly problems: readonly string[];
 }
@@ -29,8 +29,9 @@ export interface TrackRequest {
 }
 
 /**
- * Brings the list of applied resources up to date and releases what left the work. If any manifest is not fully known (its
- * kind does not resolve, its object cannot be read), nothing is released and the list stays as it was: it throws.
+ * Updates the list of applied resources and releases objects that were removed from the work. If a
+ * manifest is not completely known (its kind cannot be resolved, its object cannot be read), it
+ * throws, releases nothing and keeps the list.
  */
 export async function trackResources(request: TrackRequest): Promise<TrackedResources> {
   const current: AppliedResource[] = [];
@@ -38,7 +39,7 @@ export async function trackResources(request: TrackRequest): Promise<TrackedReso
     const resource = await resourceOf(request, result);
     if (resource !== undefined) current.push(resource);
   }
-  // What could not be applied and was never created is still wanted.
+  // An object that could not be applied and does not exist is still part of the work.
   const wanted = request.results.flatMap((result) => listedResource(result) ?? []);
   const stale = untrackedResources(request.previous, [...current, ...wanted]);
   const { pending, problems } = await releaseResources(request.cluster, stale, request.owner);
@@ -49,7 +50,7 @@ export async function trackResources(request: TrackRequest): Promise<TrackedReso
   };
 }
 
-/** Undefined: there is no such object on the cluster. */
+/** Undefined if the object does not exist on the cluster. */
 async function resourceOf(
   { live, previous }: TrackRequest,
   result: ManifestResult,
@@ -67,7 +68,7 @@ async function resourceOf(
   } catch (error) {
     const isUnknown = untrackedResources([listed], previous.filter(wasRecorded)).length > 0;
     if (isUnknown && isRefusal(error, 'forbidden')) return undefined;
-    throw new TransientError(`cannot be read, nothing is cleaned up: ${errorText(error)}`, {
+    throw new TransientError(`cannot be read, so nothing is cleaned up: ${errorText(error)}`, {
       code: 'agent.track',
       subject: `${resource} ${name}`,
       cause: error,
@@ -75,7 +76,7 @@ async function resourceOf(
   }
 }
 
-/** As it is listed on the AppliedManifestWork, without uid; undefined: the manifest is not resolved. */
+/** The entry on the AppliedManifestWork, without a uid; undefined if the manifest is not resolved. */
 function listedResource({ task }: ManifestResult) {
   const { group = '', version = '', resource = '', name = '', namespace = '' } = task.meta;
   if (version === '' || resource === '' || name === '') return undefined;
@@ -83,7 +84,7 @@ function listedResource({ task }: ManifestResult) {
 }
 
 function incomplete(ordinal: number): TransientError {
-  return new TransientError('is not resolved, nothing is cleaned up', {
+  return new TransientError('is not resolved, so nothing is cleaned up', {
     code: 'agent.track-incomplete',
     subject: `manifest ${ordinal}`,
   });

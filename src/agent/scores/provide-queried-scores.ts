@@ -6,22 +6,23 @@ import { Backoff } from '../../runtime/backoff.ts';
 import { sleep } from '../../runtime/sleep.ts';
 import { type NamedScore, type ScoreWrite, writeScore } from './write-score.ts';
 
-export interface QueriedScoreDuty extends Omit<ScoreWrite, 'clusterName'> {
-  /** Asks the monitoring system. @returns its answer, @throws when there is none */
+export interface QueriedScoresOptions extends Omit<ScoreWrite, 'clusterName'> {
+  /** Queries the monitoring system. @returns its response @throws when it fails */
   readonly ask: (query: string, signal: AbortSignal) => Promise<unknown>;
   /** By the name of the score. */
   readonly queries: ReadonlyMap<string, ScoreQuery>;
   readonly owner: SeriesOwner;
-  /** How often it is asked, up to 10 % more by chance. */
+  /** Interval of queries, plus up to 10 % jitter. */
   readonly refreshMs: number;
   readonly random: () => number;
 }
 
 /**
- * Keeps scores of clusters current that a monitoring system computes: of one cluster, or of all that a label names. A cluster
- * gets its scores only when every query says something of it; else those on the hub stay, and run out.
+ * Updates the scores of clusters from a monitoring system: of one cluster, or of all that a label
+ * names. The scores of a cluster are written only if every query returns a value for it; otherwise
+ * those on the hub stay until they expire.
  */
-export async function provideQueriedScores(duty: QueriedScoreDuty, signal: AbortSignal): Promise<void> {
+export async function provideQueriedScores(duty: QueriedScoresOptions, signal: AbortSignal): Promise<void> {
   const { clock, random, log, refreshMs } = duty;
   const backoff = new Backoff({ initialMs: 1_000, maxMs: 60_000 }, random);
   while (!signal.aborted) {
@@ -37,7 +38,7 @@ export async function provideQueriedScores(duty: QueriedScoreDuty, signal: Abort
   }
 }
 
-async function onePass(duty: QueriedScoreDuty, signal: AbortSignal): Promise<void> {
+async function onePass(duty: QueriedScoresOptions, signal: AbortSignal): Promise<void> {
   const { owner, queries, log } = duty;
   const scores = new Map<string, NamedScore[]>();
   for (const [name, { query, scoreOf }] of queries) {
@@ -50,25 +51,25 @@ async function onePass(duty: QueriedScoreDuty, signal: AbortSignal): Promise<voi
   const known = owner.kind === 'cluster' ? new Set([owner.name]) : await clustersOf(duty);
   const silent = [...known].filter((cluster) => scores.get(cluster)?.length !== queries.size);
   if (silent.length > 0)
-    log.warn('a query says nothing of clusters: their scores run out', { clusters: silent.sort() });
+    log.warn('a query returned no value for clusters: their scores will expire', { clusters: silent.sort() });
   const failures: string[] = [];
   for (const [clusterName, found] of scores) {
     if (!known.has(clusterName) || found.length !== queries.size || signal.aborted) continue;
     try {
       await writeScore({ ...duty, clusterName }, found);
     } catch (error) {
-      // One cluster, whose namespace may be missing, holds up no other.
+      // A failure for one cluster, e.g. a missing namespace, does not affect others.
       failures.push(`${clusterName}: ${errorText(error)}`);
     }
   }
   if (failures.length > 0)
-    throw new TransientError(`are not written for ${failures.length} clusters, the first is ${failures[0]}`, {
+    throw new TransientError(`were not written for ${failures.length} clusters, first ${failures[0]}`, {
       code: 'scores.write',
       subject: 'scores',
     });
 }
 
-async function clustersOf({ hub }: QueriedScoreDuty): Promise<ReadonlySet<string>> {
+async function clustersOf({ hub }: QueriedScoresOptions): Promise<ReadonlySet<string>> {
   const { items } = await hub.list(MANAGED_CLUSTER);
   return new Set(items.map(({ metadata }) => metadata.name));
 }

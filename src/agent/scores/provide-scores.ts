@@ -16,27 +16,30 @@ import { sleep } from '../../runtime/sleep.ts';
 import { type ScoreWrite, writeScore } from './write-score.ts';
 
 /**
- * What counts as used: what pods request, or what nodes use as metrics-server says. `auto`: the latter where the cluster has it. Where it
- * is there and does not answer, nothing is written: a score does not change its meaning for an outage.
+ * The measure of usage: requests of pods, or usage of nodes from metrics-server. `auto`: the latter
+ * if the cluster has it. During an outage of metrics-server nothing is written, so that a score
+ * does not change its meaning.
  */
 export type Measure = 'requests' | 'metrics' | 'auto';
 
-/** A change of nodes or pods is looked at after this time, with all that come meanwhile. */
+/**
+ * Changes of nodes or pods are processed after this delay, together with those that follow in it.
+ */
 const SETTLE_MS = 5_000;
 
-export interface ScoreDuty extends ScoreWrite {
+export interface ProvideScoresOptions extends ScoreWrite {
   readonly cluster: KubeApi;
   readonly measure: Measure;
-  /** How often the scores are computed, up to 10 % more by chance. */
+  /** The interval of computing scores, plus a random 0 to 10 %. */
   readonly refreshMs: number;
   readonly random: () => number;
 }
 
 /**
- * Keeps the scores `cpuAvailable` and `memAvailable` of a cluster current on its hub. While the cluster cannot be read nothing is written,
- * and the scores run out.
+ * Keeps the scores `cpuAvailable` and `memAvailable` of a cluster up to date on its hub. While the cluster cannot be
+ * read nothing is written, and the scores expire.
  */
-export async function provideScores(duty: ScoreDuty, signal: AbortSignal): Promise<void> {
+export async function provideScores(duty: ProvideScoresOptions, signal: AbortSignal): Promise<void> {
   const { clock, random, log, refreshMs, measure } = duty;
   const nodes = follow(duty, NODE, slimNode, signal);
   const pods = measure === 'metrics' ? undefined : follow(duty, POD, slimPod, signal);
@@ -48,7 +51,7 @@ export async function provideScores(duty: ScoreDuty, signal: AbortSignal): Promi
     let waitMs = refreshMs * (1 + 0.1 * random());
     try {
       news.clear();
-      // What a watch does not confirm for so long is no news.
+      // State that a watch did not confirm for this time counts as stale.
       const staleMs = Math.max(...followed.map(({ reflector }) => reflector.stalenessMs()));
       if (staleMs < duty.validMs) {
         const available = await availableNow(duty, listed<NamedNode>(nodes), listed<PodRequests>(pods));
@@ -65,7 +68,7 @@ export async function provideScores(duty: ScoreDuty, signal: AbortSignal): Promi
 }
 
 async function availableNow(
-  { cluster, measure, clock, validMs }: ScoreDuty,
+  { cluster, measure, clock, validMs }: ProvideScoresOptions,
   nodes: readonly NamedNode[],
   pods: readonly PodRequests[],
 ): Promise<AvailableResources> {
@@ -81,7 +84,7 @@ async function availableNow(
   throw new TransientError(available, { code: 'scores.metrics', subject: 'metrics.k8s.io' });
 }
 
-/** Whether there is news of the cluster. */
+/** Detects changes of the cluster. */
 class News {
   #isThere = false;
   #tell: () => void = () => undefined;
@@ -94,13 +97,13 @@ class News {
       });
   }
 
-  /** All there is now will be read. */
+  /** Everything up to now will be read. */
   clear(): void {
     this.#isThere = false;
   }
 
-  /** Until some time after there is news, or for this time. */
-  async wait(clock: ScoreDuty['clock'], atMostMs: number, signal: AbortSignal): Promise<void> {
+  /** Waits until a short time after a change, or for this time. */
+  async wait(clock: ProvideScoresOptions['clock'], atMostMs: number, signal: AbortSignal): Promise<void> {
     const over = new AbortController();
     const end = (): void => over.abort();
     this.#tell = end;
@@ -114,13 +117,13 @@ class News {
 
 type NamedNode = NodeResources & { readonly metadata: { readonly name: string } };
 
-/** Objects of a kind as far as they are read. */
+/** The objects of a kind that were read so far. */
 function listed<T>(followed: { readonly reflector: Reflector } | undefined): readonly T[] {
   return (followed?.reflector.store.list() ?? []) as readonly T[];
 }
 
 function follow(
-  { cluster: api, clock, random, log }: ScoreDuty,
+  { cluster: api, clock, random, log }: ProvideScoresOptions,
   kind: KindInfo,
   transform: (object: KubeObject) => KubeObject,
   signal: AbortSignal,

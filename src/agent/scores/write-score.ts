@@ -7,23 +7,26 @@ import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
 
 export interface ScoreWrite {
   readonly hub: KubeApi;
-  /** Namespace on the hub. */
+  /** The namespace on the hub. */
   readonly clusterName: string;
-  /** Of the AddOnPlacementScore. */
+  /** The name of the AddOnPlacementScore. */
   readonly scoreName: string;
-  /** For how long a score counts; it is written again at half of that. */
+  /** How long a score is valid. It is written again after half of this time. */
   readonly validMs: number;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** A number that a placement can compare clusters by: −100 to 100. */
+/** A number by which a placement can compare clusters: −100 to 100. */
 export interface NamedScore {
   readonly name: string;
   readonly value: number;
 }
 
-/** Writes the scores of a cluster when they changed, and when those on the hub run out. @throws what the hub answers */
+/**
+ * Writes the scores of a cluster when they changed, or before those on the hub expire. @throws
+ * errors of the hub
+ */
 export async function writeScore(
   { hub, clusterName, scoreName, clock, validMs, log }: ScoreWrite,
   scores: readonly NamedScore[],

@@ -1,15 +1,13 @@
 import { createIfAbsent } from '../../adapters/kube/create-if-absent.ts';
-import { ConflictError } from '../../core/errors.ts';
 import { MANAGED_CLUSTER, NAMESPACE } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { KubeApi } from '../../core/ports.ts';
+import { retryOnConflict } from '../../adapters/kube/retry-on-conflict.ts';
 
 const MANAGER = 'berth-member';
 const REGISTERED_BY_ANNOTATION = 'berth.dev/registered-by';
-/** Somebody writes the cluster at the same moment, a few times at most. */
-const ATTEMPTS = 5;
 
-/** meta/v1 ManagedFieldsEntry, as far as it is read. */
+/** The used fields of a meta/v1 ManagedFieldsEntry. */
 interface ManagedFields {
   readonly manager?: string;
   readonly operation?: string;
@@ -17,8 +15,9 @@ interface ManagedFields {
 }
 
 /**
- * Registers a simulated cluster on the hub, unless somebody did: in the set `default`, accepted. These are defaults for a hub on which nobody says
- * anything else, so the registration keeps no field of them as its own: what Git declares meets no other owner, and needs no force.
+ * Registers a simulated cluster on the hub unless it exists: accepted, in the set `default`. These
+ * are only defaults, so the registration does not keep ownership of the fields, and Git can declare
+ * other values without force.
  */
 export async function registerMember(hub: KubeApi, name: string): Promise<void> {
   await createIfAbsent(hub, NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
@@ -32,20 +31,19 @@ export async function registerMember(hub: KubeApi, name: string): Promise<void> 
     },
     spec: { hubAcceptsClient: true, leaseDurationSeconds: 60 },
   };
-  for (let attempt = 1; ; attempt++) {
-    try {
-      const there =
-        (await hub.get(MANAGED_CLUSTER, { namespace: '', name })) ??
-        (await hub.create(MANAGED_CLUSTER, defaults, { fieldManager: MANAGER }));
-      return await letGo(hub, there);
-    } catch (error) {
-      if (!(error instanceof ConflictError) || attempt === ATTEMPTS) throw error;
-    }
-  }
+  return retryOnConflict(async () => {
+    const there =
+      (await hub.get(MANAGED_CLUSTER, { namespace: '', name })) ??
+      (await hub.create(MANAGED_CLUSTER, defaults, { fieldManager: MANAGER }));
+    await releaseFields(hub, there);
+  });
 }
 
-/** All that the registration keeps is the mark that it was here: without any owner a server would take every field for somebody's. */
-async function letGo(hub: KubeApi, { metadata }: KubeObject): Promise<void> {
+/**
+ * The registration keeps only ownership of its annotation: without any managedFields entry, a
+ * server would assign all fields to an owner.
+ */
+async function releaseFields(hub: KubeApi, { metadata }: KubeObject): Promise<void> {
   const entries = (metadata.managedFields ?? []) as readonly ManagedFields[];
   const kept = { 'f:metadata': { 'f:annotations': { [`f:${REGISTERED_BY_ANNOTATION}`]: {} } } };
   const next = entries.map((entry) =>

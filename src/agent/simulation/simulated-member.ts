@@ -22,15 +22,15 @@ export interface SimulatedMemberOptions {
 }
 
 /**
- * A member cluster as its hub sees it: registered, with an agent that applies works and renews the lease, where the hub has one. While
- * its ManagedCluster has the annotation `berth.dev/simulate: unreachable` it is cut off: no agent, no renewal, availability Unknown,
- * the taint of an unreachable cluster.
+ * A member cluster as its hub sees it: registered, with an agent that applies works and renews the lease if the hub has
+ * one. While its ManagedCluster has the annotation `berth.dev/simulate: unreachable`, it is cut off: it has no agent,
+ * its lease is not renewed, its availability is Unknown, and it has the taint of an unreachable cluster.
  */
 export class SimulatedMember {
   readonly #options: SimulatedMemberOptions;
   #agent: Agent | undefined;
   #leaseSeconds = 0;
-  /** Ends the renewals of the lease. */
+  /** Stops renewing the lease. */
   #silence: (() => Promise<void>) | undefined;
   #last: Promise<void> = Promise.resolve();
   #closed = false;
@@ -39,12 +39,12 @@ export class SimulatedMember {
     this.#options = options;
   }
 
-  /** Registers the cluster on the hub, unless somebody did. */
+  /** Registers the cluster on the hub unless it exists. */
   async register(): Promise<void> {
     await registerMember(this.#options.hub, this.#options.name);
   }
 
-  /** The current ManagedCluster; changes are handled in order. */
+  /** Handles a new version of the ManagedCluster. Changes are handled in order. */
   follow(cluster: ManagedCluster): Promise<void> {
     this.#last = this.#last.then(() => this.#apply(cluster));
     return this.#last;
@@ -81,7 +81,7 @@ export class SimulatedMember {
       try {
         await lease.renew();
       } catch (error) {
-        // Most hubs of simulated members watch no leases, and make none.
+        // Most hubs of simulated members watch no leases, and create none.
         log.debug('lease of a simulated member is not renewed', { name, problem: errorText(error) });
       }
       await sleep(clock, this.#leaseSeconds * 1_000, signal);
@@ -98,7 +98,7 @@ export class SimulatedMember {
     try {
       await this.#report(managed, reachable);
     } catch (error) {
-      // It changed or went: the watch brings the next look.
+      // It was changed or deleted: a watch event follows.
       if (error instanceof ConflictError || error instanceof InputError) return;
       log.warn('the state of a simulated member cannot be written', {
         clusterName,

@@ -15,7 +15,7 @@ export interface MembersOptions {
     memberKubeconfigPath(name: string): string;
   };
   readonly names: readonly string[];
-  /** Register the members on the hub and run an agent for each; else only their workloads move. */
+  /** Register the members on the hub and run an agent for each. Otherwise only their workloads are simulated. */
   readonly agents: boolean;
   readonly clock: Clock;
   readonly log: Logger;
@@ -26,7 +26,7 @@ export interface RunningMembers {
   close(): Promise<void>;
 }
 
-/** Brings the member clusters of an embedded hub to life, in this process. */
+/** Runs the agents and workloads of an embedded hub's member clusters in this process. */
 export async function startMembers(options: MembersOptions): Promise<RunningMembers> {
   const { names, clock, log, readyAfterMs = 1_000 } = options;
   const closers: (() => Promise<void> | void)[] = [];

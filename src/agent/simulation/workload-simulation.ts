@@ -13,7 +13,7 @@ export interface WorkloadSimulationOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly random?: () => number;
-  /** How long a workload needs unless its annotation says otherwise. Default 1 s. */
+  /** Default time until a workload is ready. Default 1 s. */
   readonly readyAfterMs?: number;
 }
 
@@ -30,8 +30,8 @@ const SIMULATED: readonly KindInfo[] = [
 ];
 
 /**
- * Makes workloads of a cluster without nodes look alive: their status becomes what it would be on a real one, after a while, or
- * what annotations ask for. Writes status only, so it may run next to anything.
+ * Simulates workloads of a cluster without nodes: after a delay their status becomes that of
+ * running workloads, or as annotations request. It writes only status.
  */
 export function startWorkloadSimulation(options: WorkloadSimulationOptions): WorkloadSimulation {
   const stop = new AbortController();
@@ -91,7 +91,7 @@ class KindSimulation {
     else if (waitMs > 0) this.#lookAgain(key, waitMs);
   }
 
-  /** A workload that already reached its end before we were started is not made to begin again. */
+  /** A workload that had finished before the simulation started does not start again. */
   #startedAtMs(workload: KubeObject): number {
     const { uid = '', generation } = workload.metadata;
     const known = this.#started.get(uid);
@@ -126,7 +126,7 @@ class KindSimulation {
       this.#look(namespacedName(written.metadata));
     } catch (error) {
       this.#writing.delete(key);
-      // It changed or went: the watch says so and we look again.
+      // It was changed or deleted: a watch event follows.
       if (error instanceof ConflictError || error instanceof InputError) return;
       log.debug('status of a simulated workload cannot be written yet', { key, problem: errorText(error) });
       this.#lookAgain(key, 1_000);

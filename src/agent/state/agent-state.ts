@@ -13,7 +13,10 @@ import type { ReadYourWritesCache } from '../cluster/read-your-writes-cache.ts';
 import { newWorkMemory, type WorkMemory } from './work-memory.ts';
 import { writeWorkStatus } from './work-status.ts';
 
-/** What all steps of the agent share: the works of the hub, the AppliedManifestWorks of the cluster, its objects, its memory. */
+/**
+ * What all steps of the agent share: the works of the hub, the AppliedManifestWorks of the cluster, its objects, and
+ * the memory of each work.
+ */
 export class AgentState {
   readonly settings: AgentSettings;
   readonly live: LiveObjects;
@@ -57,13 +60,13 @@ export class AgentState {
     return memory;
   }
 
-  /** The work is none of ours any more. */
+  /** Drops all state of a work. */
   forget(work: string): void {
     this.#memories.delete(work);
     this.live.setInterest(work, []);
   }
 
-  /** After a conflict: what this process wrote or saw may be out of date. */
+  /** Drops cached writes after a conflict, since they may be outdated. */
   forgetWrites(work: string): void {
     this.#works.forget(this.#workKey(work));
     this.#applied.forget(appliedWorkName(this.settings, work));
@@ -92,7 +95,7 @@ export class AgentState {
     return written;
   }
 
-  /** RFC 3339, seconds, as Kubernetes writes times. */
+  /** RFC 3339 in seconds, the format of times in Kubernetes. */
   now(): string {
     return rfc3339(this.settings.clock.now());
   }

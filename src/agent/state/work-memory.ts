@@ -1,18 +1,21 @@
 import { ApplyCache } from '../apply/apply-cache.ts';
 
-/** What the agent remembers of one work between passes; all of it can be lost without harm. */
+/** State of one work between passes, which may be lost at any time. */
 export interface WorkMemory {
   readonly applied: ApplyCache;
-  /** What was begun to apply last. */
+  /** Digest of the last input whose apply was started. */
   begunInput: string | undefined;
-  /** What was applied last, to the end; undefined: nothing yet, or the last pass was not finished. */
+  /**
+   * Digest of the last input that was applied completely; undefined: none, or the last pass was not
+   * finished.
+   */
   appliedInput: string | undefined;
-  /** Objects changed on the cluster since. */
+  /** Whether objects on the cluster have changed since. */
   drifted: boolean;
   /** Milliseconds since the epoch. */
   resyncAtMs: number;
   correctedAtMs: number;
-  /** Corrections, and repetitions that wrote, in quick succession: somebody else wants it otherwise. */
+  /** Number of recent corrections, which show that another client keeps changing objects. */
   corrections: number;
 }
 
@@ -31,7 +34,10 @@ export function newWorkMemory(): WorkMemory {
 const FREE_CORRECTIONS = 3;
 const QUIET_MS = 600_000;
 
-/** When drift may be corrected, or an unfinished pass repeated, again: at once for the first few times, then with growing distance. */
+/**
+ * When drift may be corrected, or an unfinished pass repeated, again: immediately the first few
+ * times, then with growing delay.
+ */
 export function correctionAllowedAtMs(memory: WorkMemory, resyncIntervalMs: number): number {
   if (memory.corrections < FREE_CORRECTIONS) return 0;
   const waitMs = Math.min(resyncIntervalMs, 1_000 * 2 ** Math.min(memory.corrections - FREE_CORRECTIONS, 20));

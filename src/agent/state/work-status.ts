@@ -4,7 +4,7 @@ import type { KubeApi } from '../../core/ports.ts';
 import { jsonEqual } from '../../core/model/json-equal.ts';
 import { AGENT_MANAGER } from '../../core/work/applied/agent-manager.ts';
 
-/** Writes a work's status when it differs. @returns the work after that */
+/** Writes the status of a work if it differs. @returns the work after the write */
 export async function writeWorkStatus(
   hub: KubeApi,
   work: ManifestWork,
@@ -12,7 +12,7 @@ export async function writeWorkStatus(
 ): Promise<ManifestWork> {
   if (jsonEqual(work.status ?? {}, status)) return work;
   const { namespace = '', name, uid, resourceVersion } = work.metadata;
-  // A merge patch replaces lists as a whole, so everything that is to go is gone.
+  // A merge patch replaces lists completely, so removed entries disappear.
   const patch = { metadata: { uid, resourceVersion }, status };
   const written = await hub.mergePatch(MANIFEST_WORK, { namespace, name }, patch, {
     subresource: 'status',

@@ -11,12 +11,14 @@ import { DONE, RETRY, type ReconcileOutcome } from '../../runtime/reconciler.ts'
 import { observeWork } from '../feedback/observe-work.ts';
 import { writeFinalizers } from '../state/work-status.ts';
 
-/** A ManifestWork that is being deleted: first everything it applied goes, then our finalizer. */
+/**
+ * Finalizes a ManifestWork that is being deleted: deletes its objects, then removes the finalizer.
+ */
 export async function finalizeWork(state: AgentState, deleting: ManifestWork): Promise<ReconcileOutcome> {
   const { settings } = state;
   const { name } = deleting.metadata;
   if (!(deleting.metadata.finalizers ?? []).includes(MANIFEST_WORK_FINALIZER)) return DONE;
-  // From the server: a cache that has not seen it yet must not let objects leak.
+  // Read from the server, because an outdated cache would leave objects behind.
   const applied = await readApplied(settings.cluster, appliedWorkName(settings, name));
   let work = deleting;
   if (applied !== undefined) {
@@ -47,8 +49,8 @@ async function announceDeletion(state: AgentState, work: ManifestWork): Promise<
 }
 
 /**
- * What the work orphans in its last version stays, even if the agent never got to apply that version; what had left the work by
- * then does not.
+ * Objects that the last version of the work orphans stay, even if that version was never applied.
+ * Objects that were removed from the work before are deleted.
  */
 async function outlives(
   state: AgentState,
@@ -59,7 +61,7 @@ async function outlives(
   const listed = ({ group = '', resource, namespace = '', name }: AppliedResource): boolean =>
     tasks.some(({ meta }) => {
       if ((meta.group ?? '') !== group || meta.name !== name) return false;
-      // A kind that does not resolve just now: rather keep one too many.
+      // The kind does not resolve now. In doubt, the object stays.
       if ((meta.resource ?? '') === '') return true;
       return meta.resource === resource && (meta.namespace ?? '') === namespace;
     });

@@ -5,7 +5,7 @@ import type { FeedbackByObject } from '../options/agent-options.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import type { ManifestResult } from '../apply/apply-manifests.ts';
 
-/** Emits an event for each thing that a pass changed. */
+/** Emits an event for each change of a pass. */
 export function reportPass(
   state: AgentState,
   work: ManifestWork,

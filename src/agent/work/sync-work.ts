@@ -33,7 +33,10 @@ import { type TrackedResources, trackResources } from '../release/track-resource
 import { correctionAllowedAtMs, noteCorrection, type WorkMemory } from '../state/work-memory.ts';
 import { writeFinalizers } from '../state/work-status.ts';
 
-/** Brings the cluster to what a work says and the work's status to what the cluster shows. One pass, every step repeatable. */
+/**
+ * One pass over a work: applies it to the cluster, and updates its status from the cluster. Every
+ * step is idempotent.
+ */
 export async function syncWork(
   state: AgentState,
   found: ManifestWork,
@@ -42,7 +45,8 @@ export async function syncWork(
   const work = await withFinalizer(state, found);
   const { name } = work.metadata;
   let applied = state.appliedOf(name);
-  // Someone deleted it by hand: what it applied is deleted with it, then all of it is created again.
+  // A user deleted the AppliedManifestWork: its objects are deleted with it, then all are created
+  // again.
   if (applied?.metadata.deletionTimestamp !== undefined && !(await releaseApplied(state, applied)))
     return RETRY;
   applied = state.appliedOf(name);
@@ -73,20 +77,20 @@ async function withFinalizer(state: AgentState, work: ManifestWork): Promise<Man
   );
 }
 
-/** `repeated`: what was begun for the same input was not finished, or could not be reported. */
+/** `repeated`: an earlier pass for the same input was not finished, or could not be reported. */
 type ApplyCause = 'changed' | 'repeated' | 'drift';
 
-/** Why the work is to be applied now; undefined: it is not. */
+/** Why the work must be applied now; undefined if it need not be. */
 function applyCause(
   state: AgentState,
   work: ManifestWork,
   applied: AppliedManifestWork | undefined,
   memory: WorkMemory,
 ): ApplyCause | undefined {
-  // A completed work is left alone: its objects may be gone for good reason.
+  // A completed work is not applied again: its objects may have been deleted on purpose.
   if (findCondition(work.status?.conditions, 'Complete')?.status === 'True') return undefined;
   const { clock, drift, resyncIntervalMs } = state.settings;
-  // Works that want one object otherwise would else correct each other without a pause, reported or not.
+  // Otherwise, works that disagree about one object would correct each other without a pause.
   const allowed = clock.now() >= correctionAllowedAtMs(memory, resyncIntervalMs);
   const input = inputOf(work);
   if (memory.appliedInput !== input) {
@@ -100,8 +104,9 @@ function applyCause(
 }
 
 /**
- * Only once the pass is reported in full: what it found lives nowhere else, so a pass whose writes failed is repeated as a whole.
- * Were it remembered before, the next pass would see nothing to do, and say nothing until the resync.
+ * Stored only after the pass was reported completely, because its results are stored nowhere else:
+ * a pass whose status writes failed is repeated completely. Otherwise the next pass would have
+ * nothing to do and report nothing until the resync.
  */
 function noteApplied({ settings }: AgentState, memory: WorkMemory, work: ManifestWork): void {
   const { clock, random, resyncIntervalMs } = settings;
@@ -109,7 +114,10 @@ function noteApplied({ settings }: AgentState, memory: WorkMemory, work: Manifes
   memory.resyncAtMs = clock.now() + resyncIntervalMs * (1 + 0.5 * random());
 }
 
-/** Changes when there is something new to apply: the spec, or the labels (which people touch to ask for another try). */
+/**
+ * Digest of the inputs of an apply: the spec, and the labels (which users change to request another
+ * try).
+ */
 function inputOf({ metadata }: ManifestWork): string {
   return desiredDigest(metadata.uid, metadata.generation, metadata.labels ?? {});
 }
@@ -226,7 +234,8 @@ function statusOf(
 
 async function recordApplied(state: AgentState, pass: Pass): Promise<void> {
   const applied = await state.writeAppliedStatus(pass.applied, pass.appliedStatus);
-  // What was intended and is not recorded now was released; while something failed it may still be created.
+  // Intended objects that are not recorded now were released; if an apply failed, they may still be
+  // created.
   if (pass.retry === 'soon' || !hasOpenIntents(applied)) return;
   state.noteAppliedWork(applied.metadata.name, await dropIntents(state.settings.cluster, applied));
 }
@@ -237,11 +246,11 @@ interface TrackInput {
   readonly status: ManifestWorkStatus;
 }
 
-/** Undefined: not everything is known, so nothing was released. */
+/** Undefined if a resource is unknown; then nothing was released. */
 async function track(state: AgentState, input: TrackInput): Promise<TrackedResources | undefined> {
   const { applied, results, status } = input;
   const recorded = applied.status?.appliedResources ?? [];
-  // Nothing was ever said about this work: an empty one must not clean up what a lost status knew.
+  // The work has no status yet: an empty work must not delete objects that a lost status listed.
   if (!wasApplied(status)) return { resources: recorded, unfinished: false, problems: [] };
   const { log, cluster, clusterName } = state.settings;
   try {
@@ -249,10 +258,10 @@ async function track(state: AgentState, input: TrackInput): Promise<TrackedResou
     const previous = allAppliedResources(applied);
     const tracked = await trackResources({ cluster, live: state.live, results, previous, owner });
     for (const problem of tracked.problems)
-      log.warn('stale object cannot be removed yet', { cluster: clusterName, problem });
+      log.warn('an outdated object cannot be removed yet', { cluster: clusterName, problem });
     return tracked;
   } catch (error) {
-    log.info('work is not fully known, nothing is cleaned up', {
+    log.info('the work is not fully known, so nothing is cleaned up', {
       cluster: clusterName,
       work: applied.spec.manifestWorkName,
       problem: errorText(error),
@@ -268,10 +277,13 @@ function retryOf(results: readonly ManifestResult[], tracked: TrackedResources |
 }
 
 const DENIED_RETRY_MS = 60_000;
-/** Where namespaces may not be watched. */
+/** The retry interval if namespaces may not be watched. */
 const NAMESPACE_RETRY_MS = 10_000;
 
-/** When to look again without being told: the resync, a denied executor, and objects that are not watched. */
+/**
+ * The delay of the next pass without an event: the resync, a denied executor, and objects that are
+ * not watched.
+ */
 function nextLook(
   state: AgentState,
   memory: WorkMemory,

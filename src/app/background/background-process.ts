@@ -7,9 +7,12 @@ import type { Clock } from '../../core/ports.ts';
 import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '../../runtime/files/private-mode.ts';
 import { sleep } from '../../runtime/sleep.ts';
 
-/** A `berth` command that goes on when the one that started it has ended. Its folder holds its files, its log and its number. */
+/**
+ * A `berth` command that runs in the background after its starter has ended. Its folder contains
+ * its files, its log and its process id.
+ */
 export interface BackgroundProcess {
-  /** Its path is among `args`: by it the process is known. */
+  /** Its path is one of `args`, by which the process is recognized. */
   readonly folder: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -17,13 +20,16 @@ export interface BackgroundProcess {
 
 const PROGRAM = fileURLToPath(new URL('../cli/main.js', import.meta.url));
 const LOOK_AGAIN_MS = 100;
-/** `berth` ends in order within 8 seconds. */
+/** `berth` shuts down within 8 seconds. */
 const GRACE_LOOKS = 100;
 
 export const logOf = (folder: string): string => path.join(folder, 'log');
 const pidFileOf = (folder: string): string => path.join(folder, 'pid');
 
-/** Where processes of this user keep their files: `$BERTH_HOME`, else `~/.berth`. @throws InputError without a home */
+/**
+ * The folder for files of this user's background processes: `$BERTH_HOME`, or else `~/.berth`. @throws InputError
+ * without a home directory
+ */
 export function berthHome(env: BackgroundProcess['env']): string {
   const home = env['BERTH_HOME'];
   if (home !== undefined && home !== '') return path.resolve(home);
@@ -36,13 +42,13 @@ export function berthHome(env: BackgroundProcess['env']): string {
   });
 }
 
-/** Writes a file that only its owner reads into the folder of a process. */
+/** Writes a file that only its owner can read into the folder of a process. */
 export function writePrivate(folder: string, name: string, text: string): void {
   mkdirSync(folder, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
   writeFileSync(path.join(folder, name), text, { mode: PRIVATE_FILE_MODE });
 }
 
-/** Its number; undefined when it does not run. */
+/** The process id; undefined if the process does not run. */
 export function runningPid(folder: string): number | undefined {
   let text: string;
   try {
@@ -51,7 +57,7 @@ export function runningPid(folder: string): number | undefined {
     return undefined;
   }
   const pid = Number(text);
-  // The system gives numbers again: what runs under this one must be ours.
+  // Process ids are reused, so this checks that the process is ours.
   return Number.isSafeInteger(pid) && pid > 0 && commandLine(pid).includes(folder) ? pid : undefined;
 }
 
@@ -66,7 +72,7 @@ function commandLine(pid: number): string {
     : spawnSync('ps', ['-o', 'args=', '-p', String(pid)]).stdout.toString();
 }
 
-/** Starts it unless it runs. @returns its number @throws InputError when this program is not a build */
+/** Starts the process unless it runs. @returns its process id @throws InputError when this program is not a build */
 export function startBackground({ folder, args, env }: BackgroundProcess): number {
   const running = runningPid(folder);
   if (running !== undefined) return running;
@@ -74,7 +80,7 @@ export function startBackground({ folder, args, env }: BackgroundProcess): numbe
     throw new InputError('is missing, expected the built program', {
       code: 'background.program',
       subject: PROGRAM,
-      hint: '--no-start prints the command instead of starting it',
+      hint: '--no-start prints the command and does not start it',
     });
   mkdirSync(folder, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
   const log = openSync(logOf(folder), 'a', PRIVATE_FILE_MODE);
@@ -93,7 +99,10 @@ export function startBackground({ folder, args, env }: BackgroundProcess): numbe
   return pid;
 }
 
-/** Ends it in order, or after some seconds at once, and removes its folder. @returns its number; undefined: it did not run */
+/**
+ * Stops it with SIGTERM, after some seconds with SIGKILL, and removes its folder. @returns its
+ * process id; undefined: it did not run
+ */
 export async function stopBackground(folder: string, clock: Clock): Promise<number | undefined> {
   const pid = runningPid(folder);
   if (pid !== undefined) {

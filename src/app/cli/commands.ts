@@ -38,7 +38,7 @@ import type { CliCommand } from './commands/cli-command.ts';
 
 /** Every `berth` command, in the order of `berth --help`. */
 export const COMMANDS: readonly CliCommand[] = [
-  // One per line, so that branches which each add a command merge.
+  // One per line, so that branches that each add a command merge without conflicts.
   demoCommand,
   agentCommand,
   scoreProviderCommand,

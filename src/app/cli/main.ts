@@ -16,7 +16,7 @@ const io: CliIo = {
   cutOff,
 };
 
-// A reader that went away (`berth … | head`) is not an error.
+// A reader that closed the pipe (`berth … | head`) is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;

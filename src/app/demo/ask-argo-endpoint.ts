@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { TransientError } from '../../core/errors.ts';
 
-/** Asks the plugin endpoint as the ApplicationSet controller does. */
+/** Calls the plugin endpoint as the ApplicationSet controller does. */
 export async function askArgoEndpoint(request: {
   readonly url: string;
   readonly tokenFile: string;

@@ -6,7 +6,7 @@ import { PLACEMENT_LABEL } from '../../core/model/kind/placement-decision.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import type { CheckResult } from './wait-until.ts';
 
-/** Where an application of the example is expected, and what its Deployment must report there. */
+/** The clusters where an application of the example is expected, and what its Deployment must report there. */
 export interface ExpectedApp {
   readonly name: string;
   readonly clusters: readonly string[];
@@ -16,7 +16,10 @@ export interface ExpectedApp {
 const NAMESPACE = 'guestbook';
 const DONE: CheckResult = { done: true };
 
-/** Looks at the hub only: decisions published, works there and nowhere else, applied, available, replicas ready. */
+/**
+ * Checks the state on the hub only: decisions published, works there and nowhere else, applied,
+ * available, replicas ready.
+ */
 export async function checkApp(hub: KubeApi, app: ExpectedApp): Promise<CheckResult> {
   const decided = await decidedClusters(hub, app.name);
   if (!sameNames(decided, app.clusters))

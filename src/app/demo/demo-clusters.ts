@@ -12,7 +12,7 @@ import { startAgent } from '../../agent/start-agent.ts';
 import { hubAdmission } from '../hub-admission.ts';
 import { startWorkloadSimulation } from '../../agent/simulation/workload-simulation.ts';
 
-/** The embedded hub and its simulated managed clusters, an agent and moving workloads on each. */
+/** The embedded hub and its simulated managed clusters, each with an agent and simulated workloads. */
 export interface DemoClusters {
   readonly url: string;
   readonly hubKubeconfig: string;
@@ -30,7 +30,7 @@ export interface DemoClustersOptions {
   readonly onAgentEvent: (event: AgentEvent) => void;
 }
 
-/** Starts everything below `dir`; what is there already is continued. */
+/** Starts all clusters below `dir`, and continues existing ones. */
 export async function startDemoClusters(options: DemoClustersOptions): Promise<DemoClusters> {
   const { clock, log, names } = options;
   const closers: (() => Promise<void> | void)[] = [];
@@ -48,7 +48,7 @@ export async function startDemoClusters(options: DemoClustersOptions): Promise<D
     const hub = connect(running.adminKubeconfigPath);
     const members = new Map<string, { api: KubeApi; kubeconfig: string }>();
     for (const clusterName of names) {
-      // A registered cluster has a namespace on the hub; here nobody registers, so the demo makes it.
+      // Registration would create the namespace of a cluster; the demo does it instead.
       await createIfAbsent(hub, NAMESPACE, {
         apiVersion: 'v1',
         kind: 'Namespace',
@@ -80,8 +80,8 @@ export async function startDemoClusters(options: DemoClustersOptions): Promise<D
 }
 
 /**
- * On the port of the last start when it is still free: the hub's address is part of the agents' identity, so that on another
- * port they would take over everything again.
+ * Uses the port of the last start if it is free: the hub's address is part of the agents' identity,
+ * so with another port they would take over all works again.
  */
 async function startOnKnownPort({ dir, names, log, clock }: DemoClustersOptions): Promise<RunningHub> {
   const portFile = join(dir, 'hub-port');

@@ -7,15 +7,18 @@ import { hasGitProgram, needsGitProgram } from '../../adapters/git/program/git-p
 import type { Document } from 'yaml';
 import { parseDocument } from 'yaml';
 
-/** The demo's own Git repository: a bare one that the controller watches, and a clone in which changes are made. */
+/** The Git repository of the demo: a bare one that the controller follows, and a clone in which changes are made. */
 export interface DemoRepository {
   /** `file://` URL of the bare repository. */
   readonly url: string;
-  /** Work tree of the clone, for people who want to edit and push themselves. */
+  /** Work tree of the clone, in which users can edit and push. */
   readonly cloneDir: string;
-  /** Whether the branch holds the change already. */
+  /** Whether the branch contains the change already. */
   has(change: DemoChange): Promise<boolean>;
-  /** Commits an edit of one YAML file on `branch` (made from main when new) and pushes it. Returns the commit id; does nothing when `branch` has a commit with that subject already. */
+  /**
+   * Commits an edit of one YAML file on `branch` (created from main if needed) and pushes it. Does nothing if `branch`
+   * already has a commit with this subject. @returns the commit id
+   */
   change(change: DemoChange): Promise<string>;
 }
 
@@ -23,11 +26,14 @@ export interface DemoChange {
   readonly branch: string;
   readonly subject: string;
   readonly file: string;
-  /** Edits the parsed document in place; comments survive. */
+  /** Edits the parsed document in place. Comments are preserved. */
   readonly edit: (document: Document) => void;
 }
 
-/** Opens the repository under `dir`, making it from `exampleDir` on the first start. Safe to call again after a kill at any point. InputError `git.needs-program`. */
+/**
+ * Opens the repository in `dir`, and creates it from `exampleDir` on the first start. Can be called again after a crash
+ * at any point. @throws InputError `git.needs-program`
+ */
 export async function openDemoRepository(dir: string, exampleDir: string): Promise<DemoRepository> {
   if (!(await hasGitProgram(process.env))) throw needsGitProgram('The demo', 'making its repository');
   const bareDir = join(dir, 'fleet.git');
@@ -43,7 +49,7 @@ export async function openDemoRepository(dir: string, exampleDir: string): Promi
     await cp(exampleDir, cloneDir, { recursive: true });
     await commitAll(git, 'Place the guestbook');
   }
-  // Pushed again on every start: a kill may have come between commit and push.
+  // Pushed on every start, because a crash may have happened between commit and push.
   await git.raw(['push', '--quiet', 'origin', 'main']);
   return {
     url: pathToFileURL(bareDir).href,
@@ -54,7 +60,7 @@ export async function openDemoRepository(dir: string, exampleDir: string): Promi
 }
 
 async function applyChange(git: SimpleGit, cloneDir: string, change: DemoChange): Promise<string> {
-  // A kill may have left half an edit behind: what is not committed is not part of the story.
+  // Discards uncommitted edits of a killed run.
   await git.raw(['reset', '--quiet', '--hard']);
   const isNew = !(await hasCommit(git, `refs/heads/${change.branch}`));
   await git.raw(['checkout', '--quiet', ...(isNew ? ['-b', change.branch, 'main'] : [change.branch])]);
@@ -71,7 +77,7 @@ async function applyChange(git: SimpleGit, cloneDir: string, change: DemoChange)
   return commit.trim();
 }
 
-/** By the commit's subject, so that a demo that was killed continues where it was. */
+/** Recognises the change by the subject of its commit, so that a demo continues after a crash. */
 async function hasChange(git: SimpleGit, { branch, subject }: DemoChange): Promise<boolean> {
   const subjects = await git
     .raw(['log', '--format=%s', '--max-count=50', `refs/heads/${branch}`])
@@ -89,7 +95,7 @@ async function hasCommit(git: SimpleGit, revision: string): Promise<boolean> {
   return found.trim() !== '';
 }
 
-/** Git that reads nobody's configuration: the demo behaves alike on every machine. */
+/** Git without user configuration, so that the demo behaves the same on every machine. */
 function gitIn(dir: string): SimpleGit {
   return simpleGit({
     baseDir: dir,

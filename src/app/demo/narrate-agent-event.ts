@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../agent/options/agent-options.ts';
 import type { Narrator } from './narrator.ts';
 
-/** What an agent did on its cluster, in words. */
+/** Describes what an agent did on its cluster. */
 export function narrateAgentEvent(narrator: Narrator, event: AgentEvent): void {
   const on = `${event.cluster}: work ${event.work}`;
   switch (event.kind) {
@@ -21,10 +21,10 @@ export function narrateAgentEvent(narrator: Narrator, event: AgentEvent): void {
       }
       return;
     case 'deleted':
-      narrator.tell('agent', `${on} deleted, its objects with it`);
+      narrator.tell('agent', `${on} deleted together with its objects`);
       return;
     case 'evicted':
-      narrator.tell('agent', `${on} evicted: its hub no longer has it`);
+      narrator.tell('agent', `${on} evicted, because its hub no longer has it`);
       return;
   }
 }

@@ -4,7 +4,7 @@ import type { ControllerEvent } from '../../controllers/events/controller-events
 import type { Narrator } from './narrator.ts';
 import { narrateDecision } from './narrate-decision.ts';
 
-/** What the controller did, in words. */
+/** Describes what the controller did. */
 export function narrateControllerEvent(narrator: Narrator, event: ControllerEvent): void {
   switch (event.kind) {
     case 'commit-read':
@@ -13,14 +13,14 @@ export function narrateControllerEvent(narrator: Narrator, event: ControllerEven
     case 'synced':
       narrator.tell(
         'git',
-        `hub follows Git: ${count(event.applied, 'object')} written, ${event.unchanged} as they were, ${event.pruned} removed`,
+        `hub follows Git: ${count(event.applied, 'object')} written, ${event.unchanged} unchanged, ${event.pruned} removed`,
       );
       return;
     case 'deleted':
-      narrator.tell('git', `${event.record.object} left Git and was deleted from the hub`);
+      narrator.tell('git', `${event.record.object} was removed from Git, and so deleted from the hub`);
       return;
     case 'hub-restored':
-      narrator.tell('hub', `the hub was ${event.how}: it is compared with Git before anything is decided`);
+      narrator.tell('hub', `the hub was ${event.how}: Berth compares it with Git before it decides anything`);
       return;
     case 'sync-problem':
       narrator.tell(
@@ -61,7 +61,7 @@ export function narrateControllerEvent(narrator: Narrator, event: ControllerEven
     case 'decided':
       narrateDecision(narrator, event);
       return;
-    // The demo does not switch these on.
+    // The demo does not enable these.
     case 'application-set-waves':
     case 'registration':
     case 'ready':

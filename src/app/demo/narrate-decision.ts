@@ -3,7 +3,7 @@ import { explainPlacement } from '../../core/explain/explain-placement.ts';
 import type { ControllerEvent } from '../../controllers/events/controller-events.ts';
 import type { Narrator } from './narrator.ts';
 
-/** A decision that changed something, with the reason why each cluster was chosen or refused. */
+/** Describes a decision that changed something, with the reason why each cluster was selected or not. */
 export function narrateDecision(
   narrator: Narrator,
   event: Extract<ControllerEvent, { kind: 'decided' }>,

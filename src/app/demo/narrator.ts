@@ -4,14 +4,14 @@ import { printable } from '../../core/model/printable.ts';
 import type { CliIo } from '../terminal/cli-io.ts';
 import { writePainted } from '../terminal/terminal-output.ts';
 
-/** Prints the steps of the demo line by line: when (seconds since the start), who, what. */
+/** Prints the steps of the demo line by line: the time since the start, the component, and what happened. */
 export interface Narrator {
-  /** A heading: the next part of the story. */
+  /** A heading of the next part of the demo. */
   chapter(title: string): void;
   tell(topic: NarratorTopic, text: string): void;
-  /** A line that belongs to the one before. */
+  /** A detail of the previous line. */
   detail(text: string): void;
-  /** Text to be taken as it is: tables, JSON, commands to copy. */
+  /** Preformatted text: tables, JSON, commands to copy. */
   block(text: string): void;
 }
 

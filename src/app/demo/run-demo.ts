@@ -28,15 +28,15 @@ export interface DemoOptions {
   /** Exit after the last step. */
   readonly once: boolean;
   readonly version: string;
-  /** Runs another `berth` command in this process, with its output indented as part of the story. */
+  /** Runs another `berth` command in this process, with its output indented. */
   readonly runBerth: (args: readonly string[], io: CliIo) => Promise<ExitCode>;
 }
 
 const CLUSTERS = ['cluster1', 'cluster2', 'cluster3'];
-/** For what hangs: a slow machine takes its time. */
+/** Timeout of a step that hangs; generous for slow machines. */
 const STEP_TIMEOUT_MS = 240_000;
 
-/** No workload may be on a cluster under maintenance, unless it tolerates that. */
+/** No workload may be on a cluster under maintenance, unless it tolerates the taint. */
 const DRAIN: DemoChange = {
   branch: 'main',
   subject: 'Drain cluster1 for maintenance',
@@ -52,7 +52,7 @@ const PROPOSAL: DemoChange = {
   edit: (document) => document.setIn(['spec', 'clusterSets'], document.createNode(['prod'], { flow: true })),
 };
 
-/** Runs the steps that the README names. Resolves with 0 when all succeeded, else with 1 and a message. */
+/** Runs the steps that the README describes. Resolves with 0 if all succeeded, otherwise with 1 and a message. */
 export async function runDemo(io: CliIo, options: DemoOptions): Promise<ExitCode> {
   const story = new DemoStory(io, options);
   try {
@@ -216,7 +216,7 @@ class DemoStory {
         code: 'demo.plan',
         subject: 'berth plan',
       });
-    this.#narrator.tell('preview', 'exit code 2: merging it moves something');
+    this.#narrator.tell('preview', 'exit code 2: the merge would move workloads');
   }
 
   tellHowToLookAround(): void {
@@ -230,7 +230,7 @@ class DemoStory {
         '',
         `kubectl --kubeconfig ${kubeconfig} get placements,placementdecisions,manifestworks -A`,
         `kubectl --kubeconfig ${this.#clusters?.members.get('cluster2')?.kubeconfig ?? ''} get deployments -A`,
-        `git -C ${this.#repository?.cloneDir ?? ''} log --oneline   # edit, commit, push origin main: watch it happen here`,
+        `git -C ${this.#repository?.cloneDir ?? ''} log --oneline   # edit, commit, push origin main, and watch the effect here`,
       ].join('\n'),
     );
   }
@@ -248,7 +248,7 @@ function captured(io: CliIo, text: string[]): CliIo {
     return true;
   };
   const stream = { ...io.stdout, write };
-  // What it says is shown as part of a block, where no colours are.
+  // Its output is shown in a block without colours.
   return { ...io, colour: false, stdout: stream, stderr: stream };
 }
 

@@ -1,14 +1,14 @@
 import { TransientError } from '../../core/errors.ts';
 import type { Clock } from '../../core/ports.ts';
 
-/** What a check found: done, or what is still missing. */
+/** The result of a check: done, or what is missing. */
 export type CheckResult = { readonly done: true } | { readonly done: false; readonly missing: string };
 
-const LOOK_EVERY_MS = 100;
+const PRESENCE_CHECK_INTERVAL_MS = 100;
 
 /**
- * Looks until the thing is so.
- * @throws TransientError naming what was missing at the last look, after `timeoutMs`; the signal's reason when aborted
+ * Checks repeatedly until it is done. @throws TransientError with the last result after
+ * `timeoutMs`; the signal's reason when aborted
  */
 export async function waitUntil(
   what: string,
@@ -27,7 +27,7 @@ export async function waitUntil(
         subject: what,
       });
     await new Promise<void>((resolve) => {
-      clock.schedule(LOOK_EVERY_MS, resolve);
+      clock.schedule(PRESENCE_CHECK_INTERVAL_MS, resolve);
     });
   }
 }

@@ -24,49 +24,53 @@ import { sourceNameOf } from '../../controllers/sources/progress/source-options.
 import type { TakeOver } from '../../runtime/leader-election/leadership.ts';
 import type { ReadCommit } from '../../controllers/sources/progress/source-ledger.ts';
 
-/** What a controller keeps in its data directory, for the one that comes after it. */
+/** The persistent state of a controller in its data directory. */
 export interface ControllerState {
   readonly publicationJournal: JsonFileMap<PublishState>;
   readonly journal: TransitionJournal;
   readonly approvals: PlanApprovals;
   readonly commits: JsonFileMap<ReadCommit>;
-  /** How far the history of the hub had got. */
+  /** How far the watches of the hub had got. */
   readonly hubPositions: JsonFileMap<HubPosition>;
-  /** Works of Argo CD's pull model that were removed, by group. */
+  /** Recent removals of works of Argo CD's pull model, by group. */
   readonly pullRemovals: JsonFileMap<readonly Removal[]>;
   readonly history: HistoryStore;
   readonly deletions: RecordLog<DeletionRecord>;
-  /** What happened to clusters and works. */
+  /** Events of clusters and works. */
   readonly timeline: RecordLog<TimelineStep>;
-  /** What the process before this one recorded on this disk. */
+  /** Records of the previous process on this disk. */
   readonly previousRecords: PreviousRecords;
-  /** Absent on an embedded hub, where the data directory is as safe as the hub, and where somebody else decides. */
+  /**
+   * Absent on an embedded hub, whose data directory is as safe as this one, and if another
+   * controller decides.
+   */
   readonly hubRecords: HubRecords | undefined;
-  /** What others published; absent as the records are. */
+  /** Publications of other processes; absent in the same cases. */
   readonly recordedPublications: RecordedPublications | undefined;
   /**
-   * This process begins to write. Where another process has led since this data directory was last used by a leader, its record of
-   * publications is out of date: it is cleared, and read again from the records on the hub. A hub that was restored from a backup may
-   * show a term from before the last one that this data directory led. Then its own record is the newest, and it is kept.
+   * Called when this process starts to write. If another process has led since a leader last used this data directory,
+   * its record of publications is outdated: it is cleared, and read again from the records on the hub. One exception: a
+   * hub that was restored from a backup may show an older term than the last one of this data directory. Then the
+   * directory is newer, and it is kept.
    */
   takeOver(takeOver: TakeOver, hub: { readonly wasRestored: boolean }): void;
-  /** Writes state files again that were removed, until the signal aborts. */
+  /** Writes state files again that were deleted, until the signal aborts. */
   keep(signal: AbortSignal): Promise<void>;
-  /** Writes what waits. */
+  /** Writes what is not on disk yet. */
   close(): Promise<void>;
 }
 
-/** Whether an entry of a data directory is the controller's. */
+/** Whether an entry of a data directory belongs to the controller. */
 export function isControllerData(name: string): boolean {
   return /^(git|history|parsed|commit-status|credentials|previews|(approved-plans|publish-state|last-transition|commits|hub-records|hub-position|led-terms|pull-removals)\.json.*)$/.test(
     name,
   );
 }
 
-/** Of the newest record of which the hub has all that came before. */
+/** Key for the newest record up to which the hub has all records. */
 const THROUGH = 'through';
 const KEEP_INTERVAL_MS = 10_000;
-/** Of deletions, and of steps of the timeline. */
+/** The number of deletions, and of timeline steps, that are kept. */
 const MAX_LOGGED = 10_000;
 
 export function openControllerState(options: ServeOptions): ControllerState {
@@ -123,8 +127,8 @@ export function openControllerState(options: ServeOptions): ControllerState {
         previousRecords.forget();
         recordedPublications?.begin();
       }
-      // The term says that what is remembered is up to date: it is written only after a record that was out of date is gone from the
-      // disk. Where one of these cannot be written, the next start treats the directory as out of date.
+      // The term marks the state as current, so it is written after outdated state was removed from
+      // the disk. If a write fails, the next start treats the directory as outdated.
       const cleared = isNewest
         ? Promise.resolve()
         : Promise.all([publicationJournal.flush(), transitions.flush()]);
@@ -147,7 +151,7 @@ function openLogs(dir: string, log: Logger): Pick<ControllerState, 'deletions' |
   };
 }
 
-/** Writes what changed to the files, again and again. */
+/** Writes changes to the files periodically. */
 async function keepOnDisk(
   files: readonly { keep(): Promise<void> }[],
   clock: Clock,

@@ -10,33 +10,34 @@ import { LeaderElector } from '../../runtime/leader-election/leader-elector.ts';
 
 export interface ElectionOptions {
   readonly config: HttpKubeApiOptions['config'];
-  /** Of the Lease. */
+  /** Namespace and name of the Lease. */
   readonly key: ObjectKey;
   readonly timing: ElectionTiming;
   readonly clock: MonotonicClock;
   readonly random: () => number;
   readonly log: Logger;
-  /** Of the hub. */
+  /** Tells whether the hub answers. */
   readonly outage: ServerOutage;
 }
 
 export interface Election {
   readonly elector: LeaderElector;
-  /** The hub, for everything but the lease. Writes pass the fence of the elector. */
+  /** The client for everything except the lease. The fence of the elector guards its writes. */
   readonly api: HttpKubeApi;
-  /** Releases the lease and ends both connections. */
+  /** Releases the lease and closes both connections. */
   close(): Promise<void>;
 }
 
-/** An elector that is not started, with a connection of its own, and the client whose writes it fences. */
+/** An elector that is not started yet, with a connection of its own, and the client whose writes it guards. */
 export function electLeader(options: ElectionOptions): Election {
   const { config, key, timing, clock, random, log, outage } = options;
-  // A renewal that gets no answer leaves time for another one.
+  // A renewal without a response must leave time for another attempt.
   const requestTimeoutMs = Math.max(500, timing.renewDeadlineMs / 2);
   const leases = new HttpKubeApi({ config, clock, requestTimeoutMs, rightsCommand: SERVE_RIGHTS, outage });
   const elector = new LeaderElector({
     store: new KubeLeaseStore(leases, key),
-    // As in client-go: the host for people, and a random part, since two processes may have the same host name.
+    // As in client-go: the host name for users, and a random part, since two processes may have the
+    // same host name.
     identity: `${hostname()}_${randomUUID()}`,
     timing,
     clock,

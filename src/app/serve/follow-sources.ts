@@ -9,7 +9,7 @@ import type { CommitBarrier } from '../../controllers/sources/progress/commit-ba
 import type { SourceEvent } from '../../controllers/sources/progress/source-events.ts';
 import type { SourceLedger } from '../../controllers/sources/progress/source-ledger.ts';
 
-/** The events of the sources, and those who follow them, in this order. None of these calls a source. */
+/** Subscribes the listeners of source events, in this order. No listener calls a source. */
 export function followSources(followers: {
   readonly arriving: ArrivingCommits;
   readonly approvals: PlanApprovals;
@@ -30,8 +30,9 @@ export function followSources(followers: {
   events.subscribe((event) => arriving.take(event));
   events.subscribe((event) => {
     const { kind, source } = event;
-    if (kind === 'read') approvals.read(source, event.content.commit?.id, event.content.objects);
-    // Before the barrier opens: nothing may be decided on the whole commit with approvals that it withdraws.
+    if (kind === 'read') approvals.read(source, event.content.commit, event.content.objects);
+    // Runs before the barrier opens, so that no decision for the complete commit uses approvals
+    // that it withdraws.
     else if (kind === 'whole' || kind === 'followed') approvals.followed(source);
   });
   events.subscribe((event) => ledger.take(event));
@@ -40,7 +41,7 @@ export function followSources(followers: {
   return events;
 }
 
-/** What these sources declare. */
+/** The placements that these sources declare. */
 export function declaredPlacements(
   sources: ServeOptions['sources'],
   events: Subscribers<SourceEvent>,

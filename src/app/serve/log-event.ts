@@ -3,7 +3,7 @@ import type { LogFields, Logger } from '../../core/ports.ts';
 import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
 import type { ControllerEvent } from '../../controllers/events/controller-events.ts';
 
-/** One log entry per event; what went wrong in Git is named with its place. */
+/** One log entry per event; errors in Git have their position. */
 export function logEvent(log: Logger, event: ControllerEvent): void {
   switch (event.kind) {
     case 'commit-read': {
@@ -31,7 +31,7 @@ export function logEvent(log: Logger, event: ControllerEvent): void {
       return logDecision(log, event);
     case 'published': {
       const { kind, atMs: _at, clusters, ...fields } = event;
-      // Those that came and went are named; the others were told of before.
+      // Only added and removed clusters are named.
       log.info(TEXT[kind], withPlans({ ...fields, clusters: clusters.length }));
       return;
     }
@@ -61,7 +61,7 @@ export function logEvent(log: Logger, event: ControllerEvent): void {
       return;
     }
     case 'error':
-      // The place that met it has logged it, with more detail.
+      // The code that caught the error has logged it with more detail.
       return;
     case 'ready':
       log.info('everything was read and published once');
@@ -72,7 +72,7 @@ function logDecision(
   log: Logger,
   { placement, result, added, removed }: Extract<ControllerEvent, { kind: 'decided' }>,
 ): void {
-  // At a start all placements are decided, mostly as they were.
+  // At a start all placements are decided, and most of them do not change.
   const isNews = added.length + removed.length > 0 || result.outcome !== 'scheduled';
   log[isNews ? 'info' : 'debug']('placement decided', {
     placement,
@@ -98,7 +98,7 @@ function logArgocd(
     log.info(TEXT[kind], { applicationSet, placement, served, waiting, explanation });
   } else {
     const { action, cluster, gitOpsCluster, secret: name } = event;
-    // A log hides what is called a secret.
+    // The logger redacts fields named secret.
     log.info(TEXT[kind], { action, cluster, gitOpsCluster, name });
   }
 }
@@ -112,11 +112,11 @@ function logRegistration(log: Logger, event: Extract<ControllerEvent, { kind: 'r
 function logDeletion(log: Logger, record: DeletionRecord): void {
   const fields = deletionFields(record);
   if (record.byOthers === true)
-    log.warn('others deleted an object that is in Git, it is applied again', fields);
+    log.warn('another client deleted an object that is in Git; Berth applies it again', fields);
   else log.info('object deleted from the hub', fields);
 }
 
-/** Where an object fails, the hub is compared at each poll, and mostly nothing changes. */
+/** If an object keeps failing, the hub is compared at each poll, usually without a change. */
 function isNews(event: ControllerEvent): boolean {
   return event.kind !== 'synced' || event.applied + event.pruned > 0 || event.released !== undefined;
 }
@@ -132,7 +132,7 @@ function deletionFields({ source, object, commit, took, released }: DeletionReco
   };
 }
 
-/** The token of a plan is no secret, but a log hides what is called a token. */
+/** A plan token is not a secret, but the logger redacts fields named token. */
 function withPlans(fields: LogFields): LogFields {
   const { token: plan, released, ...rest } = fields;
   return {
@@ -148,11 +148,11 @@ const TEXT = {
   'work-written': 'work written',
   'application-set-refreshed': 'ApplicationSet refresh',
   'application-set-waves': 'waves of an ApplicationSet',
-  'cluster-secret-written': 'cluster registration in Argo CD written',
+  'cluster-secret-written': 'cluster Secret of Argo CD written',
   'pulled-work-written': 'work of an Application written',
-  'pull-held': 'removal of Applications held, their works stay',
-  'hub-restored': 'the hub was restored or replaced, it is compared with Git before anything is decided',
+  'pull-held': 'removal of Applications held; their works stay',
+  'hub-restored': 'the hub was restored or replaced; Berth compares it with Git before it decides anything',
   registration: 'registration of a cluster',
-  held: 'decision held, the last one stays published',
+  held: 'decision held; the last one stays published',
   'sync-problem': 'object not synced',
 } as const;

@@ -6,13 +6,8 @@ import { ReportFiles } from '../../adapters/store/report-files.ts';
 import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
 import type { HubInventory } from '../../controllers/inventory/hub-inventory.ts';
 import { DEFAULT_PLAN_BOUNDS } from '../../controllers/previews/bounded/plan-bounds.ts';
-import { planInProcess } from '../../controllers/previews/bounded/plan-in-process.ts';
-import {
-  type PlannedRevisions,
-  type PlannedSource,
-  planRevisions,
-  type PlanRevisionsInput,
-} from '../../controllers/previews/plan-revisions.ts';
+import { PlanningProcesses } from '../../controllers/previews/bounded/planning-processes.ts';
+import { type PlannedSource, planRevisions } from '../../controllers/previews/plan-revisions.ts';
 import { HubStateWatch } from '../../controllers/previews/pull-requests/hub-state-watch.ts';
 import { KnownRules, type KnownRule } from '../../controllers/previews/pull-requests/known-rules.ts';
 import type {
@@ -21,7 +16,12 @@ import type {
 } from '../../controllers/previews/pull-requests/reported-events.ts';
 import { ReportedWork } from '../../controllers/previews/pull-requests/reported-work.ts';
 import { type ArgoPart, applicationContext, readArgoPart } from '../worlds/argo-part.ts';
-import { planPullRequest } from '../../controllers/previews/pull-requests/plan-pull-request.ts';
+import {
+  planPullRequest,
+  type PullRequestPlannerOptions,
+} from '../../controllers/previews/pull-requests/plan-pull-request.ts';
+import type { MergedPlans } from '../../controllers/publication/plan-approvals.ts';
+import { planOfTree } from '../../controllers/previews/pull-requests/plan-of-tree.ts';
 import { PreviewQueue } from '../../controllers/previews/pull-requests/preview-queue.ts';
 import type { PreviewRecord } from '../../controllers/previews/pull-requests/preview-record.ts';
 import { PreviewRepository } from '../../controllers/previews/pull-requests/preview-repository.ts';
@@ -37,12 +37,17 @@ import type { ServeOptions } from '../settings/serve-options.ts';
 import type { PreviewParts } from './http/controller-http-options.ts';
 import { PreviewLinks } from './http/preview-links.ts';
 
-/** How many pull requests are planned at the same time: the controller's own decisions come first. */
+/**
+ * How many pull requests are planned at the same time. The limit is low, because the controller's own decisions have
+ * priority.
+ */
 const WORKERS = 2;
 
 /** The previews of all sources. */
 export interface OpenPreviews extends PreviewParts {
-  /** @param ready the controller's own decisions come first */
+  /** Of sources that hold merges to their plans. */
+  readonly planOfTree: MergedPlans;
+  /** @param ready resolves when the controller's own decisions are published */
   start(supervisor: Supervisor, ready: Promise<void>): void;
   close(): Promise<void>;
 }
@@ -56,7 +61,7 @@ export interface PreviewDependencies {
   readonly emit: (happening: ControllerEventBody) => void;
 }
 
-/** Opens the previews of the sources that ask for them, without touching the network. */
+/** Opens the previews of the sources that enable them, without network access. */
 export function openPreviews(parts: PreviewDependencies): OpenPreviews {
   const { options, followed } = parts;
   const { clock, dataDir } = options;
@@ -64,6 +69,7 @@ export function openPreviews(parts: PreviewDependencies): OpenPreviews {
   const reports = new ReportFiles(join(dir, 'reports'));
   const links = new PreviewLinks(join(dir, 'link-key'));
   const queue = new PreviewQueue(clock, WORKERS);
+  const planner = planningProcesses(clock);
   const state = new HubStateWatch({
     clock,
     snapshot: () => parts.inventory.snapshot(),
@@ -76,6 +82,7 @@ export function openPreviews(parts: PreviewDependencies): OpenPreviews {
     hubState: () => state.now(),
     reports: reportsOf(options, reports, links),
     dir,
+    planWithin: planner === undefined ? planRevisions : planner.plan.bind(planner),
   };
   const opened = options.sources.flatMap((source) => openOne(source, shared) ?? []);
   const bySource = new Map(opened.map(({ previews }) => [previews.source, previews]));
@@ -90,13 +97,14 @@ export function openPreviews(parts: PreviewDependencies): OpenPreviews {
   return {
     reports,
     links,
+    planOfTree: mergedPlansOf(opened),
     take: (event) => {
       if (event.kind === 'push' || event.kind === 'other') return;
       for (const { previews, url } of opened) {
         if (!concernsRepository(event, url)) continue;
         if (event.kind === 'merge-group') groups.take(previews, event);
         else if (event.kind === 'comment') {
-          // Of all the other comments nothing waits.
+          // Other comments are ignored.
           if (event.text.startsWith('/berth')) commands.take(previews, event);
         } else previews.pullRequestChanged(event.number, event.head.commit);
       }
@@ -116,6 +124,7 @@ export function openPreviews(parts: PreviewDependencies): OpenPreviews {
     },
     close: async () => {
       state.close();
+      await planner?.close();
       await Promise.all(
         opened.flatMap(({ previews, records, rules }) => [previews.close(), records.close(), rules.close()]),
       );
@@ -123,7 +132,7 @@ export function openPreviews(parts: PreviewDependencies): OpenPreviews {
   };
 }
 
-/** What forges report and what is obeyed one after the other. */
+/** Processes events of forges and comment commands one by one. */
 function reportedWork({ options, emit }: Pick<PreviewDependencies, 'options' | 'emit'>) {
   const commands = new ReportedWork<PullRequestComment>({
     ...options,
@@ -141,6 +150,15 @@ function reportedWork({ options, emit }: Pick<PreviewDependencies, 'options' | '
   return { commands, groups };
 }
 
+function mergedPlansOf(
+  opened: readonly Pick<NonNullable<ReturnType<typeof openOne>>, 'previews' | 'records' | 'holdToPlan'>[],
+): MergedPlans {
+  return (source, tree) => {
+    const found = opened.find(({ previews }) => previews.source === source);
+    return found?.holdToPlan === true ? planOfTree(found.records, tree) : undefined;
+  };
+}
+
 function openOne(
   source: ServeSource,
   shared: PreviewDependencies & {
@@ -148,16 +166,18 @@ function openOne(
     readonly reports: PreviewReports;
     readonly hubState: () => string;
     readonly dir: string;
+    readonly planWithin: PullRequestPlannerOptions['planWithin'];
   },
 ) {
   const { preview, ref } = source;
   if (preview === undefined) return undefined;
-  const { options, inventory, ledger, emit, dir, queue, reports, hubState, whenPublished } = shared;
+  const { options, inventory, ledger, emit, dir, queue, reports, hubState, whenPublished, planWithin } =
+    shared;
   const { api, clock, log, env, dataDir } = options;
   const name = sourceNameOf(source);
   const repository = new PreviewRepository({ source, name, dataDir, env });
   const records = new JsonFileMap<PreviewRecord>(join(dir, `${name}.json`), clock, log);
-  // No source has a dot in its name.
+  // The name of a source contains no dot, so this name is unique.
   const rules = new JsonFileMap<KnownRule>(join(dir, `${name}.rules.json`), clock, log);
   const planner = {
     api,
@@ -186,18 +206,18 @@ function openOne(
     plan: (pull, base, signal) => planPullRequest(planner, pull, base, signal),
     onError: (error) => emit({ kind: 'error', where: `previews of source ${name}`, error }),
   });
-  return { previews, records, rules, url: source.url };
+  return { previews, records, rules, url: source.url, holdToPlan: preview.rules.holdToPlan };
 }
 
 /** The program is there in what was built; the sources run where they are. */
-function planWithin(input: PlanRevisionsInput, signal: AbortSignal): Promise<PlannedRevisions> {
+function planningProcesses(clock: ServeOptions['clock']): PlanningProcesses | undefined {
   const program = new URL('./plan-process.js', import.meta.url);
   return existsSync(program)
-    ? planInProcess(input, { program, bounds: DEFAULT_PLAN_BOUNDS }, signal)
-    : planRevisions(input);
+    ? new PlanningProcesses({ program, bounds: DEFAULT_PLAN_BOUNDS }, clock)
+    : undefined;
 }
 
-/** Of Argo CD on the hub only where the process has to do with it: else it may not read it. */
+/** Reads from Argo CD on the hub only if Berth is configured for it, because it may have no right to read it otherwise. */
 async function argoPart({ api, argocd }: ServeOptions): Promise<ArgoPart> {
   if (argocd === undefined) return { applications: applicationContext(DEFAULT_ARGOCD_NAMESPACE, []) };
   return readArgoPart(api, argocd.namespace);
@@ -205,7 +225,7 @@ async function argoPart({ api, argocd }: ServeOptions): Promise<ArgoPart> {
 
 const DEFAULT_ARGOCD_NAMESPACE = 'argocd';
 
-/** All that follow the same branch of the same repository: a pull request changes them together. */
+/** All sources that follow the same branch of the same repository, because a pull request changes them together. */
 function sourcesBeside({ url, ref }: ServeSource, options: ServeOptions): readonly PlannedSource[] {
   const isBeside = (other: ServeSource): boolean =>
     (other.url === url || sameRepository(other.url, url)) &&

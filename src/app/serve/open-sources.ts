@@ -33,26 +33,26 @@ import { type ServeSource, sourceNameOf } from '../../controllers/sources/progre
 
 export interface OpenSource {
   readonly loop: GitLoop;
-  /** An object that the source may have applied was deleted on the hub. */
+  /** Called when an object that the source may have applied was deleted on the hub. */
   readonly lost: (object: KubeObject) => void;
   readonly start: (supervisor: Supervisor) => void;
   readonly close: () => Promise<void>;
-  /** Ends the threads that parse. */
+  /** Ends the parser threads. */
   readonly cutOff: () => void;
 }
 
 export interface SourceDependencies {
   readonly emit: (happening: ControllerEventBody) => void;
-  /** Receives the events of the sources. */
+  /** Publishes the events of the sources. */
   readonly events: Subscribers<SourceEvent>;
   readonly barrier: CommitBarrier;
   readonly whenFirstPublished: (signal: AbortSignal) => Promise<void>;
   readonly onDeleted: (record: DeletionRecord) => void;
-  /** The uids of what a source deleted, as `onDeleted` recorded them. */
+  /** Returns the uids of the objects that a source deleted, as `onDeleted` recorded them. */
   readonly readDeleted: (source: string) => Promise<readonly string[]>;
 }
 
-/** Opens all sources without touching the network. InputError for one that cannot work. */
+/** Opens all sources without network access. @throws InputError for one that cannot work */
 export async function openSources(
   options: ServeOptions,
   around: SourceDependencies,
@@ -122,7 +122,7 @@ export async function openSources(
   return opened;
 }
 
-/** What the hub lost in a restore is compared as a whole. */
+/** Requests a full comparison of the sources when an object was lost in a restore of the hub. */
 export function restoreLost(
   { before, after }: ObjectChange,
   barrier: CommitBarrier,
@@ -138,7 +138,7 @@ function deletedByOthers(object: KubeObject, loop: GitLoop, atMs: number): Delet
   return deletionRecord(object, { atMs, source, commit, released: null, byOthers: true });
 }
 
-/** Where another tool applies the source, that tool decides. */
+/** If another tool applies the source, that tool decides which kinds it applies. */
 function unappliedKinds(
   { sync, kinds = [] }: ServeSource,
   objects: SourceContent['objects'],
@@ -155,7 +155,7 @@ function warnOfInProcess(
 }
 
 const IN_PROCESS =
-  'no git program was found: sources are read in process, several times slower and with packs in memory; only for repositories whose writers you trust; install git and start again';
+  'there is no git program, so Berth reads sources in process, which is several times slower and keeps packs in memory; do this only with repositories whose writers you trust, or install git and start again';
 
 function reporterOf(
   { dataDir, clock, random, log, leadership }: ServeOptions,
@@ -212,7 +212,7 @@ function hubSyncOf(
     clock: options.clock,
     force: from.force === true,
     takeFields: from.onConflict === undefined ? undefined : from.onConflict === 'take',
-    // On an embedded hub nobody else schedules.
+    // An embedded hub has no other scheduler.
     markPlacements: options.schedule !== 'upstream' && !embedded,
     recordedStatus: embedded,
     createNamespaces: embedded,
@@ -223,10 +223,10 @@ function hubSyncOf(
 function sourceName(source: ServeSource, taken: Set<string>): string {
   const name = sourceNameOf(source);
   if (!/^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$/.test(name) || taken.has(name))
-    throw new InputError('a source needs a name of its own: a DNS label of at most 50 characters', {
+    throw new InputError('a source needs a unique name: a DNS label of at most 50 characters', {
       code: 'serve.source',
       subject: `source ${JSON.stringify(name)}`,
-      hint: taken.has(name) ? 'two sources have this one: give one of them another' : undefined,
+      hint: taken.has(name) ? 'two sources have this name; rename one of them' : undefined,
     });
   taken.add(name);
   return name;

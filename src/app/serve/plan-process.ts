@@ -1,30 +1,36 @@
-import { AskingKubeApi } from '../../controllers/previews/bounded/asking-kube-api.ts';
+import { ParentKubeApi } from '../../controllers/previews/bounded/parent-kube-api.ts';
 import { FrameReader, frameOf } from '../../controllers/previews/bounded/frames.ts';
+import { ReceivedObjects } from '../../controllers/previews/bounded/numbered-objects.ts';
+import type { PlanJob } from '../../controllers/previews/bounded/plan-job.ts';
 import {
   type HubAnswer,
   type HubRead,
-  type PlanJob,
   type PlannerMessage,
   receivedError,
   sentError,
 } from '../../controllers/previews/bounded/plan-messages.ts';
+import { RememberedFiles } from '../../controllers/previews/bounded/remembered-files.ts';
+import { unpackSnapshot } from '../../controllers/previews/bounded/sent-snapshot.ts';
 import { planRevisions } from '../../controllers/previews/plan-revisions.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
+import { SourceChecker } from '../../core/sources/source-checker.ts';
 import { applicationContext } from '../worlds/argo-part.ts';
 
 /*
- * Runs in a process of its own (controllers/previews/bounded/plan-in-process.ts): a job comes in, then answers of the hub; questions to the
- * hub go out, and at the end the plan.
+ * Runs in a process of its own (controllers/previews/bounded/planning-process.ts): a job comes in, then answers of the hub; questions to
+ * the hub go out, and at the end the plan. Then comes the next job.
  */
 const outputBytes = Number(process.argv[2]);
 const waiting = new Map<number, (answer: HubAnswer) => void>();
 const frames = new FrameReader(0xffff_ffff);
+const received = new ReceivedObjects();
+const files = new RememberedFiles();
+const checkers = new Map<string, SourceChecker>();
 let asked = 0;
-let started = false;
 
 function send(message: PlannerMessage): void {
   const frame = frameOf(message);
-  // Only its length is sent of what is too large: the other side stops this process.
+  // For a message that is too large only its length is sent, and the parent stops this process.
   process.stdout.write(frame.length > outputBytes ? frame.subarray(0, 4) : frame);
 }
 
@@ -39,13 +45,23 @@ function ask(read: HubRead): Promise<unknown> {
   });
 }
 
-async function plan({ input, applications, budgets, server }: PlanJob): Promise<void> {
+function checkerOf(source: string): SourceChecker {
+  const known = checkers.get(source) ?? new SourceChecker();
+  checkers.set(source, known);
+  return known;
+}
+
+async function plan({ input, hub, applications, budgets, server }: PlanJob): Promise<void> {
   try {
+    const snapshot = hub && unpackSnapshot(hub, received);
+    files.turn();
     const planned = await planRevisions({
       ...input,
+      hub: snapshot,
       applications: applications && applicationContext(applications.argocdNamespace, applications.onHub),
       budgetOf: ({ metadata }) => budgets.get(namespacedName(metadata)),
-      hubApi: server === undefined ? undefined : new AskingKubeApi(server, ask),
+      hubApi: server === undefined ? undefined : new ParentKubeApi(server, ask),
+      memory: { files, checkerOf },
       tell: () => undefined,
     });
     send({ type: 'planned', planned });
@@ -57,16 +73,13 @@ async function plan({ input, applications, budgets, server }: PlanJob): Promise<
 process.stdin.on('data', (chunk: Buffer) => {
   const messages = frames.push(chunk);
   if (messages === 'too-large') return;
-  for (const message of messages) {
-    if (!started) {
-      started = true;
-      void plan(message as PlanJob);
-      continue;
+  for (const message of messages as readonly (PlanJob | HubAnswer)[]) {
+    if (message.type === 'plan') void plan(message);
+    else {
+      waiting.get(message.id)?.(message);
+      waiting.delete(message.id);
     }
-    const answer = message as HubAnswer;
-    waiting.get(answer.id)?.(answer);
-    waiting.delete(answer.id);
   }
 });
-// The controller is gone, or has the plan.
+// The controller is gone, or needs it no more.
 process.stdin.on('end', () => process.exit(0));

@@ -3,7 +3,10 @@ import type { ControllerEventBody } from '../../controllers/events/controller-ev
 import type { ServeOptions } from '../settings/serve-options.ts';
 import type { SourceDependencies } from './open-sources.ts';
 
-/** Records what the sources deleted, and what others deleted of theirs, for people and for a hub that is restored from a backup. */
+/**
+ * Records deletions by sources, and deletions of their objects by others, for `berth history` and
+ * for the restore of a hub from a backup.
+ */
 export function recordDeletions(
   { log }: ServeOptions,
   emit: (happening: ControllerEventBody) => void,
@@ -21,7 +24,10 @@ export function recordDeletions(
           by === source && byOthers !== true && uid !== undefined ? [uid] : [],
         );
       } catch (error) {
-        log.warn('recorded deletions cannot be read, so what a backup brings back counts', { error });
+        log.warn(
+          'recorded deletions cannot be read, so deleting objects that a backup restored counts toward the budget',
+          { error },
+        );
         return [];
       }
     },

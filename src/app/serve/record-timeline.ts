@@ -9,9 +9,8 @@ import type { ServeOptions } from '../settings/serve-options.ts';
 import type { ControllerState } from './controller-state.ts';
 
 /**
- * Records what happens to clusters and to the works of placements while this process watches, for `berth history --timeline`. What was there
- * when it began is no step.
- * @returns to be told of what registration does
+ * Records changes of clusters and of works of placements, for `berth history --timeline`. The
+ * initial state is not recorded. @returns a listener for registration events
  */
 export function recordTimeline({
   options: { clock },

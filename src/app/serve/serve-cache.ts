@@ -25,7 +25,7 @@ import type { ServeOptions } from '../settings/serve-options.ts';
 
 const OPTIONAL = [...GITOPS_CLUSTERS, MANAGED_SERVICE_ACCOUNT];
 
-/** The only copy of the hub that the process keeps: decisions, publication and the work controllers read it. */
+/** The only copy of the hub in the process. Decisions, publication and the work controllers read from it. */
 export function serveCache(
   { api, clock, random, log, works, argocd, registration }: ServeOptions,
   emit: (happening: ControllerEventBody) => void,
@@ -48,25 +48,25 @@ export function serveCache(
       ...(registration === undefined ? {} : REGISTRATION_SCOPES),
     },
     onError: (of, error) => {
-      // Status and log tell of it; a hub may do without.
+      // The kind is optional; if it is missing, status and log report it.
       const isAbsent = error instanceof InputError && error.code === 'kube.notfound';
       if (!(isAbsent && OPTIONAL.includes(of))) emit({ kind: 'error', where: `watch ${of.kind}`, error });
     },
   });
 }
 
-/** The spec of a work that carries an Application is compared with what the Application asks for. */
+/** Works of Applications keep their spec, because it is compared with the wanted one. */
 function unlessPulled(trim: (object: KubeObject) => KubeObject) {
   return (object: KubeObject): KubeObject => (isPullWork(object) ? object : trim(object));
 }
 
-/** Without the work controllers only labels and status of works are read. */
+/** Without the work controllers, only labels and status of works are needed. */
 function withoutSpec(object: KubeObject): KubeObject {
   const { spec: _spec, ...rest } = object;
   return rest;
 }
 
-/** Of ConfigMaps and Secrets only those of Argo CD are read, and of its Secrets only those of clusters. */
+/** Only ConfigMaps and cluster Secrets in the namespace of Argo CD are read. */
 function argocdScopes(namespace: string): Readonly<Record<string, ListOptions>> {
   return {
     [CONFIG_MAP.plural]: { namespace },
@@ -74,7 +74,7 @@ function argocdScopes(namespace: string): Readonly<Record<string, ListOptions>> 
   };
 }
 
-/** Only what belongs to a cluster. */
+/** Only objects that belong to a cluster. */
 const REGISTRATION_SCOPES: Readonly<Record<string, ListOptions>> = Object.fromEntries(
   [LEASE, CERTIFICATE_REQUEST, CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE_BINDING].map(({ plural }) => [
     plural,

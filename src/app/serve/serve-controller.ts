@@ -42,26 +42,30 @@ import { warmEngine } from '../../controllers/scheduling/warm-engine.ts';
 import { UpstreamDecisions } from '../../controllers/publication/upstream-decisions.ts';
 
 /**
- * What is published comes before what may have to be corrected: at a start both want the whole process, and a client that waits for
- * it to be ready waits for the first. Where the hub delays the first publication, sources are followed after this time anyway.
+ * At a start, publication runs before the full comparison of sources: both need the CPU, and
+ * readiness depends on publication. If the first publication is delayed, sources are compared after
+ * this time anyway.
  */
 const MAX_FIRST_PUBLICATION_MS = 10_000;
 
 export interface RunningController {
-  /** Events from now on; each reader gets its own sequence. */
+  /** Events from now on. Each reader gets its own sequence. */
   readonly events: AsyncIterable<ControllerEvent>;
-  /** Where HTTP is served; undefined without it. */
+  /** The address of the HTTP server; undefined without one. */
   readonly url: string | undefined;
-  /** Resolves when everything has been read (or could not be) and published once, or when closed. */
+  /** Resolves when everything was read (or could not be read) and published once, or when closed. */
   whenReady(): Promise<void>;
-  /** Fetch the sources now. */
+  /** Fetches the sources now. */
   reconcile(): void;
   close(): Promise<void>;
   /** Ends threads that `close` waits for. The caller closes the client of the hub. */
   cutOff(): void;
 }
 
-/** Runs the controller until `close`. InputError for options that cannot work; everything later is an event and a retry. */
+/**
+ * Runs the controller until `close`. @throws InputError for options that cannot work. Later failures are events, and
+ * are retried
+ */
 export async function serveController(given: ServeOptions): Promise<RunningController> {
   const { clock, random, log } = given;
   const supervisor = new Supervisor({ clock, random, log });
@@ -78,7 +82,7 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
     onAnswer: () => cache.hurry(),
     onBreak: (how, now) => {
       emit({ kind: 'hub-restored', how });
-      // Watches of a real hub go on, and show nothing of what was restored.
+      // After a restore, the watches of a real hub continue and do not show it.
       cache.restart();
       barrier.hubChanged(inventory.listInputs(supervisor.signal));
       if (decider instanceof PublishPipeline) decider.hubChanged(how, now);
@@ -101,6 +105,7 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
   const loops = await openSources(options, { ...kept, emit, events: followed, barrier, whenFirstPublished });
   for (const { store } of inventory.inputs) store.onChange((change) => restoreLost(change, barrier, loops));
   const previews = await loadPreviews({ ...parts, ledger, followed, whenPublished: whenFirstPublished });
+  if (previews !== undefined) state.approvals.askForMerged(previews.planOfTree);
   let works: WorkControllers | undefined;
   const duties = startDuties({ ...parts, cache, state });
   const http = await serveHttp({
@@ -144,17 +149,17 @@ function eventsOf(clock: Clock) {
   return { events, metrics, emit };
 }
 
-/** On an embedded hub nobody else schedules. */
+/** An embedded hub has no other scheduler. */
 function decidedPlacements({ embedded }: Pick<ServeOptions, 'embedded'>): 'own' | 'all' {
   return embedded === true ? 'all' : 'own';
 }
 
-/** As `--print-rbac` gives the right. */
+/** Whether `--print-rbac` includes this right. */
 function mayListNamespaces({ sources }: Pick<ServeOptions, 'sources'>): boolean {
   return sources.some(({ sync }) => sync !== 'observe');
 }
 
-/** When everything is published: what the first change would wait for is done ahead. */
+/** After the first publication, prepares work that the first change would otherwise wait for. */
 function warmUpOf(inventory: HubInventory, clock: Clock, ready: Promise<void>) {
   return async (signal: AbortSignal): Promise<void> => {
     await ready;
@@ -186,7 +191,7 @@ function firstPublication(decider: PublishPipeline | UpstreamDecisions, clock: C
     Promise.race([decider.whenSettled(signal), sleep(clock, MAX_FIRST_PUBLICATION_MS, signal)]);
 }
 
-/** Reports when everything is ready, unless it was stopped first. */
+/** Reports when everything is ready, unless the controller was stopped before. */
 async function becomeReady(
   parts: {
     readonly decider: PublishPipeline | UpstreamDecisions;
@@ -202,7 +207,7 @@ async function becomeReady(
   const sourcesRead = readiness.whenSourcesRead(signal);
   await decider.whenSettled(signal);
   await standby?.whenSettled(signal);
-  // The plugin endpoint answers from here on: a forge that is down takes nothing with it.
+  // The plugin endpoint is available from here on, even if a forge is down.
   if (!signal.aborted) publishedPlacements.markComplete();
   await sourcesRead;
   if (signal.aborted) return;
@@ -210,7 +215,7 @@ async function becomeReady(
   http?.prepare();
 }
 
-/** Starts what decides: our engine with the publisher, or a reader of the decisions of OCM's controller. */
+/** Starts what decides: Berth's engine with the publisher, or a reader of the decisions of OCM's controller. */
 async function openDecider(parts: {
   readonly options: ServeOptions;
   readonly barrier: CommitBarrier;
@@ -288,7 +293,7 @@ function startWorks(parts: {
   return startWorkControllers({
     mayBegin: async (signal) => {
       await leadership?.whenHeld(signal);
-      // On half of a commit a replica set may follow a placement that the rest of it deletes.
+      // On a half-applied commit, a replica set could follow a placement that the rest of the commit deletes.
       await barrier.whenWhole(signal);
     },
     hub: api,
@@ -298,7 +303,7 @@ function startWorks(parts: {
     random,
     onWrite: ({ kind, ...written }) => emit({ kind: 'work-written', action: kind, ...written }),
     onError: (key, error) => {
-      // Somebody was faster; it is read and decided again at once.
+      // A conflict: the object is read and decided again immediately.
       if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `replica set ${key}`, error });
     },
   });

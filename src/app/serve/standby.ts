@@ -19,8 +19,9 @@ export interface StandbyOptions {
 }
 
 /**
- * What differs while another process leads, and what happens before this one begins to write. While it stands by, it reads and decides
- * everything as the leader does. It takes as published what the leader's pages say once they have not changed for two seconds.
+ * The behaviour of a process that is not the leader, and the steps before it starts to write. A
+ * standby reads and decides like the leader. Pages of the leader count as published when they have
+ * not changed for two seconds.
  */
 export class Standby {
   readonly #options: StandbyOptions;
@@ -36,13 +37,13 @@ export class Standby {
     barrier.standBy();
     leadership.onTakeOver((takeOver) => {
       state.takeOver(takeOver, { wasRestored: isHubRestored() });
-      // The process before it may have applied a part of a commit.
+      // The previous leader may have applied part of a commit.
       barrier.takeOver();
     });
     supervisor.start('decisions of the leader', (signal) => this.#follow(signal));
   }
 
-  /** Resolves when it is known what is published; at once when this process leads. */
+  /** Resolves when the published decisions are known; immediately if this process leads. */
   async whenSettled(signal: AbortSignal): Promise<void> {
     await this.#options.leadership.whenDecided(signal);
     if (!this.#options.leadership.isHeld) await this.#published.whenSettled(signal);

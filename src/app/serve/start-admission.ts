@@ -3,7 +3,7 @@ import { DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';
 import type { ServeOptions } from '../settings/serve-options.ts';
 import type { ControllerMetrics } from './http/controller-metrics.ts';
 
-/** The webhooks of OCM's rules, where the options ask for them. Loaded only there. */
+/** Starts the admission webhooks of OCM's rules, if enabled. Loaded on demand. */
 export function startAdmission(parts: {
   readonly options: ServeOptions;
   readonly metrics: Pick<ControllerMetrics, 'reviewed'>;

@@ -18,13 +18,13 @@ export interface RunningArgocd {
 }
 
 interface RunningDuties extends RunningArgocd {
-  /** Undefined: Applications of Argo CD are not pulled. */
+  /** Undefined if the pull model of Argo CD is off. */
   readonly pull: PullController | undefined;
-  /** Undefined: no ApplicationSet is served in waves. */
+  /** Undefined if no ApplicationSet is served in waves. */
   readonly waves: RunningWaves | undefined;
 }
 
-/** Starts the controllers for Argo CD that are switched on. */
+/** Starts the controllers for Argo CD that are enabled. */
 export function startArgocd(parts: {
   readonly options: ServeOptions;
   readonly emit: (happening: ControllerEventBody) => void;
@@ -43,7 +43,7 @@ export function startArgocd(parts: {
   };
 }
 
-/** What Argo CD on the hub needs to bring Applications to the clusters itself. */
+/** Starts what an Argo CD on the hub needs, which deploys to the clusters itself. */
 function startPush(parts: Omit<Parameters<typeof startArgocd>[0], 'state'>): {
   readonly running: readonly RunningArgocd[];
   readonly waves: RunningWaves | undefined;
@@ -56,7 +56,7 @@ function startPush(parts: Omit<Parameters<typeof startArgocd>[0], 'state'>): {
     argocdNamespace: argocd.namespace,
     mayBegin: async (signal: AbortSignal): Promise<void> => leadership?.whenHeld(signal),
     onError: (key: string, error: unknown): void => {
-      // Somebody was faster; it is read and decided again at once.
+      // A conflict: the object is read and decided again immediately.
       if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `argocd ${key}`, error });
     },
   };

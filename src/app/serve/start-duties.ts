@@ -3,7 +3,7 @@ import { startArgocd } from './start-argocd.ts';
 import { recordTimeline } from './record-timeline.ts';
 import { startHubRegistration } from './start-hub-registration.ts';
 
-/** Starts what the process does beside decisions and works: for Argo CD, and for clusters that join. */
+/** Starts the optional controllers: Argo CD and registration. */
 export function startDuties(
   parts: Parameters<typeof startArgocd>[0] &
     Omit<Parameters<typeof startHubRegistration>[0], 'onEvent'> &

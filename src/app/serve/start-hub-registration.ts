@@ -7,7 +7,7 @@ import {
 import type { RegistrationEvent } from '../../core/registration/registration-event.ts';
 import type { ServeOptions } from '../settings/serve-options.ts';
 
-/** The hub's side of registration, where the options ask for it. */
+/** Starts the hub's side of registration, if enabled. */
 export function startHubRegistration(parts: {
   readonly options: ServeOptions;
   readonly emit: (happening: ControllerEventBody) => void;

@@ -12,7 +12,7 @@ import { sha256 } from '../../runtime/sha256.ts';
 import type { ServeOptions } from '../settings/serve-options.ts';
 import type { ControllerState } from './controller-state.ts';
 
-/** The pull model of Argo CD, where the options ask for it. */
+/** Starts the pull model of Argo CD, if enabled. */
 export function startPull(parts: {
   readonly options: ServeOptions;
   readonly emit: (happening: ControllerEventBody) => void;
@@ -30,13 +30,16 @@ export function startPull(parts: {
     onWrite: (written) => emit({ kind: 'pulled-work-written', ...written }),
     onHeld: (held) => emit({ kind: 'pull-held', ...held }),
     onError: (key, error) => {
-      // Somebody was faster; it is read and decided again at once.
+      // A conflict: the object is read and decided again immediately.
       if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `pull model ${key}`, error });
     },
   });
 }
 
-/** The data directory of an embedded hub's controller is as safe as the hub; elsewhere another leader has another directory. */
+/**
+ * On an embedded hub the data directory is as safe as the hub. On any other hub, another leader has another directory,
+ * so removals are stored on the hub.
+ */
 function removalMemory(
   { embedded, api: hub, clock }: ServeOptions,
   { pullRemovals: file }: Pick<ControllerState, 'pullRemovals'>,

@@ -9,13 +9,16 @@ export interface FetchContext extends SourceContext {
   readonly signal: AbortSignal;
 }
 
-/** Fetches a source as `berth serve` would, reads what it follows, and frees it when `use` is done. Throws what serve would report. */
+/**
+ * Fetches and reads a source like `berth serve`, and closes it after `use`. Throws the errors that
+ * serve would report.
+ */
 export async function withFetchedSource<T>(
   settings: SourceSettings,
   context: FetchContext,
   use: (content: SourceContent) => Promise<T>,
 ): Promise<T> {
-  // What a check reads is not reported to a forge.
+  // No commit status is reported to the forge.
   const { close, ...from } = serveSource({ ...settings, commitStatus: undefined }, context);
   const { dataDir, ambient, signal } = context;
   const source = await openGitSource({

@@ -6,8 +6,8 @@ import { settingsSchema } from './source-settings.ts';
 import type { SourceSettings } from './source-settings.ts';
 
 /**
- * Reads the settings file; files that it names are made absolute, relative to its own folder. InputError with line and column for the
- * first thing that is wrong, naming how many more there are.
+ * Reads the settings file; paths in it are relative to its folder and made absolute. InputError
+ * with line and column of the first problem, and the number of further ones.
  */
 export async function readSettings(file: string): Promise<readonly SourceSettings[]> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
@@ -22,13 +22,13 @@ export async function readSettings(file: string): Promise<readonly SourceSetting
   const names = new Map<string, number>();
   sources.forEach(({ name }, index) => {
     if (names.has(name))
-      throw configProblem(config, ['sources', index, 'name'], `got a second source named ${name}`);
+      throw configProblem(config, ['sources', index, 'name'], `got a second source with the name ${name}`);
     names.set(name, index);
   });
   return sources.map((source) => withAbsoluteFiles(source, path.dirname(path.resolve(file))));
 }
 
-/** Fields that end in `File`, at any depth. */
+/** Converts fields whose names end in `File`, at any depth. */
 function withAbsoluteFiles<T>(value: T, folder: string): T {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item: unknown) => withAbsoluteFiles(item, folder)) as T;

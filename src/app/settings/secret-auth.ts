@@ -11,49 +11,50 @@ import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '../../runtime/files/p
 export interface SecretAuthOptions {
   readonly api: KubeApi;
   readonly key: ObjectKey;
-  /** Folder of our own for what ssh reads from files; made when needed, readable to us alone. */
+  /** Private folder for files that ssh reads. It is created when needed. */
   readonly dir: string;
   readonly nowMs: () => number;
 }
 
 /**
- * Credentials from a Kubernetes Secret, read again for every fetch, so that a rotated Secret counts at once. Keys as Flux and Argo CD
- * have them: `username` and `password`; `bearerToken`; `identity` or `ssh-privatekey` with `known_hosts`; `githubAppID`,
+ * Credentials from a Kubernetes Secret, read again for every fetch, so that a rotated Secret is
+ * used immediately. The keys are those of Flux and Argo CD: `username` and `password`;
+ * `bearerToken`; `identity` or `ssh-privatekey` with `known_hosts`; `githubAppID`,
  * `githubAppInstallationID`, `githubAppPrivateKey` and `githubAppBaseURL`.
  */
 export class SecretAuth {
   readonly #options: SecretAuthOptions;
-  /** Kept while the Secret says the same: its tokens are good for an hour. */
+  /** Cached while the Secret is unchanged, because its tokens are valid for an hour. */
   #app: { readonly identity: string; readonly app: GitHubApp } | undefined;
 
   constructor(options: SecretAuthOptions) {
     this.#options = options;
   }
 
-  /** InputError `git.credentials` when there is no such Secret, or nothing of use in it. */
+  /** @throws InputError `git.credentials` when the Secret does not exist, or contains no known keys */
   async get(): Promise<ProvidedAuth> {
     const data = await this.#read();
     const key = sshKeyIn(data);
     return key === undefined ? this.#plain(data) : this.#ssh(key, data.get('known_hosts'));
   }
 
-  /** A token for the forge's API. */
+  /** A token for the API of the forge. */
   async token(): Promise<string> {
     const data = await this.#read();
-    // Its file may be in use by git, with the key of another Secret.
+    // Git may be using its file, with the key of another Secret.
     if (sshKeyIn(data) !== undefined)
-      throw this.#problem('holds an ssh key, which the API of a forge does not take');
+      throw this.#problem('contains an ssh key, which the API of a forge does not accept');
     const auth = await this.#plain(data);
     return auth.type === 'bearer' ? auth.token : auth.password;
   }
 
-  /** The account of a GitHub App, whose tokens do not name it; undefined for other credentials. */
+  /** The account of a GitHub App, because its tokens do not name it; undefined for other credentials. */
   async account(): Promise<string | undefined> {
     const data = await this.#read();
     return data.has('githubAppID') ? this.#gitHubApp(data).account() : undefined;
   }
 
-  /** What the Secret says is read again anyway; what was got with it is not. */
+  /** Drops the cached app tokens; the Secret is read again anyway. */
   refused(): void {
     this.#app?.app.forget();
   }
@@ -62,7 +63,7 @@ export class SecretAuth {
     await rm(this.#options.dir, { recursive: true, force: true });
   }
 
-  /** What needs no file. */
+  /** Credentials that need no file. */
   async #plain(
     data: ReadonlyMap<string, string>,
   ): Promise<Extract<ProvidedAuth, { type: 'password' | 'bearer' }>> {
@@ -75,27 +76,30 @@ export class SecretAuth {
       return { type: 'password', username, password: withoutLineEnd(password) };
     }
     throw this.#problem(
-      'holds none of the keys that are known',
+      'contains none of the known keys',
       'expected username and password, bearerToken, identity and known_hosts, or githubAppID',
     );
   }
 
   async #read(): Promise<ReadonlyMap<string, string>> {
     const secret = await this.#options.api.get(SECRET, this.#options.key);
-    if (secret === undefined) throw this.#problem('is not there');
+    if (secret === undefined) throw this.#problem('does not exist');
     return new Map(Object.entries(secretTexts(secret)).filter(([, value]) => value !== ''));
   }
 
   async #ssh(key: string, knownHosts: string | undefined): Promise<ProvidedAuth> {
     if (knownHosts === undefined)
-      throw this.#problem('holds an ssh key without known_hosts', 'without it the host cannot be verified');
+      throw this.#problem(
+        'contains an ssh key without known_hosts',
+        'without it the host cannot be verified',
+      );
     const { dir } = this.#options;
     await mkdir(dir, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
     const [keyFile, knownHostsFile] = [path.join(dir, 'identity'), path.join(dir, 'known_hosts')];
-    // ssh insists on the line break at the end, which many ways of making Secrets lose.
+    // ssh requires a line break at the end, which many tools that create Secrets drop.
     await writeFile(keyFile, key.endsWith('\n') ? key : `${key}\n`, { mode: PRIVATE_FILE_MODE });
     await writeFile(knownHostsFile, knownHosts, { mode: PRIVATE_FILE_MODE });
-    // One that was there before keeps its mode, and ssh refuses a key that others may read.
+    // An existing file keeps its mode, and ssh refuses a key that others may read.
     await chmod(keyFile, PRIVATE_FILE_MODE);
     return { type: 'ssh', keyFile, knownHostsFile };
   }
@@ -104,7 +108,7 @@ export class SecretAuth {
     const names = ['githubAppID', 'githubAppInstallationID', 'githubAppPrivateKey', 'githubAppBaseURL'];
     const [appId = '', installationId, privateKey, apiUrl] = names.map((name) => data.get(name)?.trim());
     if (installationId === undefined || privateKey === undefined)
-      throw this.#problem('holds githubAppID without githubAppInstallationID and githubAppPrivateKey');
+      throw this.#problem('contains githubAppID without githubAppInstallationID and githubAppPrivateKey');
     const identity = JSON.stringify([appId, installationId, privateKey, apiUrl]);
     if (this.#app?.identity !== identity) {
       const { nowMs } = this.#options;
@@ -120,7 +124,10 @@ export class SecretAuth {
   }
 }
 
-/** Secrets that are made from files, or with echo, end with a line break that belongs to nobody's password. */
+/**
+ * Secrets created from files, or with echo, often end with a line break that is not part of the
+ * password.
+ */
 function withoutLineEnd(text: string): string {
   return text.replace(/[\r\n]+$/, '');
 }

@@ -1,7 +1,7 @@
 import type { ObjectKey } from '../../core/ports.ts';
 import type { SourceSettings } from './source-settings.ts';
 
-/** The Secrets on the hub that the credentials of the sources are in. */
+/** The Secrets on the hub with the credentials of the sources. */
 export function secretsOf(sources: readonly SourceSettings[]): readonly ObjectKey[] {
   return sources
     .flatMap(({ credentials, commitStatus, preview }) => [

@@ -3,8 +3,8 @@ import { closestName } from '../../core/sources/closest-name.ts';
 import type { SourceSettings } from './source-settings.ts';
 
 /**
- * The named sources of a settings file, in its order; those of `unnamed` when none is named: all, or the only one there is.
- * InputError for a name that is not there, and where one has to be chosen.
+ * The named sources of a settings file, in its order. Without names, those of `unnamed`: all sources, or the only one.
+ * @throws InputError for an unknown name, and if one must be chosen
  */
 export function selectSources(
   all: readonly SourceSettings[],
@@ -22,8 +22,8 @@ export function selectSources(
   }
   if (names.length === 0 && unnamed === 'only' && all.length > 1)
     throw refused(
-      `got none, expected the source that the files are of: ${known.join(' or ')}`,
-      'it may be given several times, when several sources live in one repository',
+      `got none, expected the source that the files belong to: ${known.join(' or ')}`,
+      'it may be repeated if several sources use one repository',
     );
   return names.length === 0 ? all : all.filter(({ name }) => names.includes(name));
 }

@@ -10,98 +10,104 @@ import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import type { Leadership } from '../../runtime/leader-election/leadership.ts';
 
 export interface ServeOptions {
-  /** The hub. Where processes are elected its writes are refused while this one may not write. */
+  /** The client of the hub. With leader election, it refuses writes while this process may not write. */
   readonly api: KubeApi;
-  /** Which of several processes writes. Default: this one. */
+  /** Which replica writes. Default: this process always writes. */
   readonly leadership?: Leadership | undefined;
   readonly sources: readonly ServeSource[];
-  /** Git mirrors, history and what the publisher must remember. */
+  /** Directory of Git mirrors, history and publishing state. */
   readonly dataDir: string;
   readonly clock: Clock;
   readonly log: Logger;
   /** Uniform in [0, 1). */
   readonly random: () => number;
-  /** `upstream`: OCM's own controller decides, Berth reads its decisions. Default `berth`. */
+  /** `upstream`: OCM's own controller decides, and Berth reads its decisions. Default: `berth`. */
   readonly schedule?: 'berth' | 'upstream' | undefined;
-  /** The engine. Default: ours. */
+  /** The engine. Default: Berth's own. */
   readonly decide?: ((snapshot: Snapshot) => ResultGenerator) | undefined;
   readonly budget?: RemovalBudget | undefined;
-  /** Deletions of a source within this time count as one toward its budget. Default 10 min. */
+  /** Deletions of a source within this time count together toward its budget. Default: 10 min. */
   readonly deletionWindowMs?: number | undefined;
-  /** Default 5 min. */
+  /** Default: 5 min. */
   readonly staleAfterMs?: number | undefined;
-  /** Default 60 s; webhooks and `berth reconcile` come sooner. */
+  /** Default 60 s; webhooks and `berth reconcile` trigger sooner. */
   readonly pollIntervalMs?: number | undefined;
-  /** Default 3 min. */
+  /** Default: 3 min. */
   readonly resyncIntervalMs?: number | undefined;
-  /** The hub is ours alone (embedded): recorded status comes from Git, and namespaces are made as needed. Default false. */
+  /**
+   * The hub is an embedded hub of this controller alone: recorded status is read from Git, and namespaces are created
+   * as needed. Default: false.
+   */
   readonly embedded?: boolean | undefined;
-  /** Namespace of the ApplySet parents. Default `berth-system`. */
+  /** Namespace of the ApplySet parents. Default: `berth-system`. */
   readonly namespace?: string | undefined;
-  /** Turn ManifestWorkReplicaSets into ManifestWorks. Default true. */
+  /** Turn ManifestWorkReplicaSets into ManifestWorks. Default: true. */
   readonly works?: boolean | undefined;
-  /** Absent: Argo CD is left alone. */
+  /** Absent: no Argo CD integration. */
   readonly argocd?: ServeArgocdOptions | undefined;
-  /** Absent: registration is left to OCM's controller, or to nobody. */
+  /** Absent: Berth does not handle registration. */
   readonly registration?: ServeRegistrationOptions | undefined;
-  /** Absent: OCM's webhooks check clusters, sets and bindings, or nobody does. */
+  /** Absent: Berth serves no admission webhooks. */
   readonly admission?: ServeAdmissionOptions | undefined;
   /** Absent: no HTTP. */
   readonly http?: ServeHttpOptions | undefined;
   readonly maxRecords?: number | undefined;
-  /** Kept with each record. */
+  /** Stored in each record. */
   readonly engineVersion: string;
-  /** The environment: what the git program may see of it is chosen by the git adapter. */
+  /** The environment, from which the git adapter selects variables for the git program. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 export interface ServeArgocdOptions {
-  /** Where Argo CD runs. */
+  /** The namespace of Argo CD. */
   readonly namespace: string;
   /** Refresh ApplicationSets when decisions that they use change. */
   readonly refresh: boolean;
-  /** How many of them in a second, on average. Default: 10. */
+  /** Average number of refreshes per second. Default: 10. */
   readonly refreshesPerSecond?: number | undefined;
-  /** Serve the plugin generators that ask for it in waves. */
+  /** Serve plugin generators in waves, if they request it. */
   readonly waves?: boolean | undefined;
   /** Register in Argo CD the clusters that GitOpsClusters select. */
   readonly clusterSecrets: boolean;
-  /** Bring Applications to the clusters that pull them, as ManifestWorks. */
+  /** Run the pull model: deliver Applications to their clusters as ManifestWorks. */
   readonly pull: boolean;
-  /** Names of ConfigMaps of the plugin generator whose `baseUrl` is Berth. */
+  /** Names of the plugin ConfigMaps whose `baseUrl` is Berth. */
   readonly pluginConfigMaps: readonly string[];
-  /** Labels of ManagedClusters that their Secrets get: keys, or `prefix*`. */
+  /** Labels of a ManagedCluster to copy to its Secret: keys, or `prefix*`. */
   readonly clusterLabels: readonly string[];
 }
 
 export interface ServeRegistrationOptions {
-  /** The controllers to run; at least one. */
+  /** The registration controllers to run; at least one. */
   readonly duties: readonly RegistrationDuty[];
   readonly autoAcceptance: AutoAcceptance;
-  /** Measures how long agents are silent. */
+  /** Measures how long agents have been silent. */
   readonly clock: MonotonicClock;
 }
 
 export interface ServeAdmissionOptions {
   readonly host: string;
   readonly port: number;
-  /** How the hub reaches it. */
+  /** How the hub reaches the webhooks. */
   readonly address: WebhookAddress;
 }
 
 export interface ServeHttpOptions {
   readonly host: string;
   readonly port: number;
-  /** Bearer tokens for the plugin endpoint and /api; without it these answer 401. */
+  /** File with bearer tokens for the plugin endpoint and /api. Absent: these answer 401. */
   readonly tokenFile?: string | undefined;
-  /** PEM files to serve TLS with; absent: plain HTTP. */
+  /** PEM files for TLS. Absent: plain HTTP. */
   readonly tls?: { readonly certFile: string; readonly keyFile: string } | undefined;
-  /** /metrics needs a token with the scope `metrics`. Default false. */
+  /** /metrics requires a token with the scope `metrics`. Default: false. */
   readonly protectMetrics?: boolean | undefined;
-  /** Where people reach this server, for links in previews: `https://berth.example.com`. Absent: there are none. */
+  /** The address at which users reach this server, for links in previews: `https://berth.example.com`. Absent: no links. */
   readonly publicUrl?: string | undefined;
-  /** Base URLs of the other controllers: a process that stands by hands them what only the leader can act on. Default: none. */
+  /**
+   * Base URLs of the other controllers, to which a standby forwards webhook deliveries for the
+   * leader. Default: none.
+   */
   readonly peers?: readonly string[] | undefined;
-  /** Forges that may report a push at /webhooks/PROVIDER, each with a file of secrets, one per line. Others get 404. */
+  /** Forges that may report events to /webhooks/PROVIDER, each with a file of secrets, one per line. Others get 404. */
   readonly webhookSecretFiles?: Readonly<Partial<Record<WebhookProvider, string>>> | undefined;
 }

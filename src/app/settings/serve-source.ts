@@ -23,13 +23,16 @@ import type {
 } from './source-settings.ts';
 
 export interface SourceContext {
-  /** Where Secrets are read; absent: a source that needs one is refused. */
+  /** The hub to read Secrets from. Absent: a source that needs a Secret is refused. */
   readonly api: KubeApi | undefined;
   readonly dataDir: string;
   readonly nowMs: () => number;
 }
 
-/** What a source of the settings file means for the controller. InputError for a URL, ref or credentials that cannot work. */
+/**
+ * Converts a source of the settings file to options of the controller. InputError for an invalid
+ * URL, ref or credentials.
+ */
 export function serveSource(settings: SourceSettings, context: SourceContext): ServeSource {
   const { name, url, paths, caFile, signatures, sync, force, onConflict, allowEmpty, kinds } = settings;
   const credentials = new SourceCredentials(name, context);
@@ -80,7 +83,7 @@ function previewOf(
   preview: PreviewSettings,
   access: SourceCredentials,
 ): NonNullable<ServeSource['preview']> {
-  const { account, forks, drafts, approvers, selfApproval, ruleStatuses } = preview;
+  const { account, forks, drafts, approvers, selfApproval, holdToPlan, ruleStatuses } = preview;
   if (settings.ref !== undefined && !('branch' in settings.ref))
     throw new InputError('needs a source that follows a branch: pull requests are merged into branches', {
       code: 'settings.preview',
@@ -92,7 +95,7 @@ function previewOf(
   return {
     forge: openForge(repository, account === undefined ? ofApp : async () => account),
     repositoryName: repository.repository,
-    rules: { forks, drafts, approvers, selfApproval },
+    rules: { forks, drafts, approvers, selfApproval, holdToPlan },
     ruleStatuses,
   };
 }
@@ -111,10 +114,13 @@ function forgeRepository(
   const apiUrl = at.apiUrl ?? guessed?.apiUrl;
   const repository = at.repository ?? guessed?.repository;
   if (apiUrl === undefined || repository === undefined)
-    throw new InputError('needs apiUrl and repository: the URL of the source names no forge', {
-      code,
-      subject,
-    });
+    throw new InputError(
+      'needs apiUrl and repository, because the URL of the source does not show which forge it is',
+      {
+        code,
+        subject,
+      },
+    );
   const from = at.credentials ?? credentials;
   const token = from === undefined ? undefined : access.token(from);
   if (token === undefined)
@@ -122,7 +128,7 @@ function forgeRepository(
   return { provider: at.provider, apiUrl, repository, ...token };
 }
 
-/** Turns credentials of the settings into what git and the forges' APIs take. */
+/** Converts credentials of the settings to those of git and of forge APIs. */
 class SourceCredentials {
   readonly #name: string;
   readonly #context: SourceContext;
@@ -148,7 +154,7 @@ class SourceCredentials {
     return { type: 'provider', get: () => secret.get(), refused: () => secret.refused() };
   }
 
-  /** For the API of the forge; undefined when these credentials are of no use there. */
+  /** The token for the API of the forge; undefined if these credentials cannot be used there. */
   token(settings: CredentialSettings): Pick<ForgeRepository, 'token' | 'refused'> | undefined {
     if ('tokenFile' in settings) return { token: async () => (await readText(settings.tokenFile)).trim() };
     if ('passwordFile' in settings)
@@ -162,7 +168,9 @@ class SourceCredentials {
     return { token: () => secret.token(), refused: () => secret.refused() };
   }
 
-  /** The account behind a GitHub App, whose tokens do not name it; undefined for other credentials. */
+  /**
+   * The account of a GitHub App, which its tokens do not contain; undefined for other credentials.
+   */
   account(settings: CredentialSettings): (() => Promise<string | undefined>) | undefined {
     if ('githubApp' in settings) {
       const app = this.#gitHubApp(settings.githubApp);
@@ -188,10 +196,10 @@ class SourceCredentials {
   #secret(key: { readonly name: string; readonly namespace: string }): SecretAuth {
     const { api, dataDir, nowMs } = this.#context;
     if (api === undefined)
-      throw new InputError(`needs a hub, to read the Secret ${key.namespace}/${key.name}`, {
+      throw new InputError(`needs a hub to read the Secret ${key.namespace}/${key.name} from`, {
         code: 'settings.secret',
         subject: `Source ${this.#name}, credentials`,
-        hint: 'name its kubeconfig with --kubeconfig',
+        hint: 'set its kubeconfig with --kubeconfig',
       });
     const secret = new SecretAuth({ api, key, nowMs, dir: path.join(dataDir, 'credentials', this.#name) });
     this.#opened.push(secret);

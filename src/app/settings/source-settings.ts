@@ -15,7 +15,7 @@ const ref = z.union([
   z.strictObject({ commit: text }),
 ]);
 
-/** A Secret on the hub, in the keys that Flux and Argo CD read too; see docs/git-sources.md. */
+/** A Secret on the hub. Its keys are those of Flux and Argo CD; see docs/git-sources.md. */
 const secretRef = z.strictObject({ name: text, namespace: text.default(DEFAULT_NAMESPACE) });
 
 const githubApp = z.strictObject({
@@ -42,11 +42,11 @@ const signatures = z
   .refine(
     ({ allowedSignersFile, gpgKeysFile }) => allowedSignersFile !== undefined || gpgKeysFile !== undefined,
     {
-      error: 'names no keys, expected allowedSignersFile or gpgKeysFile',
+      error: 'contains no keys, expected allowedSignersFile or gpgKeysFile',
     },
   );
 
-/** What the API of a forge takes. */
+/** Credentials of forge APIs. */
 const apiCredentials = z.union([
   z.strictObject({ tokenFile: file }),
   z.strictObject({ githubApp }),
@@ -55,10 +55,10 @@ const apiCredentials = z.union([
 
 const commitStatus = z.strictObject({
   provider: z.enum(FORGE_PROVIDERS),
-  /** Default: what the URL of the repository suggests. */
+  /** Default: derived from the URL of the repository. */
   apiUrl: z.url().optional(),
   repository: text.optional(),
-  /** Where the status links to. */
+  /** The address that the status links to. */
   targetUrl: z.url().optional(),
   /** Default: the credentials of the source. */
   credentials: apiCredentials.optional(),
@@ -66,21 +66,28 @@ const commitStatus = z.strictObject({
 
 const preview = z.strictObject({
   provider: z.enum(FORGE_PROVIDERS),
-  /** Default: what the URL of the repository suggests. */
+  /** Default: derived from the URL of the repository. */
   apiUrl: z.url().optional(),
   repository: text.optional(),
   /** Default: the credentials of the source. */
   credentials: apiCredentials.optional(),
-  /** The account of the token, where the forge does not say it (access tokens of Bitbucket Cloud). */
+  /**
+   * The account of the token, if the forge does not report it (access tokens of Bitbucket Cloud).
+   */
   account: text.optional(),
-  /** Pull requests from forks: `off`, unless somebody who may write asks; `summary`: without details. */
+  /**
+   * Pull requests from forks. `off`: only when a user with write access requests it. `summary`:
+   * without details.
+   */
   forks: z.enum(['off', 'summary']).default('off'),
   drafts: z.boolean().default(true),
-  /** Who may approve held changes by a comment. */
+  /** Permission that is needed to approve held changes by a comment. */
   approvers: z.enum(['write', 'admin']).default('write'),
-  /** Whether the author may approve what the own pull request makes held. */
+  /** Whether the author of a pull request may approve its held changes. */
   selfApproval: z.boolean().default(false),
-  /** Whether each guard rule has a status of its own beside that of the preview. */
+  /** Whether a merge that would take away other clusters than its plan said is held. */
+  holdToPlan: z.boolean().default(false),
+  /** Whether each guard rule has its own commit status, in addition to that of the preview. */
   ruleStatuses: z.boolean().default(true),
 });
 
@@ -92,34 +99,40 @@ const source = z.strictObject({
   ref: ref.optional(),
   paths: z.array(text).optional(),
   credentials: credentials.optional(),
-  /** PEM of the certificate authority to trust instead of the system's. */
+  /** PEM file with a certificate authority to trust instead of those of the system. */
   caFile: file.optional(),
   signatures: signatures.optional(),
   commitStatus: commitStatus.optional(),
   preview: preview.optional(),
   sync: z.enum(['apply', 'observe']).optional(),
   force: z.boolean().optional(),
-  /** Fields that other managers own: `report` leaves them, `take` takes them. Default: `take` with force, else `report`. */
+  /**
+   * How to handle fields that other managers own: `report` leaves them, `take` takes them over. Default: `take` with
+   * force, otherwise `report`.
+   */
   onConflict: z.enum(['report', 'take']).optional(),
-  /** Kinds that are applied beside those of OCM and namespaces. */
+  /** Kinds that are applied in addition to those of OCM and namespaces. */
   kinds: z.array(z.string().regex(LISTED_KIND, 'expected GROUP/KIND, /KIND, GROUP/* or *')).optional(),
-  /** How much one change may remove: deletions of the source, clusters of its placements. `10%`, or a number. */
+  /** How much one change may remove: objects of the source, and clusters of its placements. `10%`, or a number. */
   removalBudget: z
     .union([text, z.int().nonnegative()])
     .transform((value) => parseRemovalBudget(String(value)))
     .refine((budget) => budget !== undefined, { error: 'expected a number or a percentage' })
     .optional(),
-  /** Deletions of the source within this time count as one toward its budget: `10m`; `0`: each pass counts by itself. */
+  /** Deletions of the source within this time count together toward its budget: `10m`; `0`: each pass counts alone. */
   deletionWindow: z
     .union([text, z.literal(0)])
     .transform((value) => parseGoDuration(String(value)))
     .refine((ms) => ms !== undefined && ms >= 0, { error: 'expected a duration such as 10m' })
     .optional(),
-  /** Let the last objects that the source has on the hub go as well, within the budget; otherwise that waits for a release. */
+  /**
+   * Allows deleting all remaining objects of the source within the budget; otherwise this needs a
+   * release.
+   */
   allowEmpty: z.boolean().optional(),
 });
 
-/** The settings file of `berth serve`: which repositories are followed, and how. */
+/** The settings file of `berth serve`: the repositories that Berth follows, and how. */
 export const settingsSchema = z.strictObject({ sources: z.array(source).min(1) });
 
 export type SourceSettings = z.infer<typeof source>;

@@ -1,15 +1,15 @@
-/** The doors of a command to the outside, so that a command can be run in a test without a process. */
+/** The inputs and outputs of a command. Tests replace them, and run commands without a process. */
 export interface CliIo {
   readonly stdin: NodeJS.ReadableStream;
   readonly stdout: NodeJS.WritableStream;
   readonly stderr: NodeJS.WritableStream;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** Colour may be used on stdout: it is a terminal and NO_COLOR is unset. */
+  /** Whether colours may be used on stdout: it is a terminal and NO_COLOR is not set. */
   readonly colour: boolean;
-  /** Aborted on SIGINT or SIGTERM: long-running commands stop in order and return. */
+  /** Aborted on SIGINT or SIGTERM: long-running commands shut down and return. */
   readonly signal: AbortSignal;
-  /** Aborted some seconds after `signal`: a command then drops the requests that are still under way. */
+  /** Aborted some seconds after `signal`: a command then cancels its remaining requests. */
   readonly cutOff: AbortSignal;
 }
 

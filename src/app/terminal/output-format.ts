@@ -1,10 +1,10 @@
 import { Option } from 'commander';
 import { printableText } from '../../core/model/printable.ts';
 
-/** Formats in which every command that prints objects can print them. */
+/** The formats of every command that prints objects. */
 export type OutputFormat = 'table' | 'json' | 'yaml';
 
-/** `-o, --output`: `table` by default, for people, and what a command offers besides, such as `markdown`. */
+/** `-o, --output`: `table` by default, and the other formats of a command, such as `markdown`. */
 export function outputOption(...more: readonly string[]): Option {
   return new Option('-o, --output <format>', 'output format')
     .choices(['table', ...more, 'json', 'yaml'])
@@ -12,8 +12,8 @@ export function outputOption(...more: readonly string[]): Option {
 }
 
 /**
- * One document, ended by a line break, that a terminal shows as it is. Keys that are undefined are left out. YAML is loaded only
- * when asked for.
+ * One document, ended by a line break, that is safe for a terminal. Undefined keys are omitted. The
+ * YAML library is loaded on demand.
  */
 export async function renderDocument(value: unknown, format: 'json' | 'yaml'): Promise<string> {
   if (format === 'json') return printableText(`${JSON.stringify(value, undefined, 2)}\n`);

@@ -5,8 +5,8 @@ import { formatLocation } from '../../core/model/source-location.ts';
 const PAINT = { error: '\u001b[31m', warning: '\u001b[33m', off: '\u001b[0m' } as const;
 
 /**
- * Problems as people read them: `file:line:column: error: …`, a form that editors and CI turn into links.
- * @param colour then the text is for `writePainted`
+ * Renders problems for people: `file:line:column: error: …`, a form that editors and CI turn into links.
+ * @param colour whether to add colours; print such text with `writePainted`
  */
 export function renderProblems(problems: readonly Problem[], colour: boolean): string {
   return problems.map((problem) => renderProblem(problem, colour)).join('');

@@ -2,11 +2,14 @@ import { printable } from '../../core/model/printable.ts';
 import type { CliIo } from './cli-io.ts';
 import { writePainted } from './terminal-output.ts';
 
-/** Says what a command is busy with, in one line of a terminal that the next line replaces; nothing where nobody looks. */
+/**
+ * Shows the progress of a command in one terminal line that is overwritten; nothing without a
+ * terminal.
+ */
 export interface Progress {
-  /** `reading main`: without dots or line break. */
+  /** For example `reading main`, without dots or line break. */
   readonly tell: (what: string) => void;
-  /** Removes the line; call it before anything else is printed. */
+  /** Removes the line. Call it before anything else is printed. */
   readonly done: () => void;
 }
 

@@ -2,8 +2,9 @@ import { Document, visit } from 'yaml';
 import { printableText } from '../../core/model/printable.ts';
 
 /**
- * YAML in which every text that a terminal would obey is in double quotes, the only style that has escapes. js-yaml, which
- * writes all other documents, takes the controls of bidirectional text for printable and leaves them as they are.
+ * YAML in which every string with control characters is in double quotes, the only style with
+ * escapes. js-yaml, which renders all other documents, does not escape controls of bidirectional
+ * text.
  */
 export function quotedYaml(value: unknown): string {
   const document = new Document(JSON.parse(JSON.stringify(value)), { aliasDuplicateObjects: false });

@@ -1,35 +1,35 @@
 import { printable, printableText } from '../../core/model/printable.ts';
 import type { CliIo } from './cli-io.ts';
 
-/** An output of a command. Everything that is written to it is escaped, so that no text from elsewhere steers a terminal. */
+/** An output of a command. All text is escaped, so that text from outside cannot control the terminal. */
 export interface TerminalOutput extends NodeJS.WritableStream {
-  /** Lets colours, and the removal of a line, through; everything else is escaped. */
+  /** Allows colours and the removal of a line. Everything else is escaped. */
   readonly writePainted: (text: string) => boolean;
 }
 
-/** Colours and weights (SGR), and the beginning of a line that replaces the one before. */
+/** Colours and weights (SGR), and the start of a line that replaces the previous one. */
 const PAINT = /(\u001b\[\d{1,2}m|\r\u001b\[2K)/;
 
-/** The outputs of a command, made safe: the one place through which all its text goes. */
+/** Makes the output of a command safe for terminals; all of its text passes through here. */
 export function withSafeOutput(io: CliIo): CliIo {
   return { ...io, stdout: safeOutput(io.stdout), stderr: safeOutput(io.stderr) };
 }
 
 /**
- * Writes text that this program coloured. What others chose in it must have gone through `printable` before: a colour of theirs
- * is not distinguished from one of ours.
+ * Writes text that this program coloured. Untrusted parts must have been escaped by `printable`
+ * before, because colour codes are not escaped here.
  */
 export function writePainted(output: NodeJS.WritableStream, text: string): void {
   if ('writePainted' in output) (output as TerminalOutput).writePainted(text);
   else output.write(text);
 }
 
-/** An error for people: a line break in it begins no line that could be taken for another message. */
+/** Formats an error for people. A line break in the text cannot start a line that looks like another message. */
 export function messageLines(label: string, text: string): string {
   return `${label}: ${text.split('\n').map(printable).join('\n  ')}\n`;
 }
 
-/** `write` in all its forms: with an encoding, with a callback. */
+/** `write` with all its overloads: with an encoding, with a callback. */
 interface AnyWriter {
   write(...given: readonly unknown[]): boolean;
 }

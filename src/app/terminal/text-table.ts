@@ -1,6 +1,6 @@
 import { printable } from '../../core/model/printable.ts';
 
-/** Rows as kubectl prints them: columns padded, three blanks between, nothing behind the last. */
+/** Formats rows as kubectl does: padded columns with three spaces between them, and no trailing space. */
 export function renderTextTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [header, ...rows.map((row) => row.map(printable))];
   const widths = header.map((_title, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));

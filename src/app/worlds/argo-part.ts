@@ -9,10 +9,10 @@ import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import { planWorld } from './plan-world.ts';
 
-/** What of a plan comes from Argo CD. */
+/** The inputs of a plan that are read from Argo CD. */
 export type ArgoPart = Pick<PlanRevisionsInput, 'applications' | 'argocdClusters' | 'notes'>;
 
-/** @param onHub what Argo CD has there; of Git the plan itself knows */
+/** @param onHub the objects of Argo CD on the hub */
 export function applicationContext(
   argocdNamespace: string,
   onHub: readonly KubeObject[],
@@ -26,7 +26,10 @@ export function applicationContext(
 
 const CLUSTER_SECRETS = `${SECRET_TYPE_LABEL}=cluster`;
 
-/** Reads ApplicationSets, ConfigMaps and cluster Secrets. A hub without Argo CD has none; a note says if they cannot be read. */
+/**
+ * Reads ApplicationSets, ConfigMaps and cluster Secrets. A hub without Argo CD has none. If they cannot be read, a note
+ * says so.
+ */
 export async function readArgoPart(hub: KubeApi, namespace: string): Promise<ArgoPart> {
   try {
     if ((await hub.resolve(apiVersionOf(APPLICATION_SET), APPLICATION_SET.kind)) === undefined)
@@ -47,12 +50,12 @@ export async function readArgoPart(hub: KubeApi, namespace: string): Promise<Arg
     };
   } catch (error) {
     if (!(error instanceof BerthError)) throw error;
-    const note = `ApplicationSets and clusters of Argo CD on the hub cannot be read, and count as in Git alone: ${errorText(error)}`;
+    const note = `ApplicationSets and clusters of Argo CD on the hub cannot be read, so the plan uses only those in Git: ${errorText(error)}`;
     return { applications: applicationContext(namespace, []), notes: [note] };
   }
 }
 
-/** Items of a list do not say their kind. */
+/** Adds the kind, which items of a list do not have. */
 function named(items: readonly KubeObject[], kind: KindInfo): readonly KubeObject[] {
   return items.map((item) => ({ ...item, apiVersion: apiVersionOf(kind), kind: kind.kind }));
 }

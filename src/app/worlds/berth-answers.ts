@@ -1,26 +1,29 @@
 import { answerRequest } from '../../../plugin/answer/answer-request.ts';
 import { parsePluginRequest } from '../../../plugin/answer/plugin-request.ts';
 import type { PluginPlacement, PluginSource } from '../../../plugin/answer/plugin-source.ts';
-import type { AddOnPlacementScore } from '../../core/model/kind/addon-placement-score.ts';
 import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
 import { PLACEMENT_LABEL } from '../../core/model/kind/placement-decision.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import { NotRendered } from '../../render/applicationset/failure/failures.ts';
 import type { PluginAnswer, PluginRequest } from '../../render/applicationset/world/world.ts';
 import { sha256 } from '../../runtime/sha256.ts';
+import { groupBy } from '../../core/group-by.ts';
 
 const GROUP_NAME_LABEL = 'cluster.open-cluster-management.io/decision-group-name';
 const GROUP_INDEX_LABEL = 'cluster.open-cluster-management.io/decision-group-index';
 const ON_EMPTY_ANNOTATION = 'berth.dev/on-empty';
 
-/** Answers the plugin generator as Berth's endpoint does, from decisions in a snapshot. Other plugins are not asked. */
+/**
+ * Answers plugin generators like Berth's endpoint, from decisions in a snapshot. Other plugins are
+ * not called.
+ */
 export function berthAnswers(snapshot: Snapshot): (request: PluginRequest) => PluginAnswer {
   const source = sourceOf(snapshot);
   return ({ host, body }) => {
     const parsed = parsePluginRequest(body);
     if (!parsed.ok)
       throw new NotRendered(
-        `the plugin generator asks ${host} for no placement: only Berth's own plugin is answered here (${parsed.message})`,
+        `the request of the plugin generator to ${host} names no placement: only Berth's own plugin is supported here (${parsed.message})`,
       );
     const { status, body: answer } = answerRequest({ request: parsed.request, bindings: [] }, source);
     return { status, body: answer.toString('utf8') };
@@ -30,13 +33,7 @@ export function berthAnswers(snapshot: Snapshot): (request: PluginRequest) => Pl
 function sourceOf(snapshot: Snapshot): PluginSource {
   const clusters = new Map(snapshot.clusters.map((cluster) => [cluster.metadata.name, cluster]));
   const placements = new Map<string, PluginPlacement | undefined>();
-  const scores = new Map<string, AddOnPlacementScore[]>();
-  for (const score of snapshot.scores) {
-    const { namespace = '' } = score.metadata;
-    const known = scores.get(namespace);
-    if (known === undefined) scores.set(namespace, [score]);
-    else known.push(score);
-  }
+  const scores = groupBy(snapshot.scores, (score) => score.metadata.namespace ?? '');
   return {
     problem: () => undefined,
     placement: (name) => {
@@ -51,7 +48,7 @@ function sourceOf(snapshot: Snapshot): PluginSource {
     isInSets: () => true,
     waves: ({ applicationSet }) => {
       throw new NotRendered(
-        `which clusters the plugin serves in waves is written on ApplicationSet ${applicationSet} on the hub, which is not read here: leave out input.parameters.waves to see all of them`,
+        `the waves of ApplicationSet ${applicationSet} are stored on the hub, which is not read here: remove input.parameters.waves to render all clusters`,
       );
     },
     revision: () => 0,

@@ -10,15 +10,15 @@ import type {
   World,
 } from '../../render/applicationset/world/world.ts';
 
-/** What a world is made of: objects, and what they do not say. */
+/** The parts of the generator inputs: objects, and values for missing ones. */
 export interface WorldParts {
-  /** The namespace of Argo CD. Objects of others are not seen. */
+  /** The namespace of Argo CD. Objects in other namespaces are ignored. */
   readonly namespace: string;
-  /** ConfigMaps, Secrets and objects with decisions, those that count first. */
+  /** ConfigMaps, Secrets and decision objects, in order of precedence. */
   readonly objects: readonly KubeObject[];
-  /** Taken where no object says something else. */
+  /** Used if no object defines clusters. */
   readonly clusters?: readonly ClusterSecret[];
-  /** Where there is no ConfigMap or Secret of that name. */
+  /** Used for a missing ConfigMap or Secret. */
   readonly missingConfigMap?: Readonly<Record<string, string>>;
   readonly missingSecret?: Readonly<Record<string, string>>;
   readonly askPlugin?: (request: PluginRequest) => PluginAnswer;
@@ -29,7 +29,7 @@ type WithData = KubeObject & {
   readonly stringData?: Readonly<Record<string, string>>;
 };
 
-/** The world that these objects are. */
+/** The world that consists of these objects. */
 export function objectWorld(parts: WorldParts): World {
   const { namespace } = parts;
   const objects = parts.objects.filter(
@@ -63,7 +63,7 @@ export function objectWorld(parts: WorldParts): World {
       parts.askPlugin ??
       (({ host }) => {
         throw new NotRendered(
-          `the plugin generator asks ${host}: say with --hub or --repo DIR where Berth's decisions are`,
+          `the plugin generator calls ${host}: use --hub or --repo DIR to take decisions from a hub or a folder`,
         );
       }),
   };

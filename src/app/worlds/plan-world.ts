@@ -6,10 +6,16 @@ import { berthAnswers } from './berth-answers.ts';
 import { objectWorld } from './object-world.ts';
 import { snapshotClusters } from './snapshot-clusters.ts';
 
-/** What the ConfigMaps of both generators say where Argo CD's own, with its token, is not in a repository. */
+/**
+ * Default ConfigMaps of both generators, since Argo CD's own, with its token, is usually not in a
+ * repository.
+ */
 const USUAL_CONFIG_MAP = { ...DECISIONS_GENERATOR, baseUrl: 'http://berth', token: '$berth.token' };
 
-/** The world in which the decisions of a snapshot are published, and every cluster is known to Argo CD unless Secrets say which. */
+/**
+ * The generator inputs for the decisions of a snapshot. Argo CD knows all clusters, unless cluster
+ * Secrets define them.
+ */
 export function planWorld(namespace: string, snapshot: Snapshot, objects: readonly KubeObject[]): World {
   return objectWorld({
     namespace,

@@ -2,7 +2,7 @@ import { SECRET_TYPE_LABEL } from '../../core/argocd/cluster-secrets/cluster-sec
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import type { ClusterSecret } from '../../render/applicationset/world/world.ts';
 
-/** The cluster Secrets that Argo CD would have of the clusters of a snapshot: name, address and labels. */
+/** The cluster Secrets that Argo CD would have for the clusters of a snapshot: name, address and labels. */
 export function snapshotClusters({ clusters }: Snapshot): readonly ClusterSecret[] {
   return clusters.map(({ metadata, spec }) => ({
     secretName: `${metadata.name}-cluster-secret`,

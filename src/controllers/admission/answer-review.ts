@@ -10,7 +10,10 @@ import type {
   ReviewVerdict,
 } from '../../core/registration/webhooks/review-message.ts';
 
-/** What a validating webhook answers, after it has asked the hub what it has to. It never allows what it could not find out. */
+/**
+ * The answer of a validating webhook, after it has asked the hub what it needs. A write whose facts are unknown is
+ * never allowed.
+ */
 export async function answerValidation(question: ReviewQuestion, hub: KubeApi): Promise<ReviewVerdict> {
   const review = judgeValidation(question);
   if (review.kind === 'refused') return review;

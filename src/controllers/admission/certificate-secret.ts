@@ -2,11 +2,11 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type {
   CertificateFacts,
-  CertificateStock,
+  StoredCertificates,
 } from '../../core/registration/webhooks/plan-certificates.ts';
 import type { PemPair } from '../../hub/auth/certificates/pem-pair.ts';
 
-/** What the Secret holds, PEM; absent fields are not there. */
+/** What the Secret holds, in PEM. A field that the Secret lacks is absent. */
 export interface CertificateTexts {
   readonly authority?: PemPair | undefined;
   readonly next?: PemPair | undefined;
@@ -37,7 +37,7 @@ export function readCertificateTexts({ data = {} }: KubeObject & { data?: unknow
   };
 }
 
-/** `data` of the Secret. */
+/** The `data` of the Secret. */
 export function certificateData({
   authority,
   next,
@@ -55,13 +55,16 @@ export function certificateData({
   return Object.fromEntries(entries.map(([key, text]) => [key, Buffer.from(text).toString('base64')]));
 }
 
-/** All authorities that are trusted, PEM. */
+/** All authorities that clients must trust, in PEM. */
 export function trustedAuthorities({ authority, next, last }: CertificateTexts): string {
   return [authority?.certPem, next?.certPem, last].filter((pem) => pem !== undefined).join('');
 }
 
-/** What of it can be used. @param host that the serving certificate has to be for */
-export function takeStock(texts: CertificateTexts, host: string): CertificateStock {
+/**
+ * The facts of those certificates in the Secret that can be used. @param host the name that the serving certificate
+ * must be valid for
+ */
+export function readUsableCertificates(texts: CertificateTexts, host: string): StoredCertificates {
   const authority = usable(texts.authority);
   const serving = usable(texts.serving);
   return {
@@ -86,7 +89,7 @@ function usable(pair: PemPair | undefined): X509Certificate | undefined {
       return undefined;
     return certificate;
   } catch {
-    // A key that cannot be read is as good as none: another pair is made.
+    // A key that cannot be parsed counts as missing: the caller then creates another pair.
     return undefined;
   }
 }
@@ -96,7 +99,7 @@ function parse(pem: string | undefined): X509Certificate | undefined {
   try {
     return new X509Certificate(pem);
   } catch {
-    // As above.
+    // The same holds for a certificate.
     return undefined;
   }
 }

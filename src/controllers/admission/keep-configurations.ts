@@ -10,11 +10,12 @@ import {
 const WRITE = { fieldManager: 'berth-admission' };
 
 /**
- * Makes the hub ask the webhooks, and keeps what it asks about and whom it trusts as they should be.
+ * Writes the webhook configurations on the hub, so that its API server calls the webhooks, and corrects them when they
+ * differ.
  *
- * @param trusted authorities of the certificate, PEM
- * @returns kinds of the configurations that were written
- * @throws what the hub answers
+ * @param trusted authorities of the serving certificate, PEM
+ * @returns the kinds of the configurations that were written
+ * @throws the errors of the hub
  */
 export async function keepConfigurations(
   hub: KubeApi,

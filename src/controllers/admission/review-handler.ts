@@ -11,17 +11,17 @@ import {
 import { MUTATE_PATH, VALIDATE_PATH } from '../../core/registration/webhooks/webhook-configurations.ts';
 import { answerValidation } from './answer-review.ts';
 
-/** The object before and after the write, 3 MiB each at most, which is what API servers take, and as much for the rest. */
+/** The object before and after the write, at most 3 MiB each (the limit of API servers), and as much again for the rest. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
-/** Questions that are under way. An API server asks again, or refuses the write. */
+/** Reviews in progress. When one more is refused, the API server follows the `failurePolicy` of the webhook. */
 const MAX_AT_ONCE = 64;
-/** When no other time is given, and the most that is believed. */
+/** The timeout when the request names none, and the longest one that is accepted. */
 const DEFAULT_TIMEOUT_MS = 10_000;
-/** For the way back. */
+/** Reserved for sending the answer. */
 const RESERVE_MS = 250;
 
 export interface ReviewHandlerOptions {
-  /** Answers on rights and namespaces. */
+  /** Answers questions about rights and namespaces. */
   readonly hub: KubeApi;
   readonly clock: Clock;
   readonly onAnswer: (answer: {
@@ -31,7 +31,7 @@ export interface ReviewHandlerOptions {
   }) => void;
 }
 
-/** Answers `POST /admission/mutate` and `/admission/validate`, an AdmissionReview each. */
+/** Answers `POST /admission/mutate` and `POST /admission/validate`. Both take an AdmissionReview. */
 export function reviewHandler(
   options: ReviewHandlerOptions,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
@@ -43,12 +43,12 @@ export function reviewHandler(
     if (request.method !== 'POST') return refuse(response, 405, 'expected POST');
     if (!/^application\/json\s*(;|$)/.test(request.headers['content-type'] ?? ''))
       return refuse(response, 415, 'expected the content type application/json');
-    if (underWay >= MAX_AT_ONCE) return refuse(response, 503, 'too many questions at once');
+    if (underWay >= MAX_AT_ONCE) return refuse(response, 503, 'too many requests at once');
     underWay += 1;
     try {
       const question = await readQuestion(request);
       if (typeof question === 'number')
-        return refuse(response, question, `a body of at most ${MAX_BODY_BYTES} bytes was expected`);
+        return refuse(response, question, `expected a body of at most ${MAX_BODY_BYTES} bytes`);
       if (typeof question === 'string') return refuse(response, 400, question);
       const timeoutMs = timeoutOf(searchParams.get('timeout'));
       const verdict =
@@ -67,11 +67,11 @@ export function reviewHandler(
   };
 }
 
-/** @returns a text that says what is wrong, or 413 */
+/** @returns a text that says what is wrong, or 413 for a body that is too large */
 async function readQuestion(request: IncomingMessage): Promise<ReviewQuestion | string | 413> {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
-  // Destroyed, it could not be answered.
+  // Without this option, leaving the loop early destroys the request, and it could not be answered.
   const arriving = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
   for await (const chunk of arriving) {
     sizeBytes += chunk.length;
@@ -82,14 +82,14 @@ async function readQuestion(request: IncomingMessage): Promise<ReviewQuestion | 
   try {
     review = JSON.parse(Buffer.concat(chunks).toString('utf8'));
   } catch {
-    return 'expected a body of JSON';
+    return 'expected a JSON body';
   }
   const question = readReview(review);
   if (typeof question === 'string' || isReviewed(question)) return question;
-  return `request.resource: nothing is known of ${question.resource}`;
+  return `request.resource: no webhook reviews ${question.resource}`;
 }
 
-/** @param given seconds as Go writes durations: API servers send `5s` */
+/** @param given the timeout as Go formats durations; API servers send `5s` */
 function timeoutOf(given: string | null): number {
   const seconds = Number(/^(\d{1,2})s$/.exec(given ?? '')?.[1]);
   const timeoutMs = seconds > 0 ? Math.min(seconds * 1_000, DEFAULT_TIMEOUT_MS) : DEFAULT_TIMEOUT_MS;
@@ -106,7 +106,7 @@ function inTime(verdict: Promise<ReviewVerdict>, timeoutMs: number, clock: Clock
 }
 
 function refuse(response: ServerResponse, status: number, message: string): void {
-  // What is left of the body is not read.
+  // The rest of the body is not read, so the connection cannot be reused.
   response.setHeader('connection', 'close');
   answer(response, status, { message });
 }

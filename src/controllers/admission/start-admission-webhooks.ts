@@ -9,37 +9,37 @@ import { keepConfigurations } from './keep-configurations.ts';
 import { reviewHandler } from './review-handler.ts';
 import { WebhookCertificates, type WebhookIdentity } from './webhook-certificates.ts';
 
-/** How long a certificate that was renewed, or a configuration that somebody changed, may go unseen. */
-const LOOK_EVERY_MS = 10_000;
-/** Of a pass in which another process was faster. */
+/** At most this long after a certificate was renewed or a configuration was changed, Berth notices it. */
+const PRESENCE_CHECK_INTERVAL_MS = 10_000;
+/** Attempts at one pass, when other processes write at the same time. */
 const MAX_ATTEMPTS = 5;
 
 export interface AdmissionWebhooksOptions {
   readonly hub: KubeApi;
-  /** Where the webhooks are served. */
+  /** The address to listen on. */
   readonly host: string;
   readonly port: number;
-  /** How the hub reaches them. */
+  /** How the hub reaches the webhooks. */
   readonly address: WebhookAddress;
-  /** Of the Secret with the certificate. */
+  /** Namespace of the Secret with the certificate. */
   readonly namespace: string;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Logger;
-  /** Whether this process is the one of several that may write. All of them answer. */
+  /** Whether this process is the one replica that may write. All replicas answer. */
   readonly mayWrite: () => boolean;
   readonly onAnswer?: ((verdict: ReviewVerdict['kind']) => void) | undefined;
 }
 
 export interface RunningAdmission {
-  /** What fails at the moment, as text for users; all of it is tried again. */
+  /** What fails at the moment, as text for users. Berth retries all of it. */
   warnings(): readonly string[];
   close(): Promise<void>;
 }
 
 /**
- * Serves OCM's rules about clusters, sets and bindings as admission webhooks, and makes the hub ask them. The hub is made to ask
- * only after this process listens.
+ * Serves OCM's rules about clusters, sets and bindings as admission webhooks, and registers them on the hub. They are
+ * registered only after this process listens.
  */
 export function startAdmissionWebhooks(options: AdmissionWebhooksOptions): RunningAdmission {
   const { clock, random, log } = options;
@@ -48,7 +48,7 @@ export function startAdmissionWebhooks(options: AdmissionWebhooksOptions): Runni
   supervisor.start('admission webhooks', async (signal) => {
     while (!signal.aborted) {
       await webhooks.look();
-      await sleep(clock, LOOK_EVERY_MS, signal);
+      await sleep(clock, PRESENCE_CHECK_INTERVAL_MS, signal);
     }
   });
   return {
@@ -73,10 +73,10 @@ class AdmissionWebhooks {
   }
 
   warnings(): readonly string[] {
-    return this.#problem === '' ? [] : [`admission webhooks: ${this.#problem}; tried again`];
+    return this.#problem === '' ? [] : [`admission webhooks: ${this.#problem}; Berth will try again`];
   }
 
-  /** Looks at everything once; what fails is remembered as a warning. */
+  /** Checks certificate, server and configurations once. A failure is kept as a warning. */
   async look(): Promise<void> {
     try {
       for (let attempt = 1; !(await this.#pass(attempt < MAX_ATTEMPTS)); attempt++);
@@ -89,18 +89,18 @@ class AdmissionWebhooks {
     await this.#listener?.close();
   }
 
-  /** @returns false: another process was faster, and this one has to read again */
+  /** @returns false if another process wrote first, so this one has to read again */
   async #pass(mayRepeat: boolean): Promise<boolean> {
     const { hub, address, mayWrite, log } = this.#options;
     try {
       const identity = await this.#certificates.look();
       if (identity === undefined) {
-        this.#fails('no certificate can be used yet, the process that leads makes it');
+        this.#fails('there is no usable certificate yet; the leader creates it');
         return true;
       }
       await this.#serve(identity);
       const written = mayWrite() ? await keepConfigurations(hub, address, identity.trusted) : [];
-      if (written.length > 0) log.info('the hub was made to ask the admission webhooks', { written });
+      if (written.length > 0) log.info('admission webhook configurations were written', { written });
       this.#problem = '';
       return true;
     } catch (error) {

@@ -15,37 +15,38 @@ import {
   certificateData,
   type CertificateTexts,
   readCertificateTexts,
-  takeStock,
+  readUsableCertificates,
   trustedAuthorities,
 } from './certificate-secret.ts';
 
 const FIELD_MANAGER = ADMISSION_NAME;
-/** On the Secret: Berth made it, and may write it. */
+/** Label of the Secret: Berth created it, and may write it. */
 const OWN_LABEL = 'berth.dev/admission-certificate';
 
-/** What the webhooks are served with. PEM. */
+/** The key and the certificate of the webhooks, in PEM. */
 export interface WebhookIdentity {
   readonly cert: string;
   readonly key: string;
-  /** Authorities that the API server has to trust. */
+  /** Authorities that the API server must trust. */
   readonly trusted: string;
 }
 
 export interface WebhookCertificatesOptions {
   readonly hub: KubeApi;
-  /** Of the Secret. */
+  /** Namespace of the Secret. */
   readonly namespace: string;
   /** Name or address by which the API server reaches the webhooks. */
   readonly host: string;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Whether this process is the one of several that may write. */
+  /** Whether this process is the one replica that may write. */
   readonly mayWrite: () => boolean;
 }
 
 /**
- * The authority of the webhooks and their certificate, in one Secret that all replicas serve with. The one that leads makes and
- * renews them; each write has the version that was read as its precondition, so that of two writers one reads again.
+ * The authority of the webhooks and their serving certificate, in one Secret that all replicas use. The leader creates
+ * and renews them. Each write has the version that was read as its precondition, so that the slower of two writers
+ * reads again.
  */
 export class WebhookCertificates {
   readonly #options: WebhookCertificatesOptions;
@@ -55,8 +56,9 @@ export class WebhookCertificates {
   }
 
   /**
-   * @returns undefined while nobody has made a certificate that can be used
-   * @throws what the hub answers, a ConflictError when another process was faster; InputError for the Secret of somebody else
+   * @returns undefined until a usable certificate exists
+   * @throws the errors of the hub; ConflictError when another process wrote first; InputError for a Secret that Berth
+   *   did not create
    */
   async look(): Promise<WebhookIdentity | undefined> {
     return identityOf(await this.#keep());
@@ -69,19 +71,19 @@ export class WebhookCertificates {
       throw new InputError(`is not Berth's: it has no label ${OWN_LABEL}`, {
         code: 'admission.foreign-secret',
         subject: `Secret ${namespace}/${ADMISSION_NAME}`,
-        hint: 'delete it, and Berth makes another one',
+        hint: 'delete it, and Berth will create another one',
       });
     let texts = secret === undefined ? {} : readCertificateTexts(secret);
     const steps: CertificateStep[] = [];
     for (;;) {
-      const step = planCertificates(takeStock(texts, host), clock.now());
+      const step = planCertificates(readUsableCertificates(texts, host), clock.now());
       if (step === undefined || !mayWrite()) break;
       texts = await takeStep(step, texts, host, clock.now());
       steps.push(step);
     }
     if (steps.length === 0) return texts;
     await this.#write(secret, texts);
-    log.info('certificate of the admission webhooks was written', {
+    log.info('the certificate of the admission webhooks was written', {
       secret: `${namespace}/${ADMISSION_NAME}`,
       steps,
     });
@@ -138,7 +140,7 @@ async function takeStep(
   }
 }
 
-/** Each has a name of its own, which is also not that of what it signs: clients find an issuer by its name. */
+/** Each authority has a name of its own, different from the names of what it signs: clients find an issuer by its name. */
 function newAuthority(nowMs: number): PemPair {
   return createAuthority(`${ADMISSION_NAME}-ca@${nowMs}`, nowMs);
 }

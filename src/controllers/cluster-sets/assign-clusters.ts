@@ -6,10 +6,11 @@ import { readClusterSet } from './read-cluster-set.ts';
 import { CLI_FIELD_MANAGER, type SetChange } from './set-change.ts';
 
 /**
- * Puts clusters into a set, by their label.
+ * Adds clusters to a set by their label.
  *
- * @returns what changes, for the user; it is done unless the hub refuses
- * @throws InputError before anything is written, when a cluster or the set is missing, or when the set selects by other labels
+ * @returns the change, as text for the user; it is applied unless the hub refuses
+ * @throws InputError before anything is written, when a cluster or the set is missing, or when the
+ * set selects by other labels
  */
 export async function planAssignment(
   hub: KubeApi,
@@ -18,7 +19,7 @@ export async function planAssignment(
 ): Promise<readonly SetChange[]> {
   const { spec } = await readClusterSet(hub, set);
   if (spec?.clusterSelector?.selectorType === 'LabelSelector')
-    throw new InputError('selects clusters by their labels, so that no cluster can be put into it', {
+    throw new InputError('selects clusters by their labels, so no cluster can be added to it', {
       code: 'clusterset.selector',
       subject: `ManagedClusterSet ${set}`,
       hint: 'change the labels of the cluster, or the selector of the set',
@@ -33,7 +34,7 @@ export async function planAssignment(
 }
 
 /**
- * Takes clusters out of a set. Works that placements brought there because of the set may move.
+ * Takes clusters out of a set. Placements that selected a cluster through the set may move their works.
  *
  * @throws InputError before anything is written, when a cluster is missing
  */

@@ -6,7 +6,7 @@ import { readClusterSet } from './read-cluster-set.ts';
 import { CLI_FIELD_MANAGER, type SetChange } from './set-change.ts';
 
 /**
- * Lets placements of a namespace select from a set.
+ * Allows placements of a namespace to select from a set, by a ManagedClusterSetBinding.
  *
  * @throws InputError before anything is written, when the set or the namespace is missing
  */
@@ -31,7 +31,7 @@ export async function planBinding(hub: KubeApi, set: string, namespace: string):
   };
 }
 
-/** Takes the right away again. The set may be gone already. */
+/** Removes the binding. The set may be deleted already. */
 export async function planUnbinding(hub: KubeApi, set: string, namespace: string): Promise<SetChange> {
   const binding = await readBinding(hub, set, namespace);
   if (binding === undefined) return { line: `Clusterset ${set} is not bound to Namespace ${namespace}` };

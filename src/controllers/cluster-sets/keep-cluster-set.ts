@@ -4,10 +4,10 @@ import { formatNameList } from '../../core/publish/judge/judge-result.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import { CLI_FIELD_MANAGER, type SetChange } from './set-change.ts';
 
-/** OCM's registration makes these again. */
+/** OCM's registration controller creates these sets again. */
 const STANDING_SETS = ['default', 'global'];
 
-/** A set of the clusters that have its label. */
+/** A set of the clusters that carry its label. */
 export async function planCreation(hub: KubeApi, name: string): Promise<SetChange> {
   if ((await hub.get(MANAGED_CLUSTER_SET, { namespace: '', name })) !== undefined)
     return { line: `Clusterset ${name} already exists` };
@@ -24,13 +24,13 @@ export async function planCreation(hub: KubeApi, name: string): Promise<SetChang
 }
 
 /**
- * Deletes a set that no namespace uses. Its clusters keep their label.
+ * Deletes a set that is not bound to any namespace. Its clusters keep their label.
  *
- * @throws InputError for a set that is bound, and for those that every hub has
+ * @throws InputError for a set that is bound, and for a set that every hub has
  */
 export async function planDeletion(hub: KubeApi, name: string): Promise<SetChange> {
   if (STANDING_SETS.includes(name))
-    throw new InputError('every hub has this set, and makes it again', {
+    throw new InputError('cannot be deleted: every hub creates this set again', {
       code: 'clusterset.standing',
       subject: `ManagedClusterSet ${name}`,
     });

@@ -10,6 +10,6 @@ export async function readClusterSet(hub: KubeApi, name: string): Promise<Manage
   throw new InputError('the hub has no such set', {
     code: 'kube.notfound',
     subject: `ManagedClusterSet ${name}`,
-    hint: `berth clusterset create ${name} makes it`,
+    hint: `create it with berth clusterset create ${name}`,
   });
 }

@@ -1,8 +1,8 @@
 /** One step of a command that changes cluster sets. */
 export interface SetChange {
-  /** Says what is done, or why nothing is. */
+  /** A line for the user: what is changed, or why nothing is. */
   readonly line: string;
-  /** Absent: nothing is to be done. */
+  /** Absent if nothing has to be done. */
   readonly apply?: () => Promise<void>;
 }
 

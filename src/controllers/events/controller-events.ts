@@ -9,7 +9,7 @@ import type { HubBreak } from '../../core/sync/hub-position.ts';
 import type { RegistrationEvent } from '../../core/registration/registration-event.ts';
 import type { ScheduleResult } from '../../core/placement/result/schedule-result.ts';
 
-/** An event of the controller, in the order of occurrence. `atMs`: milliseconds since the epoch. */
+/** An event of the controller. Events arrive in the order in which they happened. `atMs`: milliseconds since the epoch. */
 export type ControllerEvent = { readonly atMs: number } & ControllerEventBody;
 
 export type ControllerEventBody =
@@ -27,10 +27,10 @@ export type ControllerEventBody =
       readonly applied: number;
       readonly pruned: number;
       readonly unchanged: number;
-      /** The release that approved deletions beyond the budget, and who released. */
+      /** The release that approved deletions beyond the budget, and the user who released them. */
       readonly released?: { readonly token: string; readonly by: string } | undefined;
     }
-  /** An object left Git, and the hub. */
+  /** An object was removed from Git and deleted on the hub. */
   | { readonly kind: 'deleted'; readonly record: DeletionRecord }
   | {
       readonly kind: 'sync-problem';
@@ -44,7 +44,7 @@ export type ControllerEventBody =
       /** `namespace/name` */
       readonly placement: string;
       readonly result: ScheduleResult;
-      /** What the decision was made from, for readers of the reasons. */
+      /** The inputs of the decision, from which its reasons are explained. */
       readonly snapshot: Snapshot;
       readonly added: readonly string[];
       readonly removed: readonly string[];
@@ -74,7 +74,7 @@ export type ControllerEventBody =
       readonly work: string;
       readonly reason?: string | undefined;
     }
-  /** An ApplicationSet that uses a decision that changed was asked to refresh, or has done so. `tookMs`: since it was asked. */
+  /** An ApplicationSet that reads a changed decision was asked to refresh, or has refreshed. `tookMs`: since the request. */
   | {
       readonly kind: 'application-set-refreshed';
       /** `namespace/name` */
@@ -83,7 +83,7 @@ export type ControllerEventBody =
       readonly placements: readonly string[];
       readonly tookMs?: number | undefined;
     }
-  /** Clusters are served to an ApplicationSet that were not before, or a wave waits for another reason than before. */
+  /** Waves served more clusters to an ApplicationSet, or a wave waits for another reason than before. */
   | ({ readonly kind: 'application-set-waves' } & WaveEvent)
   | {
       readonly kind: 'cluster-secret-written';
@@ -93,15 +93,18 @@ export type ControllerEventBody =
       readonly secret: string;
       readonly gitOpsCluster: string;
     }
-  /** A ManifestWork that carries an Application of Argo CD. */
+  /** A ManifestWork that carries an Application of Argo CD was written. */
   | ({ readonly kind: 'pulled-work-written' } & PulledWorkWritten)
-  /** Works that carry Applications are not removed. */
+  /** The removal of works that carry Applications is held. */
   | ({ readonly kind: 'pull-held' } & PullHeld)
   /** A cluster was accepted, denied, found unreachable and so on. */
   | ({ readonly kind: 'registration' } & RegistrationEvent)
-  /** The hub was restored to an older state, or replaced: it is compared with Git before anything is decided. */
+  /** The hub was restored to an older state, or replaced. Berth compares it with Git before it decides anything. */
   | { readonly kind: 'hub-restored'; readonly how: HubBreak }
-  /** Logged where it was met: this event is for people who watch. */
+  /** The error is logged where it occurs; the event is for the console and the event stream. */
   | { readonly kind: 'error'; readonly where: string; readonly error: unknown }
-  /** Every source was read, or could not be, and every placement was looked at once, by this process or the one that leads. */
+  /**
+   * Every source was read or failed, and every placement was processed once, by this process or the
+   * leader.
+   */
   | { readonly kind: 'ready' };

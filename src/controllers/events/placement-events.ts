@@ -1,21 +1,16 @@
 import { InputError } from '../../core/errors.ts';
-import { decideInSnapshot } from '../../core/explain/verdict/decide-in-snapshot.ts';
-import { eventAbout, type EventNews, type EventSubject } from '../../core/model/kind/event.ts';
+import { eventAbout, type EventContent, type EventSubject } from '../../core/model/kind/event.ts';
 import { EVENT, PLACEMENT, PLACEMENT_DECISION } from '../../core/model/kinds.ts';
 import type { Placement } from '../../core/model/kind/placement.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
 import type { ScheduleResult } from '../../core/placement/result/schedule-result.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
-import {
-  MAX_NOTE_LENGTH,
-  type PageChange,
-  pageNews,
-  scoreNews,
-} from '../../core/publish/pages/placement-news.ts';
+import { type PageChange, pageEvent, scoreEvent } from '../../core/publish/pages/placement-event-content.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import { WakeUp } from '../../runtime/wake-up.ts';
 import { type Pace, WritePace } from '../../runtime/write-pace.ts';
+import { ClusterScores } from './cluster-scores.ts';
 
 export interface PlacementEventsOptions {
   readonly api: Pick<KubeApi, 'create'>;
@@ -24,44 +19,46 @@ export interface PlacementEventsOptions {
   readonly log: Logger;
 }
 
-/** A page of a placement that was written. */
+/** A page of a placement was written. */
 export interface PageWritten {
   readonly placement: Placement;
   readonly change: PageChange;
   readonly page: string;
   readonly uid: string;
-  /** The decision that the page is of; undefined for a page of a placement that is gone. */
+  /** The decision that the page belongs to; undefined for a page of a deleted placement. */
   readonly result: ScheduleResult | undefined;
 }
 
-/** As OCM's scheduler is called in its events. */
+/** The name of OCM's scheduler in Events. Source: open-cluster-management-io/ocm `pkg/placement/controllers/manager.go`. */
 const CONTROLLER = 'placementController';
-/** Of all placements. What goes beyond waits. */
+/** Rate limit of all placements; further events wait. */
 const PACE: Pace = { perSecond: 10, burst: 50 };
-/** Of one placement. What goes beyond is left out. Source: kubernetes/client-go `tools/record/events_cache.go`, EventSourceObjectSpamFilter. */
+/**
+ * Rate limit of one placement; further events are dropped. Source: kubernetes/client-go
+ * `tools/record/events_cache.go`, EventSourceObjectSpamFilter.
+ */
 const PLACEMENT_PACE = { everyMs: 300_000, burst: 25 };
-/** Beyond so many that wait, news is left out. */
+/** Maximum number of waiting events; further ones are dropped. */
 const MAX_WAITING = 500;
-/** In a larger fleet the Event names only selected clusters: the scores of the others are computed again for it. */
-const MAX_SCORED_CLUSTERS = 1_000;
 
 interface Waiting {
   readonly placement: Placement;
-  /** Made when it is written: what is left out costs nothing. */
-  readonly news: () => EventNews & { readonly related?: EventSubject };
+  /** Rendered when the event is written, so that dropped events cost nothing. */
+  readonly news: () => EventContent & { readonly related?: EventSubject };
 }
 
 /**
- * Writes Events about placements as OCM's scheduler does: they are news, no record. Nothing waits for them, at most so many are written
- * in a time, and what is refused is left out.
+ * Writes Events about placements as OCM's scheduler does. They are best effort: nothing waits for
+ * them, they are rate-limited, and refused ones are dropped.
  */
 export class PlacementEvents {
   readonly #options: PlacementEventsOptions;
   readonly #waiting: Waiting[] = [];
   readonly #wakeUp = new WakeUp();
   readonly #pace: WritePace;
-  /** By placement: when all that was told of it would be due, were it told at the pace of a placement. */
-  readonly #toldUntilMs = new Map<string, number>();
+  /** By placement: when all of its events so far would be due at the rate of one placement. */
+  readonly #dueUntilMs = new Map<string, number>();
+  readonly #scores = new ClusterScores();
   #leftOut = 0;
 
   constructor(options: PlacementEventsOptions) {
@@ -73,21 +70,22 @@ export class PlacementEvents {
     const { namespace = '', name } = placement.metadata;
     const related = { kind: PLACEMENT_DECISION, namespace, name: page, uid };
     this.#tell(placement, () => ({
-      ...pageNews(change, { page, placement: name, namespace }, result?.status),
+      ...pageEvent(change, { page, placement: name, namespace }, result?.status),
       related,
     }));
   }
 
-  /** All pages of a decision are written. @param snapshot what it was made from */
+  /** Called when all pages of a decision are written. @param snapshot the inputs of the decision */
   published(result: ScheduleResult, snapshot: Snapshot | undefined): void {
     if (result.outcome === 'skipped') return;
-    this.#tell(result.placement, () => scoreNews(scoresOf(result, snapshot)));
+    this.#tell(result.placement, () => scoreEvent(this.#scores.of(result, snapshot)));
   }
 
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const next = this.#waiting.shift();
       if (next === undefined) {
+        this.#scores.forget();
         this.#logLeftOut();
         await this.#wakeUp.wait(signal);
         continue;
@@ -109,14 +107,14 @@ export class PlacementEvents {
   #mayTellOf(key: string): boolean {
     const { everyMs, burst } = PLACEMENT_PACE;
     const nowMs = this.#options.clock.now();
-    const untilMs = this.#toldUntilMs.get(key) ?? nowMs;
-    // After a step back of the clock as well.
+    const untilMs = this.#dueUntilMs.get(key) ?? nowMs;
+    // Also after the clock was set back.
     if (untilMs - nowMs > (burst - 1) * everyMs && untilMs - nowMs <= burst * everyMs) return false;
-    for (const [other, otherUntilMs] of this.#toldUntilMs)
-      if (otherUntilMs <= nowMs) this.#toldUntilMs.delete(other);
+    for (const [other, otherUntilMs] of this.#dueUntilMs)
+      if (otherUntilMs <= nowMs) this.#dueUntilMs.delete(other);
       else break;
-    this.#toldUntilMs.delete(key);
-    this.#toldUntilMs.set(key, Math.min(Math.max(untilMs, nowMs), nowMs + burst * everyMs) + everyMs);
+    this.#dueUntilMs.delete(key);
+    this.#dueUntilMs.set(key, Math.min(Math.max(untilMs, nowMs), nowMs + burst * everyMs) + everyMs);
     return true;
   }
 
@@ -130,7 +128,7 @@ export class PlacementEvents {
       const event: KubeObject = eventAbout({ kind: PLACEMENT, namespace, name, uid }, news(), writer);
       await api.create(EVENT, event, { metadataOnly: true });
     } catch (error) {
-      log[error instanceof InputError ? 'warn' : 'debug']('event was not written', {
+      log[error instanceof InputError ? 'warn' : 'debug']('an Event was not written', {
         placement: `${namespace}/${name}`,
         error,
       });
@@ -139,32 +137,7 @@ export class PlacementEvents {
 
   #logLeftOut(): void {
     if (this.#leftOut > 0)
-      this.#options.log.debug('events about placements were left out', { events: this.#leftOut });
+      this.#options.log.debug('Events about placements were dropped', { events: this.#leftOut });
     this.#leftOut = 0;
   }
-}
-
-/** Of the selected clusters, best first, then of those that lost to them. */
-function scoresOf(
-  { placement, selected, selectedScores }: ScheduleResult,
-  snapshot: Snapshot | undefined,
-): readonly (readonly [string, number])[] {
-  const scores = selected.map((name, at): [string, number] => [name, selectedScores[at] ?? 0]);
-  // Each takes two characters and a space at least.
-  if (
-    snapshot === undefined ||
-    snapshot.clusters.length > MAX_SCORED_CLUSTERS ||
-    scores.length > MAX_NOTE_LENGTH / 4
-  )
-    return scores;
-  const { namespace = '', name } = placement.metadata;
-  const decision = decideInSnapshot({ ...snapshot, placements: [placement] }, { namespace, name });
-  if (decision === undefined) return scores;
-  const { trace } = decision.decided;
-  const known = new Set(selected);
-  const others = trace.ranking().filter((cluster) => !known.has(cluster));
-  return [
-    ...scores,
-    ...others.map((cluster): [string, number] => [cluster, trace.score(cluster)?.total ?? 0]),
-  ];
 }

@@ -40,12 +40,15 @@ export interface ExplainRequest {
 
 export interface OfflineExplanation {
   readonly explanation: PlacementExplanation | PairExplanation;
-  /** The same as text. */
+  /** The explanation as text. */
   readonly lines: readonly string[];
   readonly problems: readonly Problem[];
 }
 
-/** Decides from files, a commit or a recorded case, and explains one placement, or one pair when a cluster is named. */
+/**
+ * Decides from files, a commit or a recorded case. Explains one placement, or one placement and cluster if a cluster is
+ * named.
+ */
 export async function explainOffline(
   ref: PlacementRef,
   request: ExplainRequest,
@@ -66,13 +69,13 @@ export async function explainOffline(
 interface ExplanationAsked {
   readonly cluster?: string | undefined;
   readonly before?: Snapshot | undefined;
-  /** Whose placements Berth decides: those marked as its own, or all. Default: all. */
+  /** Which placements Berth decides: those with its mark, or all. Default: all. */
   readonly decides?: 'own' | 'all' | undefined;
-  /** In what waves ApplicationSets take the placement. */
+  /** The waves in which ApplicationSets use the placement. */
   readonly waves?: readonly WavesExplanation[] | undefined;
 }
 
-/** Explains one placement of a snapshot, or one pair. InputError when there is no such placement. */
+/** Explains one placement of a snapshot, or one placement and cluster. @throws InputError when there is no such placement */
 export function explainInSnapshot(
   given: Snapshot,
   ref: PlacementRef,
@@ -117,7 +120,7 @@ function explainOthers(
     : pairAnswer(explainPairOfOthers(snapshot, placement, cluster), waves);
 }
 
-/** Compared with the earlier snapshot if there is one, else with the recorded decisions. */
+/** The changes since the earlier snapshot if there is one, otherwise since the recorded decisions. */
 function changesSince(
   { snapshot, decided }: SnapshotDecision,
   ref: PlacementRef,

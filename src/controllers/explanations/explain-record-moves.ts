@@ -9,10 +9,10 @@ import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 type RecordRef = Pick<DecisionRecord, 'hash' | 'placement' | 'inputs'>;
 
 /**
- * Explains why clusters were added and removed by records, and which objects caused it, by deciding again from the
- * inputs of a record and of the one before it. A record is omitted if one of the inputs is not stored; the first of a
- * placement has no moves.
- * @param all oldest first; `shown` are some of them
+ * Explains why records added and removed clusters, and which objects caused it. To find out, it decides again from the
+ * inputs of a record and of the record before it. A record is omitted if one of the inputs is not stored. The first
+ * record of a placement has no moves.
+ * @param all oldest first; `shown` is a part of them
  * @returns by hash
  */
 export async function explainRecordMoves(
@@ -21,7 +21,7 @@ export async function explainRecordMoves(
   shown: readonly RecordRef[],
 ): Promise<ReadonlyMap<string, DecisionChanges>> {
   const reader = new HistoryReader(historyDir);
-  // Snapshots are large, and neighbouring records share them.
+  // Snapshots are large, and adjacent records often share one.
   let last: { readonly inputs: string; readonly snapshot: Snapshot } | undefined;
   const readSnapshot = async (inputs: string): Promise<Snapshot> => {
     if (last?.inputs !== inputs) last = { inputs, snapshot: await reader.readSnapshot(inputs) };
@@ -54,7 +54,7 @@ function changesOf(
   if (decision === undefined) return undefined;
   const earlier = decideInSnapshot(snapshotBefore, ref);
   const before = earlier?.decided.result.selected ?? [];
-  // As they were when it was decided: with the new decisions of the placements before it.
+  // The inputs of the decision, with the new decisions of the placements before it.
   const decisions = earlier?.snapshot.decisions ?? snapshotBefore.decisions;
   return decisionChanges({ ...decision, before, snapshotBefore: { ...snapshotBefore, decisions } });
 }

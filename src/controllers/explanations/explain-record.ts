@@ -9,14 +9,15 @@ import { explainInSnapshot } from './explain-offline.ts';
 export interface RecordRequest {
   /** Data directory of a controller. */
   readonly data: string;
-  /** Hash of a record, or its beginning; undefined: the newest of the placement. */
+  /** Hash of a record or a prefix of it; undefined: the newest record of the placement. */
   readonly record?: string | undefined;
   readonly cluster?: string | undefined;
 }
 
 /**
- * Explains a decision that a controller published, from its recorded inputs, and what changed since the one that it
- * published before: the causes are found by deciding again, so the controller itself pays nothing for them.
+ * Explains a decision that a controller published, from its recorded inputs, and what changed since
+ * the previous published decision. The causes are found here by deciding again, so they cost the
+ * controller nothing.
  */
 export async function explainRecord(ref: PlacementRef, request: RecordRequest): Promise<OfflineExplanation> {
   const history = new HistoryReader(join(request.data, 'history'));
@@ -44,13 +45,13 @@ function indexOf(records: readonly DecisionRecord[], placement: string, wanted: 
   );
   const last = fitting.at(-1);
   if (last === undefined)
-    throw new InputError('has no such record of this placement here', {
+    throw new InputError('there is no such record of this placement here', {
       code: 'history.record',
       subject,
       hint,
     });
   if (wanted !== undefined && fitting.length > 1)
-    throw new InputError(`fits ${fitting.length} records, give more of the hash`, {
+    throw new InputError(`matches ${fitting.length} records; give more digits of the hash`, {
       code: 'history.record',
       subject,
       hint,

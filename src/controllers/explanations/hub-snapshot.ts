@@ -21,7 +21,7 @@ import type { PlacementRef } from '../../core/explain/snapshot/snapshot-change.t
 import { withSchedulingEnabled } from '../inventory/schedulable-placement.ts';
 
 /**
- * Reads the snapshot of a hub once. With `only`, just that placement is decided, against the published decisions of all
+ * Reads a snapshot from a hub once. With `only`, just that placement is decided, with the published decisions of all
  * others. A kind that cannot be read is an error, never an empty list.
  */
 export async function readHubSnapshot(hub: KubeApi, now: string, only?: PlacementRef): Promise<Snapshot> {

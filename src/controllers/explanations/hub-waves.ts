@@ -23,7 +23,7 @@ export interface HubWaves {
   readonly problems: readonly Problem[];
 }
 
-/** Reads in what waves the ApplicationSets of a hub take a placement. A hub without Argo CD has none. */
+/** Reads the waves in which the ApplicationSets of a hub use a placement; none without Argo CD. */
 export async function readHubWaves(hub: KubeApi, snapshot: Snapshot, ref: PlacementRef): Promise<HubWaves> {
   const placement = `${ref.namespace}/${ref.name}`;
   const read = await readAll(() => hub.list(APPLICATION_SET));
@@ -47,7 +47,7 @@ function problemOf(message: string): Problem {
     severity: 'error',
     code: 'explain.waves',
     message: `ApplicationSets cannot be read: ${message}`,
-    hint: 'whether the placement is taken in waves is not known',
+    hint: 'it is unknown whether ApplicationSets take the placement in waves',
   };
 }
 
@@ -70,7 +70,7 @@ interface Read {
   readonly problem: string | undefined;
 }
 
-/** A kind that the hub does not have has no objects. */
+/** A kind that the hub does not serve has no objects. */
 async function readAll(list: () => Promise<{ readonly items: readonly KubeObject[] }>): Promise<Read> {
   try {
     return { objects: (await list()).items, problem: undefined };

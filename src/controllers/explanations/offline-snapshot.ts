@@ -10,12 +10,12 @@ import { readCaseSnapshot } from './read-case-snapshot.ts';
 export interface OfflineSource {
   /** Folder or file of manifests. */
   readonly from: string;
-  /** Read this revision of the repository that `from` is in, instead of the files on disk. */
+  /** Reads this revision of the repository that contains `from`, instead of the files on disk. */
   readonly ref?: string | undefined;
-  /** A file of cases as `berth simulate` reads them; then `from` is not looked at. */
+  /** A file of cases in the format of `berth simulate`. If it is given, `from` is ignored. */
   readonly caseFile?: string | undefined;
   readonly caseName?: string | undefined;
-  /** RFC 3339; a case has its own. */
+  /** RFC 3339. A case has its own time. */
   readonly now: string;
 }
 
@@ -27,11 +27,11 @@ export interface CommandContext {
 
 export interface OfflineSnapshot {
   readonly snapshot: Snapshot;
-  /** Of reading: objects with errors are not in the snapshot. */
+  /** Problems found while reading. Objects with errors are not in the snapshot. */
   readonly problems: readonly Problem[];
 }
 
-/** Reads a snapshot without a hub: from a folder, a commit, or a recorded case. */
+/** Reads a snapshot without a hub: from a folder, from a commit, or from a recorded case. */
 export async function readOfflineSnapshot(
   source: OfflineSource,
   around: CommandContext,

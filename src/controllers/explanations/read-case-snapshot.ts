@@ -4,8 +4,8 @@ import type { ParsedCase } from './simulation-case.ts';
 import { checkSimulationCase } from './simulation-case.ts';
 
 /**
- * A snapshot from JSON Lines of cases, bare or under `"case"` as in recorded answers: the one of that name, else the first.
- * InputError names the line.
+ * A snapshot from JSON Lines of cases, bare or under `"case"` as in recorded answers: the case with
+ * the name, or the first one. InputError names the line.
  */
 export function readCaseSnapshot(
   text: string,
@@ -26,7 +26,7 @@ export function readCaseSnapshot(
   }
   const known = names.slice(0, 5).join(', ');
   const problem =
-    names.length === 0 ? 'holds no case' : `has no case ${JSON.stringify(from.name)}, it has ${known}`;
+    names.length === 0 ? 'contains no case' : `has no case ${JSON.stringify(from.name)}, it has ${known}`;
   throw new InputError(problem, { code: 'case.not-found', subject: from.file });
 }
 

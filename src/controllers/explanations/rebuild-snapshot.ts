@@ -9,17 +9,18 @@ import { readOfflineSnapshot, type CommandContext } from './offline-snapshot.ts'
 
 export interface RebuildInput {
   readonly record: CompactRecord;
-  /** All that the hub keeps, oldest first. */
+  /** All records on the hub, oldest first. */
   readonly records: readonly CompactRecord[];
   readonly hub: KubeApi;
-  /** A clone that has the record's commit, or a folder in it. */
+  /** A clone that contains the commit of the record, or a folder in such a clone. */
   readonly repo: string;
 }
 
 /**
- * Rebuilds the inputs of a decision: the record's commit over the current hub, without the objects of later commits,
- * and with what was published before. Status of clusters and scores are the current ones; the digest shows whether
- * the decision is the same. InputError where Git or the records do not reach back that far.
+ * Rebuilds the inputs of a decision: the objects of the record's commit on the current hub, without
+ * those of later commits, and the decisions that were published before. Status and scores are the
+ * current ones; the digest shows whether the decision is the same. InputError if the history of Git
+ * or the records is too short.
  */
 export async function rebuildSnapshot(input: RebuildInput, around: CommandContext): Promise<Snapshot> {
   const { record, records, hub } = input;
@@ -41,7 +42,10 @@ export async function rebuildSnapshot(input: RebuildInput, around: CommandContex
   return withRecordedClusters(overlaySnapshot(live, then, present), { namespace, name }, before);
 }
 
-/** Goes back from what is published now through the records. */
+/**
+ * The clusters that were published before, computed backwards from the current pages through the
+ * records.
+ */
 function publishedBefore(
   record: CompactRecord,
   records: readonly CompactRecord[],
@@ -52,10 +56,10 @@ function publishedBefore(
   const clusters = new Set(published);
   for (const { hash, added, removed } of back) {
     if (added.names.length < added.count || removed.names.length < removed.count)
-      throw new InputError(
-        'moved more clusters than it names, so that what was published before it is unknown',
-        { code: 'history.moves', subject: `record ${hash}` },
-      );
+      throw new InputError('moved more clusters than it names, so the decision before it is unknown', {
+        code: 'history.moves',
+        subject: `record ${hash}`,
+      });
     for (const cluster of added.names) clusters.delete(cluster);
     for (const cluster of removed.names) clusters.add(cluster);
   }

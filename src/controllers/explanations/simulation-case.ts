@@ -69,7 +69,7 @@ const simulationCase = z.looseObject({
   scores: list(score),
 });
 
-/** Reads one line of `berth simulate`. What placement reads is checked; everything else passes through. */
+/** Parses one line of `berth simulate`. The fields that placement reads are checked; all others are kept as they are. */
 export function parseSimulationCase(line: string): ParsedCase {
   let value: unknown;
   try {
@@ -80,14 +80,14 @@ export function parseSimulationCase(line: string): ParsedCase {
   return checkSimulationCase(value);
 }
 
-/** The same for a case that has been parsed. */
+/** Checks a case that has been parsed already. */
 export function checkSimulationCase(value: unknown): ParsedCase {
   const parsed = simulationCase.safeParse(value);
   if (!parsed.success) {
     const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'case'}: ${message}`);
     return { ok: false, error: issues.join('; ') };
   }
-  // The line itself, not the checked copy: names like __proto__ must come through.
+  // The parsed line and not the checked copy, because the copy would lose names like __proto__.
   const given = value as Partial<Snapshot> & { readonly name: string; readonly now: string };
   return {
     ok: true,

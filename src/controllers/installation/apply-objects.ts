@@ -10,7 +10,7 @@ import {
 import { sleep } from '../../runtime/sleep.ts';
 
 const FIELD_MANAGER = 'berth-install';
-/** A definition is served some moments after it was written. */
+/** The API server needs some moments before it serves a new CustomResourceDefinition. */
 const LOOK_AGAIN_MS = 200;
 const LOOKS = 50;
 
@@ -18,15 +18,15 @@ export interface Installation {
   readonly api: KubeApi;
   readonly installer: Installer;
   readonly clock: Clock;
-  /** Told what was done, line by line. */
+  /** Receives a line for everything that was done. */
   readonly tell: (line: string) => void;
   readonly signal: AbortSignal;
 }
 
 /**
- * Writes objects in their order, and tells how many. One of somebody else with the same name is left as it is, and told; one that is
- * there already gets what differs.
- * @throws InputError for a kind that the server does not serve; what the API throws
+ * Writes objects in their order, and reports how many were written. An object of another owner with the same name is
+ * left as it is and reported. Berth's own existing object gets the fields that differ.
+ * @throws InputError for a kind that the server does not serve; the errors of the API
  */
 export async function applyObjects(
   installation: Installation,
@@ -41,7 +41,7 @@ export async function applyObjects(
     if (count > 0) installation.tell(`${String(count)} ${count === 1 ? 'object' : 'objects'} ${what}`);
 }
 
-/** @returns undefined: nothing was written */
+/** @returns undefined if nothing was written */
 async function applyObject(
   installation: Installation,
   object: KubeObject,
@@ -51,13 +51,13 @@ async function applyObject(
   const { namespace = '', name } = object.metadata;
   const before = await api.get(kind, { namespace, name });
   if (before?.metadata.deletionTimestamp !== undefined)
-    throw new InputError('is being deleted, expected it to be there or to be gone', {
+    throw new InputError('is being deleted, expected it to exist or to be gone', {
       code: 'install.deleting',
       subject: titleOf(object),
       hint: 'try again when it is gone',
     });
   if (before !== undefined && !isInstalledBy(before, installer)) {
-    tell(`${titleOf(object)} is there already, and is left as it is`);
+    tell(`${titleOf(object)} exists already, and is not changed`);
     return undefined;
   }
   const wanted = markInstalled(object, installer);
@@ -80,7 +80,7 @@ async function servedKind({ api, clock, signal }: Installation, object: KubeObje
 }
 
 /**
- * Deletes those of the objects that the installer wrote, the last one first.
+ * Deletes those of the objects that the installer wrote, in reverse order.
  * @returns how many
  */
 export async function deleteObjects(

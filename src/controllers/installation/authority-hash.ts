@@ -3,17 +3,17 @@ import { sha256 } from '../../runtime/sha256.ts';
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** The certificates of a PEM text. What is none, or cannot be read, is left out. */
+/** The certificates in a PEM text. Blocks that cannot be parsed are skipped. */
 export function certificatesIn(pem: string): readonly X509Certificate[] {
   return (pem.match(CERTIFICATE) ?? []).flatMap((block) => readable(block));
 }
 
-/** The same for DER. */
+/** Parses certificates in DER. Those that cannot be parsed are skipped. */
 export function certificatesOf(ders: readonly Uint8Array[]): readonly X509Certificate[] {
   return ders.flatMap((der) => readable(der));
 }
 
-/** Whether others may be checked with it. */
+/** Whether the certificate may sign others. */
 export function isAuthority(certificate: X509Certificate): boolean {
   return certificate.ca || certificate.issuer === certificate.subject;
 }
@@ -26,7 +26,7 @@ export function authorityHash({ publicKey }: X509Certificate): string {
   return `sha256:${sha256(publicKey.export({ type: 'spki', format: 'der' }))}`;
 }
 
-/** The hashes of the authorities in a PEM text, each once. */
+/** The hashes of the authorities in a PEM text, without duplicates. */
 export function authorityHashes(pem: string): readonly string[] {
   return [...new Set(certificatesIn(pem).filter(isAuthority).map(authorityHash))];
 }

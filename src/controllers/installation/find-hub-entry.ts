@@ -8,28 +8,31 @@ import { authorityHash, certificatesIn, certificatesOf, isAuthority } from './au
 
 export interface HubLookup {
   readonly server: string;
-  /** PEM. Absent: the hub says it. */
+  /** PEM. Absent: it is read from the hub. */
   readonly caPem?: string | undefined;
-  /** Of the keys of authorities, as `authorityHash` writes them: no other authority counts. Empty: any counts. */
+  /** Hashes of the keys of the accepted authorities, as `authorityHash` formats them. Empty: any authority is accepted. */
   readonly caHashes: readonly string[];
   readonly proxyUrl?: string | undefined;
-  /** PEM: authority of the proxy, and of nothing else. */
+  /** PEM. The authority of the proxy only. */
   readonly proxyCaPem?: string | undefined;
-  /** Whether the address that clusters use is the one in the hub's `kube-public/cluster-info`. */
+  /** Whether clusters use the address in `kube-public/cluster-info` of the hub. */
   readonly internal: boolean;
-  /** A client that sends the token of the cluster. It frees its connections after `use`. */
+  /** Calls `use` with a client that sends the token of the cluster, and closes its connections afterwards. */
   readonly ask: <T>(entry: ServerEntry, use: (hub: KubeApi) => Promise<T>) => Promise<T>;
-  /** Asks the hub, which is not checked, for a path. No token is sent. */
-  readonly askStranger: (path: string) => Promise<ToStrangers>;
-  /** Told once when nothing confirms the authorities that the hub itself named. @param hashes of their keys */
+  /** Requests a path from the hub without verifying its certificate. No token is sent. */
+  readonly fetchUnverified: (path: string) => Promise<ToStrangers>;
+  /**
+   * Called once if Berth accepts the authorities that the hub itself named, without a hash to verify them. @param
+   * hashes of their keys
+   */
   readonly tellTrusted: (hashes: readonly string[]) => void;
 }
 
-/** What a server shows whom it does not know. */
+/** What a server shows to an unauthenticated client. */
 interface ToStrangers {
-  /** Of its handshake, DER. */
+  /** The certificates of its TLS handshake, DER. */
   readonly certificates: readonly Uint8Array[];
-  /** Undefined: it answered nothing. */
+  /** The body of the answer; undefined if there was none. */
   readonly text: string | undefined;
 }
 
@@ -38,13 +41,15 @@ const ROOT_CA = 'kube-root-ca.crt';
 const CLUSTER_INFO = 'cluster-info';
 
 /**
- * How clusters reach a hub whose address is given. An authority that nobody names is taken from the hub, unless the machine trusts its
- * certificate anyway. The token is sent to a server with a certificate of that authority only: with a hash, to nobody else than the hub;
- * without one, a machine between the two could name another authority, and would have the token.
+ * Finds out how clusters reach a hub whose address is given. Without a given authority, the authority is taken from the
+ * hub, unless this machine trusts the certificate of the hub anyway. The token is sent only to a server with a
+ * certificate of that authority. With a hash, that server is certainly the hub. Without one, a machine between the two
+ * could name its own authority and would receive the token.
  * Source: open-cluster-management.io/clusteradm `pkg/helpers/client.go` and `pkg/cmd/join`; kubernetes/kubernetes
  * `cmd/kubeadm/app/discovery/token/token.go`.
- * @throws InputError `join.token` when the hub does not know the token; `join.authority` when it names no authority; `join.hash` when it
- * names others than those of the hashes; `join.cluster-info`; what the API throws
+ * @throws InputError `join.token` when the hub rejects the token; `join.authority` when it names no authority;
+ *   `join.hash` when it names only authorities without one of the hashes; `join.cluster-info` when that ConfigMap names
+ *   no server; the errors of the API
  */
 export async function findHubEntry(lookup: HubLookup): Promise<ServerEntry> {
   const { server, proxyUrl } = lookup;
@@ -60,7 +65,7 @@ export async function findHubEntry(lookup: HubLookup): Promise<ServerEntry> {
   throw new InputError(`names no server, expected a kubeconfig with the address that clusters use`, {
     code: 'join.cluster-info',
     subject: `ConfigMap ${NAMESPACE}/${CLUSTER_INFO}`,
-    hint: 'without --force-internal-endpoint-lookup the address of --hub-apiserver is used',
+    hint: 'without --force-internal-endpoint-lookup, Berth uses the address of --hub-apiserver',
   });
 }
 
@@ -70,7 +75,7 @@ function withAuthorities(entry: ServerEntry, ...pems: readonly (string | undefin
   return { ...entry, caData: Buffer.from(`${given.join('\n')}\n`).toString('base64') };
 }
 
-/** PEM; undefined when the machine trusts the hub, and no hash says otherwise. */
+/** PEM; undefined if this machine trusts the hub and no hashes are given. */
 async function authorityOf(lookup: HubLookup): Promise<string | undefined> {
   const { server, proxyUrl, proxyCaPem, caHashes, tellTrusted } = lookup;
   if (caHashes.length === 0)
@@ -80,16 +85,16 @@ async function authorityOf(lookup: HubLookup): Promise<string | undefined> {
     } catch (error) {
       if (!(error instanceof TransientError)) throw error;
     }
-  const { certificates, text } = await lookup.askStranger(
+  const { certificates, text } = await lookup.fetchUnverified(
     `/api/v1/namespaces/${NAMESPACE}/configmaps/${CLUSTER_INFO}`,
   );
   const named = authoritiesIn(text ?? '');
   const shown = [...named, ...certificatesOf(certificates)].filter(isAuthority);
   if (shown.length === 0)
-    throw new InputError('does not show strangers which authority signed its certificate', {
+    throw new InputError('does not show unauthenticated clients which authority signed its certificate', {
       code: 'join.authority',
       subject: server,
-      hint: `give it with --ca-file; looked for in its handshake, and in the ConfigMap ${NAMESPACE}/${CLUSTER_INFO}`,
+      hint: `give the authority with --ca-file; Berth looked for it in the TLS handshake and in the ConfigMap ${NAMESPACE}/${CLUSTER_INFO}`,
     });
   if (caHashes.length > 0) return pinned(lookup, shown.map(String).join(''));
   const taken = named.length > 0 ? named : shown;
@@ -97,19 +102,19 @@ async function authorityOf(lookup: HubLookup): Promise<string | undefined> {
   return taken.map(String).join('');
 }
 
-/** The authorities of a PEM text that have one of the hashes, where there are hashes. @throws InputError when none has */
+/** The authorities in a PEM text that have one of the hashes; all if no hashes are given. @throws InputError when none has */
 function pinned({ server, caHashes }: HubLookup, pem: string): string {
   if (caHashes.length === 0) return pem;
   const found = certificatesIn(pem).filter((one) => caHashes.includes(authorityHash(one)));
   if (found.length > 0) return found.map(String).join('');
-  throw new InputError('no authority of the hub has this hash, and the token was not sent', {
+  throw new InputError('no authority of the hub has this hash; the token was not sent', {
     code: 'join.hash',
     subject: '--discovery-token-ca-cert-hash',
-    hint: `${server} has another authority than when the command was printed, or somebody is in between; berth get token prints a new command`,
+    hint: `${server} has another authority than when the command was printed, or somebody intercepts the connection; berth get token prints a new command`,
   });
 }
 
-/** @param text a ConfigMap `cluster-info` as JSON, or anything else */
+/** @param text a ConfigMap `cluster-info` as JSON; any other text gives no authorities */
 function authoritiesIn(text: string): readonly X509Certificate[] {
   try {
     const { data } = JSON.parse(text) as { readonly data?: Texts };
@@ -122,7 +127,7 @@ function authoritiesIn(text: string): readonly X509Certificate[] {
 
 type Texts = Readonly<Record<string, string | undefined>>;
 
-/** The data of a ConfigMap; undefined without it, or without the right to read it. */
+/** The data of a ConfigMap; undefined if it does not exist, or if the token has no right to read it. */
 async function asked(lookup: HubLookup, entry: ServerEntry, name: string): Promise<Texts | undefined> {
   try {
     const key = { namespace: NAMESPACE, name };
@@ -130,13 +135,13 @@ async function asked(lookup: HubLookup, entry: ServerEntry, name: string): Promi
     return found?.['data'] as Texts | undefined;
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
-    // It knows the token, and keeps its ConfigMaps to itself.
+    // The hub accepts the token, but does not allow it to read ConfigMaps.
     if (error.code === 'kube.forbidden') return undefined;
     if (error.code !== 'kube.unauthorized') throw error;
-    throw new InputError('the hub does not know it', {
+    throw new InputError('the hub rejects the token', {
       code: 'join.token',
       subject: '--hub-token',
-      hint: 'tokens end after an hour; berth get token makes another one, on the hub',
+      hint: 'tokens expire after an hour; run berth get token on the hub to create another one',
       cause: error,
     });
   }

@@ -2,31 +2,34 @@ import type { Condition, KubeObject } from '../../core/model/object-meta.ts';
 import { DEPLOYMENT, LEASE, MANAGED_CLUSTER_SET, NODE } from '../../core/model/kinds.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import {
-  type ControllerAtWork,
-  controllersAtWork,
+  type ActiveController,
+  activeControllers,
   LEASE_NAMESPACES,
-} from '../../core/registration/install/controllers-at-work.ts';
+} from '../../core/registration/install/active-controllers.ts';
 
-/** Pods run where there are nodes: an API server alone, such as the embedded hub, has none. */
+/** Pods can run only where there are nodes. An API server alone, such as the embedded hub, has none. */
 export async function nodeCount(api: KubeApi): Promise<number> {
   return (await api.list(NODE)).items.length;
 }
 
-/** OCM's operators manage the hub. */
+/** Whether an OCM operator manages the hub or the cluster. */
 export async function hasOcmOperator(api: KubeApi, kind: 'ClusterManager' | 'Klusterlet'): Promise<boolean> {
   return (await api.resolve('operator.open-cluster-management.io/v1', kind)) !== undefined;
 }
 
-/** Controllers of others that hold a Lease on the hub. */
-export async function othersAtWork(api: KubeApi, nowMs: number): Promise<readonly ControllerAtWork[]> {
+/** Controllers of other programs that hold a Lease on the hub. */
+export async function findOtherControllers(
+  api: KubeApi,
+  nowMs: number,
+): Promise<readonly ActiveController[]> {
   const lists = await Promise.all(LEASE_NAMESPACES.map((namespace) => api.list(LEASE, { namespace })));
-  return controllersAtWork(
+  return activeControllers(
     lists.flatMap(({ items }) => items),
     nowMs,
   );
 }
 
-/** Pods of a Deployment; undefined when there is no such Deployment. */
+/** The Pods of a Deployment; undefined if it does not exist. */
 export async function podsOf(
   api: KubeApi,
   key: { readonly namespace: string; readonly name: string },
@@ -43,7 +46,7 @@ export async function podsOf(
 
 const FIRST_SET = 'default';
 
-/** Controllers of registration have been at work: one of them keeps this set and counts its clusters. */
+/** Whether registration controllers have run: one of them keeps this set and counts its clusters. */
 export async function areSetsKept(api: KubeApi): Promise<boolean> {
   const set = await api.get(MANAGED_CLUSTER_SET, { namespace: '', name: FIRST_SET });
   const status = set?.['status'] as { readonly conditions?: readonly Condition[] } | undefined;

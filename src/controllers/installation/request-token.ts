@@ -4,9 +4,9 @@ import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { KubeApi } from '../../core/ports.ts';
 
 /**
- * A fresh token of a service account. The server may give it a shorter life than was asked for.
+ * Requests a new token of a service account. The server may shorten the requested lifetime.
  * Source: kubernetes/api `authentication/v1`, TokenRequest.
- * @throws InputError `kube.notfound` without such an account; what the API throws
+ * @throws InputError `kube.notfound` if the account does not exist; the errors of the API
  */
 export async function requestToken(
   api: KubeApi,

@@ -13,35 +13,39 @@ import { sleep } from '../../runtime/sleep.ts';
 export interface HubContinuityOptions {
   readonly api: Pick<KubeApi, 'list'>;
   readonly clock: Clock;
-  /** Whether this process has the right to list namespaces: one of them names the hub. Without it a replaced hub is not recognised. */
+  /**
+   * Whether this process may list namespaces. The uid of a namespace identifies the hub; without this right, Berth does
+   * not recognise a replaced hub.
+   */
   readonly mayListNamespaces: boolean;
-  /** Outlives the process. */
+  /** Survives a restart of the process. */
   readonly memory: {
     get(key: string): HubPosition | undefined;
     set(key: string, position: HubPosition): void;
   };
-  /** What the watches have reached. */
+  /** The positions of the watches. */
   readonly positions: () => readonly ReflectorPosition[];
-  /** Called before any new state of the hub is read. */
+  /** Called when a break is found, before any new state of the hub is read. */
   readonly onBreak: (how: HubBreak, now: HubPosition) => void;
-  /** Called when the hub answers after it did not. */
+  /** Called when the hub responds again after an outage. */
   readonly onAnswer: () => void;
 }
 
 const SYSTEM_NAMESPACE = 'kube-system';
-/** OCM makes it on every hub. Where it is not there, the list still has a version. */
+/** OCM creates this set on every hub. If it is missing, the list still has a resource version. */
 const GLOBAL_SET = 'global';
 
-/** One small list; a restore under open watches is found after at most this time. */
-const LOOK_EVERY_MS = 10_000;
-/** While the hub does not answer. */
+/** Costs one small list. A restore under open watches is found after at most this time. */
+const PRESENCE_CHECK_INTERVAL_MS = 10_000;
+/** Interval of attempts while the hub does not respond. */
 const TRY_EVERY_MS = 2_000;
 
 /**
- * Recognises a hub that was restored from a backup or replaced by another one: the uid of kube-system is another one, or the newest
- * resource version is older than one that was seen. It looks before each watch, and every ten seconds: the watches of a real hub
- * go on after a restore of its etcd, and show nothing. A backup that was written to until it had passed what was seen is found by the
- * watches, which call `doubt`.
+ * Detects that the hub was restored from a backup or replaced: the uid of kube-system differs, or
+ * the newest resource version is older than one that was seen. It checks before each watch and
+ * every ten seconds, because the watches of a real hub stay open after a restore of its etcd and
+ * report nothing. If writes after the restore have already passed the seen version, the watches
+ * detect it and call `doubt`.
  */
 export class HubContinuity {
   readonly #options: HubContinuityOptions;
@@ -59,8 +63,9 @@ export class HubContinuity {
   }
 
   /**
-   * To be awaited before a watch is opened: a watch breaks when its hub is restored.
-   * @returns the number of breaks that were found; after a change of it nothing that was read before counts
+   * Await it before a watch is opened.
+   * @returns the number of detected breaks; after it changes, everything that was read before is
+   * invalid
    * @throws TransientError when the hub does not answer
    */
   async look(): Promise<number> {
@@ -69,14 +74,15 @@ export class HubContinuity {
     return this.#history;
   }
 
-  /** Looks until the signal aborts. */
+  /** Checks until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     let isAway = false;
     while (!signal.aborted) {
-      await sleep(this.#options.clock, isAway ? TRY_EVERY_MS : LOOK_EVERY_MS, signal);
+      await sleep(this.#options.clock, isAway ? TRY_EVERY_MS : PRESENCE_CHECK_INTERVAL_MS, signal);
       if (signal.aborted) return;
       const wasAway = isAway;
-      // A hub that does not answer ends the watches, too, and is looked at before they are opened again.
+      // If the hub does not respond, the watches end, too, and the hub is checked before they are
+      // opened again.
       isAway = await this.look().then(
         () => false,
         () => true,
@@ -85,15 +91,18 @@ export class HubContinuity {
     }
   }
 
-  /** A watch found that the hub has another history. Resolves when everybody knows. */
+  /**
+   * Called by a watch that found another history of the hub. Resolves when all listeners are
+   * notified.
+   */
   async doubt(): Promise<void> {
     const known = this.#history;
     await this.look();
-    // Several watches may find it at the same time.
+    // Several watches may report the same break.
     if (this.#history === known) this.#break('restored', this.#noted);
   }
 
-  /** Remembers how far the watches have got, for the next start. */
+  /** Stores how far the watches have got, for the next start. */
   note(): void {
     const known = this.#known();
     if (known !== undefined) this.#options.memory.set(this.#name, known);
@@ -101,7 +110,7 @@ export class HubContinuity {
 
   async #look(): Promise<void> {
     const { memory } = this.#options;
-    // Before the request: the watches may get beyond its answer while it is under way.
+    // Read before the request, because the watches may pass its response meanwhile.
     const before = this.#known();
     const now = await this.#position();
     if (now === undefined) return;
@@ -116,7 +125,7 @@ export class HubContinuity {
     this.#options.onBreak(how, now ?? { uid: '', resourceVersion: '' });
   }
 
-  /** Of the object that is looked at, and of the position in the memory. */
+  /** The name of the object to look at, and the key of the position in the memory. */
   get #name(): string {
     return this.#options.mayListNamespaces ? SYSTEM_NAMESPACE : GLOBAL_SET;
   }
@@ -128,7 +137,7 @@ export class HubContinuity {
   #known(): HubPosition | undefined {
     const { positions } = this.#options;
     const noted = this.#noted;
-    // A watch that was not opened again since a break still shows the version of the history before it.
+    // A watch that has not been opened again since a break still shows a version from before it.
     const reached = positions().filter(({ history }) => history === this.#history);
     return (
       noted &&
@@ -139,14 +148,14 @@ export class HubContinuity {
     );
   }
 
-  /** Undefined: the hub does not say. */
+  /** Undefined if the hub does not report it. */
   async #position(): Promise<HubPosition | undefined> {
     const { api, mayListNamespaces } = this.#options;
     try {
       const fieldSelector = `metadata.name=${this.#name}`;
       const kind = mayListNamespaces ? NAMESPACE : MANAGED_CLUSTER_SET;
       const { items, resourceVersion } = await api.list(kind, { fieldSelector });
-      // People may make the set again, so that its uid proves nothing.
+      // Users may delete and create the set again, so its uid proves nothing.
       if (!mayListNamespaces) return { uid: '', resourceVersion };
       const uid = items[0]?.metadata.uid;
       return uid === undefined ? undefined : { uid, resourceVersion };

@@ -28,18 +28,20 @@ import { refusedKindText } from './refused-kind.ts';
 import { withForeignDisabled, withSchedulingEnabled } from './schedulable-placement.ts';
 
 export interface InventoryOptions {
-  /** Started by the owner; other parts of the process read it too. */
+  /** The caller starts it. Other parts of the process read from it, too. */
   readonly cache: ObjectCache;
   readonly clock: Pick<Clock, 'now'>;
-  /** A kind that the hub did not confirm for this long holds every change. Default 5 min. */
+  /** If the hub has not confirmed a kind for this long, every change is held. Default: 5 min. */
   readonly staleAfterMs?: number | undefined;
-  /** Whose placements are decided: of Berth alone, or also those that nobody marked. Default `all`. */
+  /**
+   * Which placements are decided: those with Berth's mark, or also unmarked ones. Default `all`.
+   */
   readonly decides?: 'own' | 'all' | undefined;
 }
 
 export const DEFAULT_STALE_AFTER_MS = 300_000;
 
-/** The inputs of decisions, and whether they are fresh enough: a view of the process's cache. */
+/** The inputs of decisions, and whether they are fresh enough. A view of the cache of the process. */
 export class HubInventory {
   readonly clusters: Reflector;
   readonly clusterSets: Reflector;
@@ -79,7 +81,7 @@ export class HubInventory {
     return [clusters, clusterSets, bindings, placements, decisions, scores, works];
   }
 
-  /** The inputs of decisions, without earlier decisions. */
+  /** The kinds that decisions are made from, without PlacementDecisions. */
   get inputs(): readonly Reflector[] {
     const { clusters, clusterSets, bindings, placements, scores } = this;
     return [clusters, clusterSets, bindings, placements, scores];
@@ -90,7 +92,7 @@ export class HubInventory {
   }
 
   /**
-   * Resolves when the placements and their pages have been read, and every other kind has been read or was refused.
+   * Resolves when the placements and their pages have been read, and every other kind was read or refused.
    */
   async whenSynced(signal: AbortSignal): Promise<void> {
     const needed = [this.placements, this.decisions];
@@ -102,20 +104,23 @@ export class HubInventory {
   }
 
   /**
-   * Reads the published decisions again, because a watch may be behind what another process wrote last. Does nothing
-   * before the first read.
+   * Reads the published decisions again, because a watch may be behind the last writes of another
+   * process. Does nothing before the first read.
    */
   async readPublished(signal: AbortSignal): Promise<void> {
     const read = [this.placements, this.decisions].filter(({ synced }) => synced);
     await Promise.all(read.map((reflector) => reflector.relist(signal)));
   }
 
-  /** Lists the inputs of decisions again. @returns by kind: resolves when it was listed or refused, or when the signal aborts */
+  /**
+   * Lists the inputs of decisions again. @returns by kind: resolves when it was listed or refused, or when the signal
+   * aborts
+   */
   listInputs(signal: AbortSignal): ReadonlyMap<string, Promise<void>> {
     return new Map(this.inputs.map((reflector) => [reflector.kind.kind, reflector.relist(signal)]));
   }
 
-  /** Milliseconds since the oldest kind was confirmed. */
+  /** Milliseconds since the last confirmation of the kind that was confirmed longest ago. */
   stalenessMs(): number {
     return Math.max(...this.reflectors.map((reflector) => reflector.stalenessMs()));
   }
@@ -130,7 +135,7 @@ export class HubInventory {
     return undefined;
   }
 
-  /** Why nothing may be decided for this placement. */
+  /** Why Berth must not decide this placement. */
   problemFor(placement: Placement): string | undefined {
     return this.problem() ?? (usesAddOnScores(placement) ? this.#problemOf(this.scores) : undefined);
   }
@@ -140,17 +145,19 @@ export class HubInventory {
     return this.#worksByPlacement.get(worksKey(placement, cluster));
   }
 
-  /** Why the readiness of works is unknown. */
+  /** Why the readiness of works is unknown; undefined if it is known. */
   worksProblem(): string | undefined {
     return this.#problemOf(this.works);
   }
 
-  /** Missing inputs that stop only what depends on them. */
+  /** Missing inputs that affect only what depends on them. */
   warnings(): readonly string[] {
     const scores = this.#problemOf(this.scores);
     const works = this.worksProblem();
     const refused = this.reflectors.flatMap(({ kind, failure }) =>
-      failure?.verb === 'watch' ? `${refusedKindText(kind, failure)}; it is listed periodically instead` : [],
+      failure?.verb === 'watch'
+        ? `${refusedKindText(kind, failure)}; Berth lists it periodically instead`
+        : [],
     );
     return [
       ...(scores === undefined
@@ -171,7 +178,7 @@ export class HubInventory {
     return `${kind.plural} were last confirmed ${Math.round(staleMs / 1000)} s ago (limit ${Math.round(staleAfterMs / 1000)} s)`;
   }
 
-  /** Everything a decision may depend on, in an order that does not depend on arrival. */
+  /** Everything that a decision may depend on, sorted, so that the order of arrival does not matter. */
   snapshot(): Snapshot {
     const { placements, clusters, clusterSets, bindings, decisions, scores } = this.#sorted;
     return {

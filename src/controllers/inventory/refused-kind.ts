@@ -3,7 +3,7 @@ import { errorText } from '../../core/errors.ts';
 import type { KindInfo } from '../../core/model/kinds.ts';
 import { SERVE_RIGHTS } from '../../core/rbac/rights-command.ts';
 
-/** Says what the hub refuses for a kind, and what the user can do. */
+/** The message for a kind that the hub refuses to list, and what the user can do. */
 export function refusedKindText({ group, plural }: KindInfo, { verb, error }: WatchFailure): string {
   const resource = group === '' ? plural : `${plural}.${group}`;
   if (error.code !== 'kube.forbidden') return `${resource} cannot be read (${verb}): ${errorText(error)}`;

@@ -1,10 +1,13 @@
 import { type Placement, SCHEDULING_DISABLE_ANNOTATION } from '../../core/model/kind/placement.ts';
 import { SCHEDULER_ANNOTATION } from '../../core/publish/approval/publish-annotations.ts';
 
-/** What decisions see of a placement, where that is not the placement itself. */
+/** The copy of a placement that decisions see, if it differs from the placement. */
 const schedulableOf = new WeakMap<Placement, Placement>();
 
-/** The annotation that keeps other schedulers away must not keep Berth away where Berth itself set it. */
+/**
+ * The placement without the annotation that disables scheduling, if Berth itself set it for other
+ * schedulers.
+ */
 export function withSchedulingEnabled(placement: Placement): Placement {
   const annotations = placement.metadata.annotations;
   if (
@@ -21,7 +24,7 @@ export function withSchedulingEnabled(placement: Placement): Placement {
   return known;
 }
 
-/** On a hub with other schedulers, a placement that is not marked as Berth's is theirs. */
+/** On a hub with other schedulers, a placement without the mark of Berth belongs to them. This disables it for Berth. */
 export function withForeignDisabled(placement: Placement): Placement {
   const annotations = placement.metadata.annotations ?? {};
   if (annotations[SCHEDULER_ANNOTATION] === 'berth') return withSchedulingEnabled(placement);
@@ -35,7 +38,10 @@ export function withForeignDisabled(placement: Placement): Placement {
   return known;
 }
 
-/** Whether a placement is neither marked as Berth's nor left alone by everybody: on a hub with other schedulers it is theirs. */
+/**
+ * Whether another scheduler decides the placement: it has no mark of Berth, and scheduling is not
+ * disabled.
+ */
 export function isOfOtherScheduler({ metadata: { annotations } }: Placement): boolean {
   return (
     annotations?.[SCHEDULER_ANNOTATION] !== 'berth' && annotations?.[SCHEDULING_DISABLE_ANNOTATION] !== 'true'

@@ -3,7 +3,7 @@ import { REPLICA_SET_LABEL, WORK_PLACEMENT_LABEL } from '../../core/model/kind/m
 import type { ObjectMeta } from '../../core/model/object-meta.ts';
 import { MANIFEST_WORK } from '../../core/model/kinds.ts';
 
-/** By placement and cluster, see `worksKey`. */
+/** By placement and cluster; see `worksKey`. */
 export const WORKS_BY_PLACEMENT: IndexDefinition = {
   kind: MANIFEST_WORK,
   keysOf: ({ metadata }) => {
@@ -15,7 +15,7 @@ export const WORKS_BY_PLACEMENT: IndexDefinition = {
 
 /** `namespace/name` of the placement that a work of a replica set is made for. */
 export function placementOfWork({ labels }: Pick<ObjectMeta, 'labels'>): string | undefined {
-  // `NAMESPACE.NAME` of the replica set, whose namespace is that of its placements.
+  // The label is `NAMESPACE.NAME` of the replica set, which has the same namespace as its placements.
   const [owner] = (labels?.[REPLICA_SET_LABEL] ?? '').split('.', 1);
   const placement = labels?.[WORK_PLACEMENT_LABEL];
   return owner && placement ? `${owner}/${placement}` : undefined;

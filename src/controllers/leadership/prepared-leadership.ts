@@ -6,9 +6,9 @@ import { WaitList } from '../../runtime/wait-list.ts';
 
 export interface PreparedLeadershipOptions {
   readonly inner: Leadership;
-  /** Finds out whether the hub was restored or replaced. Rejects while the hub does not answer. */
+  /** Checks whether the hub was restored or replaced. Rejects while the hub does not respond. */
   readonly look: () => Promise<unknown>;
-  /** Then reads what the process before this one wrote last. */
+  /** Then reads the last writes of the previous leader. */
   readonly readPublished: (signal: AbortSignal) => Promise<void>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -17,9 +17,9 @@ export interface PreparedLeadershipOptions {
 const RETRY_MS = 1_000;
 
 /**
- * A leadership that begins only after the process that took the lease has checked whether the hub was restored or
- * replaced, and has read what is published: its memory and the records on the hub depend on that, and its watches may
- * still show the earlier hub.
+ * A leadership that starts after the process that took the lease has checked whether the hub was
+ * restored or replaced, and has read the published decisions. Its watches may still show an earlier
+ * state of the hub.
  */
 export class PreparedLeadership implements Leadership {
   readonly #options: PreparedLeadershipOptions;

@@ -9,17 +9,17 @@ import { readSourceFolder } from '../sources/reading/read-source-folder.ts';
 import { errorsAmong, overlayObjects, readInlineObjects, testProblemText } from './read-test-objects.ts';
 
 export interface ChangePlace {
-  /** That paths are relative to. */
+  /** The folder that paths are relative to. */
   readonly folder: string;
-  /** How messages name the change. */
+  /** The name of the change in messages. */
   readonly shown: string;
   readonly cwd: string;
   readonly signal: AbortSignal;
 }
 
 /**
- * The objects of a fleet after a change: what leaves, what is patched, what is laid over it.
- * @throws InputError when the change names an object that is not there, or makes one that is not valid
+ * Applies a change to the objects of a fleet: deletions, patches, and added or replaced objects.
+ * @throws InputError when the change names an object that does not exist, or makes one invalid
  */
 export async function changeFleet(
   fleet: readonly SourceObject[],

@@ -4,7 +4,10 @@ import { InputError } from '../../core/errors.ts';
 
 const TEST_FILE = /\.(?:placement|rule)-test\.ya?ml$/;
 
-/** The test files below the given folders, and the given files themselves, sorted. InputError when a path is not there. */
+/**
+ * The test files below the given folders, and the given files themselves, sorted. InputError when a
+ * path does not exist.
+ */
 export async function findTestFiles(roots: readonly string[], cwd: string): Promise<readonly string[]> {
   const found = new Set<string>();
   for (const root of roots) {
@@ -22,7 +25,7 @@ export async function findTestFiles(roots: readonly string[], cwd: string): Prom
   return [...found].toSorted();
 }
 
-/** Links are not followed, as when a fleet is read. */
+/** Symbolic links are not followed; neither does Berth follow them when it reads a fleet. */
 async function collect(folder: string, found: Set<string>): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const full = path.join(folder, entry.name);

@@ -4,15 +4,15 @@ import { objectIdentity, refOf } from '../../core/model/object-ref.ts';
 import { formatLocation } from '../../core/model/source-location.ts';
 import type { SourceObject } from '../../core/model/source-object.ts';
 
-/** Objects that a test has, and what is wrong with them. */
+/** The objects of a test, and their problems. */
 export interface TestObjects {
   readonly objects: readonly SourceObject[];
   readonly problems: readonly Problem[];
 }
 
 /**
- * Checks objects of a test file like a file of their own, so that a mistake in them is found.
- * @param shown how messages name the place, such as `a.placement-test.yaml (spec.objects)`
+ * Checks the inline objects of a test file as if they were a manifest file, so that mistakes in them are found.
+ * @param shown the place in messages, such as `a.placement-test.yaml (spec.objects)`
  */
 export function readInlineObjects(shown: string, objects: readonly unknown[]): TestObjects {
   const text = objects.map((one) => JSON.stringify(one)).join('\n---\n');
@@ -20,7 +20,7 @@ export function readInlineObjects(shown: string, objects: readonly unknown[]): T
   return { objects: manifests, problems };
 }
 
-/** Objects of the fleet, with those of the same kind and name replaced. */
+/** The objects of the fleet. An object of the test replaces the one of the same kind and name. */
 export function overlayObjects(
   fleet: readonly SourceObject[],
   own: readonly SourceObject[],

@@ -20,7 +20,7 @@ import { errorsAmong, testProblemText } from './read-test-objects.ts';
 
 export interface RuleTestFile {
   readonly file: string;
-  /** As messages name the file. */
+  /** The name of the file in messages. */
   readonly shown: string;
   readonly test: RuleTest;
 }
@@ -34,8 +34,9 @@ export interface RuleTestRun {
 }
 
 /**
- * Plans the change of each case, and compares what the guard rules say of it.
- * @returns `problems` when the fleet has errors: nothing is tested without the missing objects
+ * Plans the change of each case, and compares the results of the guard rules.
+ * @returns `problems` when the fleet has errors; then nothing is tested, because objects are
+ * missing
  * @throws InputError when the rules cannot be read
  */
 export async function runRuleTest(
@@ -75,7 +76,7 @@ interface Sides {
   readonly head: readonly SourceObject[];
 }
 
-/** The plan of `berth plan` without a hub, judged as that is. */
+/** Plans and judges a case like `berth plan` without a hub. */
 function judgeCase(
   { assume = {}, expect }: RuleTestCase,
   { base, head }: Sides,
@@ -98,7 +99,7 @@ function fleetOf(declared: readonly SourceObject[]): {
   return { objects: appliedObjects(declared, undefined), declared };
 }
 
-/** In the order in which the flags of `berth plan` hold. */
+/** In the order in which `berth plan` applies its flags. */
 const ASSUMED: readonly WhatIfFlag[] = ['label', 'claim', 'score', 'taint', 'drain', 'lose'];
 
 function assumptionsOf(assume: NonNullable<RuleTestCase['assume']>): readonly WhatIf[] {

@@ -17,27 +17,27 @@ import { runRuleTest } from './run-rule-test.ts';
 
 export interface TestRun {
   readonly cwd: string;
-  /** RFC 3339, for tests that do not say when they play. */
+  /** RFC 3339; the default time of tests. */
   readonly now: string;
   readonly engine: TestEngine;
-  /** What ApplicationSets are rendered with in tests of rules. */
+  /** The context for rendering ApplicationSets in rule tests. */
   readonly applications: ApplicationContext;
   readonly signal: AbortSignal;
-  /** Milliseconds from any fixed point. */
+  /** Milliseconds since an arbitrary fixed point. */
   readonly clockMs: () => number;
 }
 
-/** Runs every test of a file. What is wrong with the file or its fleet is part of the report. */
+/** Runs every test of a file. Problems of the file or its fleet are part of the report. */
 export async function runTestFile(file: string, run: TestRun): Promise<readonly TestReport[]> {
   const shown = shownPath(file, run.cwd);
   const text = await readFile(file, 'utf8');
   const parsed = parseManifests({ file: shown, text });
-  // A warning too: an expectation with a typo in its name would hold whatever happens.
+  // Warnings, too: an expectation with a typo in its name would always pass.
   if (parsed.problems.length > 0)
     return [broken(shown, path.basename(file), parsed.problems.map(testProblemText))];
   const tests = parsed.manifests.filter(({ object: { kind } }) => TEST_KINDS.includes(kind));
   if (tests.length === 0)
-    return [broken(shown, path.basename(file), [`${shown}: holds no ${TEST_KINDS.join(' or ')}`])];
+    return [broken(shown, path.basename(file), [`${shown}: contains no ${TEST_KINDS.join(' or ')}`])];
   const reports: TestReport[] = [];
   for (const test of tests) reports.push(await runTest({ file, shown, text, test }, run));
   return reports;
@@ -47,7 +47,7 @@ const TEST_KINDS: readonly string[] = [PLACEMENT_TEST.kind, RULE_TEST.kind];
 
 interface TestInFile {
   readonly file: string;
-  /** As messages name the file. */
+  /** The name of the file in messages. */
   readonly shown: string;
   readonly text: string;
   readonly test: ParsedManifest;
@@ -80,7 +80,7 @@ async function runPlacementTest(
   return test.spec.cases.map((one) => runPlacementTestCase(read.snapshot, one, run.engine));
 }
 
-/** A fleet with errors is not tested: the missing objects would make any answer worthless. */
+/** A fleet with errors is not tested, because missing objects make every result wrong. */
 async function readSnapshot(
   file: string,
   { spec }: PlacementTest,

@@ -4,19 +4,20 @@ import path from 'node:path';
 import { needsGitProgram } from '../../adapters/git/program/git-program.ts';
 import type { GitRepository } from '../../adapters/git/repository/git-repository.ts';
 import { openRepository } from '../../adapters/git/open-repository.ts';
+import { RememberedListings } from '../../adapters/git/repository/remembered-listings.ts';
 import type { OpenedRepository } from '../../adapters/git/open-repository.ts';
 import { trialMerge } from '../../adapters/git/program/trial-merge.ts';
 import { InputError } from '../../core/errors.ts';
 
 export interface ComparedCommits {
-  /** Reads both commits, also one that was only merged on trial. */
+  /** Reads both commits, including a trial merge that exists only here. */
   readonly repository: GitRepository;
   /** Full ids of the commits before and after. */
   readonly before: string;
   readonly after: string;
-  /** What `head` was resolved to; `after` is another commit when it had to be merged on trial. */
+  /** The commit that `head` names. `after` is another one if `head` had to be merged on trial. */
   readonly head: string;
-  /** Notes for the reader about the comparison. */
+  /** Notes about the comparison, for the reader. */
   readonly notes: readonly string[];
 }
 
@@ -24,16 +25,18 @@ export interface CompareInput {
   readonly gitDir: string;
   readonly base: string;
   readonly head: string;
-  /** Compare `head` with where it branched off, as a pull request's list of files does, instead of merging it on trial. */
+  /** Compare `head` with the merge base, as the file list of a pull request does, instead of with a trial merge. */
   readonly fromMergeBase: boolean;
   readonly ambient: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * The two commits that show what merging `head` into `base` changes: the tip of `base`, and what would be there. When `base`
- * has moved on, that is neither of the two but their merge, which is made on trial: a cluster drained on one side and a
- * placement narrowed on the other move something that no comparison with the common ancestor shows.
- * @throws InputError when a ref is unknown, the two do not merge by themselves, or merging them needs a git program that is not there
+ * The two commits that show what merging `head` into `base` changes: the tip of `base`, and the result of the merge. If
+ * `base` has moved on, that result is neither of the two tips, so Berth merges them on trial. A comparison with the
+ * common ancestor would miss some moves, for example when one side drains a cluster and the other side narrows a
+ * placement.
+ * @throws InputError when a ref is unknown, when the two do not merge automatically, or when merging needs a git
+ *   program and there is none
  */
 export async function withComparedCommits<T>(
   input: CompareInput,
@@ -44,7 +47,8 @@ export async function withComparedCommits<T>(
   let opened: OpenedRepository | undefined;
   try {
     opened = await openRepository({ gitDir, ambient, objectsIn: scratchDir });
-    return await use(await compare(input, opened, scratchDir));
+    const repository = new RememberedListings(opened.repository);
+    return await use(await compare(input, { ...opened, repository }, scratchDir));
   } finally {
     await opened?.repository.close();
     await rm(scratchDir, { recursive: true, force: true });

@@ -7,7 +7,7 @@ import type { SourceDeclaration } from '../../core/preview/sides/merge-sources.t
 
 export interface LostFilesInput {
   readonly repository: Pick<GitRepository, 'listTree'>;
-  /** Full id of the commit before the change; `after`: that of the commit with the change. */
+  /** Full id of the commit before the change. `after` is the commit with the change. */
   readonly before: string;
   readonly after: string;
   /** The objects of the source in the commits `before` and `after`. */
@@ -18,8 +18,9 @@ export interface LostFilesInput {
 }
 
 /**
- * Finds files that still exist although the source lost all of their objects: files that were emptied, and files that were moved
- * without a change to a path that the source does not select. Unlike the deletion of a file, such a change may be a mistake.
+ * Finds files that still exist although the source lost all of their objects: files that were emptied, and files that
+ * were moved unchanged to a path that the source does not select. Unlike the deletion of a file, such a change may be a
+ * mistake.
  */
 export async function findLostFiles(input: LostFilesInput): Promise<readonly LostFile[]> {
   const lost = lostObjects(input.base.objects, input.head.objects);
@@ -38,7 +39,7 @@ export async function findLostFiles(input: LostFilesInput): Promise<readonly Los
   });
 }
 
-/** The objects that are declared before and not after, by the file that declared them. */
+/** The objects that only the commit before declares, by the file that declared them. */
 function lostObjects(
   before: readonly SourceObject[],
   after: readonly SourceObject[],

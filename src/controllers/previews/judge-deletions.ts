@@ -30,7 +30,7 @@ import type { SourceContent } from '../sources/manifests/source-content.ts';
 import type { RecordedDeletions } from './recorded-hub-state.ts';
 import type { JudgedDeletions } from '../../core/preview/judged-deletions.ts';
 import { returningObjects } from '../../core/preview/hub-only-objects.ts';
-import { kindScopes } from './kind-scopes.ts';
+import { kindScopes, kindsHere } from './kind-scopes.ts';
 import {
   mergeSources,
   type OwnerOf,
@@ -42,24 +42,27 @@ import { readMembers } from './read-members.ts';
 type ReadSource = Pick<SourceContent, 'complete'> & SourceDeclaration;
 
 export interface DeletionContext {
-  /** What every source says after the merge, this one or not: what one of them takes over is not deleted. */
+  /**
+   * What every source declares after the merge, including this one. An object that another source takes over is not
+   * deleted.
+   */
   readonly all: readonly SourceDeclaration[];
-  /** What the hub remembers of this source; undefined: there is no hub. */
+  /** What the hub remembers about this source; undefined without a hub. */
   readonly memory: RecordedDeletions | undefined;
-  /** What every source says before the merge: what depends on deleted objects where there is no hub. */
+  /** What every source declares before the merge. Without a hub, the dependents of deleted objects are computed from it. */
   readonly before: readonly SourceDeclaration[];
   readonly hub?: KubeApi | undefined;
-  /** The source that owns an object which several declare. Absent: the first one in the settings. */
+  /** The source that owns an object which several sources declare. Absent: the first one in the settings. */
   readonly ownerOf?: OwnerOf | undefined;
-  /** What other sources delete by the same merge: nothing is taken away from that. Absent: nothing. */
+  /** What other sources delete by the same merge. Losses of these objects do not count. Absent: nothing. */
   readonly deletedByOthers?: readonly KubeObject[] | undefined;
   /** RFC 3339. */
   readonly now: string;
 }
 
 /**
- * Judges which objects of a source the merge would delete from the hub, and which only after a release: with the
- * controller's judgement and token. Without a hub, the hub is assumed to hold what the base says.
+ * Judges which objects of a source the merge would delete from the hub at once, and which only after a release. It uses
+ * the judgement and the token of the controller. Without a hub, the hub is assumed to hold what the base declares.
  */
 export async function judgeDeletions(
   base: ReadSource,
@@ -128,13 +131,14 @@ function idOf(object: KubeObject): string {
 }
 
 interface Weighed {
-  /** Undefined: they cannot be read. */
+  /** Undefined if they cannot be read. */
   readonly losses: readonly DeletionLoss[] | undefined;
   readonly notEvaluated: readonly string[];
 }
 
 /**
- * The losses of the deletions: from the current hub, else as the base predicts; remaining objects are as in the head.
+ * The losses that the deletions cause, read from the current hub, or else predicted from the base. Remaining objects
+ * are those of the head.
  */
 async function weigh(
   objects: readonly KubeObject[],
@@ -168,39 +172,60 @@ async function weigh(
   }
 }
 
-/** Objects of a kind that the hub does not serve, as the controller names them. */
+/** The kinds that the hub does not serve, named as the controller names them. */
 async function unservedKinds(
   objects: readonly SourceObject[],
   hub: KubeApi | undefined,
 ): Promise<{ readonly notServed: readonly string[]; readonly notEvaluated: readonly string[] }> {
   const scopeOf = kindScopes(objects.map(({ object }) => object));
   const unknown = objects.filter(({ object }) => scopeOf(object) === undefined);
-  const named = unknown.map(
-    ({ object, location }) => `${formatRef(refOf(object))} (${formatLocation(location)})`,
-  );
-  if (named.length === 0) return { notServed: [], notEvaluated: [] };
-  const note = `The controller holds deletions while its hub does not serve the kind of ${formatNameList(named)}`;
-  if (hub === undefined) return { notServed: [], notEvaluated: [`${note}: only a hub knows (--hub).`] };
+  const note = `The controller holds deletions while its hub does not serve the kind of ${formatNameList(unknown.map(nameOf))}`;
+  if (hub === undefined) {
+    const notEvaluated = unknown.length === 0 ? [] : [`${note}: only a hub knows (--hub).`];
+    return { notServed: [], notEvaluated };
+  }
   try {
-    const infos = await Promise.all(unknown.map(({ object }) => hub.resolve(object.apiVersion, object.kind)));
-    return { notServed: named.filter((_name, at) => infos[at] === undefined), notEvaluated: [] };
+    return { notServed: await notServedOn(hub, objects), notEvaluated: [] };
   } catch (error) {
     if (!(error instanceof BerthError)) throw error;
-    return { notServed: [], notEvaluated: [`${note}, and its kinds cannot be read: ${errorText(error)}`] };
+    const kinds = `Which kinds the hub serves cannot be read, and while one of Git is not served the controller deletes nothing`;
+    return { notServed: [], notEvaluated: [`${kinds}: ${errorText(error)}`] };
   }
+}
+
+/** A kind that the head itself defines will be served. */
+async function notServedOn(hub: KubeApi, objects: readonly SourceObject[]): Promise<readonly string[]> {
+  const isHere = kindsHere(objects.map(({ object }) => object));
+  const asked = objects.filter(({ object }) => !isHere(object));
+  const kinds = new Map(asked.map(({ object }) => [kindOf(object), object]));
+  const infos = await Promise.all(
+    [...kinds].map(
+      async ([kind, object]) => [kind, await hub.resolve(object.apiVersion, object.kind)] as const,
+    ),
+  );
+  const missing = new Set(infos.flatMap(([kind, info]) => (info === undefined ? [kind] : [])));
+  return asked.filter(({ object }) => missing.has(kindOf(object))).map(nameOf);
+}
+
+function kindOf({ apiVersion, kind }: KubeObject): string {
+  return `${apiVersion} ${kind}`;
+}
+
+function nameOf({ object, location }: SourceObject): string {
+  return `${formatRef(refOf(object))} (${formatLocation(location)})`;
 }
 
 interface Members {
   readonly members: readonly KubeObject[];
-  /** Identities of what other sources have on the hub. */
+  /** Identities of the objects that other sources have on the hub. */
   readonly elsewhere: ReadonlySet<string>;
-  /** Kinds that may or may not have namespaces. */
+  /** Kinds for which it is unknown whether they have namespaces. */
   readonly unknownScopes: ReadonlySet<string>;
   /** See `HubMembers`. */
   readonly problem: string;
 }
 
-/** What the hub has of the source: what it shows, and what the base says that it does not show yet. */
+/** The objects that the hub has of the source: those that it shows, and those of the base that it does not show yet. */
 async function membersOf(base: ReadSource, head: ReadSource, hub: KubeApi | undefined): Promise<Members> {
   const scopeOf = kindScopes([...base.objects, ...head.objects].map(({ object }) => object));
   const unknownScopes = new Set<string>();

@@ -14,10 +14,10 @@ import { type CommittedRules, readRules } from './rules/read-rules.ts';
 
 interface ComparedRules {
   readonly repository: Pick<GitRepository, 'listTree' | 'readBlobs'>;
-  /** Full ids of the commits before and after. */
+  /** Full ids of the commits before and after the change. */
   readonly before: string;
   readonly after: string;
-  /** Full id of the head as it is in Git. */
+  /** Full id of the head in Git. */
   readonly head: string;
 }
 
@@ -29,12 +29,12 @@ interface JudgeOptions {
 
 interface JudgedPlan {
   readonly plan: Plan;
-  /** What is wrong with the rules of the head. */
+  /** What is wrong with the rules in the head. */
   readonly problems: readonly Problem[];
 }
 
 /**
- * Adds to a plan what is dangerous about it, what the guard rules say, and its token.
+ * Adds to a plan its findings, the verdicts of the guard rules, and its token.
  * @throws InputError when the rules of the base cannot be read
  */
 export async function judgePlan(

@@ -15,8 +15,8 @@ interface JudgedInput {
 }
 
 /**
- * Judges the deletions of every source of a merge. What one source deletes, another one takes nothing away from: the sources look again
- * until nothing is left to do, so it does not count which of them is first.
+ * Judges the deletions of every source of a merge. The loss of an object that another source deletes does not count.
+ * The sources are therefore judged repeatedly until nothing changes, so that their order does not matter.
  */
 export async function judgeSources(
   { others = [], hubMemory, hubApi: hub }: JudgedInput,
@@ -35,7 +35,7 @@ export async function judgeSources(
     );
   let judged = await judge([]);
   let deleted = 0;
-  // Each round deletes more than the one before, or is the last.
+  // Each round deletes more than the previous one, or is the last.
   while (heads.length > 1 && judged.some(({ held }) => held !== undefined)) {
     const deletedBy = judged.map((one) => one.deleted);
     const count = deletedBy.flat().length;

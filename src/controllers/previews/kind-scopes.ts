@@ -15,8 +15,8 @@ interface CustomResource {
 const ARGO_CD_KINDS = ['Application', 'ApplicationSet', 'AppProject'];
 
 /**
- * Whether objects of a kind are in namespaces, as far as that is known without a hub: Kubernetes' kinds, OCM's, Argo CD's, and those that a
- * CustomResourceDefinition among the objects defines. Undefined for all others.
+ * Whether objects of a kind are namespaced, as far as this is known without a hub. Known are the kinds of Kubernetes,
+ * OCM and Argo CD, and those that a CustomResourceDefinition among the objects defines. Undefined for all others.
  */
 export function kindScopes(objects: readonly KubeObject[]): (object: Kinded) => boolean | undefined {
   const scopes = new Map<string, boolean>();
@@ -27,11 +27,26 @@ export function kindScopes(objects: readonly KubeObject[]): (object: Kinded) => 
   for (const { kind, group, namespaced } of [PLACEMENT_TEST, RULE_TEST])
     scopes.set(`${kind}.${group}`, namespaced);
   for (const kind of ARGO_CD_KINDS) scopes.set(`${kind}.argoproj.io`, true);
-  for (const object of objects) {
-    if (object.kind !== 'CustomResourceDefinition') continue;
+  for (const [kind, namespaced] of definedKinds(objects)) scopes.set(kind, namespaced);
+  return (object) => scopes.get(groupKind(object));
+}
+
+/** Whether no hub need serve a kind yet: a CustomResourceDefinition among the objects defines it, or it never comes to a hub. */
+export function kindsHere(objects: readonly KubeObject[]): (object: Kinded) => boolean {
+  const here = new Set(definedKinds(objects).map(([kind]) => kind));
+  for (const { kind, group } of [PLACEMENT_TEST, RULE_TEST]) here.add(`${kind}.${group}`);
+  return (object) => here.has(groupKind(object));
+}
+
+/** `KIND.GROUP` of the CustomResourceDefinitions, and whether its objects are in namespaces. */
+function definedKinds(objects: readonly KubeObject[]): readonly (readonly [string, boolean])[] {
+  return objects.flatMap((object) => {
+    if (object.kind !== 'CustomResourceDefinition') return [];
     const { group, scope, names } = (object['spec'] ?? {}) as CustomResource;
-    scopes.set(`${names?.kind}.${group}`, scope === 'Namespaced');
-  }
-  return ({ apiVersion, kind }) =>
-    scopes.get(`${kind}.${apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''}`);
+    return [[`${names?.kind}.${group}`, scope === 'Namespaced'] as const];
+  });
+}
+
+function groupKind({ apiVersion, kind }: Kinded): string {
+  return `${kind}.${apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''}`;
 }

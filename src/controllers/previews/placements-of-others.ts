@@ -8,9 +8,9 @@ import { publishedResults } from '../../core/transition/published-results.ts';
 import { isOfOtherScheduler, withForeignDisabled } from '../inventory/schedulable-placement.ts';
 
 interface HubOfMany {
-  /** Undefined: there is no hub. */
+  /** Undefined without a hub. */
   readonly hub?: Snapshot | undefined;
-  /** Whose placements on it Berth decides. `own`: those of Git, and those marked as its own. Default: all. */
+  /** The placements on the hub that Berth decides. `own`: those of Git, and those marked as its own. Default: all. */
   readonly decides?: 'own' | 'all' | undefined;
 }
 
@@ -20,7 +20,7 @@ interface SharedHub {
   readonly others: readonly string[];
 }
 
-/** The hub as the controller will see it. @param inGit the placements that either commit declares */
+/** The hub as the controller will see it. @param inGit the placements that one of the commits declares */
 export function leavePlacementsToOthers(
   { hub, decides }: HubOfMany,
   inGit: readonly Pick<Placement, 'metadata'>[],
@@ -34,7 +34,7 @@ export function leavePlacementsToOthers(
   return { hub: { ...hub, placements }, others };
 }
 
-/** The results, with what is published for each placement that Berth does not decide. */
+/** The results. A placement that Berth does not decide keeps its published decision. */
 export function withOthersPublished(
   results: readonly ScheduleResult[],
   decisions: Snapshot['decisions'],
@@ -43,8 +43,8 @@ export function withOthersPublished(
   return results.map((result, at) => (result.outcome === 'skipped' ? (published[at] ?? result) : result));
 }
 
-/** What a plan says of the placements that another controller decides. */
-export function othersNote(others: readonly string[]): readonly string[] {
+/** What a plan says about the placements that another controller decides. */
+export function otherSchedulersNote(others: readonly string[]): readonly string[] {
   if (others.length === 0) return [];
   const subject = others.length === 1 ? '1 placement' : `${others.length} placements`;
   return [

@@ -19,22 +19,26 @@ import { NotRendered } from '../../render/applicationset/failure/failures.ts';
 import { generateApplications } from '../../render/applicationset/generate-applications.ts';
 import type { JsonValue } from '../../render/applicationset/json/json-value.ts';
 import type { World } from '../../render/applicationset/world/world.ts';
+import { groupBy } from '../../core/group-by.ts';
 
-/** What ApplicationSets are rendered with. */
+/** The context for rendering ApplicationSets. */
 export interface ApplicationContext {
   readonly argocdNamespace: string;
-  /** What generators read on one side of the change: decisions as published, and objects of Git and of the hub. */
+  /** What generators read on one side of the change: the published decisions, and objects of Git and of the hub. */
   readonly worldOf: (snapshot: Snapshot, objects: readonly KubeObject[]) => World;
-  /** ApplicationSets, ConfigMaps and cluster Secrets of Argo CD on the hub; what Git says of them counts more. */
+  /**
+   * ApplicationSets, ConfigMaps and cluster Secrets of Argo CD on the hub. If Git declares one of them, Git takes
+   * precedence.
+   */
   readonly onHub: readonly KubeObject[];
 }
 
-/** What generators read in the namespace of Argo CD. */
+/** The kinds that generators read in the namespace of Argo CD. */
 const ARGO_KINDS: ReadonlySet<string> = new Set(['ConfigMap', 'Secret']);
 
 /**
- * What ApplicationSets make of the decisions before and after. Only those are rendered that changed, or read what changed: a decision,
- * a cluster, or a ConfigMap or Secret of Argo CD.
+ * The Applications that ApplicationSets generate from the decisions before and after. Only those ApplicationSets are
+ * rendered that changed, or that read a decision, a cluster, or a ConfigMap or Secret of Argo CD that changed.
  */
 export function planApplications(
   base: PlanSide,
@@ -62,7 +66,7 @@ type Rendered =
 class RenderedSide {
   readonly sets: ReadonlyMap<string, KubeObject>;
   readonly snapshot: Snapshot;
-  /** Objects that generators may read beside decisions. */
+  /** Objects that generators may read in addition to decisions. */
   readonly objects: readonly KubeObject[];
   readonly #worldOf: ApplicationContext['worldOf'];
   #world: World | undefined;
@@ -75,6 +79,12 @@ class RenderedSide {
       ...object,
       metadata: { ...object.metadata, namespace: object.metadata.namespace ?? argocdNamespace },
     });
+    // Of thousands of ConfigMaps generators read those in the namespace of Argo CD.
+    const isRead = (object: KubeObject): boolean =>
+      isApplicationSet(object) ||
+      (object.apiVersion === 'v1' &&
+        ARGO_KINDS.has(object.kind) &&
+        (object.metadata.namespace ?? argocdNamespace) === argocdNamespace);
     const applied = (side.onHub ?? side.objects).map(({ object }) => object);
     const declared = (side.declared ?? []).map(({ object }) => object);
     const own = [...applied, ...declared].filter(isRead);
@@ -100,10 +110,6 @@ class RenderedSide {
   }
 }
 
-function isRead(object: KubeObject): boolean {
-  return isApplicationSet(object) || (object.apiVersion === 'v1' && ARGO_KINDS.has(object.kind));
-}
-
 function isApplicationSet({ apiVersion, kind }: KubeObject): boolean {
   return kind === 'ApplicationSet' && apiVersion.startsWith('argoproj.io/');
 }
@@ -115,7 +121,7 @@ function ownChange(old: KubeObject | undefined, now: KubeObject | undefined): Ap
   return isSame ? 'unchanged' : 'changed';
 }
 
-/** Undefined: nothing of it changes. */
+/** Undefined if nothing changes for it. */
 function planSet(
   set: KubeObject,
   change: ApplicationSetPlan['change'],
@@ -133,7 +139,7 @@ function planSet(
   if (unknown !== undefined && 'notRendered' in unknown)
     return { ...about, applications: [], kept: 0, notRendered: unknown.notRendered };
   const before = old !== undefined && 'applications' in old ? old.applications : [];
-  // Where rendering fails, Argo CD leaves the Applications as they are.
+  // If rendering fails, Argo CD leaves the Applications unchanged.
   if (now !== undefined && 'failure' in now) {
     const isNews = change !== 'unchanged' || (old !== undefined && 'applications' in old);
     return isNews ? { ...about, applications: [], kept: before.length, failure: now.failure } : undefined;
@@ -150,11 +156,11 @@ interface SyncPolicy {
   readonly preserveResourcesOnDeletion?: unknown;
 }
 
-/** Kubernetes deletes what belongs to a deleted ApplicationSet, whatever its policy says. */
+/** Kubernetes deletes the dependents of a deleted ApplicationSet, whatever its sync policy says. */
 const OWNER_GONE = { updates: true, deletes: true };
 
 interface InputChange {
-  /** Whether an ApplicationSet that is the same on both sides may make other Applications. */
+  /** Whether an ApplicationSet that is the same on both sides may generate other Applications. */
   readonly reaches: (set: KubeObject) => boolean;
 }
 
@@ -189,7 +195,7 @@ function readsOneOf(use: DecisionUse, set: KubeObject, owners: ReadonlySet<strin
   return [...owners].some((owner) => isOpen || owner.endsWith(`/${name}`));
 }
 
-/** Names of clusters that come, go or differ, in their own object or in their scores. */
+/** Names of clusters that were added, removed or changed, in their own object or in their scores. */
 function changedClusters(before: Snapshot, after: Snapshot): ReadonlySet<string> {
   const changed = new Set<string>();
   const old = new Map(before.clusters.map((cluster) => [cluster.metadata.name, cluster]));
@@ -215,13 +221,7 @@ function listsOneOf(pages: readonly PlacementDecision[], clusters: ReadonlySet<s
 function pagesByOwner(
   decisions: readonly PlacementDecision[],
 ): ReadonlyMap<string, readonly PlacementDecision[]> {
-  const pages = new Map<string, PlacementDecision[]>();
-  for (const page of decisions) {
-    const owner = decisionOwner(page) ?? '';
-    const known = pages.get(owner);
-    if (known === undefined) pages.set(owner, [page]);
-    else known.push(page);
-  }
+  const pages = groupBy(decisions, (page) => decisionOwner(page) ?? '');
   return pages;
 }
 
@@ -238,7 +238,7 @@ function dataOf(objects: readonly KubeObject[]): unknown {
   ]);
 }
 
-/** Whether the clusters generator is among the generators, also within matrix and merge. */
+/** Whether the clusters generator is used, also inside matrix and merge generators. */
 function usesClusters(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(usesClusters);
   if (typeof value !== 'object' || value === null) return false;

@@ -18,7 +18,7 @@ import { applyWhatIf, type WhatIf } from '../../core/preview/what-if/apply-what-
 import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import { type ApplicationContext, planApplications } from './plan-applications.ts';
-import { leavePlacementsToOthers, othersNote, withOthersPublished } from './placements-of-others.ts';
+import { leavePlacementsToOthers, otherSchedulersNote, withOthersPublished } from './placements-of-others.ts';
 import { publishedResults } from '../../core/transition/published-results.ts';
 import { completeTransition, type TransitionOptions } from '../../core/transition/transition.ts';
 import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
@@ -26,44 +26,44 @@ import { makeMoveExplainer } from '../../core/preview/explain-moves.ts';
 
 interface PlannedFleet {
   readonly objects: readonly SourceObject[];
-  /** Absent: `objects`; see `PlanSide`. */
+  /** Absent: the same as `objects`; see `PlanSide`. */
   readonly declared?: readonly SourceObject[] | undefined;
 }
 
 export interface ContentPlanInput {
   readonly base: { readonly fleet: PlannedFleet; readonly end: PlanEnd };
   readonly head: { readonly fleet: PlannedFleet; readonly end: PlanEnd };
-  /** RFC 3339: when the merge happens. */
+  /** RFC 3339. The time of the merge. */
   readonly now: string;
-  /** Works on the hub; absent: they are unknown. */
+  /** Works on the hub. Absent: unknown. */
   readonly works?: PlanSide['works'];
-  /** What happens to the deletions of the merge. Absent: what leaves Git leaves the hub. */
+  /** The judged deletions of the merge. Absent: every object that leaves Git is deleted from the hub. */
   readonly deletions?: readonly Pick<JudgedDeletions, 'members' | 'keptOnHub' | 'deleted'>[] | undefined;
-  /** What a hub holds: clusters, scores and published decisions are its, and Git's objects are laid over it. */
+  /** The hub. Clusters, scores and published decisions are taken from it, and the objects of Git override its own. */
   readonly hub?: Snapshot | undefined;
-  /** Whose placements there Berth decides. `own`: those of Git, and those marked as its own. Default: all. */
+  /** The placements on the hub that Berth decides. `own`: those of Git, and those marked as its own. Default: all. */
   readonly decides?: 'own' | 'all' | undefined;
   /**
-   * What was published of a placement (`namespace/name`) before, oldest first: its releases do not count again, and what was removed a
-   * moment ago counts toward its budget. Absent: nothing is known.
+   * The records of a placement (`namespace/name`), oldest first. Their releases do not count again, and their recent
+   * removals count toward the budget. Absent: there are no records.
    */
   readonly recordsOf?: ((placement: string) => readonly CompactRecord[]) | undefined;
-  /** How much a change may remove from a placement that does not say so itself. Absent: the default. */
+  /** The removal budget of a placement that does not set one itself. Absent: the default. */
   readonly budgetOf?: ((placement: Placement) => RemovalBudget | undefined) | undefined;
-  /** What ApplicationSets are rendered with. Absent: they are not. */
+  /** The context for rendering ApplicationSets. Absent: they are not rendered. */
   readonly applications?: ApplicationContext | undefined;
-  /** What is assumed of the clusters beside what the head says. */
+  /** Assumptions about the clusters in addition to what the head declares. */
   readonly whatIf?: readonly WhatIf[] | undefined;
 }
 
-/** A plan, and the sides that it was made of. */
+/** A plan, and the two sides that it compares. */
 export interface PlannedContents {
   readonly plan: Plan;
   readonly before: PlanSide;
   readonly after: PlanSide;
 }
 
-/** The plan between two fleets, with the same engine, holds and explanations as after the merge. */
+/** Plans the change between two fleets, with the same engine, holds and explanations as after the merge. */
 export function planContents(input: ContentPlanInput): PlannedContents {
   const { base, head, now: present, recordsOf, budgetOf, deletions = [] } = input;
   const found = hubOnlyObjects(base.fleet.objects, head.fleet.objects, deletions);
@@ -126,7 +126,7 @@ export function planContents(input: ContentPlanInput): PlannedContents {
   });
   const isPublishedKnown =
     hub !== undefined || baseSnapshot.decisions.length > 0 || baseSnapshot.placements.length === 0;
-  const notes = [...othersNote(others), ...(isPublishedKnown ? [] : [NOTHING_RECORDED])];
+  const notes = [...otherSchedulersNote(others), ...(isPublishedKnown ? [] : [NOTHING_RECORDED])];
   return { plan: withApplications(plan, [before, side], input, notes), before, after: side };
 }
 
@@ -154,14 +154,14 @@ function notRenderedNotes(sets: Plan['applications']): readonly string[] {
 
 const NOTHING_RECORDED = 'No PlacementDecisions are recorded: what the base decides counts as published now.';
 
-/** What is published before the change: as recorded, else what the base decides for itself. */
+/** What is published before the change: what is recorded, or else what the base decides by itself. */
 export function publishedBefore(snapshot: Snapshot): Snapshot['decisions'] {
   if (snapshot.decisions.length > 0) return snapshot.decisions;
   const outcomeOf: TransitionOptions['outcomeOf'] = (_key, { selected }) => selected;
   return completeTransition({ decide: scheduleEach, outcomeOf }, snapshot).snapshot.decisions;
 }
 
-/** Of each placement that exists. */
+/** The published clusters of each placement that exists. */
 function publishedOf({ placements, decisions }: Snapshot): ReadonlyMap<string, readonly string[]> {
   const { clusters } = new PublishedClusters().read(decisions);
   const keys = placements.map(({ metadata }) => namespacedName(metadata));

@@ -4,6 +4,7 @@ import { formatRfc3339, instantFromEpochMs, parseRfc3339 } from '../../core/mode
 import type { Plan } from '../../core/preview/plan.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import { SourceChecker } from '../../core/sources/source-checker.ts';
 import { checkAppliedKinds } from '../../core/sources/check-applied-kinds.ts';
 import { appliedObjects } from '../../core/sync/applied/applied-kinds.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
@@ -30,42 +31,45 @@ import {
 } from '../../core/preview/sides/merge-sources.ts';
 import { judgePlan } from './judge-plan.ts';
 import { type ContentPlanInput, planContents } from './plan-contents.ts';
+import type { PlanMemory } from './plan-memory.ts';
 
 export interface PlanRevisionsInput {
   readonly folder: string;
   readonly base: string;
   readonly head: string;
-  /** The sources that live in the folder's repository; without a settings file one that has all of it. */
+  /** The sources that use the repository of the folder. Without a settings file, one source with the whole repository. */
   readonly sources: readonly PlannedSource[];
-  /** What other repositories say, which the merge does not change. None with a hub: there it is already. */
+  /** What other repositories declare. The merge does not change it. Empty with a hub, which has it already. */
   readonly others?: readonly SourceDeclaration[] | undefined;
-  /** Of placements that neither has; see `ContentPlanInput`. */
+  /** The removal budgets of placements that set none; see `ContentPlanInput`. */
   readonly budgetOf?: ContentPlanInput['budgetOf'];
-  /** Compare with where `head` branched off instead of with the tip of `base`. */
+  /** Compare with the merge base of `head` instead of with the tip of `base`. */
   readonly fromMergeBase: boolean;
   readonly now?: string | undefined;
-  /** What a hub holds; absent: the repository is all there is. */
+  /** The state of a hub. Absent: the repository is the only input. */
   readonly hub?: Snapshot | undefined;
-  /** Whose placements there Berth decides: those of Git and those marked as its own, or all. Default: all. */
+  /** The placements there that Berth decides: those of Git and those marked as its own, or all. Default: all. */
   readonly decides?: 'own' | 'all' | undefined;
-  /** What controllers noted there of what was deleted and released before. */
+  /** What controllers recorded there about earlier deletions and releases. */
   readonly hubMemory?: RecordedHubState | undefined;
-  /** The hub itself, for what deletions take away from it; there when `hub` is. */
+  /** The hub itself, to find out what deletions take away. Present if `hub` is. */
   readonly hubApi?: KubeApi | undefined;
-  /** What ApplicationSets are rendered with. Absent: they are not. */
+  /** The context for rendering ApplicationSets. Absent: they are not rendered. */
   readonly applications?: ContentPlanInput['applications'];
-  /** What is assumed of the clusters beside what the head says. */
+  /** Assumptions about the clusters in addition to what the head declares. */
   readonly whatIf?: ContentPlanInput['whatIf'];
-  /** Names of the clusters that Argo CD has a Secret of. Absent: not known. */
+  /** Names of the clusters for which Argo CD has a Secret. Absent: unknown. */
   readonly argocdClusters?: ReadonlySet<string> | undefined;
-  /** What the reader must know about what the plan is made on. */
+  /** What the reader must know about the basis of the plan. */
   readonly notes?: readonly string[] | undefined;
   /** Version of Berth, for the token of the plan. */
   readonly engine: string;
   readonly ambient: Readonly<Record<string, string | undefined>>;
-  /** False: no program but git is run for what the commits hold; kustomizations are refused. Default true. */
+  /** False: no program except git runs on the content of the commits, and kustomizations are refused. Default: true. */
   readonly runsPrograms?: boolean | undefined;
-  /** Called with what is being done, for people who wait. */
+  /** Absent: nothing is known of earlier plans. */
+  readonly memory?: PlanMemory | undefined;
+  /** Called with the current step, for people who wait. */
   readonly tell: (what: string) => void;
 }
 
@@ -75,8 +79,10 @@ export interface PlannedSource extends Omit<SourceDeclaration, 'objects'> {
 
 export interface PlannedRevisions {
   readonly plan: Plan;
-  /** Those that the base does not have. */
+  /** The problems that the base does not have. */
   readonly problems: readonly Problem[];
+  /** Full id of what the merge leaves in the repository, by which it is known again. */
+  readonly tree: string | undefined;
 }
 
 /** Plans what merging `head` into `base` changes, with the engine, holds and explanations that run after the merge. */
@@ -150,17 +156,18 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     ],
   });
   const verdict = await judgePlan({ ...planned, plan: complete }, compared, input);
-  const problems = newProblems(await problemsOf(baseFleets), await problemsOf(headFleets));
+  const problems = await addedProblems(input, [baseFleets, headFleets]);
   return {
     plan: verdict.plan,
-    // A commit that was merged on trial exists nowhere: its files are those of the head.
+    // A trial merge exists nowhere else, so locations name the head.
     problems: [...problems, ...verdict.problems].map((problem) => locatedIn(head, after, problem)),
+    tree: headFleets[0]?.commit?.tree,
   };
 }
 
 interface Besides {
   readonly lostFiles: Plan['lostFiles'];
-  /** What was not evaluated, before and after what the plan says itself. */
+  /** Notes about what was not evaluated. They come before and after those of the plan itself. */
   readonly first: readonly string[];
   readonly last: readonly string[];
 }
@@ -207,7 +214,7 @@ async function lostFilesOf(
   return (await Promise.all(found)).flat();
 }
 
-/** When the later of the commits was made, so that a plan can be repeated. */
+/** The time of the later of the two commits, so that a plan can be repeated. */
 function presentOf(fleets: readonly Pick<SourceContent, 'commit'>[]): string {
   const times = fleets.map(({ commit }) => commit?.committer.timeMs ?? 0);
   return formatRfc3339(instantFromEpochMs(Math.max(...times)));
@@ -220,7 +227,7 @@ function recordsOf(memory: RecordedHubState | undefined, placement: string): rea
 function recordsUnread(memory: RecordedHubState | undefined): readonly string[] {
   return memory !== undefined && 'problem' in memory.records
     ? [
-        `A release counts once: the token of a change that was released before is another one, and the records on the hub cannot be read: ${memory.records.problem}`,
+        `A release counts once, so a change that was released before gets another token. The records on the hub cannot be read: ${memory.records.problem}`,
       ]
     : [];
 }
@@ -230,15 +237,19 @@ interface ReadSource {
   readonly source: Omit<SourceDeclaration, 'objects'>;
 }
 
-/** What the controller would see: a broken file keeps its last good objects. One reader for both commits knows what was there before. */
+/**
+ * Reads as the controller does: a broken file keeps its last good objects. One reader for both commits knows what was
+ * there before.
+ */
 function readersOf(
-  { sources, ambient, runsPrograms = true }: PlanRevisionsInput,
+  { sources, ambient, runsPrograms = true, memory }: PlanRevisionsInput,
   { repository }: ComparedCommits,
 ): readonly ReadSource[] {
   return sources.map(({ paths, ...source }) => ({
     reader: new SourceReader(repository, {
       paths,
       keepLastGood: true,
+      cache: memory?.files,
       ambient: runsPrograms ? ambient : undefined,
     }),
     source,
@@ -258,13 +269,23 @@ function withAppliedObjects<T extends SourceDeclaration>(source: T): T {
   return { ...source, objects: appliedObjects(source.objects, source.kinds) };
 }
 
+/** The problems of the head that the base does not have. An object that both have is checked once. */
+async function addedProblems(
+  { sources, memory }: Pick<PlanRevisionsInput, 'sources' | 'memory'>,
+  [bases, heads]: readonly [ReadFleets, ReadFleets],
+): Promise<readonly Problem[]> {
+  const checkers = sources.map(({ name }) => memory?.checkerOf?.(name) ?? new SourceChecker());
+  return newProblems(await problemsOf(bases, checkers), await problemsOf(heads, checkers));
+}
+
 async function problemsOf(
   fleets: readonly (SourceContent & SourceDeclaration)[],
+  checkers: readonly SourceChecker[],
 ): Promise<readonly Problem[]> {
   return (
     await Promise.all(
-      fleets.map((content) =>
-        checkContent(content, undefined, (objects) => checkAppliedKinds(objects, content.kinds)),
+      fleets.map((content, at) =>
+        checkContent(content, checkers[at], (objects) => checkAppliedKinds(objects, content.kinds)),
       ),
     )
   ).flat();
@@ -275,7 +296,7 @@ function locatedIn(head: string, after: string, problem: Problem): Problem {
   return location?.commit === after ? { ...problem, location: { ...location, commit: head } } : problem;
 }
 
-/** A change is blamed for the problems it adds, not for existing ones. */
+/** A change is blamed only for the problems that it adds. */
 function newProblems(before: readonly Problem[], after: readonly Problem[]): readonly Problem[] {
   const keyOf = ({ code, message, object, location }: Problem): string =>
     JSON.stringify([code, message, object, location?.file]);

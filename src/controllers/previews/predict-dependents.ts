@@ -13,8 +13,8 @@ import { childWorkName, ownerLabelValue } from '../../core/work/replica-set/repl
 import { publishedBefore } from './plan-contents.ts';
 
 /**
- * What depends on the objects of a fleet on a hub that holds just that: decisions as recorded, else as the fleet decides for itself, and a
- * work of each replica set on each cluster of its placements.
+ * The dependents of the objects of a fleet on a hub that holds just these objects. Its decisions are the recorded ones,
+ * or else those that the fleet decides by itself. Each replica set has a work on each cluster of its placements.
  */
 export function predictDependents(objects: readonly SourceObject[], now: string): Dependents {
   const snapshot = snapshotOfObjects(objects, { now });

@@ -2,14 +2,15 @@ import { BerthError } from '../../core/errors.ts';
 import type { SourceContent } from '../sources/manifests/source-content.ts';
 import type { SourceReader } from '../sources/reading/source-reader.ts';
 
-/** What a controller keeps of commits from before these is not predicted. */
+/** How far the search goes back. What a controller keeps from earlier commits is not predicted. */
 const MAX_EARLIER_COMMITS = 50;
 
 /**
- * Reads the base of a plan as a controller that follows the branch has read it: where not every file can be read, objects that are
- * nowhere to be found stay as the newest commit before it declared them in which every file can. Looks along the first parents.
+ * Reads the base of a plan as a controller that follows the branch has read it. If a file cannot be read, an object
+ * that is missing in the base stays as declared by the newest earlier commit in which every file can be read. The
+ * search follows the first parents.
  * @param base full id of a commit
- * @throws what reading the base throws; an earlier commit that is not there (a shallow clone) ends the search
+ * @throws the errors of reading the base; a missing earlier commit (in a shallow clone) ends the search
  */
 export async function readBase(reader: SourceReader, base: string): Promise<SourceContent> {
   const content = await reader.read(base);

@@ -6,23 +6,23 @@ import type { KubeApi } from '../../core/ports.ts';
 import { applySetId, memberKinds, parentOfSource, uniqueKinds } from '../../core/sync/apply-set.ts';
 import { ApplySetRegistry } from '../sources/members/apply-set-registry.ts';
 
-/** Requests that are under way at the same time. */
+/** Concurrent requests. */
 const CONCURRENCY = 8;
 
-/** What is on a hub of the kinds of a source, by identity. */
+/** The objects on a hub of the kinds that a source has, by identity. */
 export interface HubMembers {
-  /** Of the source itself, those among them whose deletion is held. */
+  /** The objects of the source itself, including those whose deletion is held. */
   readonly own: ReadonlyMap<string, KubeObject>;
-  /** Of other sources. */
+  /** The objects of other sources. */
   readonly others: ReadonlySet<string>;
-  /** Why some of it may be missing here; '': nothing is. */
+  /** Why objects may be missing here; '' if none is. */
   readonly problem: string;
 }
 
 /**
- * The objects of a source on the hub: the members of its ApplySet. What cannot be read is reported, and the plan is
- * made without it.
- * @param objects what Git says, whose kinds are listed as well
+ * Reads the objects of a source from the hub: the members of its ApplySet. What cannot be read is reported, and the
+ * plan is made without it.
+ * @param objects the objects that Git declares; their kinds are listed as well
  */
 export async function readMembers(
   api: KubeApi,

@@ -11,9 +11,10 @@ import {
 import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../core/sync/apply-set.ts';
 
 /**
- * The sources that own objects on the hub which more than one source declares: the controller leaves such an object to its owner.
+ * Finds the source that owns each object which more than one source declares. The controller leaves such an object to
+ * its owner.
  * @param commits what each source declares at each of the commits
- * @returns by identity; of an object that cannot be read the owner is unknown
+ * @returns by identity; the owner of an object that cannot be read is unknown
  */
 export async function readOwners(
   api: KubeApi,

@@ -10,7 +10,7 @@ interface ReadWorks {
   readonly notEvaluated: readonly string[];
 }
 
-/** The works on the hub, where replica sets are planned. */
+/** Reads the works on the hub, if replica sets are planned. */
 export async function readWorks(
   hub: KubeApi | undefined,
   objects: readonly SourceObject[],
@@ -22,7 +22,7 @@ export async function readWorks(
     return { items: kind === undefined ? [] : (await hub.list(kind)).items, notEvaluated: [] };
   } catch (error) {
     if (!(error instanceof BerthError)) throw error;
-    const note = `The works of replica sets cannot be read, and count as on the published clusters: ${errorText(error)}`;
+    const note = `The works of replica sets cannot be read. The plan assumes them on the published clusters: ${errorText(error)}`;
     return { items: undefined, notEvaluated: [note] };
   }
 }

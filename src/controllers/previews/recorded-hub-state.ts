@@ -4,13 +4,14 @@ import type { KubeApi } from '../../core/ports.ts';
 import { type CompactRecord, RECORDS_LABEL, recordsOf } from '../../core/publish/record/compact-record.ts';
 import { parentOfSource } from '../../core/sync/apply-set.ts';
 import { dataOf } from '../publication/hub-records.ts';
+import { groupBy } from '../../core/group-by.ts';
 
-/** Why something is not known. */
+/** Why a part is unknown. */
 interface Unknown {
   readonly problem: string;
 }
 
-/** What the hub remembers of a source's deletions and their releases: annotations of its ApplySet's parent. */
+/** What the hub remembers of a source's deletions and their releases: the annotations of its ApplySet parent. */
 export type RecordedDeletions = { readonly annotations: Readonly<Record<string, string>> } | Unknown;
 
 /**
@@ -20,7 +21,7 @@ export type RecordedDeletions = { readonly annotations: Readonly<Record<string, 
 export interface RecordedHubState {
   /** By the name of the source. */
   readonly deletions: ReadonlyMap<string, RecordedDeletions>;
-  /** By placement (`namespace/name`), oldest first: what was published and released, as far as it is still among the records. */
+  /** By placement (`namespace/name`), oldest first: what was published and released, as far as the records reach back. */
   readonly records: { readonly of: ReadonlyMap<string, readonly CompactRecord[]> } | Unknown;
 }
 
@@ -44,14 +45,9 @@ export async function readRecordedHubState(
 }
 
 async function recordsByPlacement(hub: KubeApi): Promise<ReadonlyMap<string, readonly CompactRecord[]>> {
-  const records = new Map<string, CompactRecord[]>();
   const { items } = await hub.list(CONFIG_MAP, { labelSelector: RECORDS_LABEL });
-  for (const record of items.flatMap((item) => recordsOf(dataOf(item)))) {
-    const known = records.get(record.placement);
-    if (known === undefined) records.set(record.placement, [record]);
-    else known.push(record);
-  }
-  return records;
+  const records = items.flatMap((item) => recordsOf(dataOf(item)));
+  return groupBy(records, ({ placement }) => placement);
 }
 
 async function known<T>(read: () => Promise<T>): Promise<T | Unknown> {

@@ -15,20 +15,20 @@ import type { PublishedDecision } from '../../core/publish/pages/published-decis
 export interface RecorderOptions {
   readonly clock: Clock;
   readonly engineVersion: string;
-  /** The commit that the hub was last synced to, of the source that the placement comes from. */
+  /** The commit that the hub was last synced to, for the source of the placement. */
   readonly commitBehind: (placement: Placement) => CommitInfo | undefined;
   readonly inventoryRevision: () => number;
-  /** `text`: the record's JSON. */
+  /** `text`: the record as JSON. */
   readonly append: (record: DecisionRecord, snapshot: SnapshotDigest, text: string) => void;
 }
 
-/** Ties each publication to the snapshot that it was computed from. */
+/** Links each publication to the snapshot that it was computed from. */
 export class DecisionRecorder {
   readonly #options: RecorderOptions;
   readonly #snapshotOf = new WeakMap<ScheduleResult, Snapshot>();
   readonly #resultsOf = new WeakMap<Snapshot, Map<string, ScheduleResult>>();
   readonly #sha256 = new WeakMap<Snapshot, SnapshotDigest>();
-  /** The snapshot that the last record names. Only a shortcut, and no reason to keep it in memory. */
+  /** The snapshot of the last record. It is only a shortcut, so it is not kept in memory. */
   #recorded: WeakRef<Snapshot> | undefined;
 
   constructor(options: RecorderOptions) {
@@ -36,8 +36,8 @@ export class DecisionRecorder {
   }
 
   /**
-   * Stores the inputs of a result for as long as the result is in memory. A result that the engine returns again
-   * follows from the newest snapshot too, so the earlier one can be freed.
+   * Stores the inputs of a result for as long as the result is in memory. If the engine returns a result again, it also
+   * follows from the newest snapshot, so the earlier one can be freed.
    */
   saw(snapshot: Snapshot, result: ScheduleResult): void {
     this.#snapshotOf.set(result, snapshot);
@@ -83,8 +83,9 @@ export class DecisionRecorder {
   }
 
   /**
-   * Publications of several passes share one snapshot where possible: to digest and store a snapshot is expensive,
-   * especially when it holds every page that was written since the one before.
+   * Publications of several passes share one snapshot if possible, because computing the digest and
+   * storing a snapshot are expensive, especially with all pages that were written since the
+   * previous one.
    */
   #inputsOf({ placement, result }: PublishedDecision, decided: string): SnapshotDigest | undefined {
     const recorded = this.#recorded?.deref();
@@ -110,7 +111,7 @@ function isAsDecided({ groups, result }: PublishedDecision): boolean {
   return sameClusters(listedClusters(groups), result.selected);
 }
 
-/** A release by hand names its user; one in a commit was made by its author. */
+/** A manual release names its user. A release in a commit was made by the author of the commit. */
 function releaseOf(
   { released }: PublishedDecision,
   commit: CommitInfo | undefined,

@@ -7,51 +7,54 @@ import type { CommitBarrier } from '../sources/progress/commit-barrier.ts';
 
 export interface DecisionSnapshotsOptions {
   readonly barrier: Pick<CommitBarrier, 'isHalf'>;
-  /** Increases with every change of an object that snapshots contain, and of the approvals that decisions are judged by. */
+  /** Increases with every change of an object in snapshots, and of the approvals that decisions are judged by. */
   readonly revision: () => number;
-  /** A snapshot turned out to show the hub at one commit, before anything of what follows from it is published. */
+  /**
+   * Called when a snapshot proves to show the hub at one commit, before its decisions are
+   * published.
+   */
   readonly onWhole?: (snapshot: Snapshot) => void;
-  /** The snapshot that a result was decided in; undefined when that is unknown. */
+  /** The snapshot that a result was decided in; undefined if it is unknown. */
   readonly snapshotOf: (result: ScheduleResult) => Snapshot | undefined;
 }
 
-/** Of a snapshot that was out of date when it was made. */
+/** The revision of a snapshot that was outdated when it was taken. */
 const NO_REVISION = -1;
 
 /**
- * The snapshots that results were decided from: whether they showed the hub at one commit, and what was published in
- * them.
+ * The input snapshots of results: whether they show the hub at one commit, and which decisions were
+ * published in them.
  */
 export class DecisionSnapshots {
   readonly #options: DecisionSnapshotsOptions;
   readonly #whole = new WeakSet<Snapshot>();
   readonly #revisionOf = new WeakMap<Snapshot, number>();
-  /** For each snapshot in which a transition ended, the one in which it began, as the hub was. */
+  /** The snapshot at the end of a transition, and the one at its start, which shows the hub. */
   readonly #starts = new WeakMap<Snapshot, Snapshot>();
 
   constructor(options: DecisionSnapshotsOptions) {
     this.#options = options;
   }
 
-  /** A snapshot of now. */
+  /** Records a snapshot of the present. */
   noteCurrent(snapshot: Snapshot): Snapshot {
     if (this.#options.barrier.isHalf) this.#revisionOf.set(snapshot, this.#options.revision());
     else this.#whole.add(snapshot);
     return snapshot;
   }
 
-  /** A snapshot of now from which nothing may be published: it is to be decided again. */
+  /** Records a snapshot of the present from which nothing may be published, so that its results are decided again. */
   noteOvertaken(snapshot: Snapshot): Snapshot {
     this.#revisionOf.set(snapshot, NO_REVISION);
     return snapshot;
   }
 
-  /** Did the snapshot show the hub at one commit when it was made? */
+  /** Whether the snapshot showed the hub at one commit when it was taken. */
   isWhole(snapshot: Snapshot): boolean {
     return this.#whole.has(snapshot);
   }
 
-  /** A transition that began in one snapshot decided in the other. */
+  /** Records that a transition which started from `start` decided in `snapshot`. */
   decided(snapshot: Snapshot, start: Snapshot): void {
     this.#starts.set(snapshot, start);
   }
@@ -63,13 +66,13 @@ export class DecisionSnapshots {
     const { barrier, revision } = this.#options;
     if (barrier.isHalf) return 'half';
     if (this.#revisionOf.get(snapshot) !== revision()) return 'overtaken';
-    // The commit was all there, and only the last answer was missing.
+    // The commit was applied completely, and only the last response was missing.
     this.#whole.add(snapshot);
     this.#options.onWhole?.(snapshot);
     return 'whole';
   }
 
-  /** Did the pages in the snapshot that the result was decided from list all these clusters as the placement's? */
+  /** Whether the pages in the snapshot of the result listed all these clusters for the placement. */
   listedClusters(key: string, result: ScheduleResult, clusters: readonly string[]): boolean {
     const snapshot = this.#startOf(result);
     if (snapshot === undefined) return true;
@@ -78,7 +81,7 @@ export class DecisionSnapshots {
     return clusters.every((cluster) => known.has(cluster));
   }
 
-  /** Why the result does not have these clusters. */
+  /** Why the result does not contain these clusters. */
   lostClusters(result: ScheduleResult, clusters: readonly string[]): readonly LostClusters[] {
     const snapshot = this.#options.snapshotOf(result);
     return snapshot === undefined ? [] : explainLostClusters(snapshot, result.placement, clusters);

@@ -48,7 +48,7 @@ export class DecisionView {
   }
 }
 
-/** The placements whose pages a change concerns: two if the page was moved to another placement. */
+/** The placements that a change of a page concerns: two if the page was moved to another placement. */
 export function placementsOf({ before, after }: Pick<ObjectChange, 'before' | 'after'>): ReadonlySet<string> {
   const placements = [before, after].map((page) => (page === undefined ? undefined : placementOfPage(page)));
   return new Set(placements.filter((placement) => placement !== undefined));

@@ -14,13 +14,16 @@ import type { DecisionRecord } from '../../core/publish/record/decision-record.t
 import type { Digest } from '../../core/publish/approval/plan-token.ts';
 import { METADATA_ONLY } from './object-after-write.ts';
 
-/** Publications within this time are written together. */
+/** Publications within this time are written in one request. */
 const GATHER_MS = 1_000;
-/** All records of a namespace are read for a write: that may take this part of the time, unless the wait for it becomes too long. */
+/**
+ * A write reads all records of a namespace. Writes may use this fraction of the time, unless the
+ * wait becomes too long.
+ */
 const WRITING_SHARE = 1 / 10;
 const MAX_GATHER_MS = 10_000;
 const RETRY_MS = 15_000;
-/** If more wait, the oldest are dropped: a hub that refuses them must not fill the memory. */
+/** If more records wait, the oldest are dropped: a hub that refuses them must not fill the memory. */
 const MAX_WAITING = 500;
 
 export interface HubRecordsOptions {
@@ -28,18 +31,21 @@ export interface HubRecordsOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly digest: Digest;
-  /** Hash of the last record up to which the hub has them all, kept over restarts. Default: not kept. */
+  /**
+   * Hash of the last record that the hub has together with all earlier ones; kept over restarts.
+   * Default: not kept.
+   */
   readonly through?: {
     readonly get: () => string | undefined;
     readonly set: (hash: string) => void;
   };
-  /** Whether this process may write; until then records wait. Default: always true. */
+  /** Whether this process may write. Until then records wait. Default: always true. */
   readonly mayWrite?: (() => boolean) | undefined;
 }
 
 /**
- * Keeps compact records of publications on the hub, where the next leader, and people with a kubeconfig, find them.
- * They are written in the background: an error here costs records, never a decision.
+ * Keeps compact records of publications on the hub, for the next leader and for users with a kubeconfig. They are
+ * written in the background. An error loses records, but never a decision.
  */
 export class HubRecords {
   readonly #options: HubRecordsOptions;
@@ -48,7 +54,7 @@ export class HubRecords {
   #writing: Promise<void> = Promise.resolve();
   #closed = false;
   #last: string | undefined;
-  /** The last round of writes. */
+  /** How long the last round of writes took. */
   #tookMs = 0;
 
   constructor(options: HubRecordsOptions) {
@@ -63,14 +69,14 @@ export class HubRecords {
     this.#schedule(Math.min(MAX_GATHER_MS, Math.max(GATHER_MS, this.#tookMs / WRITING_SHARE)));
   }
 
-  /** Adds records that a killed process did not write. @param records the newest on this disk, oldest first */
+  /** Adds the records that a killed process did not write. @param records the newest on this disk, oldest first */
   resume(records: readonly DecisionRecord[]): void {
     const through = this.#options.through?.get();
     const at = records.findLastIndex(({ hash }) => hash === through);
     for (const record of records.slice(at + 1)) this.append(record);
   }
 
-  /** Writes the waiting records, once. */
+  /** Writes the waiting records. There is one attempt. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#cancel?.();
@@ -78,7 +84,7 @@ export class HubRecords {
     await this.#writeAll();
   }
 
-  /** @param records all of the namespace, the oldest first */
+  /** @param records all records of the namespace, oldest first */
   #wait(namespace: string, records: readonly CompactRecord[]): void {
     this.#waiting.set(namespace, records.slice(-MAX_WAITING));
   }
@@ -102,8 +108,8 @@ export class HubRecords {
       try {
         await this.#write(namespace, records);
       } catch (error) {
-        this.#options.log.warn('records not written to the hub', { namespace, error });
-        // The namespace is gone, or Berth may not write there: trying again is useless.
+        this.#options.log.warn('records were not written to the hub', { namespace, error });
+        // The namespace is deleted, or Berth may not write there, so a retry is useless.
         if (error instanceof InputError) continue;
         this.#wait(namespace, [...records, ...(this.#waiting.get(namespace) ?? [])]);
         this.#schedule(RETRY_MS);
@@ -128,12 +134,13 @@ export class HubRecords {
         await api.create(CONFIG_MAP, made, METADATA_ONLY);
         return;
       } catch (error) {
-        // The leader before us, or a write whose answer was lost: add to what is there.
+        // Another leader wrote it, or the response of a write was lost: add to the existing
+        // records.
         if (!(error instanceof ConflictError) || !again) throw error;
         return this.#write(namespace, records, false);
       }
     }
-    // Keys are never written twice with different texts, so no version is needed to add to them.
+    // A key is never written twice with different texts, so adding one needs no resourceVersion.
     await api.mergePatch(CONFIG_MAP, key, { data }, METADATA_ONLY);
   }
 }

@@ -9,7 +9,8 @@ import type { PlacementPublisher } from './placement-publisher.ts';
 import type { PlacementStates } from '../../core/publish/machine/placement-states.ts';
 
 /**
- * Turns watch events into events of the placements, and asks for a new transition where decisions may depend on them.
+ * Turns watch events into events of placements, and requests a new transition if decisions may
+ * depend on them.
  */
 export function listenToInventory(
   inventory: HubInventory,
@@ -27,7 +28,7 @@ export function listenToInventory(
     publisher.handle(change.key, { kind: 'placement-changed', change, isInput: () => isInputChange(change) }),
   );
   inventory.decisions.store.onChange((change) => {
-    // Our own decisions are inputs for the next pass, but no reason to look at their placement again.
+    // Our own pages are inputs of the next pass, but do not trigger one for their placement.
     scheduling.request('decisions');
     const { isHeld: isLeader } = leadership;
     for (const key of placementsOf(change)) {
@@ -41,7 +42,7 @@ export function listenToInventory(
   });
 }
 
-/** Whether an input of decisions changed. Status does not count. */
+/** Whether an input of decisions changed. The status does not count. */
 function isInputChange({ before, after }: ObjectChange): boolean {
   if (before === undefined || after === undefined) return true;
   const inputs = ({ metadata }: KubeObject): string =>

@@ -1,12 +1,12 @@
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { WriteOptions } from '../../core/ports.ts';
 
-/** The written object is large and known, so the answer need not contain it. */
+/** Requests a response with metadata only, since the written object is large and known. */
 export const METADATA_ONLY: WriteOptions = { fieldManager: 'berth', metadataOnly: true };
 
 /**
- * The object after a write: the answer, or if that has only metadata, the object before with the written parts.
- * @param written the parts of the object that the write set, whole
+ * The object after a write: the response, or if that has only metadata, the previous object with
+ * the written parts. @param written the complete parts that the write set
  */
 export function objectAfterWrite(
   answer: KubeObject,
@@ -14,7 +14,7 @@ export function objectAfterWrite(
   written: Readonly<Record<string, unknown>>,
 ): KubeObject {
   if (answer.kind !== 'PartialObjectMetadata') return answer;
-  // As in the store: nobody reads them, and they are the larger half.
+  // Dropped as in the store: managedFields are not read, and are half of the size.
   const { managedFields: _dropped, ...metadata } = answer.metadata;
   return { ...before, ...written, metadata };
 }

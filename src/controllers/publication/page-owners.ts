@@ -4,15 +4,18 @@ import type { Placement } from '../../core/model/kind/placement.ts';
 import type { KubeObject, OwnerReference } from '../../core/model/object-meta.ts';
 import type { Clock, KubeApi } from '../../core/ports.ts';
 
-/** A namespace that was made again has other pages, too. */
+/** How long a uid is trusted. A namespace that was deleted and created again has another one, and other pages. */
 const BELIEVED_FOR_MS = 60_000;
 
 /**
- * The owners of PlacementDecisions: the placement, as OCM sets it, and the namespace. A hub deletes what has lost all of its owners. So
- * the pages of a placement that somebody deletes by hand stay until Git has brought it back, and nobody ever sees its clusters gone.
- * Those of a placement that is gone for good are deleted by Berth (`isKeptByNamespace`).
+ * The owners of PlacementDecisions: the placement, as OCM sets it, and the namespace. The garbage
+ * collector deletes an object that has lost all owners. With the namespace as second owner, the
+ * pages of a placement that a user deletes by mistake stay until it is applied from Git again, so
+ * its clusters never disappear. Berth itself deletes the pages of a placement that was removed from
+ * Git (`isKeptByNamespace`).
  *
- * Rejected: a finalizer on the placement, which nobody could delete any more where Berth was taken away.
+ * Rejected: a finalizer on the placement, which would block its deletion after Berth was
+ * uninstalled.
  */
 export class PageOwners {
   readonly #api: Pick<KubeApi, 'list'>;
@@ -20,7 +23,7 @@ export class PageOwners {
   readonly #mayListNamespaces: boolean;
   readonly #known = new Map<string, { readonly atMs: number; readonly uid: Promise<string | undefined> }>();
 
-  /** @param options.mayListNamespaces whether this process has the right; without it the placement is the only owner */
+  /** @param options.mayListNamespaces whether this process may list namespaces; if not, the placement is the only owner */
   constructor(options: {
     readonly api: Pick<KubeApi, 'list'>;
     readonly clock: Pick<Clock, 'now'>;
@@ -31,7 +34,7 @@ export class PageOwners {
     this.#mayListNamespaces = options.mayListNamespaces;
   }
 
-  /** @throws TransientError when the hub does not answer */
+  /** @throws TransientError when the hub does not respond */
   async of({ metadata: { namespace = '', name, uid = '' } }: Placement): Promise<readonly OwnerReference[]> {
     const ownerUid = this.#mayListNamespaces ? await this.#uidOf(namespace) : undefined;
     const placement = {

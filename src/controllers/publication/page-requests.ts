@@ -19,7 +19,7 @@ const FENCE_ANNOTATION = 'berth.dev/fence';
 
 type ActionOf<K extends PlacementAction['kind']> = Extract<PlacementAction, { kind: K }>;
 
-/** The requests of publishing to the hub. Every write carries the version that it was planned on. */
+/** The requests that publish to the hub. Every write carries the version that it was planned on. */
 export class PageRequests {
   readonly #api: KubeApi;
   readonly #owners: Pick<PageOwners, 'of'>;
@@ -35,19 +35,19 @@ export class PageRequests {
     return (await this.#api.list(PLACEMENT_DECISION, { namespace, labelSelector })).items;
   }
 
-  /** Changes the version of the page, so that an earlier write of unknown outcome is refused. */
+  /** Changes the version of the page, so that the hub refuses an earlier write whose outcome is unknown. */
   fence(page: KubeObject): Promise<KubeObject> {
     return this.#patchMetadata(page, { annotations: { [FENCE_ANNOTATION]: page.metadata.resourceVersion } });
   }
 
-  /** @returns the page after the write; undefined when it was deleted */
+  /** @returns the page after the write; undefined if it was deleted */
   async write({ placement, write, before }: ActionOf<'write-page'>): Promise<KubeObject | undefined> {
     if (write.kind === 'create') {
       const page = newPage(placement, write, await this.#owners.of(placement));
       return objectAfterWrite(await this.#api.create(PLACEMENT_DECISION, page, METADATA_ONLY), page, {});
     }
     if (before === undefined)
-      throw new BugError('the plan writes to a page that is not there', {
+      throw new BugError('the plan writes to a page that does not exist', {
         code: 'publish.page',
         subject: write.page,
       });
@@ -69,7 +69,7 @@ export class PageRequests {
     }
   }
 
-  /** Deletes the pages of a placement that is gone for good, which their second owner keeps. */
+  /** Deletes the pages of a placement that no longer exists, which the namespace still owns. */
   async deleteKept(pages: readonly KubeObject[]): Promise<void> {
     for (const page of pages)
       if (isKeptByNamespace(page)) await this.#api.delete(PLACEMENT_DECISION, keyOf(page), versionOf(page));
@@ -83,7 +83,7 @@ export class PageRequests {
     return objectAfterWrite(answer, before, { status });
   }
 
-  /** Makes the placement Berth's, and keeps OCM's scheduler away from it. */
+  /** Marks the placement as scheduled by Berth, which also keeps OCM's scheduler away from it. */
   async mark(placement: Placement): Promise<KubeObject> {
     const before = placement as unknown as KubeObject;
     const annotations = { [SCHEDULING_DISABLE_ANNOTATION]: 'true', [SCHEDULER_ANNOTATION]: 'berth' };

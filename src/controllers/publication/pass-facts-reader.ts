@@ -22,7 +22,7 @@ export interface PassFactsOptions {
   readonly budgetOf: (placement: Placement) => RemovalBudget;
   readonly approvals: Pick<PlanApprovals, 'pendingFor'>;
   readonly isHubRestored: () => boolean;
-  /** A source that another tool applies declares the placement. @param key `namespace/name` */
+  /** Whether a source that another tool applies declares the placement. @param key `namespace/name` */
   readonly isOfSource: (key: string) => boolean;
 }
 
@@ -34,17 +34,21 @@ export class PassFactsReader {
     this.#options = options;
   }
 
-  /** As the watch shows it; undefined when it is gone. @param key `namespace/name` */
+  /** The placement as the watch shows it; undefined if it is deleted. @param key `namespace/name` */
   placement(key: string): Placement | undefined {
     return this.#options.inventory.placements.store.get(key) as Placement | undefined;
   }
 
-  /** @param result the newest one; undefined while the placement was not scheduled */
+  /** @param result the newest one; undefined until the placement is scheduled */
   of(key: string, placement: Placement, result: ScheduleResult | undefined): PassFacts {
     const { inventory, publicationJournal, previousRecords, snapshots, budgetOf, approvals, isHubRestored } =
       this.#options;
+    const { pages, seenPage } = this.pagesSeen(key);
+    // A literal without a spread: the engine makes it in one step.
     return {
-      ...this.pagesSeen(key),
+      key,
+      pages,
+      seenPage,
       placement,
       result,
       remembered: publicationJournal.get(key),
@@ -64,7 +68,7 @@ export class PassFactsReader {
     };
   }
 
-  /** As the watch shows them. */
+  /** The pages as the watch shows them. */
   pages(key: string): readonly KubeObject[] {
     return this.#options.view.pagesOf(key);
   }
@@ -74,13 +78,13 @@ export class PassFactsReader {
     return this.#options.view.page(`${key.slice(0, key.indexOf('/'))}/${name}`);
   }
 
-  /** The state of the placement that is visible when the hub was restored. */
+  /** What was visible of the placement when the hub was restored. */
   atRestore(key: string): SeenAtRestore['seen'] {
     const placement = this.placement(key);
     return placement && { ...this.pagesSeen(key), placement };
   }
 
-  /** The part of the facts that is about pages. */
+  /** The facts about pages. */
   pagesSeen(key: string): Pick<PassFacts, 'key' | 'pages' | 'seenPage'> {
     return { key, pages: this.pages(key), seenPage: (name) => this.page(key, name) };
   }

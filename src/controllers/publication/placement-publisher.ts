@@ -28,33 +28,37 @@ export interface PublisherOptions {
   readonly requests: PageRequests;
   readonly publicationJournal: PublicationJournal;
   readonly previousRecords: Pick<PreviousRecords, 'drop'>;
-  /** Loads the state of a placement that another process published; awaited before each pass. */
+  /** Loads the state of a placement that another process published. Awaited before each pass. */
   readonly recall?: ((placement: Placement) => Promise<void>) | undefined;
   readonly approvals: Pick<PlanApprovals, 'judged'>;
-  /** Newest result of a placement; undefined while it has not been scheduled. */
+  /** The newest result of a placement; undefined until it is scheduled. */
   readonly resultOf: (placement: string) => ScheduleResult | undefined;
-  /** The newest result is published, held, or cannot be published for now. */
+  /** Called when the newest result is published, held, or cannot be published for now. */
   readonly onRest: (placement: string) => void;
-  /** Whether a placement that is not on the hub may come back: Git declares it, or it is not known yet whether Git does. */
+  /**
+   * Whether a placement that is not on the hub may be applied again: Git declares it, or this is
+   * not known yet.
+   */
   readonly mayBeBack: (placement: string) => boolean;
-  /** Whether endpoints answer for the placement. */
+  /** Whether endpoints serve the placement. */
   readonly shown: (placement: string) => boolean;
-  /** Keeps the decision and its inputs; the record's hash. */
+  /** Records the decision and its inputs. @returns the hash of the record */
   readonly record: (entry: PublishedDecision) => string;
   readonly emit: (happening: ControllerEventBody) => void;
-  /** What is published now, after each complete pass. */
+  /** Called after each complete pass with the published clusters. */
   readonly onSettled: (placement: string, pages: readonly SettledPage[]) => void;
-  /** Told of each write of a page that the hub confirmed. */
+  /** Called for each confirmed write of a page. */
   readonly onPageWritten?: ((written: PageWritten) => void) | undefined;
   readonly decideAgain: (cause: 'decisions' | 'inputs', placement: string) => void;
   readonly lookAgain: (placement: string) => void;
 }
 
-/** A placement that is not back by then is looked at again. */
+/** When a deleted placement that Git declares is checked again. */
 const BACK_RECHECK_MS = 5_000;
 
 /**
- * Applies the actions of each placement's state machine, and reports the answers to it. It decides nothing itself.
+ * Applies the actions of each placement's state machine, and sends the responses to it as events.
+ * It decides nothing itself.
  */
 export class PlacementPublisher {
   readonly #options: PublisherOptions;
@@ -66,7 +70,7 @@ export class PlacementPublisher {
   /**
    * Runs one pass over a placement.
    * @param key `namespace/name` of the placement
-   * @throws what an action threw; the pass is to be repeated
+   * @throws the error of an action; the pass must be repeated
    */
   async reconcile(key: string): Promise<ReconcileOutcome> {
     const { facts, recall, resultOf, onRest } = this.#options;
@@ -82,8 +86,9 @@ export class PlacementPublisher {
   }
 
   /**
-   * The placement is deleted, or being deleted. What Git declares is applied again: until then its pages stay, and endpoints go on
-   * answering. The pages of any other one go.
+   * Handles a placement that is deleted or being deleted. If Git declares it, it is applied again;
+   * until then its pages stay, and endpoints serve it. The pages of every other placement are
+   * deleted.
    */
   async #gone(key: string): Promise<ReconcileOutcome> {
     const { facts, requests, onRest, onSettled, mayBeBack, shown } = this.#options;
@@ -98,12 +103,12 @@ export class PlacementPublisher {
     return DONE;
   }
 
-  /** Handles an event of the placement outside of a pass. */
+  /** Handles an event of the placement that occurs outside of a pass. */
   handle(key: string, event: PlacementEvent): void {
     for (const action of this.#step(key, event)) void this.#begin(key, action);
   }
 
-  /** The clusters that publishing the result now would leave on the pages. Changes nothing. */
+  /** The clusters that the pages would list if the result were published now. Changes nothing. */
   outcomeOf(key: string, result: ScheduleResult): readonly string[] {
     const { facts, states, clock } = this.#options;
     const placement = facts.placement(key);
@@ -111,7 +116,7 @@ export class PlacementPublisher {
     return predictOutcome(states.of(key), facts.of(key, placement, result), result, clock.now());
   }
 
-  /** Sends the event and then each answer, until the pass ends. */
+  /** Sends the event and then each response to the state machine, until the pass ends. */
   #pass(key: string, first: PlacementEvent): Promise<PassEnd> {
     return new Promise((resolve) => {
       const carryOut = (actions: readonly PlacementAction[]): void => {
@@ -127,7 +132,7 @@ export class PlacementPublisher {
           abandon(error);
         }
       };
-      // A defect ends this pass and no other.
+      // A defect ends this pass, but no other.
       const abandon = (error: unknown): void => {
         carryOut(this.#step(key, { kind: 'abandoned', error }));
         resolve({ kind: 'failed', error });
@@ -141,7 +146,7 @@ export class PlacementPublisher {
     return states.step(key, event, clock.now());
   }
 
-  /** Applies the action, or starts it; then its answer follows later. */
+  /** Applies the action, or starts it, in which case the response follows later. */
   #begin(key: string, action: PlacementAction): Promise<PlacementEvent> | undefined {
     const { publicationJournal, previousRecords, approvals, onSettled, decideAgain, lookAgain } =
       this.#options;
@@ -236,8 +241,11 @@ export class PlacementPublisher {
   ): Promise<PlacementEvent> {
     const { publicationJournal, log } = this.#options;
     await publicationJournal.persist(key, state).catch((error: unknown) =>
-      // As with records: a full disk costs memory, never a decision.
-      log.error('a removal counts only as long as this process lives', { placement: key, error }),
+      // As for records: a full disk loses memory, never a decision.
+      log.error('this removal is not stored, so it counts only until this process ends', {
+        placement: key,
+        error,
+      }),
     );
     return { kind: 'persisted' };
   }
@@ -288,7 +296,7 @@ function failed(of: 'pages' | 'status' | 'mark' | 'record', error: unknown): Pla
   return { kind: 'failed', of, error, mayArrive: error instanceof TransientError };
 }
 
-/** The earlier publication matters only then. */
+/** Whether the earlier publication matters: only then is it read. */
 function mayBePublished({ metadata }: Placement, result: ScheduleResult | undefined): boolean {
   const isOfIt = result !== undefined && result.placement.metadata.uid === metadata.uid;
   return isOfIt && result.outcome !== 'skipped' && metadata.deletionTimestamp === undefined;

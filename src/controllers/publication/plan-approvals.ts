@@ -1,3 +1,4 @@
+import type { CommitInfo } from '../../adapters/git/repository/git-repository.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { SourceObject } from '../../core/model/source-object.ts';
 import type { Clock } from '../../core/ports.ts';
@@ -17,18 +18,31 @@ export interface PlanApprovalStore {
   set(source: string, plans: SourcePlans): void;
 }
 
-/** Keeps which plans the commits that are being followed were approved with. What they mean is said in `core/publish/approval/pending-plans.ts`. */
+type ReadCommit = Pick<CommitInfo, 'id' | 'tree'>;
+
+/**
+ * By `namespace/name`, the plan tokens of the pull request that left this tree; undefined: no merge of a plan did, or it holds nothing.
+ */
+export type MergedPlans = (
+  source: string,
+  tree: string,
+) => ReadonlyMap<string, readonly string[]> | undefined;
+
+/**
+ * Stores the approved plans of the followed commits; see `core/publish/approval/pending-plans.ts`.
+ */
 export class PlanApprovals {
   readonly #store: PlanApprovalStore;
   readonly #clock: Clock;
   readonly #sources: readonly string[];
   /**
-   * By source and placement: the plans that the commit which is on its way to the hub withdraws or replaces. What was decided before is
-   * judged by a withdrawn plan until the hub follows that commit.
+   * By source and placement: the plans that a commit withdraws or replaces while it is being
+   * applied. Until the hub follows that commit, earlier decisions are judged by the withdrawn plan.
    */
   readonly #withdrawn = new Map<string, ReadonlyMap<string, PendingPlan>>();
   readonly #listeners = new Set<(placement: string) => void>();
   #revision = 0;
+  #planOf: MergedPlans = () => undefined;
 
   constructor(store: PlanApprovalStore, clock: Clock, sources: readonly string[]) {
     this.#store = store;
@@ -37,20 +51,29 @@ export class PlanApprovals {
   }
 
   /**
-   * Increases when a commit is read that brings, replaces or withdraws an approval, and when the hub follows one that replaces or withdraws
-   * one: what was decided before may be decided otherwise.
+   * Increases when a commit with a new, replaced or withdrawn approval is read, and when the hub
+   * follows one that replaces or withdraws an approval. Earlier results may then be judged
+   * differently.
    */
   get revision(): number {
     return this.#revision;
   }
 
-  /** The source was read at this commit; nothing of it is on the hub yet. */
-  read(source: string, commit: string | undefined, objects: readonly SourceObject<KubeObject>[]): void {
+  /** Asks from now on which plan a commit was merged with. */
+  askForMerged(planOf: MergedPlans): void {
+    this.#planOf = planOf;
+  }
+
+  /** The source was read at this commit. Nothing of it is on the hub yet. */
+  read(source: string, commit: ReadCommit | undefined, objects: readonly SourceObject<KubeObject>[]): void {
     const before = this.#store.get(source);
     const now = approvedPlans(objects.map(({ object }) => object));
-    const plans = plansAfterRead(before, now, commit);
+    // What was there at the first read was merged before.
+    const merged = before && commit && this.#planOf(source, commit.tree);
+    const plans = plansAfterRead(before, now, commit?.id, merged);
     const gone = Object.entries(before?.pending ?? {}).filter(
-      ([placement, { tokens }]) => tokens.join() !== (now.get(placement) ?? []).join(),
+      ([placement, { tokens, ofPullRequest }]) =>
+        ofPullRequest !== true && tokens.join() !== (now.get(placement) ?? []).join(),
     );
     const earlier = this.#withdrawn.get(source) ?? [];
     this.#withdrawn.set(source, new Map([...gone, ...earlier]));
@@ -59,7 +82,7 @@ export class PlanApprovals {
     this.#revision += 1;
   }
 
-  /** The hub was made to follow what was read, as far as that was possible. */
+  /** The hub follows the commit that was read, as far as possible. */
   followed(source: string): void {
     const nowMs = this.#clock.now();
     const placements = Object.keys(this.#store.get(source)?.pending ?? {});
@@ -70,7 +93,10 @@ export class PlanApprovals {
     for (const placement of withdrawn) for (const listener of this.#listeners) listener(placement);
   }
 
-  /** Called with a placement (`namespace/name`) when the hub follows a commit that withdraws or replaces its approval: what it held may happen. */
+  /**
+   * Called with a placement (`namespace/name`) when the hub follows a commit that withdraws or
+   * replaces its approval.
+   */
   onWithdrawn(listener: (placement: string) => void): void {
     this.#listeners.add(listener);
   }
@@ -83,7 +109,7 @@ export class PlanApprovals {
     );
   }
 
-  /** Sets the outcome of these plans for the placement. A plan that was read since is not judged. */
+  /** Sets the outcome of these plans for the placement. Plans that were read after them are not affected. */
   judged(placement: string, plans: readonly PendingPlan[], outcome: PlanOutcome): void {
     for (const source of this.#sources)
       this.#update(source, [placement], (plan) =>

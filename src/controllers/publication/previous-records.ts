@@ -1,8 +1,8 @@
 import type { Logger } from '../../core/ports.ts';
 import type { DecisionRecord } from '../../core/publish/record/decision-record.ts';
-import type { PastRecords } from '../../core/publish/machine/state/placement-facts.ts';
+import type { PreviousProcessRecords } from '../../core/publish/machine/state/placement-facts.ts';
 
-/** Records of the previous process, until the placements have been compared with them. */
+/** The records of the previous process, until the placements have been compared with them. */
 export class PreviousRecords {
   readonly #newest = new Map<string, DecisionRecord>();
   readonly #log: Logger;
@@ -17,19 +17,19 @@ export class PreviousRecords {
     this.#loading = this.#load(records);
   }
 
-  /** Resolves when the records were read, or could not be; no placement is to be looked at before. */
+  /** Resolves when the records were read or could not be read. No placement may be handled before. */
   whenLoaded(): Promise<void> {
     return this.#loading;
   }
 
-  /** Another process has published since, so these records do not describe the hub. */
+  /** Another process has published since, so these records no longer describe the hub. */
   forget(): void {
     this.#isForgotten = true;
     this.#newest.clear();
   }
 
   /** @param placement `namespace/name` */
-  of(placement: string): PastRecords {
+  of(placement: string): PreviousProcessRecords {
     const [newest, oldestAtMs, areReadable] = [
       this.#newest.get(placement),
       this.#oldestAtMs,
@@ -52,7 +52,7 @@ export class PreviousRecords {
       if (oldest !== undefined) this.#oldestAtMs = Date.parse(oldest.publishedAt);
     } catch (error) {
       this.#areReadable = false;
-      this.#log.warn('records not read, so earlier publications are not recorded', { error });
+      this.#log.warn('records were not read, so earlier publications are not recorded', { error });
     }
   }
 }

@@ -1,10 +1,10 @@
 import type { PublishState } from '../../core/publish/judge/publish-state.ts';
 
-/** Keyed by `namespace/name`. */
+/** By `namespace/name` of the placement. */
 export interface PublicationJournal {
   get(placement: string): PublishState | undefined;
   set(placement: string, state: PublishState): void;
-  /** Resolves when the state would survive the process. */
+  /** Resolves when the state is durable. */
   persist(placement: string, state: PublishState): Promise<void>;
   delete(placement: string): void;
 }

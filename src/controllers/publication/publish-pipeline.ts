@@ -58,7 +58,7 @@ export interface PipelineOptions {
   readonly journal: TransitionJournal;
   /** The records of a process that was killed. */
   readonly previousRecords: PreviousRecords;
-  /** The hub was found restored from a backup: what it shows may be older than what was published last. */
+  /** Whether the hub was restored from a backup, so that it may be older than the last publication. */
   readonly isHubRestored: () => boolean;
   readonly publishedPlacements: PublishedPlacements;
   readonly budgetOf: (placement: Placement) => RemovalBudget;
@@ -66,25 +66,22 @@ export interface PipelineOptions {
   readonly barrier: CommitBarrier;
   /** Placements of sources that another tool applies. Default: none. */
   readonly observed?: DeclaredPlacements | undefined;
-  /** Placements of all sources. Those that are gone from the hub come back. */
+  /** Placements of all sources. One that is missing on the hub is applied again. */
   readonly declared: DeclaredPlacements;
-  /** Whether this process has the right: pages then stay when somebody deletes their placement. */
+  /** Whether this process may set the namespace as an owner of pages, which keeps them when their placement is deleted. */
   readonly mayListNamespaces: boolean;
-  /** One result per placement, each computed when it is asked for. */
+  /** Decides placements. Each result is computed when it is requested. */
   readonly decide: (snapshot: Snapshot) => ResultGenerator;
-  /** A commit is on its way to the hub. Default: never. */
+  /** Whether a commit is being applied to the hub. Default: never. */
   readonly isFollowing?: () => boolean;
-  /** Whether this process publishes; otherwise it only decides. Default: always. */
+  /** Whether this process publishes. If not, it only decides. Default: always. */
   readonly leadership?: Leadership | undefined;
   readonly emit: (happening: ControllerEventBody) => void;
   readonly events?: PlacementEvents | undefined;
   readonly onPass: (tookMs: number) => void;
 }
 
-/**
- * Placements published at the same time: twice the number of parallel requests, so that the next ones are prepared
- * while the hub works.
- */
+/** Twice the number of parallel requests, so that placements are prepared while the hub works. */
 const CONCURRENCY = 2 * DEFAULT_MAX_REQUESTS;
 /** Scheduling and publishing with `schedule: berth`: inventory changes in, decisions on the hub out. */
 export class PublishPipeline {
@@ -126,7 +123,7 @@ export class PublishPipeline {
     barrier.onWhole(() => {
       for (const key of this.#states.waitingForCommit) this.#publisher.handle(key, { kind: 'commit-whole' });
     });
-    // Pages of a placement that is gone stay or go by what Git declares. One that is there waits until the hub shows the whole commit.
+    // Git decides about a deleted placement; an existing one waits for the complete commit.
     declared.onChange((key) => {
       if (inventory.placements.store.get(key) === undefined) this.queue.add(key);
     });
@@ -144,7 +141,7 @@ export class PublishPipeline {
   start(supervisor: Supervisor): void {
     const { inventory, previousRecords, clock, random, log, emit } = this.#options;
     supervisor.start('scheduling', async (signal) => {
-      // An incomplete inventory would look like removed clusters.
+      // An incomplete inventory would look as if clusters had been removed.
       await Promise.all([inventory.whenSynced(signal), previousRecords.whenLoaded()]);
       this.#lookAtOrphans();
       await this.scheduling.run(signal);
@@ -169,7 +166,7 @@ export class PublishPipeline {
           mayPass: mayBeAllowedLater,
           onError: (key, error) => {
             this.#problems.failed(key, error);
-            // A lost race needs no report.
+            // A lost race is not reported.
             if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `placement ${key}`, error });
           },
         },
@@ -178,7 +175,7 @@ export class PublishPipeline {
     );
   }
 
-  /** The hub was restored or replaced; the watches do not show it yet. */
+  /** The hub was restored or replaced, and the watches do not show this yet. */
   hubChanged(how: HubBreak, { resourceVersion: hubVersion }: HubPosition): void {
     this.#options.journal.forget();
     this.#underWay.clear();
@@ -194,18 +191,18 @@ export class PublishPipeline {
     }
   }
 
-  /** Reports decisions that cannot be written, and that another program writes the pages that Berth writes. */
+  /** Reports decisions that cannot be written, and pages that another program writes as well. */
   warnings(): readonly string[] {
     const rivals = rivalPlacements(this.#states.entries(), this.#options.clock.now());
     if (rivals.length === 0) return this.#problems.warnings();
     return [
       ...this.#problems.warnings(),
-      `another controller keeps writing the PlacementDecisions of ${formatNameList(rivals)}: two schedulers run, and Berth leaves pages that go on changing; end the ` +
+      `another controller keeps writing the PlacementDecisions of ${formatNameList(rivals)}: two schedulers run, so Berth stops correcting these pages; stop the ` +
         `other controller, or leave the placements to it: remove ${SCHEDULER_ANNOTATION}, or run Berth with --schedule upstream`,
     ];
   }
 
-  /** Resolves after the first pass over everything that was there at the start; where another process leads, when that is decided. */
+  /** Resolves after the first pass over everything; as soon as that is known, if another process leads. */
   async whenSettled(signal: AbortSignal): Promise<void> {
     const { inventory, clock } = this.#options;
     await inventory.whenSynced(signal);
@@ -215,7 +212,7 @@ export class PublishPipeline {
     if (!signal.aborted && this.#leadership.isHeld) await this.queue.whenIdle();
   }
 
-  /** Pages whose placement was deleted while no process of Berth ran. */
+  /** Enqueues pages whose placement was deleted while no Berth process ran. */
   #lookAtOrphans(): void {
     const { decisions, placements } = this.#options.inventory;
     for (const page of decisions.store.list()) {
@@ -272,14 +269,14 @@ export class PublishPipeline {
         if (snapshots.isWhole(start)) return journal.begin(this.#underWay.begin(transition));
         await journal.beginOnHalf(this.#underWay.wait(transition, start));
       },
-      // The watch shows what another process publishes.
+      // In a standby nothing is published: its watch shows what the leader publishes.
       whenPublished: async () => {
         if (!this.#leadership.isHeld) return;
         await this.queue.whenIdle();
         await this.#states.whenShown();
       },
       onUnstable: (keys) =>
-        log.warn('decisions keep changing each other, so the last ones stay', {
+        log.warn('decisions keep changing each other, so Berth keeps the last ones', {
           placements: formatNameList(keys),
         }),
       ...(isFollowing && { isFollowing }),
@@ -289,7 +286,7 @@ export class PublishPipeline {
     });
   }
 
-  /** What another process is publishing is not undone. */
+  /** A standby starts from the hub as it is, because the leader may still be publishing. */
   #snapshotToStart(snapshots: DecisionSnapshots): Snapshot {
     const { inventory, journal } = this.#options;
     const snapshot = inventory.snapshot();

@@ -1,13 +1,13 @@
 import { ConflictError, errorText } from '../../core/errors.ts';
 
-/** More of them are counted. */
+/** Further ones are only counted. */
 const MAX_NAMED = 10;
 
-/** Placements whose decision could not be written, until it is. */
+/** Placements whose decision could not be written, until it is written. */
 export class PublishProblems {
   readonly #failed = new Map<string, string>();
 
-  /** A lost race is no problem: the placement is read and written again at once. */
+  /** A conflict is not a problem: the placement is read and written again immediately. */
   failed(placement: string, error: unknown): void {
     if (!(error instanceof ConflictError)) this.#failed.set(placement, errorText(error));
   }

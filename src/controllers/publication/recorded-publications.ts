@@ -10,7 +10,7 @@ import { stateFromRecords } from '../../core/publish/record/state-from-records.t
 import { dataOf } from './hub-records.ts';
 import type { PublicationJournal } from './publication-journal.ts';
 
-export interface RecordedPastOptions {
+export interface RecordedPublicationsOptions {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly log: Logger;
@@ -19,21 +19,21 @@ export interface RecordedPastOptions {
 }
 
 /**
- * Reads from the records on the hub what another process published before this one took over: its removals count
- * toward the budgets, and its used releases stay used. Read once for each namespace, before its first placement is
- * published.
+ * Reads the publications of the previous process from the records on the hub: its removals count
+ * toward the budgets, and releases that it used stay used. Read once per namespace, before its
+ * first placement is published.
  */
 export class RecordedPublications {
-  readonly #options: RecordedPastOptions;
+  readonly #options: RecordedPublicationsOptions;
   readonly #records = new Map<string, Promise<ReadonlyMap<string, readonly CompactRecord[]>>>();
   readonly #recalled = new Set<string>();
   #isAsked = false;
 
-  constructor(options: RecordedPastOptions) {
+  constructor(options: RecordedPublicationsOptions) {
     this.#options = options;
   }
 
-  /** From now on `recall` reads the unknown state of placements. */
+  /** From now on `recall` reads the state of placements that are not known yet. */
   begin(): void {
     this.#isAsked = true;
   }
@@ -74,7 +74,7 @@ export class RecordedPublications {
       return records;
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
-      log.warn('records not read, so earlier removals do not count', { namespace, error });
+      log.warn('records were not read, so earlier removals do not count', { namespace, error });
       return new Map();
     }
   }

@@ -8,10 +8,10 @@ import {
   unionOfMoves,
 } from '../../core/transition/unfinished-transition.ts';
 
-/** Where the moves of the last transition are kept. */
+/** The store of the moves of the last transition. */
 export interface TransitionStore {
   get(key: string): readonly PlacementMove[] | undefined;
-  /** Resolves when the state would survive the process. */
+  /** Resolves when the state is durable. */
   persist(key: string, moves: readonly PlacementMove[]): Promise<void>;
   delete(key: string): void;
 }
@@ -19,13 +19,14 @@ export interface TransitionStore {
 const LAST = 'last';
 
 /**
- * Lets a transition that was cut short start again where it started, and so end where it would have ended. What it is about to publish
- * is kept before the first write; the first transition of the next process that publishes starts from the pages as they were before.
+ * Makes an interrupted transition repeatable, with the same result. Its moves are stored before the
+ * first write; the first transition of the next process starts from the pages as they were before
+ * these writes.
  */
 export class TransitionJournal {
   readonly #memory: TransitionStore;
   readonly #log: Logger;
-  /** Of the process before this one. */
+  /** The moves that the previous process stored and did not complete. */
   #unfinished: readonly PlacementMove[] | undefined;
 
   constructor(memory: TransitionStore, log: Logger) {
@@ -35,12 +36,12 @@ export class TransitionJournal {
     this.#unfinished = moves.length === 0 ? undefined : moves;
   }
 
-  /** A transition that is to be published has to start from `snapshotToStart`. */
+  /** Whether the next published transition must start from `startingSnapshot`. */
   get isUnfinished(): boolean {
     return this.#unfinished !== undefined;
   }
 
-  /** Where the next transition starts. @param snapshot as the hub is now */
+  /** The snapshot from which the next transition starts. @param snapshot the current state of the hub */
   startingSnapshot(snapshot: Snapshot): Snapshot {
     if (this.#unfinished === undefined) return snapshot;
     const before = snapshotBefore(snapshot, this.#unfinished);
@@ -49,8 +50,9 @@ export class TransitionJournal {
   }
 
   /**
-   * A transition ended that started from the hub at one commit, and what it moved is about to be published. Resolves when that is kept.
-   * @param moved what earlier transitions moved and is not published yet as well
+   * Called when a transition from the hub at one commit has ended, before its moves are published.
+   * Resolves when the moves are stored. @param moved all moves that are not published yet,
+   * including those of earlier transitions
    */
   async begin(moved: Transition['moved']): Promise<void> {
     this.#unfinished = undefined;
@@ -58,14 +60,15 @@ export class TransitionJournal {
   }
 
   /**
-   * A transition ended that started from half of a commit, as far as it is known: perhaps nothing of it is published. What is
-   * unfinished stays so. Resolves when what may be published is kept.
+   * Called when a transition has ended that possibly started from a partly applied commit, so that
+   * perhaps none of its moves are published. Unfinished moves stay unfinished. Resolves when the
+   * moves are stored.
    */
   async beginOnHalf(moved: Transition['moved']): Promise<void> {
     await this.#keep(unionOfMoves(this.#unfinished ?? [], placementMovesOf(moved)));
   }
 
-  /** Another process published since, or the hub is another one. */
+  /** Another process has published since, or the hub is another one. */
   forget(): void {
     this.#memory.delete(LAST);
     this.#unfinished = undefined;
@@ -75,10 +78,12 @@ export class TransitionJournal {
     const isAtRest = moves.length === 0;
     if (isAtRest && (this.#memory.get(LAST) ?? []).length === 0) return;
     const kept = this.#memory.persist(LAST, moves).catch((error: unknown) =>
-      // As with removals: a full disk costs memory, never a decision.
-      this.#log.error('a transition that is cut short may end elsewhere', { error }),
+      // As for removals: a full disk loses memory, never a decision.
+      this.#log.error('the moves of a transition were not stored, so it may end differently after a crash', {
+        error,
+      }),
     );
-    // What nothing follows from may be lost.
+    // An empty list of moves need not be durable.
     if (!isAtRest) await kept;
   }
 }

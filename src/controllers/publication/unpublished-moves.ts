@@ -4,8 +4,9 @@ import type { MovedPlacement, Transition } from '../../core/transition/transitio
 import { withPublishedClusters } from '../../core/transition/with-published-clusters.ts';
 
 /**
- * What transitions moved and the hub does not show yet. A hub may take longer to write a thousand pages than the next commit takes to
- * arrive: the next transition starts from what will be published, not from the part of it that happens to be written.
+ * Moves of transitions that the hub does not show yet. Writing a thousand pages may take longer
+ * than the time until the next commit, so the next transition starts from the decisions that will
+ * be published, not from the part that is written.
  */
 export class UnpublishedMoves {
   /** By `namespace/name` of the placement. */
@@ -13,8 +14,9 @@ export class UnpublishedMoves {
   #waiting: { readonly start: Snapshot; readonly moved: Transition['moved'] } | undefined;
 
   /**
-   * A transition ended that started from half of a commit, as far as it is known: perhaps nothing of it is published.
-   * @returns all moves that would then be under way, each from what is published to what would be
+   * Called when a transition has ended that possibly started from a partly applied commit, so that
+   * perhaps none of its moves are published. @returns all moves that would then be unpublished,
+   * each from the published to the decided clusters
    */
   wait({ moved }: Pick<Transition, 'moved'>, start: Snapshot): ReadonlyMap<string, MovedPlacement> {
     this.#waiting = { start, moved };
@@ -22,16 +24,16 @@ export class UnpublishedMoves {
   }
 
   /**
-   * The snapshot in which a transition started was not half of a commit after all.
-   * @returns as `begin`; undefined where no transition waits that started there
+   * The snapshot from which a transition started was not a half-applied commit after all.
+   * @returns the same as `begin`; undefined if no waiting transition started there
    */
   whole(start: Snapshot): ReadonlyMap<string, MovedPlacement> | undefined {
     return this.#waiting?.start === start ? this.begin(this.#waiting) : undefined;
   }
 
   /**
-   * A transition ended, and what it moved is about to be published.
-   * @returns all moves under way, each from what is published to what will be
+   * Called when a transition has ended, before its moves are published. @returns all unpublished
+   * moves, each from the published to the decided clusters
    */
   begin({ moved }: Pick<Transition, 'moved'>): ReadonlyMap<string, MovedPlacement> {
     this.#waiting = undefined;
@@ -39,7 +41,7 @@ export class UnpublishedMoves {
     return this.#moves;
   }
 
-  /** The placement is published, or will not be for now. */
+  /** The placement is published, or will not be published for now. */
   end(key: string): void {
     this.#moves.delete(key);
   }
@@ -48,7 +50,7 @@ export class UnpublishedMoves {
     this.#moves.clear();
   }
 
-  /** The snapshot in which all moves are published. @param snapshot as the hub is now */
+  /** The snapshot in which all moves are published. @param snapshot the current state of the hub */
   snapshotAfter(snapshot: Snapshot): Snapshot {
     if (this.#moves.size === 0) return snapshot;
     const outcomes = new Map<string, readonly string[]>();
@@ -59,7 +61,7 @@ export class UnpublishedMoves {
     return withPublishedClusters(snapshot, outcomes);
   }
 
-  /** A transition starts from moves that are under way as if they were published. */
+  /** A transition treats moves in progress as published. This restores the clusters that are really published. */
   #fromPublished(moved: Transition['moved']): readonly (readonly [string, MovedPlacement])[] {
     return [...moved].map(([key, move]) => {
       const { uid, before } = this.#moves.get(key) ?? move;

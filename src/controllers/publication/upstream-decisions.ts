@@ -11,8 +11,9 @@ import type { HubInventory } from '../inventory/hub-inventory.ts';
 import type { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
 
 /**
- * Another process decides: OCM's controller (`schedule: upstream`), or the Berth that leads while this one stands by.
- * What is in the PlacementDecisions counts as published once it has not changed for a while.
+ * Reads decisions of another process: OCM's controller (`schedule: upstream`), or the leader while
+ * this process is a standby. PlacementDecisions count as published when they have not changed for a
+ * while.
  */
 export class UpstreamDecisions {
   readonly queue: WorkQueue;
@@ -38,7 +39,7 @@ export class UpstreamDecisions {
     supervisor.start('upstream decisions', (signal) => this.follow(signal));
   }
 
-  /** Until the signal aborts. */
+  /** Follows the pages until the signal aborts. */
   async follow(signal: AbortSignal): Promise<void> {
     await this.whenSettled(signal);
     if (signal.aborted) return;
@@ -51,7 +52,7 @@ export class UpstreamDecisions {
     this.#cancel.clear();
   }
 
-  /** Two controllers at work: placements that Berth marked as its own, while OCM is to decide them. */
+  /** Warns that two controllers may decide: placements are marked as Berth's while OCM is supposed to decide them. */
   warnings(): readonly string[] {
     const marked = this.#inventory.placements.store
       .list()

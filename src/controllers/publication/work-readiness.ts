@@ -1,9 +1,10 @@
 import type { Condition, KubeObject } from '../../core/model/object-meta.ts';
 
 /**
- * Whether a placement runs on a cluster: true when there is at least one ManifestWork of the placement in the cluster's namespace and
- * each one reports Available (or Healthy) for its present generation. No work is no evidence.
- * @param works of the placement on the cluster
+ * Whether a placement runs on a cluster. This is true if the namespace of the cluster contains at least one
+ * ManifestWork of the placement, and each of them reports Available (or Healthy) for its current generation. Without a
+ * work there is no evidence.
+ * @param works the works of the placement on the cluster
  */
 export function areWorksReady(works: readonly KubeObject[]): boolean {
   return works.length > 0 && works.every(reportsAvailable);

@@ -12,8 +12,9 @@ import { readRequest } from './read-request.ts';
 import { REGISTRATION_MANAGER, type RegistrationOptions } from './registration-options.ts';
 
 /**
- * Accepts a cluster once when a rule accepts the identity that asks for its certificate. A namespace of the cluster's name that is not
- * known to be the cluster's is a person's decision: otherwise a cluster could name itself after any namespace of the hub.
+ * Accepts a cluster once if a rule accepts the identity that requests its certificate. If a namespace with the name of
+ * the cluster exists that does not belong to the cluster, a person must decide. Otherwise a cluster could choose the
+ * name of any namespace of the hub.
  */
 export class AutomaticAcceptance {
   readonly #options: RegistrationOptions;
@@ -35,7 +36,7 @@ export class AutomaticAcceptance {
     const isAccepted = cluster.spec?.hubAcceptsClient === true;
     if (!isAccepted && !(this.#isNamespaceFree(name) && this.#isAskedFor(cluster))) return false;
     const now = formatRfc3339(instantFromEpochMs(this.#options.clock.now()));
-    // A cluster that a person accepted is marked as well: a person who denies it later is not overruled.
+    // A cluster that a person accepted is marked as well. If a person denies it later, Berth does not override that.
     await this.#options.hub.mergePatch(
       MANAGED_CLUSTER,
       { namespace: '', name },
@@ -60,7 +61,7 @@ export class AutomaticAcceptance {
     return requests
       .filter(({ metadata }) => metadata.labels?.[CLUSTER_NAME_LABEL] === cluster.metadata.name)
       .some((csr) => {
-        // Approved already, by a rule or by a person: it says as much about who asks.
+        // An approved request identifies its sender as well as an undecided one does.
         const undecided = { ...csr, status: withoutApproval(csr) };
         const verdict = judgeRequest(undecided, readRequest(csr), cluster, autoAcceptance);
         return verdict.kind === 'approve';

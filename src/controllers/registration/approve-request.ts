@@ -12,7 +12,7 @@ export interface ApprovedCondition {
 
 /**
  * Approves the version of the request that was judged.
- * @throws ConflictError when it changed meanwhile: somebody may have denied it
+ * @throws ConflictError when it changed meanwhile: another user may have denied it
  */
 export async function approveRequest(
   hub: KubeApi,

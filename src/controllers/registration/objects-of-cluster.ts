@@ -4,8 +4,8 @@ import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { KubeApi } from '../../core/ports.ts';
 
 /**
- * The objects of a kind in the namespace of a cluster, from the hub itself: deletions follow from the answer, and a cache may be behind.
- * A kind that the hub does not serve has none.
+ * The objects of a kind in the namespace of a cluster. They are read from the hub itself, because they will be deleted
+ * and a cache may lag behind. A kind that the hub does not serve has no objects.
  */
 export async function objectsOfCluster(
   hub: KubeApi,

@@ -5,7 +5,10 @@ import type {
   RequestContent,
 } from '../../core/registration/approval/judge-request.ts';
 
-/** What a certificate request asks for. Read as strictly as the embedded hub reads what it signs: one block, one meaning. */
+/**
+ * Parses a certificate request as strictly as the embedded hub parses what it signs: exactly one PEM block, without
+ * ambiguities.
+ */
 export function readRequest({ spec }: CertificateRequestObject): RequestContent {
   const pem = Buffer.from(spec?.request ?? '', 'base64').toString('latin1');
   const request = readCertificateRequest(pem);

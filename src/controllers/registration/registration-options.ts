@@ -8,7 +8,10 @@ import type { WorkQueue } from '../../runtime/work-queue.ts';
 
 export interface RegistrationOptions {
   readonly hub: KubeApi;
-  /** Of the same hub; keeps of leases, certificate requests and RBAC objects those with the label of a cluster. */
+  /**
+   * The cache of the same hub. It keeps only those leases, certificate requests and RBAC objects that carry the label
+   * of a cluster.
+   */
   readonly cache: ObjectCache;
   readonly autoAcceptance: AutoAcceptance;
   readonly clock: MonotonicClock;
@@ -21,14 +24,14 @@ export interface RegistrationOptions {
   readonly onError?: ((key: string, error: unknown) => void) | undefined;
 }
 
-/** One controller of registration: what it reads, what makes it look, and one pass over one key. */
+/** One registration controller: the kinds that it reads, the events that it reacts to, and one pass over one key. */
 export interface RegistrationController {
   readonly name: string;
   readonly reads: readonly Reflector[];
-  /** Adds the keys of what is there, and those of what changes. */
+  /** Adds the keys of existing objects, and of objects that change. */
   follow(queue: WorkQueue): void;
   reconcile(key: string): Promise<ReconcileOutcome>;
-  /** Beside the passes, until the signal aborts. */
+  /** Runs beside the passes until the signal aborts. */
   run?(signal: AbortSignal): Promise<void>;
 }
 

@@ -1,17 +1,20 @@
 import { InputError } from '../../core/errors.ts';
-import type { EventNews } from '../../core/model/kind/event.ts';
+import type { EventContent } from '../../core/model/kind/event.ts';
 import { EVENT } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { clusterEvent } from '../../core/registration/cluster-event.ts';
 import type { RegistrationOptions } from './registration-options.ts';
 
-interface HubNews extends EventNews {
+interface HubNews extends EventContent {
   readonly reason: 'ManagedClusterAccepted' | 'ManagedClusterDenied' | 'AvailableUnknown';
 }
 
 const CONTROLLER = 'berth-registration';
 
-/** Writes an Event into the namespace of the cluster. What is refused is left out: an Event is news, and changes nothing. */
+/**
+ * Writes an Event into the namespace of the cluster. An Event that the hub refuses is dropped, because nothing depends
+ * on it.
+ */
 export async function reportEvent(
   { hub, clock, log, random }: Pick<RegistrationOptions, 'hub' | 'clock' | 'log' | 'random'>,
   cluster: KubeObject,
@@ -26,7 +29,7 @@ export async function reportEvent(
   try {
     await hub.create(EVENT, event, { metadataOnly: true });
   } catch (error) {
-    log[error instanceof InputError ? 'warn' : 'debug']('event was not written', {
+    log[error instanceof InputError ? 'warn' : 'debug']('an Event was not written', {
       cluster: cluster.metadata.name,
       reason: news.reason,
       error,

@@ -6,17 +6,17 @@ import { runReconciler } from '../../runtime/reconciler.ts';
 import { Supervisor } from '../../runtime/supervisor.ts';
 import { WorkQueue } from '../../runtime/work-queue.ts';
 import { refusedKindText } from '../inventory/refused-kind.ts';
-import { ApproveRequests } from './approve-requests.ts';
-import { CleanUpClusters } from './clean-up-clusters.ts';
-import { KeepAccepted } from './keep-accepted.ts';
-import { KeepSets } from './keep-sets.ts';
-import { KeepSharedRoles } from './keep-shared-roles.ts';
-import { KeepTaints } from './keep-taints.ts';
+import { CertificateApprover } from './certificate-approver.ts';
+import { ClusterCleaner } from './cluster-cleaner.ts';
+import { AcceptanceController } from './acceptance-controller.ts';
+import { ClusterSetController } from './cluster-set-controller.ts';
+import { SharedRoleController } from './shared-role-controller.ts';
+import { TaintController } from './taint-controller.ts';
 import type { RegistrationController, RegistrationOptions } from './registration-options.ts';
-import { WatchLeases } from './watch-leases.ts';
+import { LeaseController } from './lease-controller.ts';
 
 export interface RunningRegistration {
-  /** What fails at the moment, as text for users; all of it is tried again. */
+  /** What fails at the moment, as text for users. Berth retries all of it. */
   warnings(): readonly string[];
   close(): Promise<void>;
 }
@@ -26,15 +26,15 @@ const WORKERS = 4;
 const CONTROLLERS: Readonly<
   Record<RegistrationDuty, (options: RegistrationOptions) => readonly RegistrationController[]>
 > = {
-  acceptance: (options) => [new KeepSharedRoles(options), new KeepAccepted(options)],
-  approval: (options) => [new ApproveRequests(options)],
-  health: (options) => [new WatchLeases(options)],
-  taints: (options) => [new KeepTaints(options)],
-  sets: (options) => [new KeepSets(options)],
-  cleanup: (options) => [new CleanUpClusters(options)],
+  acceptance: (options) => [new SharedRoleController(options), new AcceptanceController(options)],
+  approval: (options) => [new CertificateApprover(options)],
+  health: (options) => [new LeaseController(options)],
+  taints: (options) => [new TaintController(options)],
+  sets: (options) => [new ClusterSetController(options)],
+  cleanup: (options) => [new ClusterCleaner(options)],
 };
 
-/** Runs the given controllers of registration on the hub. */
+/** Runs the given registration controllers on the hub. */
 export function startRegistration(
   options: RegistrationOptions,
   duties: readonly RegistrationDuty[],
@@ -48,7 +48,7 @@ export function startRegistration(
     if (controller.run !== undefined)
       supervisor.start(`watch of ${name}`, (signal) => controller.run?.(signal) ?? Promise.resolve());
     supervisor.start(`registration: ${name}`, async (signal) => {
-      // Before every kind has been listed, an object that is missing may only be unread.
+      // Until every kind has been listed, an object that seems to be missing may just be unread.
       await Promise.all(controller.reads.map((reflector) => reflector.whenSynced(signal)));
       if (signal.aborted) return;
       const queue = new WorkQueue(clock);
@@ -64,7 +64,7 @@ export function startRegistration(
             return outcome;
           },
           onError: (key, error) => {
-            // Somebody was faster: the next pass sees it.
+            // Another writer was faster: its event starts the next pass.
             if (error instanceof ConflictError) return;
             failing.failed(`registration: ${name} of ${key}`, error);
             onError?.(`${name} ${key}`, error);
@@ -85,6 +85,6 @@ function refusals(controllers: readonly RegistrationController[]): readonly stri
   return [...reflectors].flatMap(({ kind, failure }) =>
     failure === undefined
       ? []
-      : [`registration: ${refusedKindText(kind, failure)}; what needs it does nothing until then`],
+      : [`registration: ${refusedKindText(kind, failure)}; until then, controllers that need it do nothing`],
   );
 }

@@ -7,9 +7,10 @@ import { setCondition } from '../../core/work/conditions/condition-list.ts';
 import { REGISTRATION_MANAGER } from './registration-options.ts';
 
 /**
- * Sets conditions in the status of an object; one request at most, none when they are there. Conditions of others stay.
+ * Sets conditions in the status of an object. It sends at most one request, and none if they are already set. Other
+ * conditions stay.
  * @returns whether something was written
- * @throws ConflictError when the object is not the one that was read
+ * @throws ConflictError when the object changed since it was read
  */
 export async function writeConditions(
   { hub, clock }: { readonly hub: KubeApi; readonly clock: Clock },

@@ -13,7 +13,10 @@ import {
 import { parentOfSource } from '../../core/sync/apply-set.ts';
 import { RELEASE_WRITE, type Release } from './release.ts';
 
-/** Releases a held decision. @throws InputError `release.placement`, `release.not-held`, `release.token`, or what the hub throws */
+/**
+ * Releases a held decision. @throws InputError `release.placement`, `release.not-held`,
+ * `release.token`, or errors of the hub
+ */
 export async function releasePlacement(
   hub: KubeApi,
   key: ObjectKey,
@@ -26,9 +29,11 @@ export async function releasePlacement(
 }
 
 /**
- * Releases held deletions of a source. What is held is on the source's ApplySet: the controller writes it there.
+ * Releases held deletions of a source. The controller writes held deletions to the ApplySet parent
+ * of the source.
  * @param from the source, and the namespace of the controller's objects
- * @returns whether the hub shows that these deletions are held; controllers of older versions do not write it
+ * @returns whether the hub shows that these deletions are held; controllers of older versions do
+ * not write it
  * @throws InputError `release.source`, `release.not-held`, `release.token`, or what the hub throws
  */
 export async function releaseDeletions(
@@ -40,10 +45,10 @@ export async function releaseDeletions(
   const subject = `source ${source}`;
   const parent = await hub.get(CONFIG_MAP, key);
   if (parent === undefined)
-    throw new InputError(`has no ApplySet on the hub: no ConfigMap ${namespace}/${key.name}`, {
+    throw new InputError(`has no ApplySet on the hub: there is no ConfigMap ${namespace}/${key.name}`, {
       code: 'release.source',
       subject,
-      hint: 'the name of the source is that of its settings; --namespace names another namespace of the controller',
+      hint: 'use the name of the source in the settings; --namespace sets the namespace of the controller',
     });
   const { [HELD_TOKEN_ANNOTATION]: held, [HELD_MESSAGE_ANNOTATION]: message } =
     parent.metadata.annotations ?? {};
@@ -59,7 +64,7 @@ export async function releaseDeletions(
   return { isShown: held !== undefined };
 }
 
-/** A token of yesterday would do nothing, silently: say so. */
+/** An outdated token would have no effect, so it is reported. */
 function requireHeld(placement: Placement | undefined, subject: string, token: string): void {
   if (placement === undefined)
     throw new InputError('does not exist on the hub', { code: 'release.placement', subject });

@@ -1,6 +1,6 @@
 import { APPLICATION } from '../../core/argocd/argocd-kinds.ts';
 import { countedRemoval } from '../../core/argocd/pull/judge-removals.ts';
-import { planPull, type PullLeaving } from '../../core/argocd/pull/plan-pull.ts';
+import { planPull, type WorkToRemove } from '../../core/argocd/pull/plan-pull.ts';
 import { PULL_LABEL } from '../../core/argocd/pull/pull-keys.ts';
 import { hubApplicationOf, removalGroup } from '../../core/argocd/pull/pull-target.ts';
 import { InputError } from '../../core/errors.ts';
@@ -17,10 +17,12 @@ import { sha256 } from '../../runtime/sha256.ts';
 import { RELEASE_WRITE, type Release } from './release.ts';
 
 /**
- * Releases held removals of pulled works. What would be removed is computed as the controller does it, from the hub.
+ * Releases held removals of pulled works. The removals are computed from the hub as the controller
+ * does.
  * @param group see removalGroup
  * @returns the names of the works that are removed
- * @throws InputError `release.removals`, `release.not-held`, `release.token`, or what the hub throws
+ * @throws InputError `release.removals`, `release.not-held`, `release.token`, or what the hub
+ * throws
  */
 export async function releaseRemovals(
   hub: KubeApi,
@@ -44,7 +46,7 @@ export async function releaseRemovals(
   return names;
 }
 
-async function leavingOf(hub: KubeApi, group: string): Promise<readonly PullLeaving[]> {
+async function leavingOf(hub: KubeApi, group: string): Promise<readonly WorkToRemove[]> {
   const { items } = await hub.list(MANIFEST_WORK, { labelSelector: PULL_LABEL });
   const all = items as unknown as readonly ManifestWork[];
   const applications = new Set(
@@ -57,7 +59,7 @@ async function leavingOf(hub: KubeApi, group: string): Promise<readonly PullLeav
       hint: 'berth status names the ApplicationSets and namespaces whose removals are held',
     });
   const clusters = new Set((await hub.list(MANAGED_CLUSTER)).items.map(({ metadata }) => metadata.name));
-  const leaving: PullLeaving[] = [];
+  const leaving: WorkToRemove[] = [];
   for (const key of applications) {
     const [namespace = '', name = ''] = key.split('/');
     const live = await hub.get(APPLICATION, { namespace, name });

@@ -1,8 +1,8 @@
-/** The consent of a person to one change that is held. */
+/** The approval of one held change by a person. */
 export interface Release {
   /** Plan token of the held change. */
   readonly token: string;
-  /** Who releases, and when; kept on the object. */
+  /** Who released it, and when. It is stored on the object. */
   readonly releasedBy: string;
 }
 

@@ -1,11 +1,17 @@
 import type { Clock } from '../../core/ports.ts';
 
-/** The time is looked at so often at least: timers do not notice that the clock was set, or that the machine slept. */
+/**
+ * Maximum interval of checking the time, because timers do not notice that the clock was set or
+ * that the machine slept.
+ */
 const LOOK_MS = 15_000;
-/** A moment that has come is reported after this time: a caller that sets it again at once leaves a pause. */
+/**
+ * Minimum delay of a report, so that a caller which sets the same time again does not loop without
+ * a pause.
+ */
 const SOON_MS = 100;
 
-/** Calls back when a moment of the wall clock has come, also when the clock jumps there. */
+/** Calls back when the wall clock reaches a moment, also if the clock jumps there. */
 export class MomentTimer {
   readonly #clock: Clock;
   readonly #onMoment: () => void;

@@ -11,35 +11,38 @@ import { MomentTimer } from './moment-timer.ts';
 
 export interface SchedulingOptions {
   readonly clock: Clock;
-  /** Everything that decisions depend on, as it is now. */
+  /** The current snapshot of all inputs of decisions. */
   readonly snapshot: () => Snapshot;
-  /** From what is published in a snapshot to what will be published; yields after each decided placement. */
+  /** Computes a transition from a snapshot; yields after each decided placement. */
   readonly transition: (snapshot: Snapshot) => Generator<void, Transition>;
-  /** Receives every result of a transition, before anything else happens to it. */
+  /** Receives every result of a transition before it is used. */
   readonly onEach: (decided: DecidedResult) => void;
-  /** Waited for before any result of a transition, which began in `start`, is handed to the publisher. */
+  /** Awaited before the results of a transition, which started from `start`, go to the publisher. */
   readonly beforePublishing?: (transition: Transition, start: Snapshot) => Promise<void>;
-  /** Resolves when nothing is being published, and the snapshot shows what was. */
+  /** Resolves when no publication is pending and the snapshot shows all published decisions. */
   readonly whenPublished: () => Promise<void>;
   readonly onResult: (decision: ChangedDecision) => void;
-  /** A commit is on its way to the hub; what it changes is then decided first. Default: never. */
+  /**
+   * Whether a commit is being applied to the hub; its changes are then decided first. Default:
+   * never.
+   */
   readonly isFollowing?: () => boolean;
-  /** Placements (`namespace/name`) to be looked at by the publisher. */
+  /** Enqueues a placement (`namespace/name`) for the publisher. */
   readonly enqueue: (key: string) => void;
-  /** Called after each transition with how long it took. */
+  /** Called after each transition with its duration. */
   readonly onPass?: (tookMs: number) => void;
   /** Called when placements are found whose decisions keep changing each other. */
   readonly onUnstable?: (keys: readonly string[]) => void;
 }
 
-/** A result, the snapshot that it was decided in, and the one in which its transition began. */
+/** A result, the snapshot that it was decided in, and the snapshot at the start of its transition. */
 export interface DecidedResult {
   readonly result: ScheduleResult;
   readonly snapshot: Snapshot;
   readonly start: Snapshot;
 }
 
-/** A result that differs from the one before, and what it was made from. */
+/** A result that differs from the previous one, and its inputs. */
 export interface ChangedDecision {
   readonly key: string;
   readonly result: ScheduleResult;
@@ -47,29 +50,30 @@ export interface ChangedDecision {
   readonly snapshot: Snapshot;
 }
 
-/** Changes that arrive together are decided together: a pass begins after this time without changes. */
+/** Changes that arrive together are decided together: a pass starts after this time without changes. */
 const COALESCE_MS = 20;
 /** A pass yields to other tasks after this time. */
 const SLICE_MS = 5;
-/** The same for the first pass, before which nothing can be served. */
+/** The same for the first pass, before which Berth serves nothing. */
 const FIRST_SLICE_MS = 10;
-/** The rest of a pass waits this long at most for a commit that is on its way to the hub. */
+/** The rest of a pass waits at most this long for a commit that is being applied to the hub. */
 const MAX_FOLLOW_WAIT_MS = 200;
-/** If changes never pause, a pass waits twice as long as the last one took, but at most this long. */
+/** If changes never pause, a pass waits twice as long as the last one took, but no longer than this. */
 const MAX_COALESCE_MS = 1_000;
-/** A transition waits this long at most for publications that are being written. */
+/** A transition waits at most this long for publications that are being written. */
 const MAX_PUBLISH_WAIT_MS = 2_000;
 /**
- * Newer changes interrupt passes at most so often, and at least for this time; then one is completed, so that no
- * placement waits forever.
+ * Newer changes may interrupt passes until both limits are reached: this number of interruptions, and the time below.
+ * Then one pass is completed, so that no placement waits forever.
  */
 const MAX_BROKEN_OFF = 8;
 const MAX_BROKEN_OFF_MS = 5_000;
 
 /**
- * Makes a transition whenever something changed that a decision may depend on. Nothing is published of a transition before its end:
- * decisions depend on each other, and what is decided first may be decided otherwise in the end. A transition over many placements
- * takes turns with the rest of the process; when a placement changes meanwhile, it is interrupted and begins again.
+ * Computes a transition whenever an input of decisions changed. No decision is published before the
+ * transition ends, because decisions depend on each other, and an early result may change until the
+ * end. A transition over many placements yields to the rest of the process; when a placement
+ * changes meanwhile, it is interrupted and restarted.
  */
 export class SchedulingLoop {
   readonly #options: SchedulingOptions;
@@ -80,23 +84,23 @@ export class SchedulingLoop {
   /** Aborted when a placement changes during the pass, and when the loop ends. */
   #newer = new AbortController();
   /**
-   * Aborted when a placement changes some time after the last change, so that there is nothing to wait for, and when
-   * the loop ends.
+   * Aborted when a placement changes after a pause in changes, so that there is nothing to wait for, and when the loop
+   * ends.
    */
   #atOnce = new AbortController();
   /** Aborted when the loop ends. */
   readonly #ended = new AbortController();
   #newerAtMs = -Infinity;
-  /** Interrupted passes since the last completed one, and when the first of them began. */
+  /** The number of interrupted passes since the last completed one, and when the first of them started. */
   #brokenOff = { passes: 0, sinceMs: 0 };
   /** How long this pass may still wait. */
   #followWaitMs = MAX_FOLLOW_WAIT_MS;
-  /** No event reports that a toleration or a score expired. */
+  /** No event reports the expiry of a toleration or a score, so this timer does. */
   readonly #expiry: MomentTimer;
   readonly #nextScoreEnd = new NextScoreEnd();
   #passes = 0;
   #requests = 0;
-  /** The last completed transition. */
+  /** How long the last completed transition took. */
   #tookMs = 0;
   #unstable: readonly string[] = [];
 
@@ -118,7 +122,7 @@ export class SchedulingLoop {
     return this.#results;
   }
 
-  /** `touched`: a placement to be published again even if its result stays the same. */
+  /** `touched`: a placement to publish again even if its result stays the same. */
   request(cause: 'decisions' | 'inputs', touched?: string): void {
     if (touched !== undefined) this.#touched.add(touched);
     if (cause === 'inputs' || this.#dirty === 'no') this.#dirty = cause === 'inputs' ? 'yes' : 'decisions';
@@ -128,7 +132,8 @@ export class SchedulingLoop {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    // By hand: what AbortSignal.any makes stays with a signal for as long as that lives, and this one lives as long as the process.
+    // Not AbortSignal.any: its results are referenced by the source signal until that is collected,
+    // and this signal lives as long as the process.
     const stop = (): void => [this.#newer, this.#atOnce, this.#ended].forEach((waited) => waited.abort());
     signal.addEventListener('abort', stop, { once: true });
     await this.#loop(signal).finally(() => signal.removeEventListener('abort', stop));
@@ -146,13 +151,13 @@ export class SchedulingLoop {
       if (signal.aborted) break;
       const touched = new Set(this.#touched);
       if (this.#dirty === 'decisions' && touched.size === 0 && this.#unstable.length > 0) {
-        // They would go on changing each other.
+        // These placements would keep changing each other.
         this.#dirty = 'no';
         continue;
       }
       this.#touched.clear();
       await this.#pass(touched, signal).catch((error: unknown) => {
-        // Not done: the next run of this loop begins with it.
+        // The pass failed. The next run of this loop starts with it.
         this.#askAgain(touched);
         throw error;
       });
@@ -163,15 +168,16 @@ export class SchedulingLoop {
     const nowMs = this.#options.clock.now();
     if (Math.abs(nowMs - this.#newerAtMs) >= COALESCE_MS) this.#atOnce.abort();
     this.#newerAtMs = nowMs;
-    // Each call makes an error with its stack, also where nothing is left to abort: that adds up over a list of thousands.
+    // Each call creates an error with a stack, even if nothing is left to abort, which is expensive
+    // for thousands of calls.
     if (!this.#newer.signal.aborted) this.#newer.abort();
   }
 
-  /** Waits until no changes arrive for a while. */
+  /** Waits until there are no changes for a while. */
   async #pause(): Promise<void> {
     const { clock } = this.#options;
     const { passes, sinceMs } = this.#brokenOff;
-    // Passes that are interrupted one after the other are for nothing: the longer that goes on, the longer a wait.
+    // Repeatedly interrupted transitions are wasted work, so the wait grows with each one.
     const isStorm = passes > 1;
     const stormMs = isStorm ? Math.abs(clock.now() - sinceMs) : 0;
     const atMostMs = Math.min(MAX_COALESCE_MS, Math.max(COALESCE_MS, 2 * this.#tookMs, stormMs));
@@ -284,11 +290,12 @@ export class SchedulingLoop {
     let againAtMs = this.#nextScoreEnd.after(start) ?? Infinity;
     for (const { requeueAtMs = Infinity } of results.values()) againAtMs = Math.min(againAtMs, requeueAtMs);
     this.#expiry.arm(againAtMs);
-    // The first pass does what has to be done; in the second one, when that is published, the engine gets ready for changes.
+    // The first pass makes the decisions; the second one, after they are published, prepares the
+    // engine for incremental changes.
     if (this.#passes === 1) this.request('decisions');
   }
 
-  /** @returns whether the publisher would write something else now */
+  /** @returns whether the publisher would now write something else */
   #takeResult(key: string, decided: DecidedResult): boolean {
     const { onEach, onResult } = this.#options;
     onEach(decided);
@@ -301,7 +308,7 @@ export class SchedulingLoop {
   }
 }
 
-/** Whether the publisher would write the same. */
+/** Whether the publisher would write the same for both. */
 function sameResult(a: ScheduleResult, b: ScheduleResult): boolean {
   return (
     a.outcome === b.outcome &&

@@ -5,13 +5,13 @@ import { sleep } from '../../runtime/sleep.ts';
 import { TimeSlices } from '../../runtime/time-slices.ts';
 import { startEngine } from './placement-engine.ts';
 
-/** Clusters times placements. With fewer a first change is quick enough, and a rehearsal would take longer. */
+/** Clusters times placements. In a smaller fleet the first change is fast anyway, and a rehearsal would take longer. */
 const WORTH_WARMING = 100_000;
 const SLICE_MS = 5;
 
 /**
- * Has the code of the engine compiled before the first change: without it that one took four times as long as later ones on 1,000
- * clusters. It takes turns with the rest of the process.
+ * Runs the engine so that its code is compiled before the first change, which otherwise took four
+ * times as long as later ones with 1,000 clusters. It yields to the rest of the process.
  */
 export async function warmEngine(snapshot: Snapshot, clock: Clock, signal: AbortSignal): Promise<void> {
   if (snapshot.clusters.length * snapshot.placements.length < WORTH_WARMING) return;

@@ -5,12 +5,15 @@ import type { Clock, KubeApi } from '../../core/ports.ts';
 import { findCondition } from '../../core/work/conditions/condition-list.ts';
 import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
 
-/** When a completed work is to be deleted, milliseconds since the epoch; undefined: never. 0 and less: at once. */
+/**
+ * When a completed work is deleted, milliseconds since the epoch; undefined: never. 0 and less:
+ * immediately.
+ */
 export function deletionDueMs(work: ManifestWork): number | undefined {
   const ttlSeconds = work.spec?.deleteOption?.ttlSecondsAfterFinished;
   if (ttlSeconds === undefined || ttlSeconds === null) return undefined;
   if (work.metadata.deletionTimestamp !== undefined) return undefined;
-  // The works of a replica set live as long as it wants them.
+  // Works of a replica set are deleted by their replica set.
   if (work.metadata.labels?.[REPLICA_SET_LABEL] !== undefined) return undefined;
   const complete = findCondition(work.status?.conditions, 'Complete');
   if (complete?.status !== 'True') return undefined;

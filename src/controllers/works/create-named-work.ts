@@ -34,7 +34,10 @@ export interface NamedWorkRequest {
 
 const FIELD_MANAGER = { fieldManager: 'berth-cli' } as const;
 
-/** Reads what is there and says what has to be done. Throws InputError when works are in the way. */
+/**
+ * Reads the existing works and plans the changes. Throws InputError when other works have the same
+ * names.
+ */
 export async function planNamedWork(hub: KubeApi, request: NamedWorkRequest): Promise<NamedWorksPlan> {
   const { target, name, specs, overwrite } = request;
   const clusters = target.type === 'clusters' ? target.clusters : await clustersOf(hub, target);
@@ -57,7 +60,7 @@ export async function planNamedWork(hub: KubeApi, request: NamedWorkRequest): Pr
   });
   const [first] = plan.refused;
   if (first !== undefined)
-    throw new InputError(`exists with other content (${plan.refused.length} in all)`, {
+    throw new InputError(`exists with different content (${plan.refused.length} in total)`, {
       code: 'work.exists',
       subject: formatRef({
         kind: 'ManifestWork',
@@ -69,7 +72,7 @@ export async function planNamedWork(hub: KubeApi, request: NamedWorkRequest): Pr
   return plan;
 }
 
-/** New and changed works first; a work that moves is on its new cluster before it leaves the old one. */
+/** Creates and changes works first, so that a work that moves is on its new cluster before it leaves the old one. */
 export async function applyNamedWork(hub: KubeApi, plan: NamedWorksPlan): Promise<void> {
   for (const work of plan.create)
     await hub.create(MANIFEST_WORK, work as unknown as KubeObject, FIELD_MANAGER);
@@ -81,7 +84,10 @@ export async function applyNamedWork(hub: KubeApi, plan: NamedWorksPlan): Promis
   }
 }
 
-/** All clusters that a placement selects. Throws rather than give half of them: others would lose their work. */
+/**
+ * All clusters that a placement selects. @throws InputError if the list is incomplete, because clusters that are
+ * missing in it would lose their work
+ */
 async function clustersOf(
   hub: KubeApi,
   { namespace, name }: Extract<WorkTarget, { type: 'placement' }>,
@@ -99,7 +105,7 @@ async function clustersOf(
     throw new InputError(
       expected === undefined
         ? 'has not been scheduled yet'
-        : `selects ${expected} clusters, but its decisions hold ${selected.size}`,
+        : `selects ${expected} clusters, but its decisions contain ${selected.size}`,
       { code: 'placement.incomplete', subject, hint: 'try again in a moment' },
     );
   return [...selected].sort();
@@ -118,7 +124,7 @@ async function requireObject(
   });
 }
 
-/** A ManifestWorkReplicaSet instead of works: it follows the placement, no command has to be run again. */
+/** Creates a ManifestWorkReplicaSet instead of works. It follows the placement, so the command need not be repeated. */
 export async function createReplicaSet(
   hub: KubeApi,
   request: NamedWorkRequest & { readonly target: Extract<WorkTarget, { type: 'placement' }> },

@@ -7,8 +7,9 @@ import type { KubeApi } from '../../core/ports.ts';
 import { LAST_GOOD_ANNOTATION } from '../../core/work/replica-set/rollout-control.ts';
 
 /**
- * Stores the last template that every cluster of a replica set succeeded with in a ControllerRevision: it survives
- * restarts, is cleaned up with its owner, and can be read with kubectl. The replica set names it in an annotation.
+ * Reads the last template that every cluster of a replica set applied successfully. It is stored in a
+ * ControllerRevision, which survives restarts, is deleted with its owner, and can be read with kubectl. An annotation
+ * of the replica set names it.
  */
 export async function readLastGood(
   hub: KubeApi,
@@ -20,7 +21,10 @@ export async function readLastGood(
   return (revision?.['data'] as { spec?: ManifestWorkSpec } | undefined)?.spec;
 }
 
-/** First the new revision, then the pointer to it, then the old one goes: killed in between, there is always a last good one. */
+/**
+ * Creates the new revision, then sets the reference, then deletes the old one, so that a last good
+ * template exists at any time.
+ */
 export async function recordLastGood(
   hub: KubeApi,
   replicaSet: ManifestWorkReplicaSet,
@@ -37,7 +41,7 @@ export async function recordLastGood(
   if (before !== undefined) await hub.delete(CONTROLLER_REVISION, keyOf(replicaSet, before));
 }
 
-/** A revision never changes, and its name follows from its content: one that is there already is the right one. */
+/** A revision never changes, and its name is derived from its content, so an existing revision is the right one. */
 async function createRevision(hub: KubeApi, replicaSet: ManifestWorkReplicaSet, hash: string): Promise<void> {
   const { apiVersion, kind, metadata } = replicaSet;
   const revision: KubeObject = {

@@ -6,6 +6,7 @@ import {
   REPLICA_SET_FINALIZER,
   REPLICA_SET_LABEL,
 } from '../../core/model/kind/manifest-work-replica-set.ts';
+import { jsonEqual } from '../../core/model/json-equal.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
 import { formatRfc3339, instantFromEpochMs } from '../../core/model/rfc3339.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
@@ -37,22 +38,25 @@ export interface ReplicaSetReconcilerOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly rules: RolloutRules;
-  /** Writes at the same time for one replica set. */
+  /** Concurrent writes for one replica set. */
   readonly writeConcurrency: number;
   readonly onWrite?: ((event: WorkWritten) => void) | undefined;
-  /** The replica set, `namespace/name`, is left to another controller that writes it. */
+  /** Called when Berth leaves the replica set (`namespace/name`) to another controller that writes it. */
   readonly onYield?: ((key: string) => void) | undefined;
-  /** Berth tries again. */
+  /** Called when Berth handles the replica set again. */
   readonly onResume?: ((key: string) => void) | undefined;
 }
 
 const FIELD_MANAGER = { fieldManager: 'berth-works' } as const;
 
-/** One pass over one replica set: ordered steps, one status patch. State comes from the inventory, except before a deletion. */
+/**
+ * One pass over one replica set: ordered steps, and one status patch. The state comes from the inventory, except before
+ * a deletion.
+ */
 export class ReplicaSetReconciler {
   readonly #options: ReplicaSetReconcilerOptions;
   readonly #rivals = new StatusRivals();
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
 
   constructor(options: ReplicaSetReconcilerOptions) {
     this.#options = options;
@@ -66,7 +70,7 @@ export class ReplicaSetReconciler {
     }
     if (replicaSet.metadata.deletionTimestamp !== undefined) return this.#finalize(replicaSet);
     if (!(replicaSet.metadata.finalizers ?? []).includes(REPLICA_SET_FINALIZER)) {
-      // The event of this write brings the key back: no work exists before the finalizer does.
+      // The event of this write starts the next pass. No work may exist before the finalizer does.
       await this.#setFinalizers(replicaSet, [
         ...(replicaSet.metadata.finalizers ?? []),
         REPLICA_SET_FINALIZER,
@@ -77,17 +81,19 @@ export class ReplicaSetReconciler {
     return yieldMs === undefined ? this.#deploy(replicaSet) : this.#yield(replicaSet, yieldMs);
   }
 
-  /** Another controller writes the replica set, too: says so once, and leaves it. */
+  /**
+   * Another controller also writes the replica set: reports it once, and stops writing its status.
+   */
   async #yield(replicaSet: ManifestWorkReplicaSet, afterMs: number): Promise<ReconcileOutcome> {
     const key = namespacedName(replicaSet.metadata);
-    if (!this.#told.has(key)) {
+    if (!this.#reported.has(key)) {
       const { namespace = '', name, uid, resourceVersion } = replicaSet.metadata;
       const now = formatRfc3339(instantFromEpochMs(this.#options.clock.now()));
       const status = { conditions: yieldedConditions(replicaSet, now) };
       const patch = { metadata: { uid, resourceVersion }, status };
       const options = { ...FIELD_MANAGER, subresource: 'status' } as const;
       await this.#options.hub.mergePatch(MANIFEST_WORK_REPLICA_SET, { namespace, name }, patch, options);
-      this.#told.add(key);
+      this.#reported.add(key);
       this.#options.onYield?.(key);
     }
     return { kind: 'requeue', afterMs };
@@ -95,7 +101,7 @@ export class ReplicaSetReconciler {
 
   async #deploy(replicaSet: ManifestWorkReplicaSet): Promise<ReconcileOutcome> {
     const { hub, clock, writeConcurrency, onWrite } = this.#options;
-    if (this.#told.delete(namespacedName(replicaSet.metadata)))
+    if (this.#reported.delete(namespacedName(replicaSet.metadata)))
       this.#options.onResume?.(namespacedName(replicaSet.metadata));
     const control = readRolloutControl(replicaSet);
     const goesBack = control.rolledBack || control.aborted;
@@ -155,7 +161,7 @@ export class ReplicaSetReconciler {
     });
   }
 
-  /** More failures than allowed, with automatic rollback: marks the template as failed. */
+  /** If more clusters failed than allowed, and the rollback is automatic: marks the template as failed. */
   async #giveUp(
     replicaSet: ManifestWorkReplicaSet,
     control: RolloutControl,
@@ -165,7 +171,9 @@ export class ReplicaSetReconciler {
     if (!plan.placements.some(({ maxFailureBreach }) => maxFailureBreach)) return false;
     if ((await readLastGood(this.#options.hub, replicaSet)) === undefined) return false;
     const subject = namespacedName(replicaSet.metadata);
-    this.#options.log.warn('rollout failed, going back to the last good template', { replicaSet: subject });
+    this.#options.log.warn('the rollout failed, so Berth goes back to the last good template', {
+      replicaSet: subject,
+    });
     await this.#patch(replicaSet, { annotations: { [ROLLED_BACK_ANNOTATION]: control.templateHash } });
     return true;
   }
@@ -182,7 +190,7 @@ export class ReplicaSetReconciler {
     await recordLastGood(this.#options.hub, replicaSet, control.templateHash);
   }
 
-  /** Deletes what carries the label, as the server lists it: a work made a moment ago may not be in the inventory yet. */
+  /** Deletes all works with the label. They are listed from the hub, because a new work may be missing in the inventory. */
   async #finalize(replicaSet: ManifestWorkReplicaSet): Promise<ReconcileOutcome> {
     const finalizers = replicaSet.metadata.finalizers ?? [];
     if (!finalizers.includes(REPLICA_SET_FINALIZER)) return DONE;
@@ -228,7 +236,7 @@ export class ReplicaSetReconciler {
     replicaSet: ManifestWorkReplicaSet,
     status: ManifestWorkReplicaSetStatus,
   ): Promise<void> {
-    if (JSON.stringify(ordered(replicaSet.status)) === JSON.stringify(ordered(status))) return;
+    if (jsonEqual(replicaSet.status, status)) return;
     const { namespace = '', name, uid } = replicaSet.metadata;
     const patch = { metadata: { uid }, status };
     const options = { ...FIELD_MANAGER, subresource: 'status' } as const;
@@ -238,7 +246,7 @@ export class ReplicaSetReconciler {
   }
 }
 
-/** Events of the works bring the key back sooner; this only covers a lost one. */
+/** The events of the works normally start the next pass sooner. This covers a lost event. */
 const FOREGROUND_RECHECK_MS = 30_000;
 
 function holdOf(control: RolloutControl, hasLastGood: boolean): RolloutHold {
@@ -254,14 +262,4 @@ function holdOf(control: RolloutControl, hasLastGood: boolean): RolloutHold {
 function atOnce(replicaSet: ManifestWorkReplicaSet): ManifestWorkReplicaSet {
   const placementRefs = replicaSet.spec.placementRefs.map(({ name }) => ({ name }));
   return { ...replicaSet, spec: { ...replicaSet.spec, placementRefs } };
-}
-
-/** Keys in one order, so that text comparison does not depend on who wrote them. */
-function ordered(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(ordered);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.entries(value)
-    .filter(([, field]) => field !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, field]) => [key, ordered(field)]);
 }

@@ -20,15 +20,15 @@ import type { WorkWritten } from './write-works.ts';
 
 export interface WorkControllersOptions {
   readonly hub: KubeApi;
-  /** Of the same hub, with the manifests of the works of replica sets (see trimWork). Its owner starts it. */
+  /** The cache of the same hub. It keeps the manifests of the works of replica sets (see trimWork). The caller starts it. */
   readonly cache: ObjectCache;
   readonly clock: Clock;
   readonly log: Logger;
   /** Uniform in [0, 1). */
   readonly random: () => number;
-  /** Default: our own rules (see docs/rollouts.md). */
+  /** Default: Berth's own rules (see docs/rollouts.md). */
   readonly rules?: RolloutRules | undefined;
-  /** Replica sets worked on at the same time. Default 4. */
+  /** Replica sets reconciled at the same time. Default: 4. */
   readonly workers?: number | undefined;
   /** Awaited before each write for a replica set or a work. Default: no wait. */
   readonly mayBegin?: ((signal: AbortSignal) => Promise<void>) | undefined;
@@ -37,14 +37,14 @@ export interface WorkControllersOptions {
 }
 
 export interface WorkControllers {
-  /** Resolves once all kinds have been listed, and the first pass over what was there is through. */
+  /** Resolves when all kinds have been listed and the first pass is complete. */
   whenIdle(): Promise<void>;
-  /** What fails at the moment, as text for users; all of it is tried again. */
+  /** What fails at the moment, as text for users. Berth retries all of it. */
   warnings(): readonly string[];
   close(): Promise<void>;
 }
 
-/** Runs the hub-side controllers of works: ManifestWorkReplicaSet -> ManifestWorks, and the clean-up of completed works. */
+/** Runs the controllers for works on the hub: ManifestWorkReplicaSet to ManifestWorks, and the deletion of completed works. */
 export function startWorkControllers(options: WorkControllersOptions): WorkControllers {
   const { hub, cache, clock, log, random, mayBegin } = options;
   const supervisor = new Supervisor({ clock, random, log });
@@ -64,7 +64,7 @@ export function startWorkControllers(options: WorkControllersOptions): WorkContr
     ...tellingOfRivals(failing, options.onError),
   });
   const shared = { clock, random, log, mayBegin };
-  // Nothing is decided before every kind has been listed once: an incomplete inventory would look like removed clusters.
+  // Nothing is decided until every kind has been listed: an incomplete inventory would look as if clusters had been removed.
   supervisor.start('replica sets', async (signal) => {
     await synced;
     await runReconciler(
@@ -80,7 +80,7 @@ export function startWorkControllers(options: WorkControllersOptions): WorkContr
           return outcome;
         },
         onError: (key, error) => {
-          // Another writer was faster: the next pass sees it. No report is needed.
+          // Another writer was faster. Its event starts the next pass, so nothing is reported.
           if (error instanceof ConflictError) return;
           failing.failed(key, error);
           options.onError?.(key, error);
@@ -126,7 +126,7 @@ function tellingOfRivals(failing: FailingReplicaSets, onError: WorkControllersOp
   };
 }
 
-/** What is in the cache already counts as changed now: it may have been filled before. */
+/** Objects that are already in the cache are enqueued now. */
 function enqueueOnChange(inventory: WorkInventory, replicaSets: WorkQueue, completed: WorkQueue): void {
   const addAll = (keys: readonly string[]): void => {
     for (const key of keys) replicaSets.add(key);
@@ -149,7 +149,7 @@ function enqueueOnChange(inventory: WorkInventory, replicaSets: WorkQueue, compl
   inventory.decisions.store.onChange((change) => addAll(inventory.replicaSetsOf(change, 'decision')));
 }
 
-/** Labels and claims are what templates may speak of; heartbeats and conditions are not. */
+/** Templates can use labels and claims, but not heartbeats and conditions. */
 function valuesChanged({ before, after }: ObjectChange): boolean {
   const values = (object: ObjectChange['after']): string => {
     const cluster = object as unknown as ManagedCluster | undefined;

@@ -29,7 +29,7 @@ const WORKS_BY_OWNER: IndexDefinition = {
 };
 /** By `namespace/placement`. */
 const DECISIONS_BY_PLACEMENT: IndexDefinition = { kind: PLACEMENT_DECISION, keysOf: placementKey };
-/** By owner label: one, unless two names shorten to the same label. */
+/** By owner label. There is one replica set for a label, unless two names are shortened to the same label. */
 const REPLICA_SETS_BY_LABEL: IndexDefinition = {
   kind: MANIFEST_WORK_REPLICA_SET,
   keysOf: (replicaSet) => ownerLabelValue(replicaSet.metadata),
@@ -39,7 +39,7 @@ const REPLICA_SETS_BY_PLACEMENT: IndexDefinition = {
   keysOf: placementKeys,
 };
 
-/** What the hub-side work controllers see of the hub: a view of the cache of the process, indexed the way they ask for it. */
+/** The hub as the work controllers see it: an indexed view of the cache of the process. */
 export class WorkInventory {
   readonly replicaSets: Reflector;
   readonly works: Reflector;
@@ -67,11 +67,14 @@ export class WorkInventory {
     return [this.replicaSets, this.works, this.placements, this.decisions, this.clusters];
   }
 
-  /** What the hub refuses. Until each kind has been listed once, the controllers do nothing. */
+  /**
+   * Kinds that the hub refuses to list. The controllers do nothing until each kind has been listed
+   * once.
+   */
   warnings(): readonly string[] {
     return this.reflectors.flatMap(({ kind, failure, synced }) => {
       if (failure === undefined) return [];
-      const consequence = synced ? 'it is listed again within 30 s' : 'until then no works are written';
+      const consequence = synced ? 'Berth lists it again within 30 s' : 'until then no works are written';
       return [`works: ${refusedKindText(kind, failure)}; ${consequence}`];
     });
   }
@@ -96,7 +99,7 @@ export class WorkInventory {
     return this.clusters.store.get(name) as ManagedCluster | undefined;
   }
 
-  /** Replica sets whose works depend on values of their clusters. */
+  /** Replica sets whose templates use values of their clusters. */
   substitutingReplicaSets(): readonly string[] {
     return this.replicaSets.store
       .list()

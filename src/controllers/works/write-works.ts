@@ -9,7 +9,7 @@ import type { WorkAction } from '../../core/work/replica-set/replica-set-plan.ts
 import { sameWorkSpec } from '../../core/work/manifests/same-work-spec.ts';
 import { ROLLED_OUT_AT_ANNOTATION } from '../../core/work/replica-set/work-rollout-status.ts';
 
-/** One write to a cluster's namespace on the hub. */
+/** One write to a namespace of a cluster on the hub. */
 export interface WorkWritten {
   readonly kind: 'created' | 'updated' | 'deleted';
   /** `namespace/name` of the replica set. */
@@ -31,8 +31,9 @@ export interface WriteWorksOptions {
 const FIELD_MANAGER = 'berth-works';
 
 /**
- * Applies a plan: first additions and changes, then removals. One failing write does not stop the others; nothing is
- * removed while a write before it failed. Rejects with the first error, after all were tried.
+ * Applies a plan: first additions and changes, then removals. A failed write does not stop the others, but nothing is
+ * removed if one failed.
+ * @throws the first error, after all were tried
  */
 export async function writeWorks(actions: readonly WorkAction[], options: WriteWorksOptions): Promise<void> {
   const limit = pLimit(options.concurrency);
@@ -70,7 +71,10 @@ async function createWork(work: ManifestWork, options: WriteWorksOptions): Promi
   }
 }
 
-/** Names are derived: a work that is there already is the one we made a moment ago, unless somebody took the name. */
+/**
+ * Names are deterministic: an existing work is the one that was just created, unless another owner
+ * uses the name.
+ */
 async function expectOurs(work: ManifestWork, options: WriteWorksOptions, cause: BerthError): Promise<void> {
   const { name, namespace = '', labels } = work.metadata;
   const live = await options.hub.get(MANIFEST_WORK, { namespace, name });

@@ -4,7 +4,7 @@ export interface AddonNames {
   deployWork(shard: number): string;
   /** The same in the namespace of the cluster that hosts the add-on for this one. @param shard number of the work, from 0 */
   deployHostingWork(shard: number): string;
-  /** ManifestWorks that run before the add-on is taken away. */
+  /** ManifestWorks that run before the add-on is removed. */
   readonly preDeleteWork: string;
   readonly preDeleteHostingWork: string;
   /** Secret of the add-on's agent with its access to the hub. */
@@ -17,10 +17,11 @@ export interface AddonNames {
 }
 
 /**
- * Names are an agreement with OCM's controllers and agents: another name for the same work would be applied a second time
- * beside the first. Nothing is shortened: OCM does not either, and refuses what becomes too long.
+ * Names must equal those of OCM's controllers and agents; a work with another name would be applied
+ * in addition. As in OCM, names are not shortened, and too long ones are rejected.
  *
- * Only the conformance tests use it so far: it states what was recorded from OCM, for the add-on manager to come.
+ * Only the conformance tests use it so far: it states what was recorded from OCM, for the add-on
+ * manager to come.
  */
 export function addonNames(addon: string, cluster: string): AddonNames {
   const work = `addon-${addon}`;

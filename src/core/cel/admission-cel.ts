@@ -9,24 +9,28 @@ import type { CelType } from './value/cel-type.ts';
 import { BOOL, celType, declaredTypeText, DYN, INT, objectType, STRING } from './value/cel-type.ts';
 
 /**
- * Expressions of admission webhooks and policies. They read `object`, `oldObject`, `request` and `namespaceObject`; some of them also
- * `params`, `authorizer`, `authorizer.requestResource` and `variables`. Source: apiserver `pkg/admission/plugin/cel/compile.go`.
+ * Expressions of admission webhooks and policies. They may use the variables `object`, `oldObject`,
+ * `request` and `namespaceObject`; some also `params`, `authorizer`, `authorizer.requestResource`
+ * and `variables`. Source: apiserver `pkg/admission/plugin/cel/compile.go`.
  */
 
-/** Which of the other variables an expression may read. */
+/** Which of the optional variables an expression may use. */
 export interface AdmissionNames {
   readonly params: boolean;
   readonly authorizer: boolean;
-  /** Type of `variables`, with those that are known so far; undefined where there is no such variable. */
+  /**
+   * Type of `variables`, with the variables compiled so far; undefined where the variable does not
+   * exist.
+   */
   readonly variables?: CelType | undefined;
 }
 
-/** What an expression must give, by its declared type alone. */
+/** The type that an expression must have, as checked at compile time. */
 export type AdmissionResult = 'bool' | 'string' | 'string or null' | 'any';
 
 export type AdmissionCompilation =
   | { readonly ok: true; readonly program: CelProgram }
-  /** In the words of an API server. */
+  /** The message of the API server. */
   | { readonly ok: false; readonly detail: string };
 
 const STRINGS = celType('list', STRING);
@@ -104,7 +108,7 @@ const RESULTS: Readonly<Record<AdmissionResult, readonly string[]>> = {
 
 /**
  * Compiles one expression; never throws on bad input.
- * @param over types that are known better than by an API server's own environment, for type checking
+ * @param over types that replace those of the API server's environment, for type checking
  */
 export function compileAdmission(
   expression: string,
@@ -137,7 +141,10 @@ function resultProblem(type: CelType, wanted: readonly string[]): string | undef
   return `must evaluate to ${names} but got ${declaredTypeText(type)}`;
 }
 
-/** The type of `variables` with one more. Objects and optionals are not followed. @param type undefined: without any */
+/**
+ * The type of `variables` with one variable added. Fields of objects and optionals are not typed.
+ * @param type undefined: no variables yet
+ */
 export function variablesAfter(
   type: CelType | undefined,
   added?: readonly [name: string, type: CelType],
@@ -175,7 +182,10 @@ export interface CompiledVariable extends NamedExpression {
   readonly compilation: AdmissionCompilation;
 }
 
-/** Compiles variables in order: each sees those before it. One that does not compile is there for those after it. */
+/**
+ * Compiles variables in order: each may use the earlier ones. A variable that does not compile is
+ * still declared for the later ones.
+ */
 export function compileVariables(
   variables: readonly NamedExpression[],
   names: Omit<AdmissionNames, 'variables'>,

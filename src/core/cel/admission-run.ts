@@ -5,15 +5,18 @@ import type { CelAuthorizer, CelResourceCheck } from './library/authorization.ts
 import type { CelJsonMap, CelValue } from './value/cel-value.ts';
 import { CelFailure } from './value/cel-value.ts';
 
-/** Of all validations of one policy for one parameter. Source: apiserver `pkg/apis/cel/config.go`. */
+/**
+ * Cost budget of all validations of one policy with one parameter object. Source: apiserver
+ * `pkg/apis/cel/config.go`.
+ */
 export const VALIDATION_BUDGET = 10_000_000;
-/** A quarter of it for `matchConditions`. */
+/** Cost budget of the `matchConditions`: a quarter of it. */
 export const CONDITION_BUDGET = 2_500_000;
 
 const OUT_OF_BUDGET =
   'validation failed due to running out of cost budget, no further validation rules will be run';
 
-/** What expressions of admission read. Null where there is none. */
+/** Values of the variables; null where a write has none. */
 export interface AdmissionInput {
   readonly object: CelJsonMap | null;
   readonly oldObject: CelJsonMap | null;
@@ -24,16 +27,19 @@ export interface AdmissionInput {
   readonly requestResource?: CelResourceCheck | undefined;
 }
 
-/** `budget`: nothing more is evaluated in this run. */
+/** `budget`: the budget is used up, so the run evaluates nothing more. */
 export type AdmissionOutcome =
   | { readonly kind: 'value'; readonly value: CelValue }
   | { readonly kind: 'error' | 'budget'; readonly message: string };
 
-/** One pass over expressions about one write: they share a budget, and the variables, each of which is computed when it is first read. */
+/**
+ * Evaluates the expressions for one write. They share a cost budget and the variables, each of
+ * which is computed when it is first used.
+ */
 export class AdmissionRun {
   readonly #bindings: Readonly<Record<string, unknown>>;
   readonly #budget: CelBudget;
-  /** Of variables that were computed since the last expression began. */
+  /** Cost of the variables that were computed since the current expression started. */
   #variableCost = 0;
   #cost = 0;
 
@@ -69,7 +75,7 @@ export class AdmissionRun {
     return { kind: 'error', message };
   }
 
-  /** An object whose members are computed when they are read, each once. */
+  /** An object whose members are computed once, when they are first read. */
   #lazily(variables: readonly CompiledVariable[]): object {
     const members = Object.create(null) as Record<string, unknown>;
     for (const { name, compilation } of variables) {
@@ -90,7 +96,7 @@ export class AdmissionRun {
   }
 }
 
-/** cel-go does not say which overload is missing. */
+/** cel-go does not name the missing overload. */
 function inGoWords(message: string): string {
   return message.replace(/no such overload: .*$/s, 'no such overload');
 }

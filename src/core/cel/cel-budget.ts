@@ -1,7 +1,9 @@
 import { COST_BUDGET, COST_LIMIT_PER_CALL } from './value/cel-cost.ts';
 import type { CelOutcome, CelProgram } from './compile-cel.ts';
 
-/** What all expressions about one object may cost together in one pass; spent by `evaluateWithin`. */
+/**
+ * Cost that all expressions about one object share in one pass; `evaluateWithin` deducts from it.
+ */
 export interface CelBudget {
   remaining: number;
 }
@@ -16,7 +18,10 @@ export type BudgetedCelOutcome =
       readonly kind: 'runtime' | 'cost-limit' | 'budget';
     });
 
-/** Evaluates and pays from the budget. The evaluation that overdraws it fails, and so does every later one. */
+/**
+ * Evaluates and deducts the cost from the budget. The evaluation that exceeds the budget fails, and
+ * so does every later one.
+ */
 export function evaluateWithin(
   budget: CelBudget,
   program: CelProgram,

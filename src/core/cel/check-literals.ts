@@ -6,14 +6,14 @@ import type { CelProblem } from './value/cel-problem.ts';
 import { celProblem } from './value/cel-problem.ts';
 import { CelFailure } from './value/cel-value.ts';
 
-/** Whether a constant argument of the function is good. Source: cel-go `cel/validator.go`. */
+/** Checks of constant arguments, by function. Source: cel-go `cel/validator.go`. */
 const CHECKS: Readonly<Record<string, (text: string) => boolean>> = {
   matches: (text) => !(compilePattern(text) instanceof CelFailure),
   timestamp: (text) => 'nanos' in parseTimestamp(text),
   duration: (text) => 'nanos' in parseDuration(text),
 };
 
-/** The first pattern, time or duration that is written out and can only fail. */
+/** The first constant pattern, time or duration that is invalid. */
 export function literalProblem(expression: string): CelProblem | undefined {
   const parsed = parseCel(expression);
   if ('problem' in parsed) return undefined;

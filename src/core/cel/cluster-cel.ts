@@ -19,10 +19,13 @@ export interface ClusterCel {
 }
 
 export interface ClusterCelOutcome {
-  /** The expression was true. An error, another type and an exceeded limit are all "no". */
+  /**
+   * Whether the expression was true. An error, a result of another type and an exceeded limit count
+   * as false.
+   */
   readonly matched: boolean;
   readonly cost: number;
-  /** Why there was no true or false. */
+  /** Why the result was neither true nor false. */
   readonly failure?: string | undefined;
 }
 

@@ -10,13 +10,17 @@ export interface NamedScore {
 /** Scores of the cluster's AddOnPlacementScore of that name; undefined when it has none. */
 export type ScoresOfCluster = (resourceName: string) => readonly NamedScore[] | undefined;
 
-/** Where `managedCluster.scores(…)` finds them: a symbol, so no expression can see it as a field. */
+/**
+ * Key under which `managedCluster.scores(…)` finds the scores. A symbol, so that no expression can
+ * read it as a field.
+ */
 export const CLUSTER_SCORES = Symbol('scores of the cluster');
 
 /**
- * A ManagedCluster as the scheduler's JSON shows it to expressions: fields that Go always writes are there (null or
- * empty), those it leaves out when empty are not, quantities are in canonical form. Each part is made when it is read,
- * because most expressions look at one label only.
+ * A ManagedCluster as OCM's scheduler passes it to expressions, in the JSON of its Go type: fields
+ * without `omitempty` are present (null or empty), empty fields with it are absent, quantities are
+ * in canonical form. Each part is computed when it is first read, because most expressions read one
+ * label only.
  */
 export function clusterView(cluster: ManagedCluster, scores: ScoresOfCluster): CelJsonMap {
   let metadata: CelJsonMap | undefined;

@@ -13,7 +13,7 @@ export type CelCompilation =
   | { readonly ok: true; readonly program: CelProgram }
   | { readonly ok: false; readonly problem: CelProblem };
 
-/** `cost` is what was spent, whatever the outcome. `cost-limit`: the evaluation was cancelled. */
+/** `cost` is set for every outcome. `cost-limit`: the evaluation was cancelled. */
 export type CelOutcome =
   | { readonly ok: true; readonly value: CelValue; readonly cost: number }
   | {
@@ -32,7 +32,10 @@ export interface CelProgram {
   evaluate(variables: Readonly<Record<string, unknown>>, costLimit?: number): CelOutcome;
 }
 
-/** Parses and type-checks; the first problem found, with its place, or a program. Never throws on bad input. */
+/**
+ * Parses and type-checks; returns a program, or the first problem with its position. Never throws
+ * on bad input.
+ */
 export function compileCel(expression: string, environment: CelEnvironment): CelCompilation {
   const parsed = parseCel(expression);
   if ('problem' in parsed) return { ok: false, problem: parsed.problem };
@@ -55,7 +58,7 @@ export function compileCel(expression: string, environment: CelEnvironment): Cel
     };
   } catch (error) {
     if (error instanceof CelCompileError) return { ok: false, problem: error.problem };
-    // A chain of thousands of operators is a deep tree although nothing in it is nested.
+    // A chain of thousands of operators is a deep tree, although it contains no parentheses.
     if (error instanceof RangeError)
       return { ok: false, problem: celProblem(expression, 0, 'expression is nested too deeply') };
     throw error;

@@ -6,7 +6,10 @@ import { celMapGet, isCelMap } from './value/cel-map.ts';
 import { KUBERNETES_CEL } from './kubernetes-environment.ts';
 import { overload } from './value/overload.ts';
 
-/** Condition rules of a ManifestWork: `object` is the applied object; messages also see the `result` of the rule. */
+/**
+ * Condition rules of a ManifestWork: `object` is the applied object; message expressions may also
+ * use `result`, the result of the rule.
+ */
 
 const RULES = KUBERNETES_CEL.withVariables({ object: DYN }).withFunctions([
   overload('hasConditions(dyn): bool', hasConditions),

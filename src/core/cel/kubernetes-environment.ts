@@ -14,7 +14,10 @@ import { STRINGS } from './library/strings.ts';
 import { TIMES } from './library/times.ts';
 import { URLS } from './library/urls.ts';
 
-/** CEL as the Kubernetes API server speaks it, without variables. Every user adds its own variables and functions. */
+/**
+ * The CEL environment of the Kubernetes API server, without variables. Each use adds its own
+ * variables and functions.
+ */
 export const KUBERNETES_CEL: CelEnvironment = CelEnvironment.of(
   OPERATORS,
   CONVERSIONS,

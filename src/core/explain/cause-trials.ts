@@ -6,20 +6,24 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 const NONE: readonly string[] = [];
 
 /**
- * Decides one placement after the other on snapshots that mostly agree: one engine follows from snapshot to snapshot, and each costs what
- * differs. The results are those of a new engine that has this placement alone.
+ * Decides placements one by one on similar snapshots. One incremental engine moves from snapshot to
+ * snapshot, so that each costs only the differences. The results equal those of a new engine with
+ * this placement alone.
  */
 export class CauseTrials {
-  /** What is published in the earlier and in the later snapshot, each mostly read before. */
+  /**
+   * Readers of what is published in the earlier and in the later snapshot, which reuse unchanged
+   * parts.
+   */
   readonly earlier = new PublishedClusters();
   readonly later = new PublishedClusters();
   readonly #pages = new PublishedClusters();
-  /** By owner, what the engine counts. */
+  /** The decisions that the engine counts, by owner. */
   readonly #counted = new Map<string, readonly string[]>();
   #engine: PlacementEngine | undefined;
   #at: Snapshot | undefined;
 
-  /** The clusters that the only placement of a snapshot selects. */
+  /** The clusters that the placement of a snapshot with one placement selects. */
   selected(snapshot: Snapshot): readonly string[] {
     const [placement] = snapshot.placements;
     if (placement === undefined) return NONE;

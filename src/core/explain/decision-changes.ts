@@ -12,9 +12,9 @@ import { snapshotDifferences } from './snapshot/snapshot-difference.ts';
 export interface ChangeSubject {
   readonly snapshot: Snapshot;
   readonly decided: DecidedPlacement;
-  /** Clusters of the decision before. */
+  /** Clusters of the previous decision. */
   readonly before: readonly string[];
-  /** The snapshot of that decision, when it is known; without it the causes stay open. */
+  /** The snapshot of that decision, if known; without it no causes are found. */
   readonly snapshotBefore?: Snapshot | undefined;
   /** `namespace/name` of each placement that exists; undefined: unknown. */
   readonly existingPlacements?: ReadonlySet<string> | undefined;
@@ -22,14 +22,15 @@ export interface ChangeSubject {
   readonly trials?: CauseTrials | undefined;
 }
 
-/** Where only several decisions of others together make a move, so many of them are named. */
+/** Maximum number of other decisions named as the cause when only several together cause a move. */
 const MAX_NAMED = 5;
-/** More changed objects than this are not taken back one by one. */
+/** With more changed objects than this, they are not reverted one by one. */
 const MAX_UNDONE = 100;
 
 /**
- * What moved since the decision before, why, and which object caused it. An object is a cause when the move is undone by
- * taking back the change of this object alone: found by deciding again, not by guessing from fields.
+ * What moved since the previous decision, why, and which object caused it. An object is the cause
+ * if reverting its change alone reverts the move. This is found by deciding again, not derived from
+ * fields.
  */
 export function decisionChanges(subject: ChangeSubject): DecisionChanges {
   const { decided, before } = subject;
@@ -63,7 +64,7 @@ function findCauses(
   const { namespace = '', name } = decided.result.placement.metadata;
   const placement = `Placement ${namespace}/${name}`;
   const objects = relevant(snapshotDifferences(snapshotBefore, snapshot), moved, placement);
-  // What others decided follows from other changes, and is what this placement sees of them.
+  // Decisions of other placements are inputs of this one, although other changes cause them.
   const trials = shared ?? new CauseTrials();
   const own = `${namespace}/${name}`;
   const decisions = decisionDifferences(snapshotBefore, snapshot, { own, standing, readers: trials })
@@ -84,7 +85,8 @@ function findCauses(
   return new Map(
     moved.map((cluster) => {
       const causes = tried.filter(({ selected }) => selected.includes(cluster) === before.includes(cluster));
-      // Several changes may each be enough to move it: then those of the cluster and of the placement are named.
+      // If several changes are each sufficient, those of the cluster and of the placement are
+      // named.
       const own = tried.filter(
         ({ difference }) => difference.cluster === cluster || difference.object === placement,
       );
@@ -105,7 +107,7 @@ function touches({ moved }: DecisionDifference, clusters: readonly string[]): bo
   return clusters.some((cluster) => moved.has(cluster));
 }
 
-/** The moved clusters and the placement first: with many changes the cause is most likely there. */
+/** Changes of the moved clusters and of the placement first, where the cause most likely is. */
 function relevant(
   differences: readonly SnapshotDifference[],
   moved: readonly string[],
@@ -121,7 +123,7 @@ function relevant(
     .slice(0, MAX_UNDONE);
 }
 
-/** undefined: the placement itself did not exist then. */
+/** Undefined if the placement did not exist then. */
 function onlyPlacement(snapshot: Snapshot, namespace: string, name: string): Snapshot | undefined {
   const placements = snapshot.placements.filter(
     ({ metadata }) => metadata.name === name && (metadata.namespace ?? '') === namespace,

@@ -15,12 +15,13 @@ export interface DecisionDifferenceOptions {
   readonly own: string;
   /** `namespace/name` of each placement that exists in the later snapshot; undefined: unknown. */
   readonly standing: ReadonlySet<string> | undefined;
-  /** That read mostly the same decisions before; absent: new ones. */
+  /** Readers to reuse from an earlier call; absent: new ones. */
   readonly readers?: { readonly earlier: PublishedClusters; readonly later: PublishedClusters } | undefined;
 }
 
 /**
- * Other placements whose decisions are not the same in two snapshots: Balance counts them.
+ * Other placements whose decisions differ between two snapshots. They can be causes because Balance
+ * counts them.
  */
 export function decisionDifferences(
   before: Snapshot,
@@ -51,7 +52,7 @@ export function decisionDifferences(
   });
 }
 
-/** The names that are in one of the lists. */
+/** The names that are in exactly one of the lists. */
 function exchanged(was: readonly string[], is: readonly string[]): ReadonlySet<string> {
   const [old, present] = [new Set(was), new Set(is)];
   return new Set([...was.filter((one) => !present.has(one)), ...is.filter((one) => !old.has(one))]);

@@ -1,7 +1,7 @@
 import type { WavesExplanation } from '../argocd/waves/explain-waves.ts';
 import type { ClusterWaveFinding } from './verdict/explanation.ts';
 
-/** The wave of one cluster in each ApplicationSet that has one for it. */
+/** The wave of one cluster in each ApplicationSet that assigns one to it. */
 export function clusterWaves(
   waves: readonly WavesExplanation[],
   cluster: string,

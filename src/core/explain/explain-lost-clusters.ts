@@ -11,12 +11,13 @@ export interface LostClusters {
   readonly clusters: readonly string[];
 }
 
-/** What a cluster loses to is not seen without the others. */
+/** Which clusters rank higher is not known here, because the others are not decided. */
 const OTHERS_COME_FIRST = 'others come first';
 
 /**
- * Why a placement does not select these clusters, by what is true of each of them by itself: only they are decided again, so that the costs are
- * those of a few clusters however large the fleet is. One that passes every filter lost to others, by rank or spread.
+ * Why a placement no longer selects these clusters. Only these clusters are decided again, so that
+ * the cost does not depend on the size of the fleet. A cluster that passes every filter lost to
+ * others by rank or spread.
  */
 export function explainLostClusters(
   snapshot: Snapshot,

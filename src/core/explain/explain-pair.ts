@@ -10,11 +10,14 @@ export interface PairSubject {
   readonly snapshot: Snapshot;
   readonly decided: DecidedPlacement;
   readonly cluster: string;
-  /** False leaves the suggestions out: for lists of many clusters, since each suggestion is tried by deciding. */
+  /**
+   * False: no suggestions, for lists of many clusters, since each suggestion is tried by deciding
+   * again.
+   */
   readonly suggest?: boolean | undefined;
 }
 
-/** Why one cluster is selected by one placement or not, and what would flip a refusal. */
+/** Why one placement selects a cluster or not, and which changes would select it. */
 export function explainPair({
   snapshot,
   decided,
@@ -40,7 +43,7 @@ export function explainPair({
   };
 }
 
-/** Taints play a part only where the taint filter was reached. */
+/** Taints are listed only if the earlier filters passed. */
 function toleratedTaints(
   { trace, now }: DecidedPlacement,
   cluster: string,

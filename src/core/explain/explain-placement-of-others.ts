@@ -4,7 +4,10 @@ import { recordedClusters } from './snapshot/recorded-decisions.ts';
 import { DECIDED_BY_OTHERS_TEXT } from './text/refusal-text.ts';
 import type { PairExplanation, PlacementExplanation } from './verdict/explanation.ts';
 
-/** A placement that another controller decides: what is published for it, and nothing that Berth would decide. */
+/**
+ * Explains a placement that another controller decides: its published clusters only, since Berth
+ * does not decide it.
+ */
 export function explainPlacementOfOthers(snapshot: Snapshot, placement: Placement): PlacementExplanation {
   const { namespace = '', name } = placement.metadata;
   const published = recordedClusters(snapshot, { namespace, name });
@@ -33,7 +36,7 @@ export function explainPlacementOfOthers(snapshot: Snapshot, placement: Placemen
   };
 }
 
-/** One cluster of such a placement: selected is what is published. */
+/** Explains one cluster of such a placement: it is selected if it is published. */
 export function explainPairOfOthers(
   snapshot: Snapshot,
   placement: Placement,

@@ -8,7 +8,10 @@ import { MAX_NAMED_CLUSTERS } from './verdict/explanation.ts';
 import { notInEligibleSetText, OUTRANKED_TEXT, refusalText } from './text/refusal-text.ts';
 import { placementHints } from './placement-hints.ts';
 
-/** A whole placement: who is selected with which scores, and why all others are not, grouped by reason. */
+/**
+ * Explains a placement: the selected clusters with their scores, and why the others are not
+ * selected, grouped by reason.
+ */
 export function explainPlacement(
   snapshot: Snapshot,
   decided: DecidedPlacement,
@@ -75,7 +78,10 @@ function groupRefusals(snapshot: Snapshot, decided: DecidedPlacement): readonly 
     .toSorted((a, b) => b.count - a.count || (a.text < b.text ? -1 : 1));
 }
 
-/** A fleet is large: no scores are looked up and no lists are made where the stage alone says it. */
+/**
+ * Fleets are large, so scores and lists are computed only where the stage does not already give the
+ * reason.
+ */
 function refusalOf(
   decided: DecidedPlacement,
   cluster: ManagedCluster,
@@ -94,7 +100,10 @@ function refusalOf(
 
 const MAX_SUMMARY_REASONS = 8;
 
-/** As kube-scheduler says it: `3 of 40 clusters selected; 25 lack label tier=gold, 9 tainted maintenance, 3 outranked`. */
+/**
+ * A summary in the style of kube-scheduler: `3 of 40 clusters selected; 25 lack label tier=gold, 9
+ * tainted maintenance, 3 outranked`.
+ */
 function summaryOf(selected: number, clusters: number, refusals: readonly RefusalGroup[]): string {
   const head = `${selected} of ${clusters} ${clusters === 1 ? 'cluster' : 'clusters'} selected`;
   if (refusals.length === 0) return head;

@@ -10,8 +10,8 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import { closestName } from '../sources/closest-name.ts';
 
 /**
- * What to write instead where a placement names something that does not exist: sets, bindings, prioritizers, scores,
- * operators. Hints, not verdicts: the placement may be ahead of the rest of the fleet.
+ * Hints for names in a placement that do not exist: sets, bindings, prioritizers, scores,
+ * operators. They are not errors, because the objects may be created later.
  */
 export function placementHints(snapshot: Snapshot, placement: Placement): readonly string[] {
   const { spec } = placement;

@@ -18,12 +18,14 @@ export function parseExactJson(text: string): unknown {
   return readValue({ text, at: 0, number: exactNumber });
 }
 
-/** A whole number too long to be sure of; what else looks like one (in a string) only costs time. */
+/**
+ * Matches a whole number that may be too long for a double; a match in a string only costs time.
+ */
 const LONG_NUMBER = /(?:^|[\s:,[])-?\d{16}/;
 
 /**
- * As JSON.parse, but whole numbers between 2^53 and 2^63 become bigint instead of the nearest double. Costs a search of the text; only a
- * text with such a number is read by hand.
+ * As JSON.parse, but whole numbers between 2^53 and 2^63 become bigint instead of the nearest
+ * double. Costs a search of the text; only a text with such a number is parsed by this module.
  * @throws SyntaxError as JSON.parse
  */
 export function parseExactIntegers(text: string): unknown {
@@ -93,7 +95,7 @@ function exactInteger(token: string): number | bigint {
   return Number.isSafeInteger(plain) ? plain : (int64(token) ?? plain);
 }
 
-/** Undefined for what was written as a float, or does not fit 64 bits. */
+/** Undefined for a float, or a number that does not fit 64 bits. */
 function int64(token: string): bigint | undefined {
   if (!/^-?[0-9]+$/.test(token)) return undefined;
   const whole = BigInt(token);

@@ -10,7 +10,10 @@ export type JsonPathResults =
   | { readonly ok: true; readonly results: readonly (readonly unknown[])[] }
   | { readonly ok: false; readonly error: string };
 
-/** A failing step still leaves values behind: a filter that asks for existence looks at them, not at the failure. */
+/**
+ * A failing step still returns values: a filter that checks existence uses them, and ignores the
+ * failure.
+ */
 interface Walked {
   readonly values: readonly unknown[];
   readonly error?: string;
@@ -62,7 +65,7 @@ class Evaluation {
       }
       const error = this.runRange(index, found.values, results);
       if (error !== undefined) return error;
-      // Go on behind the end of the range just run; a range without an end runs on with the outer value.
+      // Continue after the end of the range; a range without an end continues with the outer value.
       if (this.lastEnd > index) index = this.lastEnd;
     }
     return undefined;

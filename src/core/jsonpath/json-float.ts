@@ -1,6 +1,7 @@
 /**
- * A number that is a float because of how it was written (`1.0`, `2e3`) or what it is, not because of its value.
- * Plain JavaScript numbers cannot distinguish `1.0` from `1`; readers that hold the text keep the difference with this.
+ * A number that is a float because of how it was written (`1.0`, `2e3`) or what it is, not because
+ * of its value. Plain JavaScript numbers cannot distinguish `1.0` from `1`; parsers keep the
+ * difference with this class.
  */
 export class JsonFloat {
   readonly value: number;
@@ -22,7 +23,7 @@ export function isInteger(value: unknown): value is number | bigint {
   return typeof value === 'number' && Number.isInteger(value) && value >= -INT64_LIMIT && value < INT64_LIMIT;
 }
 
-/** Go's name of the type a JSON value is decoded to; error texts speak of it. */
+/** Go's name of the type that a JSON value is decoded to, for error messages. */
 export function goTypeName(value: unknown): string {
   if (value === null || value === undefined) return '<nil>';
   if (typeof value === 'string') return 'string';

@@ -12,7 +12,7 @@ export type ParsedJsonPath =
   | { readonly ok: true; readonly template: JsonPathTemplate }
   | { readonly ok: false; readonly error: string };
 
-/** Longer templates are refused: nobody writes them by hand, and the nesting of filters is bounded by it. */
+/** Longer templates are rejected, which also limits the nesting of filters. */
 const MAX_TEMPLATE_LENGTH = 16_384;
 const MAX_DEPTH = 64;
 
@@ -206,7 +206,7 @@ class Parser {
     }
   }
 
-  /** Parses a piece as an action of its own; what follows a brace inside it is not looked at. */
+  /** Parses a part as an action of its own; text after a brace in it is ignored. */
   private inner(text: string): ListNode {
     const first = new Parser(`{${text}}`, this.depth + 1).parseText()[0];
     return first?.type === 'list' ? first : { type: 'list', nodes: [] };

@@ -4,7 +4,7 @@ import { findCondition } from '../work/conditions/condition-list.ts';
 import type { Listed } from './listed.ts';
 
 /**
- * The columns of `clusteradm get clusters`. What nobody reported yet is an empty cell.
+ * The columns of `clusteradm get clusters`. Values that are not reported yet are empty cells.
  * Source: open-cluster-management.io/clusteradm `pkg/cmd/get/cluster`.
  */
 export function listClusters(clusters: readonly ManagedCluster[]): Listed {

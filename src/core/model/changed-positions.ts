@@ -1,11 +1,12 @@
 import type { SourceObject } from './source-object.ts';
 
-/** Beyond these it costs little beside the rest to look at everything. */
+/** With more changes, processing the complete list costs little more. */
 const MAX_CHANGED = 64;
 
 /**
- * Positions at which a list of objects differs from an earlier one. Undefined when it differs in more than the contents of a few
- * objects: something came, went, or is elsewhere. What did not change is the very same value from commit to commit.
+ * Positions at which a list of objects differs from an earlier one. Undefined if more than the
+ * contents of a few objects differ: an object was added, removed or moved. Unchanged objects are
+ * identical (by reference) from commit to commit.
  */
 export function changedPositions(
   before: readonly SourceObject[],

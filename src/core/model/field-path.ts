@@ -37,7 +37,7 @@ export function valueAt(value: unknown, path: FieldPath): unknown {
   return found;
 }
 
-/** The value without some of its fields. What has nothing else in it goes with them. */
+/** The value without some of its fields. An object or list that becomes empty is removed, too. */
 export function withoutFields(value: unknown, paths: readonly FieldPath[]): unknown {
   if (typeof value !== 'object' || value === null || paths.length === 0) return value;
   const kept = (key: string | number, item: unknown): readonly unknown[] => {
@@ -54,8 +54,8 @@ export function withoutFields(value: unknown, paths: readonly FieldPath[]): unkn
 }
 
 /**
- * The value with some fields of another one. Only where it has what they are in, and not the fields themselves. Items of two lists belong
- * together by their place, unless their names differ.
+ * The value with some fields of another one, if it has their parents and not the fields themselves.
+ * Items of two lists are matched by index, unless their names differ.
  */
 export function withFieldsOf(value: unknown, other: unknown, paths: readonly FieldPath[]): unknown {
   if (typeof value !== 'object' || value === null || paths.length === 0) return value;

@@ -2,8 +2,9 @@
 export type ChargeEntries = (count: number, isList: boolean) => void;
 
 /**
- * Deep equality of JSON values; a key that is undefined counts as absent, the order of keys does not count.
- * @param spend accounts for the work; absent: nobody does
+ * Deep equality of JSON values; a key that is undefined counts as absent, the order of keys does
+ * not count.
+ * @param spend charges the work; absent: no accounting
  */
 export function jsonEqual(a: unknown, b: unknown, spend?: ChargeEntries): boolean {
   if (a === b) return true;
@@ -36,20 +37,40 @@ function countPresent(fields: Fields): number {
 }
 
 interface CanonicalForm {
-  /** Puts the keys of an object in order. */
+  /** Sorts the keys of an object. */
   readonly sort: (keys: string[]) => readonly string[];
   readonly spend?: ChargeEntries;
 }
 
 /**
- * JSON text with keys in one order: equal values give equal texts, whatever the order they were written in. A bigint is the whole
- * number that it is. Written out by hand: a replacer of JSON.stringify costs several times as much.
+ * JSON text with sorted keys, so that equal values give equal texts. A bigint is written as an
+ * integer. Implemented without a replacer of JSON.stringify, which takes several times as long.
  *
- * Keys that count as array indexes come first, as JavaScript keeps them: digests of such texts are on disks and in annotations. The
- * hub sorts all keys as Go does, because its texts are keys of managedFields (hub/json/canonical-json.ts).
+ * Keys that are array indexes are first, as in JavaScript, because digests of such texts are stored
+ * on disks and in annotations. The hub sorts all keys as Go does, because its texts are keys of
+ * managedFields (hub/json/canonical-json.ts).
  */
 export function canonicalJson(value: unknown, form: CanonicalForm = INDEXES_FIRST): string {
+  if (form === INDEXES_FIRST && isInOrder(value)) return JSON.stringify(value) ?? 'null';
   return canonicalText(value, form) ?? 'null';
+}
+
+/**
+ * Whether JSON.stringify writes the value as `canonicalJson` does: all keys are in order, as an API server writes those of custom
+ * resources, and nothing in it has a form of its own. The text then takes a third of the time.
+ */
+function isInOrder(value: unknown): boolean {
+  if (typeof value === 'bigint') return false;
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every(isInOrder);
+  if ('toJSON' in value) return false;
+  let before = '';
+  for (const key of Object.keys(value)) {
+    if (key < before && !isArrayIndex(before)) return false;
+    if (!isInOrder((value as Fields)[key])) return false;
+    before = key;
+  }
+  return true;
 }
 
 /** Undefined for what JSON leaves out. */

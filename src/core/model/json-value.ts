@@ -1,4 +1,4 @@
-/** Plain JSON, as it comes off the wire. */
+/** Plain JSON, as parsed. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
 export interface JsonObject {
   [key: string]: JsonValue;

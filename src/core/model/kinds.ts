@@ -49,7 +49,7 @@ export const CLUSTER_PROPERTY: KindInfo = {
   ...kind('about.k8s.io', 'v1alpha1', 'ClusterProperty', 'Cluster'),
   plural: 'clusterproperties',
 };
-/** Of metrics-server; its resource is called as that of nodes. */
+/** Of metrics-server; its resource has the same name as that of nodes. */
 export const NODE_METRICS: KindInfo = {
   ...kind('metrics.k8s.io', 'v1beta1', 'NodeMetrics', 'Cluster'),
   plural: 'nodes',

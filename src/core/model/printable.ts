@@ -1,6 +1,7 @@
 /**
- * What a terminal obeys instead of showing it: C0, DEL and C1 controls, line and paragraph separators, and the controls of
- * bidirectional text (Unicode UAX #9: marks, embeddings, overrides, isolates). None is outside the Basic Multilingual Plane.
+ * Characters that a terminal interprets instead of showing them: C0, DEL and C1 controls, line and
+ * paragraph separators, and the controls of bidirectional text (Unicode UAX #9: marks, embeddings,
+ * overrides, isolates). None is outside the Basic Multilingual Plane.
  */
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 /** The same, but for the two that the layout of a text is made of. */
@@ -8,14 +9,15 @@ const CONTROL_IN_LINES =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /**
- * Text that others chose (a path, a name, a message that quotes them) for a terminal or a line of its own: control characters,
- * which could colour, hide or forge what is around them, are written as escapes. Escapes have none, so twice is as good as once.
+ * Makes untrusted text (a path, a name, a message that quotes them) safe for a terminal or for one
+ * line: control characters, which could colour, hide or forge output, are escaped. Escaping twice
+ * has no further effect.
  */
 export function printable(text: string): string {
   return text.replace(CONTROL, escaped);
 }
 
-/** A whole text, ended by a line break; what is in a line cannot begin another one. */
+/** Joins lines, each made printable, so that no line can contain a line break. */
 export function printableLines(lines: readonly string[]): string {
   return `${lines.map(printable).join('\n')}\n`;
 }

@@ -9,8 +9,9 @@ export interface Instant {
 const PATTERN = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?(?:Z|([+-])(\d{2}):(\d{2}))$/;
 
 /**
- * Reads an RFC 3339 time as Go's `time.Parse(time.RFC3339, …)` does: upper-case T and Z, no leap second, any number of
- * fraction digits (those beyond nanoseconds are cut off), offsets up to ±24:60. Undefined when the text is no such time.
+ * Reads an RFC 3339 time as Go's `time.Parse(time.RFC3339, …)` does: upper-case T and Z, no leap
+ * second, any number of fraction digits (those beyond nanoseconds are cut off), offsets up to
+ * ±24:60. Undefined for an invalid time.
  */
 export function parseRfc3339(text: string): Instant | undefined {
   const match = PATTERN.exec(text);

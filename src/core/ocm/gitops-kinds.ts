@@ -83,11 +83,13 @@ const reportFields: OcmVersion['fields'] = {
 };
 
 /**
- * The kinds of `apps.open-cluster-management.io` that Berth serves. Two projects publish a definition of GitOpsCluster, each with one
- * version, and a cluster can hold only one of them. Here both versions have the fields of both, so that reading an object in the other
- * version loses nothing of it; its fields say which of the two it is.
- * Sources: multicloud-integrations `deploy/crds/apps.open-cluster-management.io_gitopsclusters.yaml` (v1beta1),
- * argocd-pull-integration `charts/argocd-agent-addon/crds/apps.open-cluster-management.io_gitopsclusters.yaml` (v1alpha1).
+ * The kinds of `apps.open-cluster-management.io` that Berth serves. Two projects publish a
+ * definition of GitOpsCluster, each with one version, and a cluster can hold only one of them. Here
+ * both versions have the fields of both, so that reading an object in the other version loses no
+ * data; its fields tell which of the two it is. Sources: multicloud-integrations
+ * `deploy/crds/apps.open-cluster-management.io_gitopsclusters.yaml` (v1beta1),
+ * argocd-pull-integration
+ * `charts/argocd-agent-addon/crds/apps.open-cluster-management.io_gitopsclusters.yaml` (v1alpha1).
  */
 export const GITOPS_KINDS: readonly OcmKind[] = [
   {

@@ -15,6 +15,6 @@ export interface OcmVersion {
   readonly status?: true;
   /** Top-level fields besides apiVersion, kind and metadata; `!` at the end: required. */
   readonly fields: Readonly<Record<string, JsonObject>>;
-  /** What `kubectl get` shows beside the name. */
+  /** Columns of `kubectl get` in addition to the name. */
   readonly columns?: readonly { readonly name: string; readonly type: string; readonly jsonPath: string }[];
 }

@@ -44,7 +44,7 @@ export const intOrString = (more: More = {}): JsonObject => ({
   ...more,
 });
 
-/** A whole object of any kind, kept as it is. */
+/** A complete object of any kind, without a schema. */
 export const embeddedObject = (): JsonObject => ({
   type: 'object',
   'x-kubernetes-embedded-resource': true,

@@ -6,8 +6,8 @@ import { PLACEMENT_KIND } from './placement-kind.ts';
 const PLACEMENT_SPEC = PLACEMENT_KIND.versions[0]?.fields['spec!'] ?? {};
 
 /**
- * A placement's spec without the fields that say what a hub would fill in. It is the same for what Git says and for what the hub stores of
- * it, whichever defaults the hub's definition of the kind has.
+ * A placement's spec without fields that equal their defaults. It is the same for the spec in Git
+ * and for the stored one, independent of the defaults in the hub's CRD.
  */
 export function withoutPlacementDefaults(spec: PlacementSpec): unknown {
   return withoutDefaults(PLACEMENT_SPEC, spec);

@@ -4,7 +4,9 @@ import { explainPair } from '../explain/explain-pair.ts';
 import { scheduleAll } from '../placement/schedule-all.ts';
 import type { TestEngine } from './run-placement-test.ts';
 
-/** Placement tests run on the engine that decides for real, and fail in the words of `berth explain`. */
+/**
+ * Placement tests run on the engine of the controller, and report failures like `berth explain`.
+ */
 export const TEST_ENGINE: TestEngine = {
   schedule: scheduleAll,
   explain: (snapshot, placement, cluster) => {

@@ -60,8 +60,11 @@ function leftBefore(
   base: readonly Pick<SourceObject, 'object'>[],
   members: readonly KubeObject[],
 ): LeftObjects {
+  const objects = new Set(base.map(({ object }) => object));
+  const others = members.filter((object) => !objects.has(object));
+  if (others.length === 0) return new Map();
   const said = new Set(base.flatMap(({ object }) => possibleIdentities(object)));
-  const known = members.map((object) => [idOf(object), object] as const);
+  const known = others.map((object) => [idOf(object), object] as const);
   return new Map(known.filter(([identity]) => !said.has(identity)));
 }
 

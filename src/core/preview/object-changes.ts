@@ -9,13 +9,15 @@ export function diffObjects(
   base: readonly SourceObject[],
   head: readonly SourceObject[],
 ): readonly ObjectChange[] {
-  const before = byKey(base);
-  const after = byKey(head);
+  // Most of a large fleet are the very same objects on both sides.
+  const [standing, coming] = [new Set(objectsOf(base)), new Set(objectsOf(head))];
+  const before = byKey(base.filter(({ object }) => !coming.has(object)));
+  const after = byKey(head.filter(({ object }) => !standing.has(object)));
   const changes: ObjectChange[] = [];
   for (const [key, { object, location }] of after) {
     const old = before.get(key);
     if (old === undefined) changes.push({ change: 'created', ref: refOf(object), fields: [], location });
-    else if (old.object !== object) {
+    else {
       const fields = changedFields(old.object, object);
       if (fields.length > 0) changes.push({ change: 'changed', ref: refOf(object), fields, location });
     }
@@ -34,6 +36,10 @@ export function objectKeyOf({ apiVersion, kind, metadata }: KubeObject): string 
     metadata.namespace ?? '',
     metadata.name,
   ]);
+}
+
+function objectsOf(sources: readonly SourceObject[]): readonly KubeObject[] {
+  return sources.map(({ object }) => object);
 }
 
 function byKey(sources: readonly SourceObject[]): Map<string, SourceObject> {

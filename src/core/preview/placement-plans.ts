@@ -77,6 +77,8 @@ function byKey(results: readonly ScheduleResult[]): Map<string, ScheduleResult> 
 }
 
 function difference(from: readonly string[], without: readonly string[]): string[] {
+  // Most placements stay as they are, and some have thousands of clusters.
+  if (isSameList(from, without)) return [];
   const excluded = new Set(without);
   return from.filter((cluster) => !excluded.has(cluster)).sort();
 }
@@ -104,11 +106,20 @@ function sideOf(result: ScheduleResult | undefined): PlacementSide | undefined {
 }
 
 function regroupedClusters(before: ScheduleResult, after: ScheduleResult): string[] {
+  const isSame = ({ index, name, clusters }: ScheduleResult['groups'][number], at: number): boolean => {
+    const other = after.groups[at];
+    return index === other?.index && name === other.name && isSameList(clusters, other.clusters);
+  };
+  if (before.groups.length === after.groups.length && before.groups.every(isSame)) return [];
   const old = groupNames(before);
   return [...groupNames(after)]
     .filter(([cluster, group]) => (old.get(cluster) ?? group) !== group)
     .map(([name]) => name)
     .sort();
+}
+
+function isSameList(a: readonly string[], b: readonly string[]): boolean {
+  return a === b || (a.length === b.length && a.every((name, at) => name === b[at]));
 }
 
 function groupNames({ groups }: ScheduleResult): Map<string, string> {

@@ -95,8 +95,14 @@ export function fieldText({ path, before, after, secret }: FieldChange): string 
 export function planHeadline(plan: Plan): string {
   if (!plan.hasChanges) return 'No changes';
   const { summary } = plan;
-  if (summary.placementsChanged === 0)
-    return `No placement changes; ${formatCount(plan.objects.length, 'object')} would be updated`;
+  if (summary.placementsChanged === 0) {
+    const applications = plan.applications.reduce((sum, set) => sum + set.applications.length, 0);
+    const parts = [
+      ...(plan.objects.length === 0 ? [] : [formatCount(plan.objects.length, 'object')]),
+      ...(applications === 0 ? [] : [formatCount(applications, 'Application')]),
+    ];
+    return `No placement changes${parts.length === 0 ? '' : `; ${parts.join(' and ')} would change`}`;
+  }
   const moves =
     summary.added + summary.removed === 0
       ? 'no cluster moves'
@@ -122,6 +128,36 @@ export function formatSizes({ before, after }: PlacementPlan): string {
   const text = (side: PlacementSide | undefined): string =>
     side === undefined ? 'none' : String(side.selected);
   return `${text(before)} → ${text(after)}`;
+}
+
+/** `group canary: 1 → 2 clusters`, of each group that is another size, comes or goes. */
+export function groupTexts({ before, after }: PlacementPlan): readonly string[] {
+  if (before === undefined || after === undefined) return [];
+  const sizes = new Map<string, [old: number, now: number]>();
+  for (const [at, side] of [before, after].entries())
+    for (const { name, clusters } of side.groups) {
+      const both = sizes.get(name) ?? [0, 0];
+      both[at] = (both[at] ?? 0) + clusters;
+      sizes.set(name, both);
+    }
+  // One group without a name is the placement itself.
+  if (sizes.size === 1 && sizes.has('')) return [];
+  return [...sizes].flatMap(([name, [old, now]]) =>
+    old === now
+      ? []
+      : [`group ${name === '' ? 'of the others' : name}: ${old} → ${formatCount(now, 'cluster')}`],
+  );
+}
+
+/** `spread over region: skew 1 → 3, at most 1 wanted`, of each constraint that is met otherwise. */
+export function spreadTexts({ before, after }: PlacementPlan): readonly string[] {
+  return (after?.spread ?? []).flatMap(({ constraint, skew }, at) => {
+    const old = before?.spread[at]?.skew;
+    if (old === skew) return [];
+    const wanted = constraint.maxSkew ?? 1;
+    const from = old === undefined ? '' : `${old} → `;
+    return [`spread over ${constraint.topologyKey}: skew ${from}${skew}, at most ${wanted} wanted`];
+  });
 }
 
 /** `tainted maintenance (ManagedCluster cluster1)` */

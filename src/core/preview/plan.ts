@@ -20,7 +20,7 @@ export interface Plan {
   readonly summary: PlanSummary;
   /** Placements whose decision or definition changes, by namespace and name. */
   readonly placements: readonly PlacementPlan[];
-  /** Works and ApplicationSets that come to, leave or stay on clusters. */
+  /** Works, ApplicationSets and add-ons that come to, leave or stay on clusters. */
   readonly workloads: readonly WorkloadPlan[];
   readonly objects: readonly ObjectChange[];
   /** Deletions from the hub that would wait for a release; only of sources that Berth applies. */
@@ -162,7 +162,7 @@ export interface WorkloadPlan {
   readonly kept: number;
   /** Clusters that keep it and get other content. */
   readonly changedOn: readonly string[];
-  /** Manifests in it after the change, before it where it is deleted; 0 for an ApplicationSet. */
+  /** Manifests in it after the change, before it where it is deleted; 0 for an ApplicationSet or an add-on. */
   readonly manifestCount: number;
   /** What differs between the manifests before and after; of a workload that comes or goes none are listed. */
   readonly manifests: readonly ManifestChange[];

@@ -7,4 +7,6 @@ export interface PreviewRules {
   readonly approvers: 'write' | 'admin';
   /** The author of a pull request may approve what it makes held. */
   readonly selfApproval: boolean;
+  /** After the merge a change that takes clusters away and is another than the plan said is held. */
+  readonly holdToPlan: boolean;
 }

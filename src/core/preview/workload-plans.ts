@@ -4,6 +4,7 @@ import type { KubeObject } from '../model/object-meta.ts';
 import { namespacedName } from '../model/object-ref.ts';
 import { canonicalJson } from '../model/json-equal.ts';
 import { clusterChange } from '../publish/judge/cluster-change.ts';
+import { addOnPlacements } from './addon-placements.ts';
 import { applicationSetPlacements } from './application-set-placements.ts';
 import { objectKeyOf } from './object-changes.ts';
 import { manifestChanges } from './effects/manifest-changes.ts';
@@ -12,7 +13,7 @@ import type { PlanSide } from './plan-input.ts';
 import { placementsOf, ReplicaSetWorks } from './replica-set-works.ts';
 
 /** A workload on one side: where it runs and what it is. */
-interface Lying {
+interface PlacedWorkload {
   readonly object: KubeObject;
   readonly placements: readonly string[];
   readonly clusters: readonly string[];
@@ -20,7 +21,7 @@ interface Lying {
 
 type Published = ReadonlyMap<string, readonly string[]>;
 
-/** Works, replica sets and ApplicationSets that change or move. */
+/** Works, replica sets, ApplicationSets and add-ons that change or move. */
 export function planWorkloads(base: PlanSide, head: PlanSide): readonly WorkloadPlan[] {
   const works = new ReplicaSetWorks(publishedOf(base), base.works);
   const before = workloadsOf(base, (set) => works.before(set));
@@ -39,14 +40,17 @@ function publishedOf({ published, results }: PlanSide): Published {
   );
 }
 
-function planWorkload(before: Lying | undefined, after: Lying | undefined): WorkloadPlan | undefined {
-  const lying = after ?? before;
-  if (lying === undefined) return undefined;
+function planWorkload(
+  before: PlacedWorkload | undefined,
+  after: PlacedWorkload | undefined,
+): WorkloadPlan | undefined {
+  const workload = after ?? before;
+  if (workload === undefined) return undefined;
   const now = [...new Set(after?.clusters)];
   const { added, removed } = clusterChange([...new Set(before?.clusters)], now);
   const change = changeOf(before, after);
   if (change === 'moved' && added.length + removed.length === 0) return undefined;
-  const { kind, metadata } = lying.object;
+  const { kind, metadata } = workload.object;
   const manifests = change === 'changed' ? manifestChanges(manifestsOf(before), manifestsOf(after)) : [];
   const isNew = new Set(added);
   return {
@@ -54,23 +58,26 @@ function planWorkload(before: Lying | undefined, after: Lying | undefined): Work
     namespace: metadata.namespace ?? '',
     name: metadata.name,
     change,
-    placements: lying.placements,
+    placements: workload.placements,
     added,
     removed,
     kept: now.length - added.length,
     changedOn: manifests.length === 0 ? [] : now.filter((cluster) => !isNew.has(cluster)).sort(),
-    manifestCount: manifestsOf(lying).length,
+    manifestCount: manifestsOf(workload).length,
     manifests,
   };
 }
 
-function manifestsOf(lying: Lying | undefined): readonly unknown[] {
-  const spec = lying?.object['spec'] as Partial<ManifestWorkReplicaSet['spec']> & ManifestWorkSpec;
+function manifestsOf(workload: PlacedWorkload | undefined): readonly unknown[] {
+  const spec = workload?.object['spec'] as Partial<ManifestWorkReplicaSet['spec']> & ManifestWorkSpec;
   const { manifestWorkTemplate = spec } = spec ?? {};
   return manifestWorkTemplate?.workload?.manifests ?? [];
 }
 
-function changeOf(before: Lying | undefined, after: Lying | undefined): WorkloadPlan['change'] {
+function changeOf(
+  before: PlacedWorkload | undefined,
+  after: PlacedWorkload | undefined,
+): WorkloadPlan['change'] {
   if (before === undefined) return 'created';
   if (after === undefined) return 'deleted';
   return canonicalJson(before.object['spec']) === canonicalJson(after.object['spec']) ? 'moved' : 'changed';
@@ -79,36 +86,45 @@ function changeOf(before: Lying | undefined, after: Lying | undefined): Workload
 function workloadsOf(
   side: PlanSide,
   clustersOf: (replicaSet: ManifestWorkReplicaSet) => readonly string[],
-): Map<string, Lying> {
+): Map<string, PlacedWorkload> {
   const published = publishedOf(side);
-  const found = new Map<string, Lying>();
+  const found = new Map<string, PlacedWorkload>();
   for (const { object } of side.onHub ?? side.objects) {
-    const lying = lyingOf(object, published, clustersOf);
-    if (lying !== undefined) found.set(objectKeyOf(object), lying);
+    const workload = workloadOf(object, published, clustersOf);
+    if (workload !== undefined) found.set(objectKeyOf(object), workload);
   }
   return found;
 }
 
-function lyingOf(
+function workloadOf(
   object: KubeObject,
   published: Published,
   clustersOf: (replicaSet: ManifestWorkReplicaSet) => readonly string[],
-): Lying | undefined {
+): PlacedWorkload | undefined {
   switch (`${object.apiVersion.split('/')[0]} ${object.kind}`) {
     case 'work.open-cluster-management.io ManifestWorkReplicaSet': {
       const replicaSet = object as unknown as ManifestWorkReplicaSet;
       return { object, placements: placementsOf(replicaSet), clusters: clustersOf(replicaSet) };
     }
-    case 'argoproj.io ApplicationSet': {
-      const placements = applicationSetPlacements(object);
-      if (placements.length === 0) return undefined;
-      return { object, placements, clusters: placements.flatMap((key) => published.get(key) ?? []) };
-    }
+    case 'argoproj.io ApplicationSet':
+      return following(object, applicationSetPlacements(object), published);
+    case 'addon.open-cluster-management.io ClusterManagementAddOn':
+      return following(object, addOnPlacements(object), published);
     case 'work.open-cluster-management.io ManifestWork':
       return { object, placements: [], clusters: [object.metadata.namespace ?? ''] };
     default:
       return undefined;
   }
+}
+
+/** Where one runs that is on all clusters of its placements; undefined: it has none. */
+function following(
+  object: KubeObject,
+  placements: readonly string[],
+  published: Published,
+): Lying | undefined {
+  if (placements.length === 0) return undefined;
+  return { object, placements, clusters: placements.flatMap((key) => published.get(key) ?? []) };
 }
 
 function byName(a: WorkloadPlan, b: WorkloadPlan): number {

@@ -46,7 +46,7 @@ const CLUSTER: readonly Permission[] = [
 ];
 
 /** Only where works name executors. */
-const EXECUTORS: readonly Permission[] = [
+const EXECUTORS_PERMISSIONS: readonly Permission[] = [
   {
     groups: ['authorization.k8s.io'],
     resources: ['subjectaccessreviews'],
@@ -85,7 +85,7 @@ const REGISTERING: readonly Permission[] = [
   ),
 ];
 
-/** Where the agent keeps its certificate in a Secret. */
+/** Permissions of an agent that stores its certificate in a Secret. */
 function credentialKeeping(secret: string): readonly Permission[] {
   return [
     ...grant(
@@ -100,18 +100,18 @@ function credentialKeeping(secret: string): readonly Permission[] {
   ];
 }
 
-/** What the agent does with objects of every kind that works carry. */
-export const CARRYING: Pick<Permission, 'verbs' | 'why'> = {
+/** The agent's verbs on each kind of object in works. */
+export const CARRIED_KIND_PERMISSION: Pick<Permission, 'verbs' | 'why'> = {
   verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
   why: 'get, create, update, patch: the agent applies objects; list, watch: it detects drift and reads feedback; delete: it deletes objects that left their ManifestWork.',
 };
 
-/** An example, for those who do not list the kinds in their works. */
+/** Example kinds, printed if the user does not list the kinds in works. */
 const COMMON_KINDS: readonly Permission[] = [
   {
     groups: ['', 'apps', 'batch'],
     resources: ['namespaces', 'configmaps', 'secrets', 'services', 'serviceaccounts', 'deployments', 'jobs'],
-    ...CARRYING,
+    ...CARRIED_KIND_PERMISSION,
   },
 ];
 
@@ -122,9 +122,9 @@ export interface AgentDuties {
   /** Of the agent's service account on the managed cluster. */
   readonly namespace: string;
   readonly executorCache: boolean;
-  /** The kinds that works carry. Absent: those of the example. */
+  /** The kinds in works. Absent: the example kinds. */
   readonly kinds?: ListedPermissions | undefined;
-  /** The agent registers the cluster. Absent: somebody else did. */
+  /** Set if the agent registers the cluster. Absent: it is registered otherwise. */
   readonly registers?: Registering | undefined;
   /** For which API server. Absent: both. */
   readonly side?: 'hub' | 'managed' | undefined;
@@ -136,9 +136,10 @@ export interface Registering {
 }
 
 /**
- * The least permissions the agent works with, as YAML with a reason at each rule, and the namespaces and service accounts that they are
- * bound to. Nothing asks for `*`: the kinds that works carry are listed, or granted through the aggregated role. RBAC objects in works
- * also need `escalate` and `bind`, or the agent holding what they grant.
+ * The least permissions of the agent, as YAML with a reason for each rule, with namespaces and
+ * service accounts. No rule has `*`: the kinds in works are listed, or granted through the
+ * aggregated role. RBAC objects in works also need `escalate` and `bind`, or that the agent has all
+ * rights that they grant.
  */
 export function renderAgentRbac(duties: AgentDuties): string {
   const { side } = duties;
@@ -175,7 +176,10 @@ function hubDocuments({ clusterName }: AgentDuties): readonly Document[] {
   ];
 }
 
-/** For an agent that runs elsewhere than on the managed cluster: what it needs where it keeps its certificate. */
+/**
+ * For an agent that does not run on the managed cluster: its permissions on the cluster that stores
+ * its certificate.
+ */
 export function renderCredentialRbac(namespace: string, secret: string): string {
   return renderDocuments([
     renderNamespace(namespace),
@@ -213,7 +217,7 @@ function managedDocuments(duties: AgentDuties): readonly Document[] {
     ['# On the managed cluster: the namespace and the account of the agent.', ...renderNamespace(namespace)],
     renderServiceAccount(NAME, namespace),
     ...role('permissions that the agent always needs.', NAME, CLUSTER),
-    ...role('only needed if ManifestWorks name executors.', `${NAME}-executors`, EXECUTORS),
+    ...role('only needed if ManifestWorks name executors.', `${NAME}-executors`, EXECUTORS_PERMISSIONS),
     ...(registers === undefined
       ? []
       : role('needed to register the cluster.', `${NAME}-registration`, REGISTERING)),

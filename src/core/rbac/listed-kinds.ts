@@ -3,7 +3,7 @@ import type { Permission } from './permission.ts';
 /** Names of resources by `GROUP/KIND`; `/KIND` for the core group. */
 export type KnownResources = ReadonlyMap<string, string>;
 
-/** What roles say of the kinds that a user lists. */
+/** The rules for the kinds that a user lists. */
 export interface ListedPermissions {
   readonly permissions: readonly Permission[];
   /** Entries that name no single kind, and cannot be spelled out: `*`, and groups of which no kind is known. */
@@ -11,8 +11,8 @@ export interface ListedPermissions {
 }
 
 /**
- * The verbs on the kinds that are listed as `GROUP/KIND` or `GROUP/*`, one rule for each group. The resource of a kind that is not known is
- * named as Kubernetes guesses it, and the comment says so.
+ * The verbs on the kinds that are listed as `GROUP/KIND` or `GROUP/*`, one rule for each group. The
+ * resource of an unknown kind is guessed as Kubernetes does, and marked by a comment.
  * @param known the resources of the kinds that Berth has tables of
  */
 export function listedPermissions(
@@ -34,7 +34,7 @@ export function listedPermissions(
   return { permissions, unnamed: listed.filter((entry) => kindsOf(entry, known).length === 0) };
 }
 
-/** What is printed for them: a role without wildcards cannot name them. */
+/** The comment for kinds that a role without wildcards cannot name. */
 export function unnamedText(unnamed: readonly string[]): readonly string[] {
   return unnamed.map(
     (entry) =>

@@ -36,7 +36,10 @@ const REQUESTS = grant(
   'list, watch: Berth reads who asks for the certificate of a cluster.',
 );
 
-/** RBAC lets nobody grant what he does not hold: these are the rights of agents, for clusters of every name. */
+/**
+ * RBAC does not allow granting rights that the controller does not have, so it needs the rights of
+ * agents in every cluster namespace.
+ */
 const GRANTED: readonly Permission[] = [...acceptedRules(''), ...REGISTRATION_RULES, ...WORK_RULES].map(
   ({ apiGroups, resources, verbs }) => ({
     groups: apiGroups,
@@ -53,7 +56,7 @@ const ACCEPT_RIGHT: Permission = {
   why: 'update: Berth sets hubAcceptsClient of ManagedClusters that a rule accepts.',
 };
 
-/** What each controller of registration needs. */
+/** Permissions of each registration controller. */
 const NEEDED: Readonly<Record<RegistrationDuty, readonly Permission[]>> = {
   acceptance: [
     ...PATCH_CLUSTERS,

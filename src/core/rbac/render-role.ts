@@ -26,8 +26,8 @@ export function renderRole(head: RoleHead, permissions: readonly Permission[]): 
 }
 
 /**
- * A ClusterRole that has the rules of every ClusterRole with the label. It names no rules: applied again, an empty list would take those
- * away that the hub's controller has written.
+ * A ClusterRole that has the rules of every ClusterRole with the label. It has no `rules` field:
+ * applying an empty list would remove the rules that the hub's controller has written.
  */
 export function renderAggregatedRole(name: string, label: string): readonly string[] {
   return [

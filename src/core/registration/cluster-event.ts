@@ -1,4 +1,4 @@
-import { eventAbout, type EventNews, type EventWriter } from '../model/kind/event.ts';
+import { eventAbout, type EventContent, type EventWriter } from '../model/kind/event.ts';
 import { MANAGED_CLUSTER } from '../model/kinds.ts';
 import type { KubeObject } from '../model/object-meta.ts';
 
@@ -8,7 +8,7 @@ import type { KubeObject } from '../model/object-meta.ts';
  */
 export function clusterEvent(
   { metadata: { name, uid = '' } }: Pick<KubeObject, 'metadata'>,
-  news: EventNews,
+  news: EventContent,
   writer: EventWriter,
 ): KubeObject {
   return eventAbout({ kind: MANAGED_CLUSTER, namespace: name, name, uid }, news, writer);

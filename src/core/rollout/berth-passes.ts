@@ -5,8 +5,9 @@ import { RolloutWindow } from './rollout-window.ts';
 import { isFailure, type PassInput, type PassResult } from './upstream-passes.ts';
 
 /**
- * Clusters one by one in byte order of their names, at most `size` at a time. Unlike upstream every known cluster is
- * looked at before anything starts, so a breach is seen whatever the names are, and it stops every ToApply.
+ * Clusters one by one in byte order of their names, at most `size` at a time. Unlike upstream, all
+ * known clusters are evaluated before any starts, so that a breach is detected independent of the
+ * names, and stops every ToApply.
  */
 export function passEachCluster(
   input: PassInput,
@@ -28,8 +29,9 @@ export function passEachCluster(
 }
 
 /**
- * Group after group. A group is through when each of its clusters has succeeded for long enough or has failed within
- * the tolerance of its own group; what happens in other groups does not matter. `pending`: a group is not through.
+ * Group by group. A group is complete when each of its clusters has succeeded for long enough or
+ * has failed within the tolerance of its own group; other groups do not matter. `pending`: a group
+ * is not complete.
  */
 export function passEachGroup(
   input: PassInput,
@@ -55,7 +57,7 @@ export function passEachGroup(
   return { window, breach: false, pending: false };
 }
 
-/** Places every known cluster but those that wait for their turn. */
+/** Places all known clusters except those that wait for a free slot. */
 function placeKnown(input: PassInput): {
   readonly window: RolloutWindow;
   readonly statuses: ReadonlyMap<string, RolloutStatus>;
@@ -67,7 +69,7 @@ function placeKnown(input: PassInput): {
   return { window, statuses };
 }
 
-/** Progressing, or succeeded but not yet for long enough. A tolerated failure holds nobody up. */
+/** Progressing, or succeeded but not for long enough. A tolerated failure does not block others. */
 function isBusy(window: RolloutWindow, cluster: string, status: RolloutStatus): boolean {
   return (
     status === 'Progressing' ||

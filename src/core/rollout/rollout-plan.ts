@@ -1,4 +1,6 @@
-/** How far a cluster is with what is rolled out. TimeOut and Skip are final: such a cluster is not touched again. */
+/**
+ * The rollout status of a cluster. TimeOut and Skip are final: such a cluster is not changed again.
+ */
 export type RolloutStatus = 'ToApply' | 'Progressing' | 'Succeeded' | 'Failed' | 'TimeOut' | 'Skip';
 
 /** A cluster that already got something. Clusters that never did are not listed. */
@@ -20,7 +22,7 @@ export interface RolloutEntry {
   readonly status: RolloutStatus;
   /** When this entry may change by the passing of time alone. Milliseconds since the epoch. */
   readonly recheckAtMs?: number | undefined;
-  /** Only of clusters that nothing was known of. */
+  /** Only for clusters without a known status. */
   readonly group?: { readonly index: number; readonly name: string } | undefined;
 }
 
@@ -28,7 +30,7 @@ export interface RolloutPlan {
   /** Clusters in the window. Those with ToApply may get the new content now. */
   readonly rollout: readonly RolloutEntry[];
   readonly timedOut: readonly RolloutEntry[];
-  /** Known clusters that are in no group any more. */
+  /** Known clusters that are no longer in a group. */
   readonly removed: readonly RolloutEntry[];
   /** More clusters failed than maxFailures allows: nothing new starts. */
   readonly maxFailureBreach: boolean;
@@ -36,8 +38,9 @@ export interface RolloutPlan {
 }
 
 /**
- * `upstream`: decision for decision what OCM's own helper answers, its slips included. `berth`: the same rules with
- * the slips fixed (see docs/rollouts.md): mandatory groups look only at their own clusters, a tolerated failure counts
- * in whichever group it happens, gaps between group indexes hide nothing, a breach stops every ToApply.
+ * `upstream`: exactly the results of OCM's helper, including its bugs. `berth`: the same rules
+ * without these bugs (see docs/rollouts.md): mandatory groups depend only on their own clusters, a
+ * tolerated failure counts in every group, gaps between group indexes are handled, a breach stops
+ * every ToApply.
  */
 export type RolloutRules = 'berth' | 'upstream';

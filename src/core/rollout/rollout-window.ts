@@ -7,7 +7,7 @@ export interface RolloutTiming {
   readonly soakMs: number;
 }
 
-/** What one pass over the clusters collects. */
+/** Collects the results of one pass over the clusters. */
 export class RolloutWindow {
   readonly rollout: RolloutEntry[] = [];
   readonly timedOut: RolloutEntry[] = [];
@@ -17,7 +17,10 @@ export class RolloutWindow {
     this.timing = timing;
   }
 
-  /** Puts a known cluster where it belongs and returns its status, which a passed deadline turns into TimeOut. */
+  /**
+   * Adds a known cluster to its result list and returns its status, which is TimeOut after the
+   * deadline.
+   */
   place(known: ClusterRolloutStatus): RolloutStatus {
     const { clusterName, status } = known;
     switch (status) {

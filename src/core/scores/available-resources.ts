@@ -2,13 +2,13 @@ import { parseQuantity, quantityToNumber } from '../model/quantity.ts';
 import { epochMsOf, parseRfc3339 } from '../model/rfc3339.ts';
 import { sums, type NodeResources, type ResourceList } from '../registration/agent/cluster-resources.ts';
 
-/** What a cluster has left: CPUs, and memory in bytes. May be negative. */
+/** Available CPUs of a cluster, and memory in bytes. May be negative. */
 export interface AvailableResources {
   readonly cpu: number;
   readonly memory: number;
 }
 
-/** core/v1 Pod, as far as its requests count. */
+/** The fields of a core/v1 Pod that determine its requests. */
 export interface PodRequests {
   readonly spec?:
     | {
@@ -25,7 +25,9 @@ interface Container {
   readonly restartPolicy?: string | undefined;
 }
 
-/** metrics.k8s.io/v1beta1 NodeMetrics: what a node used on average in the window before the timestamp. */
+/**
+ * metrics.k8s.io/v1beta1 NodeMetrics: average usage of a node in the window before the timestamp.
+ */
 export interface NodeUsage {
   readonly metadata: { readonly name: string };
   /** RFC 3339 */
@@ -35,7 +37,7 @@ export interface NodeUsage {
 
 type NamedNode = NodeResources & { readonly metadata: { readonly name: string } };
 
-/** Allocatable of the nodes that take pods, less what pods request. */
+/** Allocatable resources of schedulable nodes minus requests of pods. */
 export function availableByRequests(
   nodes: readonly NodeResources[],
   pods: readonly PodRequests[],
@@ -46,11 +48,7 @@ export function availableByRequests(
   return { cpu: left('cpu'), memory: left('memory') };
 }
 
-/**
- * Allocatable of the nodes that take pods, less what these nodes use.
- * @param fresh what of the metrics counts: measured at most `maxAgeMs` before or after `nowMs`
- * @returns text: why the metrics say nothing of the cluster as a whole
- */
+/** Allocatable resources of schedulable nodes minus their usage. */
 export function availableByUsage(
   nodes: readonly NamedNode[],
   metrics: readonly NodeUsage[],
@@ -93,8 +91,8 @@ function allocatableOf(nodes: readonly NodeResources[]): AvailableResources {
 }
 
 /**
- * What the scheduler reserves for a pod.
- * Source: kubernetes/component-helpers, resource/helpers.go (PodRequests).
+ * Resources that the scheduler reserves for a pod. Source: kubernetes/component-helpers,
+ * resource/helpers.go (PodRequests).
  */
 function requestOf({ spec, status }: PodRequests, resource: string): number {
   if (status?.phase === 'Succeeded' || status?.phase === 'Failed') return 0;

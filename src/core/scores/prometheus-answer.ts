@@ -1,6 +1,6 @@
 import { getOwn, isObject, listAt, objectAt, textAt } from '../model/json-value.ts';
 
-/** What a query says of each cluster. */
+/** The result of a query per cluster. */
 export type QueriedScores =
   | { readonly kind: 'scores'; readonly byCluster: ReadonlyMap<string, number> }
   | { readonly kind: 'problem'; readonly message: string };
@@ -11,9 +11,10 @@ export type SeriesOwner =
   | { readonly kind: 'cluster'; readonly name: string };
 
 /**
- * Reads the answer to an instant query. A value that is no number (`NaN`, infinite) is left out: it says nothing.
- * @param scoreOf makes a score of a value; default: a whole number from −100 to 100, rounded towards zero
- * Source: https://prometheus.io/docs/prometheus/latest/querying/api/ (instant queries, instant vectors, scalars).
+ * Parses the response to an instant query. NaN and infinite values are dropped.
+ * @param scoreOf makes a score of a value; default: a whole number from −100 to 100, rounded
+ * towards zero Source: https://prometheus.io/docs/prometheus/latest/querying/api/ (instant queries,
+ * instant vectors, scalars).
  */
 export function readPrometheusAnswer(
   answer: unknown,

@@ -1,7 +1,7 @@
 import type { SeriesOwner } from './prometheus-answer.ts';
 import { resourceScore, USAGE_SCORES } from './resource-usage-score.ts';
 
-/** A query of Prometheus, and the score that a value of its answer makes. */
+/** A Prometheus query, and the conversion of its value to a score. */
 export interface ScoreQuery {
   readonly query: string;
   /** Default: the value is the score, within −100..100, without its fraction. */
@@ -9,10 +9,11 @@ export interface ScoreQuery {
 }
 
 /**
- * What clusters have left by the metrics of kube-state-metrics 2: allocatable of the nodes that take pods, less what the containers of
- * pods request that have not ended. Requests of init containers and the overhead of pods are not among these metrics.
- * Source: kubernetes/kube-state-metrics `docs/metrics/cluster/node-metrics.md`, `docs/metrics/workload/pod-metrics.md`.
- * @param owner the label of every series that names the cluster, where there are many
+ * Available resources of clusters by the metrics of kube-state-metrics 2: allocatable resources of
+ * schedulable nodes minus requests of containers of running pods. These metrics do not contain
+ * requests of init containers and pod overhead. Source: kubernetes/kube-state-metrics
+ * `docs/metrics/cluster/node-metrics.md`, `docs/metrics/workload/pod-metrics.md`.
+ * @param owner the label with the name of the cluster, for several clusters
  */
 export function resourceUsageQueries(owner: SeriesOwner): ReadonlyMap<string, ScoreQuery> {
   return new Map(

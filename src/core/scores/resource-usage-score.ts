@@ -7,9 +7,10 @@ const FULL_SCORE: AvailableResources = { cpu: 100, memory: 1024 ** 4 };
 export const USAGE_SCORES = { cpu: 'cpuAvailable', memory: 'memAvailable' } as const;
 
 /**
- * How much CPU and memory a cluster has left: −100 for nothing, 100 for 100 CPUs or 1 TiB.
- * Source: open-cluster-management-io/addon-contrib `resource-usage-collect-addon/pkg/addon/agent/calculate.go`. Unlike there, pods that
- * have ended do not count, and an init container counts against its own pod and not against the whole cluster.
+ * Scores of available CPU and memory: −100 for none, 100 for 100 CPUs or 1 TiB. Source:
+ * open-cluster-management-io/addon-contrib
+ * `resource-usage-collect-addon/pkg/addon/agent/calculate.go`. Unlike there, completed pods do not
+ * count, and an init container counts for its own pod instead of the cluster.
  */
 export function resourceUsageScores({
   cpu,

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../model/object-meta.ts';
 import { parseGoDuration } from '../model/go-duration.ts';
 
-/** How a simulated workload behaves; annotations on it or, for what it makes, on its pod template. */
+/** How a simulated workload behaves, by annotations on it or on its pod template. */
 export interface SimulatedBehaviour {
   /** `fail`: never becomes ready, a Job fails. `hang`: nothing ever happens. */
   readonly fate: 'succeed' | 'fail' | 'hang';

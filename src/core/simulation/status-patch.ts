@@ -2,7 +2,7 @@ import { jsonEqual } from '../model/json-equal.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Times of a status say when something else in it changed; alone they are no change. */
+/** Time fields, which are not compared: they only record when other fields changed. */
 const TIMES = new Set([
   'lastTransitionTime',
   'lastUpdateTime',
@@ -11,7 +11,7 @@ const TIMES = new Set([
   'completionTime',
 ]);
 
-/** The merge patch that brings a status to what is wanted; undefined when only times differ. */
+/** The merge patch from the current to the wanted status; undefined if only times differ. */
 export function statusPatch(current: unknown, wanted: Fields): Fields | undefined {
   const before = (current ?? {}) as Fields;
   if (jsonEqual(withoutTimes(before), withoutTimes(wanted))) return undefined;

@@ -3,7 +3,7 @@ import type { SimulatedBehaviour } from './simulation-options.ts';
 
 type Status = Readonly<Record<string, unknown>>;
 
-/** What a workload's status is to say at a moment. */
+/** Inputs of the simulated status of a workload at a time. */
 export interface WorkloadMoment {
   /** RFC 3339, seconds. */
   readonly now: string;
@@ -168,7 +168,7 @@ function condition(
   return { type, status, lastTransitionTime, ...why };
 }
 
-/** Zero is left out, as the API server does: a status that asks for zero would never be equal to the stored one. */
+/** Zero is omitted, as in the API server; otherwise the status would never equal the stored one. */
 function positive(counts: Readonly<Record<string, number>>): Status {
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
 }

@@ -17,9 +17,9 @@ export type ReadAttribute = (index: number, key: string) => string | undefined;
 const ABSENT = 0;
 
 /**
- * Which clusters have which value, per key. A key is indexed when a selector first asks for it: one number per cluster
- * (the value's id), and one bitset per value that was asked for. So a key with as many values as clusters costs no
- * more than any other.
+ * Clusters by key and value. A key is indexed when a selector first uses it: one number per cluster
+ * (the id of the value), and one bitset per requested value. So a key with as many values as
+ * clusters costs no more than any other.
  */
 export class AttributeIndex {
   readonly #size: number;

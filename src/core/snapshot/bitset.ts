@@ -64,7 +64,9 @@ export function countBits(bits: Bitset): number {
   return count;
 }
 
-/** Writes the members in ascending order into `out` (long enough) and answers how many there are. */
+/**
+ * Writes the members in ascending order to `out`, which must be long enough. @returns their number
+ */
 export function readBits(bits: Bitset, out: Uint32Array): number {
   let count = 0;
   for (let i = 0; i < bits.length; i++) {

@@ -9,9 +9,9 @@ export type ResourceName = 'cpu' | 'memory';
 const RESOURCES: readonly ResourceName[] = ['cpu', 'memory'];
 
 /**
- * The clusters of a snapshot, numbered by name (code-unit order), with the indexes that decisions need. Columns and
- * indexes are made when first asked for and kept up to date by `replaceCluster` and `replaceScore`. Of several
- * clusters with one name the last counts.
+ * The clusters of a snapshot, numbered by name (code-unit order), with the indexes that decisions
+ * need. Columns and indexes are built on first use and updated by `replaceCluster` and
+ * `replaceScore`. Of several clusters with one name the last is used.
  */
 export class ClusterIndex {
   readonly names: readonly string[];
@@ -58,7 +58,10 @@ export class ClusterIndex {
     return [...this.#scores.values()].flatMap((ofCluster) => [...ofCluster.values()]);
   }
 
-  /** What each cluster can allocate, as float64; NaN unless both allocatable and capacity have the resource. */
+  /**
+   * Allocatable amounts per cluster, as float64; NaN unless both allocatable and capacity have the
+   * resource.
+   */
   amounts(resource: ResourceName): Float64Array {
     const known = this.#amounts.get(resource);
     if (known !== undefined) return known;
@@ -68,7 +71,7 @@ export class ClusterIndex {
     return column;
   }
 
-  /** Puts the new state of an existing cluster into all indexes. Answers which resource amounts changed. */
+  /** Updates an existing cluster in all indexes. @returns the resources whose amounts changed */
   replaceCluster(number: number, cluster: ManagedCluster): ResourceName[] {
     const before = this.cluster(number);
     this.#clusters[number] = cluster;

@@ -19,8 +19,8 @@ export interface Snapshot {
   readonly decisions: readonly PlacementDecision[];
   readonly scores: readonly AddOnPlacementScore[];
   /**
-   * By `namespace/name`: clusters that are published for a placement whatever is decided for it, because its result is held or
-   * published in steps. The placements after it count these and not its result. Absent: none.
+   * By `namespace/name`: clusters that stay published for a placement because its result is held or
+   * published in steps. Later placements count these instead of its result. Absent: none.
    */
   readonly held?: Readonly<Record<string, readonly string[]>> | undefined;
 }

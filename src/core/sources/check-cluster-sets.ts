@@ -16,8 +16,8 @@ import type { FieldFinding, SourceFinding } from './source-finding.ts';
 import type { SourceReferences } from './source-references.ts';
 
 /**
- * Names of cluster sets, and who may use them. A name that is not defined is an error when the fleet defines objects of
- * that kind at all; a fleet that leaves its sets or bindings to the hub gets no complaint it cannot act on.
+ * Checks references to cluster sets and bindings. An undefined name is an error only if the fleet
+ * defines objects of that kind, because sets and bindings may be managed on the hub.
  */
 export function checkClusterSets(fleet: ObjectsByKind, references: SourceReferences): SourceFinding[] {
   const { clusterSets: known, bindings: bound } = references;

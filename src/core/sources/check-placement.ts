@@ -10,7 +10,7 @@ const BUILT_IN_PRIORITIZERS = ['Balance', 'Steady', 'ResourceAllocatableCPU', 'R
 /** Of a label's value; Kubernetes. */
 const MAX_LABEL_LENGTH = 63;
 
-/** What makes a placement misconfigured, found where it is written and not when it is scheduled. */
+/** Checks that make a placement misconfigured, reported for the file before it is scheduled. */
 export function checkPlacement({ metadata, spec }: Placement): FieldFinding[] {
   const groups = spec?.decisionStrategy?.groupStrategy?.decisionGroups ?? [];
   return [

@@ -16,8 +16,8 @@ import { SourceReferences } from './source-references.ts';
 const checkOnePlacement = memoizePerObject(checkPlacement);
 
 /**
- * Everything that is wrong with objects although each has the right shape: meaning, and references.
- * @param references the names of the fleet that they are part of, when they are not all of it
+ * Semantic checks of objects that have the right shape, including references. @param references the
+ * names of the complete fleet, if the objects are only part of it
  */
 export function checkSources(
   objects: readonly SourceObject[],

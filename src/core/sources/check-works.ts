@@ -14,7 +14,10 @@ import { fieldError, fieldWarning, findingsAbout } from './source-finding.ts';
 import type { FieldFinding, SourceFinding } from './source-finding.ts';
 import type { SourceReferences } from './source-references.ts';
 
-/** Works and replica sets: what the hub's admission would refuse, and references that lead nowhere. */
+/**
+ * Checks works and replica sets: problems that the hub's admission would reject, and missing
+ * references.
+ */
 export function checkWorks(fleet: ObjectsByKind, references: SourceReferences): SourceFinding[] {
   const { clusters, placements } = references;
   return [

@@ -14,8 +14,8 @@ export function closestName(name: string, candidates: Iterable<string>): string 
 }
 
 /**
- * Levenshtein distance, one row at a time; `limit` for all that are not nearer. Cells farther than that from the diagonal are never looked
- * at: names come from files, where they may be as long as the file, and a fleet has many.
+ * Levenshtein distance, row by row; `limit` if it is not smaller. Cells farther from the diagonal
+ * are not computed, because names from files may be very long and many.
  */
 function editDistance(a: string, b: string, limit: number): number {
   let row = Array.from({ length: 2 * limit + 1 }, (_, at) => (at < limit ? limit : at - limit));

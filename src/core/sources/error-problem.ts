@@ -2,7 +2,10 @@ import type { BerthError } from '../errors.ts';
 import type { Problem } from '../model/problem.ts';
 import { formatLocation } from '../model/source-location.ts';
 
-/** An error that was thrown as a problem of the input: the message of an error ends with its place, that of a problem has it beside it. */
+/**
+ * Converts a thrown error to a problem of the input, whose location is a field instead of a part of
+ * the message.
+ */
 export function errorProblem({ code, message, hint, location }: BerthError): Problem {
   const place = location === undefined ? '' : ` (${formatLocation(location)})`;
   const text = message.endsWith(place) ? message.slice(0, message.length - place.length) : message;

@@ -17,9 +17,9 @@ import { defaultPlacement, stampTaintTimes } from './crd-defaults.ts';
 import { ObjectsByKind } from './objects-by-kind.ts';
 
 /**
- * The snapshot that a fleet describes by itself: recorded status (claims, resources, scores, decisions) is taken as it
- * is, absent fields get the defaults that a hub would give them. Placements come in the order of their names, as a
- * controller that starts on an empty hub would take them.
+ * The snapshot of a fleet without a hub: recorded status (claims, resources, scores, decisions) is
+ * used unchanged, absent fields get the defaults of a hub. Placements are in the order of their
+ * names, as for a controller that starts on an empty hub.
  */
 export function snapshotOfObjects(
   objects: readonly SourceObject[],

@@ -14,7 +14,7 @@ interface Checked {
 export class SourceChecker {
   #last: Checked | undefined;
 
-  /** @returns what `checkSources` says of the objects, in no order that means anything */
+  /** @returns the findings of `checkSources`, in any order */
   check(objects: readonly SourceObject[]): readonly SourceFinding[] {
     const last = this.#last;
     const changed = last && changedPositions(last.objects, objects);

@@ -1,18 +1,21 @@
 import type { FieldPath } from '../model/field-path.ts';
 import type { SourceObject } from '../model/source-object.ts';
 
-/** Something wrong with an object that its own schema could not see. The edge turns `path` into a line and column. */
+/**
+ * A problem of an object that its schema does not detect. The YAML adapter turns `path` into a line
+ * and column.
+ */
 export interface SourceFinding {
   readonly severity: 'error' | 'warning';
   readonly code: string;
   readonly source: SourceObject;
   readonly path: FieldPath;
-  /** Got what, expected what; the field's name is put in front where it is shown. */
+  /** Got what, expected what; the name of the field is added when it is shown. */
   readonly message: string;
   readonly hint?: string | undefined;
 }
 
-/** A finding before it is known which object it is about. */
+/** A finding without its object. */
 export type FieldFinding = Omit<SourceFinding, 'source'>;
 
 export function fieldError(code: string, path: FieldPath, message: string, hint?: string): FieldFinding {

@@ -71,7 +71,10 @@ export interface MemberKind {
   readonly kind: string;
 }
 
-/** The kinds that the parent says its members have; empty for a parent that is not there yet. */
+/**
+ * The kinds of members in the annotations of the parent; empty for a parent that does not exist
+ * yet.
+ */
 export function memberKinds(parent: KubeObject | undefined): readonly MemberKind[] {
   const text = parent?.metadata.annotations?.[MEMBER_VERSIONS_ANNOTATION] ?? '';
   return text.split(',').flatMap((entry) => {
@@ -89,7 +92,7 @@ export function uniqueKinds(objects: readonly MemberKind[]): readonly MemberKind
   ];
 }
 
-/** The namespaces that the parent says its members are in, besides its own. */
+/** The namespaces of members in the annotations of the parent, besides its own. */
 export function memberNamespaces(parent: KubeObject | undefined): readonly string[] {
   const text = parent?.metadata.annotations?.[APPLY_SET_NAMESPACES_ANNOTATION] ?? '';
   return text.split(',').filter((namespace) => namespace !== '');

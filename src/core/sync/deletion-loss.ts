@@ -1,20 +1,20 @@
 import type { RemovalBudget } from '../publish/judge/removal-budget.ts';
 
-/** What one placement, replica set or cluster loses by deletions. */
+/** The loss of one placement, replica set or cluster by deletions. */
 export interface DeletionLoss {
-  /** `Placement team-a/web`: what has the clusters or works now. */
+  /** `Placement team-a/web`: the object that has the clusters or works now. */
   readonly holder: string;
   /** The deleted objects that take them away, sorted; the holder itself may be one. */
   readonly by: readonly string[];
   readonly what: 'clusters' | 'works';
-  /** How many go: the weight of the deletion for this holder. */
+  /** Number of lost clusters or works. */
   readonly count: number;
   /** How many there are now. */
   readonly of: number;
   /** The clusters that lose something, sorted. */
   readonly clusters: readonly string[];
-  /** Of the holder itself; undefined: the source's counts. */
+  /** Budget of the holder; undefined: the budget of the source. */
   readonly budget: RemovalBudget | undefined;
-  /** Why the placement behind it is held now: deleting what is held is held as well. */
+  /** Why the placement is held now; deleting a held placement is held, too. */
   readonly heldFor: string | undefined;
 }

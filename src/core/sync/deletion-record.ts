@@ -15,11 +15,11 @@ export interface DeletionRecord {
   readonly took: DependentCounts;
   /** The release that allowed the deletion; null: none was needed. */
   readonly released: { readonly token: string; readonly by: string } | null;
-  /** Somebody else deleted the object, which Git still declares: Berth applied it again. */
+  /** Another client deleted the object, which Git still declares: Berth applied it again. */
   readonly byOthers?: true | undefined;
 }
 
-/** By the object's status on the hub before the deletion. Empty: the status says nothing of it. */
+/** From the object's status on the hub before the deletion. Empty: not in the status. */
 export interface DependentCounts {
   /** Number of clusters that a placement had selected. */
   readonly clusters?: number;
@@ -27,7 +27,7 @@ export interface DependentCounts {
   readonly works?: number;
 }
 
-/** What is deleted together with an object. */
+/** Counts of dependents that are deleted together with an object. */
 export function dependentCounts(object: KubeObject): DependentCounts {
   const status = (object['status'] ?? {}) as {
     readonly numberOfSelectedClusters?: unknown;

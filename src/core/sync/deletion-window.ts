@@ -4,8 +4,8 @@ import { REMOVAL_WINDOW_MS } from '../publish/judge/removal-window.ts';
 import { objectMark, splitMarks } from './object-mark.ts';
 
 /**
- * Deletions this close to each other count as one: a source that loses its objects commit by commit loses them as
- * well.
+ * Deletions within this time count together, so that a source that loses its objects commit by
+ * commit is detected, too.
  */
 export const DEFAULT_DELETION_WINDOW_MS = REMOVAL_WINDOW_MS;
 
@@ -29,7 +29,10 @@ export interface EarlierDeletions {
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** Annotations of an object hold 256 KiB, and releases take most of that. Of more objects only the number is remembered. */
+/**
+ * Annotations are limited to 256 KiB, and releases need most of that. For more objects only the
+ * number is stored.
+ */
 const MAX_MARKS = 1_000;
 
 /** The mark of an object's identity, which has no version: an object that is created again is the same. */
@@ -54,12 +57,14 @@ export function parseDeletions({
   });
 }
 
-/** The deletions that count now. While something is held, all do, because a hold does not expire. */
+/**
+ * The deletions that count now. While there is a hold, all count, because a hold does not expire.
+ */
 export function countedDeletions<T extends { readonly atMs: number }>(
   deletions: readonly T[],
   now: { readonly nowMs: number; readonly windowMs: number; readonly isHeld: boolean },
 ): readonly T[] {
-  // Each pass is judged by itself: also if that was set during a hold, at any time.
+  // A window of 0 judges each pass by itself, even if it was set during a hold.
   if (now.windowMs === 0) return [];
   // A clock that jumped back leaves deletions in the future: they count.
   return now.isHeld ? deletions : deletions.filter(({ atMs }) => now.nowMs - atMs < now.windowMs);
@@ -87,8 +92,8 @@ export function noteDeletions(deletions: readonly Deletion[], nowMs: number): An
 }
 
 /**
- * How many objects are gone because of earlier deletions, and how many these and the present members are together. An
- * object that is back does not count; one that was deleted twice counts once.
+ * The number of objects missing because of earlier deletions, and the sum of these and the current
+ * members. An object that exists again does not count; one that was deleted twice counts once.
  */
 export function countGoneMembers(
   { deletions, elsewhere }: Pick<EarlierDeletions, 'deletions' | 'elsewhere'>,

@@ -7,7 +7,10 @@ import { canonicalJson } from '../model/json-equal.ts';
 import { APPLIED_TAINTS_ANNOTATION, taintNames, withoutTimes } from './applied/cluster-taints.ts';
 import { APPLY_SET_PART_OF_LABEL } from './apply-set.ts';
 
-/** On every applied object: digest of what was applied. It shows that a field left Git, which the live object cannot. */
+/**
+ * On every applied object: digest of the applied manifest. It shows that a field was removed from
+ * Git, which the live object does not show.
+ */
 export const APPLIED_HASH_ANNOTATION = 'berth.dev/applied-hash';
 
 export interface DesiredOptions {

@@ -8,12 +8,15 @@ export interface HubPosition {
   readonly resourceVersion: string;
 }
 
-/** `replaced`: another hub answers at the address. `restored`: the same one, from a backup that is older than what was seen. */
+/**
+ * `replaced`: another hub has the address. `restored`: the same hub, from a backup that is older
+ * than its seen state.
+ */
 export type HubBreak = 'replaced' | 'restored';
 
 /**
- * What happened to the hub between two positions; undefined: its history continued. Resource versions count as
- * ordered only where both are decimal numbers (KEP-5504).
+ * Whether the history of the hub broke between two positions; undefined: it continued. Resource
+ * versions count as ordered only where both are decimal numbers (KEP-5504).
  */
 export function detectHubBreak(before: HubPosition | undefined, now: HubPosition): HubBreak | undefined {
   if (before === undefined) return undefined;
@@ -21,7 +24,7 @@ export function detectHubBreak(before: HubPosition | undefined, now: HubPosition
   return isNewerResourceVersion(before.resourceVersion, now.resourceVersion) ? 'restored' : undefined;
 }
 
-/** The position with the newest of these versions; what is no number is left out. */
+/** The position with the newest of these versions; versions that are not numbers are ignored. */
 export function withNewestVersion(
   position: HubPosition,
   versions: readonly (string | undefined)[],

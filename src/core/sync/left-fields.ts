@@ -13,20 +13,24 @@ export const LEFT_FIELDS_ANNOTATION = 'berth.dev/left-fields';
 export interface LeftField {
   /** As a conflict names it: `.metadata.labels.region`. */
   readonly name: string;
-  /** Names of the managers that own it; empty where the record of the object does not say. */
+  /** Names of the managers that own it; empty if managedFields do not contain it. */
   readonly managers: readonly string[];
 }
 
-/** What is done about the fields over which an apply lost. */
+/** How the fields of a conflict are handled. */
 export interface JudgedConflicts {
-  /** Berth's own, changed by hand, or written together with what others say: they are written. */
+  /**
+   * Fields to write: Berth's own that a person changed, and lists that are merged with entries of
+   * others.
+   */
   readonly taken: readonly string[];
   readonly left: readonly LeftField[];
 }
 
 /**
- * Decides about fields that belong to others and that Git sets otherwise. Berth's own fields are taken back from people: those of an object
- * that Berth applied before, unless it found the field with somebody else and left it. What a controller or another apply owns is left.
+ * Decides about fields that other managers own with other values than Git's. Fields that a person
+ * changed are written again, if Berth applied the object before and did not leave the field to
+ * another manager. Fields of controllers and of other applies are left.
  * @param names of the fields, as the conflict names them
  * @param live with its managedFields
  */
@@ -52,8 +56,8 @@ export function judgeConflicts(
 }
 
 /**
- * The fields that were left to others, as long as that is so: another manager owns each, with another value than Git's. Undefined when one
- * of them may be applied now.
+ * The fields that were left to others, if another manager still owns each with another value than
+ * Git's. Undefined if one of them may be applied now.
  */
 export function standingLeftFields(
   desired: KubeObject,
@@ -73,9 +77,9 @@ export function standingLeftFields(
 }
 
 /**
- * The object to apply without the fields that are left to others, with a note of their names.
- * @param more names of further fields to leave out, without a note
- * @returns undefined when one that is left is not in the object, or is a mark by which Berth knows it
+ * The object to apply without the fields that are left to others, with an annotation of their
+ * names. @param more names of further fields to omit, without an annotation @returns undefined if a
+ * field is not in the object, or is a label or annotation that Berth needs
  */
 export function withoutLeftFields(
   desired: KubeObject,
@@ -101,7 +105,7 @@ const MARKS = new Set([
   `.metadata.annotations.${LEFT_FIELDS_ANNOTATION}`,
 ]);
 
-/** Anybody may have written the annotation: what is no list of names says nothing. */
+/** Other clients may write the annotation: an invalid value is ignored. */
 function leftNames(live: KubeObject): readonly string[] {
   const text = live.metadata.annotations?.[LEFT_FIELDS_ANNOTATION];
   if (text === undefined) return [];
@@ -114,14 +118,14 @@ function leftNames(live: KubeObject): readonly string[] {
 }
 
 /**
- * Field managers of tools by which people change objects. `before-first-apply` is the name of all who wrote before ownership was recorded, or
- * before its record was erased.
- * Source: k8s.io/kubectl (field managers of its commands), apiserver `managedfields` (before-first-apply); a client that names no manager
- * is called by the first word of its user agent, which is Mozilla for consoles in browsers.
+ * Field managers of interactive tools. `before-first-apply` is the manager of all writes before
+ * ownership was recorded, or before it was reset. Source: k8s.io/kubectl (field managers of its
+ * commands), apiserver `managedfields` (before-first-apply); the default manager is the first word
+ * of the user agent, which is Mozilla for browsers.
  */
 const TOOLS_OF_PEOPLE = /^(?:(?:kubectl|oc)(?:-.*)?|k9s|Mozilla|before-first-apply)$/;
 
-/** An apply (`kubectl apply --server-side`) says that it owns the field from now on; an edit does not. */
+/** An apply (`kubectl apply --server-side`) claims the field permanently; an edit does not. */
 function isByHand({ manager, operation, subresource }: FieldHolder): boolean {
   return operation === 'Update' && subresource === '' && TOOLS_OF_PEOPLE.test(manager);
 }

@@ -12,7 +12,7 @@ export interface EarlierLoss {
   readonly count: number;
 }
 
-/** Losses that still count, and how long each counts. */
+/** Losses that still count, and the window in which each counts. */
 export interface EarlierLosses {
   readonly losses: readonly EarlierLoss[];
   readonly windowMs: number;
@@ -20,7 +20,7 @@ export interface EarlierLosses {
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** Annotations of an object hold 256 KiB, and releases and deletions take most of that. */
+/** Annotations are limited to 256 KiB, and releases and deletions need most of that. */
 const MAX_ENTRIES = 500;
 const OTHERS = '*';
 

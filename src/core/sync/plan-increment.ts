@@ -5,10 +5,10 @@ import { objectIdentity, refOf } from '../model/object-ref.ts';
 import type { SourceObject } from '../model/source-object.ts';
 
 /**
- * The objects to apply to get from the settled state, which the hub follows completely, to the next one. Undefined
- * when that is not known without looking at the hub: something left Git, or the next state has kinds or namespaces
- * that the ApplySet does not name yet. Objects of unchanged files are the same values from commit to commit, so this
- * is cheap.
+ * The objects to apply from the settled state, which is completely on the hub, to the next one.
+ * Undefined if this needs the state of the hub: an object was removed from Git, or there are kinds
+ * or namespaces that the ApplySet does not name yet. Objects of unchanged files are the same values
+ * from commit to commit, so this is cheap.
  */
 export function planIncrement(
   settled: readonly SourceObject[],

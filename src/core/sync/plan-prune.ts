@@ -12,10 +12,13 @@ import type { EarlierLosses } from './loss-window.ts';
 import { type PruneReleases, releaseMark } from './prune-releases.ts';
 import type { DeletionLoss } from './deletion-loss.ts';
 
-/** `disabled` on an object keeps it on the hub when it leaves Git; `enabled` deletes what is kept by default. */
+/**
+ * `disabled` keeps an object on the hub when it is removed from Git; `enabled` deletes an object
+ * that is kept by default.
+ */
 export const PRUNE_ANNOTATION = 'berth.dev/prune';
 
-/** Deleting one of these deletes what others put into it. */
+/** Kinds that are kept by default, because deleting them deletes objects of others. */
 const KEPT_BY_DEFAULT = new Set(['Namespace', 'CustomResourceDefinition']);
 
 export interface PruneInput {
@@ -23,7 +26,7 @@ export interface PruneInput {
   readonly source: string;
   /** Members of the ApplySet on the hub. */
   readonly members: readonly KubeObject[];
-  /** Identities of what the source holds in Git now; an object that could not be read counts as held. */
+  /** Identities of the objects of the source in Git now, including those that could not be read. */
   readonly wanted: ReadonlySet<string>;
   /** Another source holds the object: it moves there and is not deleted. */
   readonly movesOn: (identity: string) => boolean;
@@ -31,29 +34,30 @@ export interface PruneInput {
   readonly arrives: boolean;
   /** The source may become empty within the removal budget. */
   readonly allowEmpty?: boolean | undefined;
-  /** The id of the commit that the objects left Git with, where that is known. */
+  /** The id of the commit that removed the objects, if known. */
   readonly commit?: string | undefined;
-  /** False: a file could not be read, so it is unknown what left Git. */
+  /** False: a file could not be read, so it is unknown which objects were removed. */
   readonly complete: boolean;
   readonly budget: RemovalBudget;
-  /** Tokens that releases name, in Git and by hand. */
+  /** Tokens of releases, in Git and by users. */
   readonly releasedTokens: readonly string[];
-  /** The earlier releases. None: nothing was ever released. */
+  /** The earlier releases. Absent: none. */
   readonly releases?: PruneReleases | undefined;
-  /** Earlier deletions that count together with these. None: there are none, or they are unknown. */
+  /** Earlier deletions that count together with these. Absent: none, or unknown. */
   readonly earlier?: EarlierDeletions | undefined;
   /**
-   * The number of members that the budget is a share of, if members were added since objects left Git. None: nothing
-   * left before.
+   * The number of members that the budget is a fraction of, if members were added since objects
+   * were removed. Absent: no earlier removals.
    */
   readonly membersBefore?: number | undefined;
-  /** What deleting `objectsToPrune` takes away from placements, replica sets and clusters. None: nothing. */
+  /** Losses of placements, replica sets and clusters by deleting `objectsToPrune`. Absent: none. */
   readonly losses?: readonly DeletionLoss[] | undefined;
-  /** Losses of earlier deletions that count together with `losses`. None: there are none, or they are unknown. */
+  /** Losses of earlier deletions that count together with `losses`. Absent: none, or unknown. */
   readonly earlierLosses?: EarlierLosses | undefined;
   /**
-   * The current hold because of dependents, and its message. It stays while the same objects are to be deleted: a
-   * hold that a plan named must not end because the commit itself moved something. None: there is none.
+   * The current hold because of dependents, and its message. It stays while the same objects would
+   * be deleted: a hold in a plan must not end because the commit itself moved a workload. Absent:
+   * none.
    */
   readonly heldLosses?: { readonly token: string; readonly message: string } | undefined;
   /** Objects of the source whose kind the hub does not serve, with their places: they may be deleted objects under a mistyped kind. */
@@ -83,12 +87,12 @@ export type PrunePlan =
 
 type Leaving = Pick<PruneInput, 'members' | 'wanted' | 'movesOn'>;
 
-/** The objects to delete because they left Git, without those that are kept. */
+/** The objects that were removed from Git, without those that are kept. */
 export function objectsToPrune(input: Leaving): readonly KubeObject[] {
   return undeclaredMembers(input).filter(isPruned);
 }
 
-/** Members that the source no longer holds, including those that are kept. */
+/** Members that the source no longer declares, including those that are kept. */
 export function undeclaredMembers({ members, wanted, movesOn }: Leaving): readonly KubeObject[] {
   return members.filter((member) => {
     const identity = objectIdentity(refOf(member));
@@ -96,7 +100,7 @@ export function undeclaredMembers({ members, wanted, movesOn }: Leaving): readon
   });
 }
 
-/** Decides what may be deleted because it left Git. */
+/** Decides which objects that were removed from Git may be deleted. */
 export function planPrune(input: PruneInput): PrunePlan {
   const gone = undeclaredMembers(input);
   const kept = gone.filter((object) => !mayPrune(object));
@@ -170,7 +174,7 @@ function lossHold(left: string): HoldReason {
   };
 }
 
-/** A mistyped kind looks like a deletion of the object that the document declared before. */
+/** A misspelt kind looks like a removal of the object that the document declared before. */
 function notServedHold({ notServed = [] }: PruneInput, left: string): HoldReason | undefined {
   if (notServed.length === 0) return undefined;
   return {
@@ -230,7 +234,7 @@ export function isPruned(object: KubeObject): boolean {
 
 function mayPrune(object: KubeObject): boolean {
   const asked = object.metadata.annotations?.[PRUNE_ANNOTATION];
-  // Any other value was meant to say something, so the object is kept.
+  // For an unknown value the object is kept.
   if (asked !== undefined) return asked === 'enabled';
   return !KEPT_BY_DEFAULT.has(object.kind);
 }

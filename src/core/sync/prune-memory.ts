@@ -16,7 +16,7 @@ import { parsePruneReleases, type PruneReleases } from './prune-releases.ts';
 /** The deletions and releases that an ApplySet's parent stores, as they count now. */
 export interface PruneMemory {
   readonly releases: PruneReleases;
-  /** The last release, in Git or by hand. */
+  /** The last release, in Git or by a user. */
   readonly lastRelease: { readonly token: string; readonly by: string | undefined } | undefined;
   /** Deletions are held now. */
   readonly isHeld: boolean;
@@ -26,7 +26,10 @@ export interface PruneMemory {
   readonly earlier: readonly Deletion[];
   /** Their losses. */
   readonly earlierLosses: readonly EarlierLoss[];
-  /** The number of members before objects were added beside pending deletions; undefined: there are none. */
+  /**
+   * The number of members before objects were added while deletions were pending; undefined: none
+   * pending.
+   */
   readonly membersBefore: number | undefined;
   /** How long a deletion counts. */
   readonly windowMs: number;
@@ -62,8 +65,9 @@ export function readPruneMemory(
 }
 
 /**
- * The inputs of a judgement from Git and from the memory. Controller and plan share this code, so that they judge
- * alike. `elsewhere`: identities of what other sources have on the hub.
+ * The inputs of `planPrune`, from Git and from the stored memory. Controller and plan share this
+ * code, so that their results are equal. `elsewhere`: identities of objects of other sources on the
+ * hub.
  */
 export function pruneInputFromMemory(
   objects: readonly Pick<SourceObject, 'object'>[],

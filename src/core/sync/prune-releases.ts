@@ -16,8 +16,8 @@ export interface PruneReleases {
 type Annotations = Readonly<Record<string, string>>;
 
 /**
- * Annotations of an object hold 256 KiB. Of more objects only the token is stored: those that are not deleted yet are
- * held again.
+ * Annotations are limited to 256 KiB. For more objects only the token is stored, and those that are
+ * not deleted yet are held again.
  */
 const MAX_MARKS = 20_000;
 

@@ -5,7 +5,10 @@ import { graceSeconds } from '../registration/health/judge-lease.ts';
 import { findCondition } from '../work/conditions/condition-list.ts';
 import type { StepName, TimelineStep } from './timeline-step.ts';
 
-/** What a change of a ManagedCluster adds to the timeline. @param at when it was seen, RFC 3339 */
+/**
+ * The timeline steps of a change of a ManagedCluster. @param at when the change was observed, RFC
+ * 3339
+ */
 export function clusterSteps(
   before: ManagedCluster,
   after: ManagedCluster,
@@ -25,7 +28,7 @@ export function clusterSteps(
   ];
 }
 
-/** The hub has waited for the agent for the whole grace. @param at when it gave up, RFC 3339 */
+/** The step of an expired lease, after the grace period. @param at when it expired, RFC 3339 */
 export function leaseExpired(cluster: ManagedCluster, at: string): TimelineStep {
   return {
     at,

@@ -6,7 +6,7 @@ import type { DecisionRecord } from '../publish/record/decision-record.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { TimelineStep } from './timeline-step.ts';
 
-/** What the record of a publication adds to the timeline of its placement. */
+/** The timeline step of a publication. */
 export function movedStep({
   publishedAt: at,
   placement,

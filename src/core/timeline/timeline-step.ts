@@ -1,4 +1,4 @@
-/** One step of the story of a cluster or of a placement, as it is kept and shown. Plain JSON. */
+/** One step of the timeline of a cluster or a placement, as stored and shown. Plain JSON. */
 export interface TimelineStep {
   /** When Berth saw it, RFC 3339 with milliseconds. Of `toleration-ended`: when it ended. */
   readonly at: string;
@@ -24,12 +24,12 @@ export type StepName =
   | 'work-withdrawn'
   | 'work-removed';
 
-/** Steps in the order of their times; those of the same time in the order given. */
+/** Steps sorted by time; steps of the same time keep their order. */
 export function inOrder(steps: readonly TimelineStep[]): readonly TimelineStep[] {
   return [...steps].sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
 }
 
-/** The steps of one placement, and those of the clusters that it selected or left. */
+/** The steps of one placement, and of the clusters that it selected or deselected. */
 export function stepsOf(
   placement: string,
   steps: readonly TimelineStep[],

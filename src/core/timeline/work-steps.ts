@@ -3,9 +3,9 @@ import { findCondition } from '../work/conditions/condition-list.ts';
 import type { StepName, TimelineStep } from './timeline-step.ts';
 
 /**
- * What a change of a work of a placement adds to the timeline.
- * @param change `before` undefined: it is new; `after` undefined: it is gone
- * @param given `placement`: `namespace/name`; `at`: when the change was seen, RFC 3339
+ * The timeline steps of a change of a work of a placement. @param change `before` undefined:
+ * created; `after` undefined: deleted @param given `placement`: `namespace/name`; `at`: when the
+ * change was observed, RFC 3339
  */
 export function workSteps(
   { before, after }: { readonly before: ManifestWork | undefined; readonly after: ManifestWork | undefined },
@@ -27,7 +27,7 @@ export function workSteps(
   ];
 }
 
-/** Its newest version, not one of before. */
+/** Whether the current generation is applied. */
 function isApplied(work: ManifestWork | undefined): boolean {
   const applied = findCondition(work?.status?.conditions, 'Applied');
   return applied?.status === 'True' && applied.observedGeneration === work?.metadata.generation;

@@ -11,8 +11,8 @@ const NOW = '2026-01-01T00:00:00Z';
 const CLUSTER_GROUP = 'cluster.open-cluster-management.io';
 
 /**
- * Makes transitions over a made-up fleet whose clusters are drained one after the other, for nothing but that they are made: code that
- * ran often is compiled, and the first real change of a process finds it so. Nobody sees the results.
+ * Warms up the engine: runs transitions over a made-up fleet whose clusters are drained one by one,
+ * so that V8 has compiled the code before the first real change. The results are dropped.
  * @param decide an engine of its own
  */
 export function* rehearseTransitions(decide: (snapshot: Snapshot) => ResultGenerator): Generator<void> {

@@ -3,7 +3,10 @@ import type { Condition } from '../model/object-meta.ts';
 import { printableLines } from '../model/printable.ts';
 import { findCondition } from './conditions/condition-list.ts';
 
-/** One line of `berth get works`: name, cluster, manifests, applied, available, degraded (`-`: no condition rule says). */
+/**
+ * One line of `berth get works`: name, cluster, manifests, applied, available, degraded (`-`: no
+ * condition rule).
+ */
 export function workRow(work: ManifestWork): readonly string[] {
   const { name, namespace = '', generation } = work.metadata;
   const conditions = work.status?.conditions;
@@ -19,7 +22,7 @@ export function workRow(work: ManifestWork): readonly string[] {
   ];
 }
 
-/** Everything the status of a work says, for reading. What is not as it should be carries its message. */
+/** The complete status of a work as text. Conditions with problems show their message. */
 export function describeWork(work: ManifestWork): string {
   const { name, namespace = '', generation, labels = {} } = work.metadata;
   const lines = [

@@ -10,7 +10,7 @@ export interface NamedWorksInput {
   readonly name: string;
   /** Clusters that shall have the work. */
   readonly clusters: readonly string[];
-  /** What each shall have; several when one work would be too large. */
+  /** The spec of each work; several if one work would be too large. */
   readonly specs: readonly ManifestWorkSpec[];
   /** Works with the label for this name in any cluster, and works of the wanted names in the wanted clusters. */
   readonly existing: readonly ManifestWork[];

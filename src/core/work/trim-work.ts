@@ -3,9 +3,9 @@ import type { ManifestWork } from '../model/kind/manifest-work.ts';
 import type { KubeObject } from '../model/object-meta.ts';
 
 /**
- * What the work controllers read of a ManifestWork, to be kept in a cache: manifests are most of its size. Of the works of replica sets
- * they read the whole spec: it is compared with what is wanted, parts of it stay on a cluster while a work is handed over to another
- * one, and an update sends all of it. Of other works they read `deleteOption` alone.
+ * Reduces a ManifestWork in the cache to the fields that the work controllers read, since manifests
+ * are most of its size. Works of replica sets keep their spec, which is compared, handed over and
+ * updated. Of other works only `deleteOption` is read.
  */
 export function trimWork(object: KubeObject): KubeObject {
   if (object.metadata.labels?.[REPLICA_SET_LABEL] !== undefined) return object;

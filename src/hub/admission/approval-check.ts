@@ -5,8 +5,9 @@ import type { AdmissionCheck } from '../write/write-request.ts';
 const GROUP = 'certificates.k8s.io';
 
 /**
- * Approving a certificate request takes the right to approve for its signer, beside the right to the subresource; so does
- * signing. A grant may name the signer or its whole domain (`kubernetes.io/*`).
+ * Approving a certificate request needs the right to `approve` for its signer, in addition to the
+ * right to the subresource; signing needs `sign`. A grant may name the signer or its whole domain
+ * (`kubernetes.io/*`).
  */
 export const approvalCheck: AdmissionCheck = (write) => {
   const { definition } = write.ref;

@@ -9,8 +9,8 @@ const FINAL = ['Approved', 'Denied', 'Failed'];
 const DECISIONS = ['Approved', 'Denied'];
 
 /**
- * What becomes of a request is decided once, and only through the subresource `approval`: its conditions are not taken back,
- * a signer may not approve on its way, and a certificate is not replaced
+ * A request is approved or denied once, and only through the subresource `approval`: conditions
+ * cannot be removed, a signer cannot approve, and a certificate cannot be replaced
  * (`pkg/apis/certificates/validation`, validateCertificateSigningRequestUpdate).
  */
 export const approvalRules: AdmissionCheck = (write) => {

@@ -9,8 +9,8 @@ import type { PolicyRule } from '../auth/rbac/rbac-rules.ts';
 import { splitRule, readRules, ruleCovers } from '../auth/rbac/rbac-rules.ts';
 
 /**
- * Nobody grants more than they have: roles may hold only rules that their author holds (or who may `escalate`), and a
- * binding may name only a role whose rules its author holds (or who may `bind` it).
+ * Privilege escalation prevention: the author of a role must have all of its rules (or the right to
+ * `escalate`), and the author of a binding all rules of its role (or the right to `bind`).
  */
 export function escalationCheck(authorizer: Authorizer): AdmissionCheck {
   return (write) => {
@@ -53,7 +53,7 @@ function sameAggregation(old: JsonObject, object: JsonObject): boolean {
   return JSON.stringify(old['aggregationRule']) === JSON.stringify(object['aggregationRule']);
 }
 
-/** An aggregation rule can pull in anything later: it takes the right to everything. */
+/** An aggregation rule can select any role later, so it needs all rights. */
 function rolesRules(authorizer: Authorizer, role: JsonObject): readonly PolicyRule[] {
   const aggregates =
     listAt(objectAt(role, 'aggregationRule'), 'clusterRoleSelectors').filter(isObject).length > 0;

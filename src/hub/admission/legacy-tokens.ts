@@ -4,7 +4,10 @@ import type { AdmissionCheck } from '../write/write-request.ts';
 
 const TOKEN_TYPE = 'kubernetes.io/service-account-token';
 
-/** Whether a Secret is one that a hub with legacy token Secrets fills with a token of ten years. */
+/**
+ * Whether a Secret is of the type service-account-token, which a hub with legacy token Secrets
+ * fills.
+ */
 export function isTokenSecret(secret: JsonObject): boolean {
   return secret['type'] === TOKEN_TYPE;
 }
@@ -14,12 +17,15 @@ export function hasToken(secret: JsonObject): boolean {
   return isTokenSecret(secret) && textAt(objectAt(secret, 'data'), 'token') !== '';
 }
 
-/** False of the text of nearly every other Secret: those need not be parsed at the start. */
+/**
+ * A fast test on the JSON text, false for nearly every other Secret, which then need not be parsed
+ * at the start.
+ */
 export function mentionsTokenSecret(json: string): boolean {
   return json.includes(TOKEN_TYPE);
 }
 
-/** Where legacy token Secrets are off, who makes one learns that it stays empty, instead of waiting for a token. */
+/** Warns the author of such a Secret that it stays empty, if legacy token Secrets are disabled. */
 export const legacyTokenNotice: AdmissionCheck = ({ ref, operation, object }) => {
   const { group, plural } = ref.definition;
   if (operation !== 'CREATE' || plural !== 'secrets' || group !== '' || !isTokenSecret(object)) return [];

@@ -34,8 +34,8 @@ const setBindingCheck: AdmissionCheck = (write) => {
 };
 
 /**
- * OCM's own rules about clusters and sets. A real hub keeps them in webhooks, which `berth serve` can be: the rules are the same
- * functions there. For the content of works see `manifestWorkCheck`.
+ * OCM's rules about clusters and sets. On a real hub they are webhooks, which `berth serve` can
+ * run, with the same functions. For the content of works see `manifestWorkCheck`.
  */
 export const ocmChecks: readonly AdmissionCheck[] = [managedClusterCheck, setBindingCheck];
 

@@ -6,9 +6,10 @@ import type { AdmissionCheck, AdmissionWrite } from '../write/write-request.ts';
 import { isMaster } from '../auth/rbac/authorizer.ts';
 
 /**
- * Who changes the owners of an object decides when it is deleted, so it takes the right to delete it; and an object that
- * holds up the deletion of its owner works like a finalizer there, so it takes the right to update the owner's finalizers.
- * The rules and words of the admission plugin OwnerReferencesPermissionEnforcement (`plugin/pkg/admission/gc`).
+ * A change of ownerReferences decides when an object is deleted, so it needs the right to delete
+ * the object. `blockOwnerDeletion` delays the deletion of the owner like a finalizer, so it needs
+ * the right to update the owner's finalizers. Rules and messages of the admission plugin
+ * OwnerReferencesPermissionEnforcement (`plugin/pkg/admission/gc`).
  */
 export function ownerReferencesCheck(scheme: Scheme): AdmissionCheck {
   return (write) => {
@@ -28,7 +29,10 @@ function referencesOf(object: JsonObject | undefined): readonly JsonObject[] {
   return listAt(objectAt(object, 'metadata'), 'ownerReferences').filter(isObject);
 }
 
-/** In the same order, too. Almost every write keeps the owners, and most objects have none. */
+/**
+ * Whether the lists are equal, including their order. Almost every write keeps the owners, and most
+ * objects have none.
+ */
 function same(before: readonly JsonObject[], after: readonly JsonObject[]): boolean {
   return before.length === after.length && before.every((one, index) => deepEqual(one, after[index]));
 }
@@ -60,7 +64,7 @@ function requireFinalizers(scheme: Scheme, write: AdmissionWrite, reference: Jso
     );
   const { plural: resource, namespaced } = owner.definition;
   const question = { verb: 'update', group: owner.definition.group, resource, subresource: 'finalizers' };
-  // An owner is in the namespace of what it owns, or in none.
+  // An owner is in the namespace of its dependent, or cluster-scoped.
   const namespace = namespaced ? placeOf(write).namespace : '';
   if (write.can({ ...question, namespace, name: textAt(reference, 'name') })) return;
   throw refused(

@@ -14,9 +14,10 @@ const POLICIES = 'validatingadmissionpolicies';
 const BINDINGS = 'validatingadmissionpolicybindings';
 
 /**
- * Nobody reads through a policy what they may not read themselves: its author must be allowed to get all objects of its `paramKind`, and
- * the author of a binding the parameter that it names. Sources: kubernetes
- * `pkg/registry/admissionregistration/validatingadmissionpolicy/authz.go` and `…policybinding/authz.go`.
+ * The author of a policy must be allowed to get all objects of its `paramKind`, and the author of a
+ * binding its parameter object; otherwise a policy could reveal objects that they cannot read.
+ * Sources: kubernetes `pkg/registry/admissionregistration/validatingadmissionpolicy/authz.go` and
+ * `…policybinding/authz.go`.
  */
 export function paramRightsCheck(scheme: Scheme, store: ObjectStore): AdmissionCheck {
   return (write) => {
@@ -66,7 +67,7 @@ function checkBinding(write: AdmissionWrite, [scheme, store]: readonly [Scheme, 
   refuse(write, 'paramRef', `${lacks} on the object referenced by paramRef`);
 }
 
-/** What is not known is everything. */
+/** For an unknown kind the right to all resources is required. */
 function wordsOf(kind: JsonObject, scheme: Scheme): Pick<AccessQuestion, 'group' | 'resource'> {
   const { group, version } = groupVersionOf(textAt(kind, 'apiVersion'));
   const found = scheme.kind(group, version, textAt(kind, 'kind'));

@@ -6,7 +6,10 @@ import { readCertificateRequest } from '../auth/certificates/certificate-request
 import { organizationsOf } from '../auth/certificates/certificate-subject.ts';
 import { CLIENT_SIGNER, requestText } from '../auth/certificates/client-signer.ts';
 
-/** Nobody asks for a certificate of the group system:masters: the admission plugin CertificateSubjectRestriction. */
+/**
+ * Rejects certificate requests for the group system:masters, as the admission plugin
+ * CertificateSubjectRestriction.
+ */
 export const subjectRestriction: AdmissionCheck = (write) => {
   const { definition } = write.ref;
   if (definition.kind !== 'CertificateSigningRequest' || definition.group !== 'certificates.k8s.io')

@@ -29,7 +29,7 @@ export class Aggregator {
     this.#discovery = new RemoteDiscovery(cluster.clock);
   }
 
-  /** Undefined when the hub serves the path itself. @throws StatusError 503 */
+  /** Returns undefined when the hub serves the path itself. @throws StatusError 503 */
   async forward(
     exchange: { readonly request: HubRequest; readonly response: HubResponse },
     path: string,
@@ -45,7 +45,10 @@ export class Aggregator {
     return forwardRequest(exchange, api, { user, identity: await this.#frontProxy(), path: target });
   }
 
-  /** The groups of other servers. Their documents are requested where `path` lists them: at first that takes a moment. */
+  /**
+   * The groups of other servers, with their documents if `path` lists them. The first call waits
+   * for these.
+   */
   async groups(path: string): Promise<readonly ServedGroup[]> {
     const groups = new Map<string, ServedVersion[]>();
     const apis = aggregatedApis(this.#cluster.store).filter(
@@ -66,7 +69,7 @@ export class Aggregator {
     }));
   }
 
-  /** No APIService takes away what the hub itself serves. */
+  /** An APIService cannot replace a group and version that the hub serves itself. */
   #servesItself(group: string, version: string): boolean {
     const own = this.#cluster.scheme.groups().find((candidate) => candidate.group === group);
     return own?.versions.some((candidate) => candidate.version === version) === true;

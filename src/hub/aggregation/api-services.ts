@@ -4,12 +4,12 @@ import { resolveService, serviceServerName } from '../webhooks/resolve-service.t
 
 const STORAGE = 'apiservices.apiregistration.k8s.io';
 
-/** A server beside the hub that serves one group and version. */
+/** Another server that serves one group and version. */
 export interface AggregatedApi {
   readonly name: string;
   readonly group: string;
   readonly version: string;
-  /** '' when its Service leads nowhere. */
+  /** '' when its Service cannot be resolved. */
   readonly host: string;
   readonly port: number;
   /** Name in the server's certificate: `NAME.NAMESPACE.svc`, as extension servers have it. */
@@ -18,7 +18,10 @@ export interface AggregatedApi {
   readonly insecure: boolean;
 }
 
-/** The API that an APIService hands to another server; undefined when there is none for the group and version. */
+/**
+ * The API that an APIService delegates to another server; undefined if there is none for the group
+ * and version.
+ */
 export function findAggregatedApi(
   store: ObjectStore,
   group: string,

@@ -9,13 +9,14 @@ import type { AggregatedApi } from './api-services.ts';
 import { connectionTo } from './server-connection.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Of one connection, or of the credentials that end here. */
+/** Headers of one connection (hop by hop) and the caller's credentials. */
 const NOT_FORWARDED =
   /^(:.*|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|authorization|impersonate-.*|x-remote-.*)$/;
 
 /**
- * Hands a request to the server of an aggregated API, body and answer streamed. The user goes along in X-Remote headers,
- * vouched for by the front-proxy certificate; the caller's own credentials stay here.
+ * Forwards a request to the server of an aggregated API, and streams body and response. The user is
+ * sent in X-Remote headers, authenticated by the front-proxy certificate; the caller's own
+ * credentials are not sent.
  * @throws StatusError 503 when the server cannot be reached
  */
 export async function forwardRequest(

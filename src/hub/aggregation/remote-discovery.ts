@@ -9,7 +9,7 @@ import { fetchFromServer } from './server-connection.ts';
 const FRESH_MS = 60_000;
 
 interface Known {
-  /** As the APIService described the server: a changed one is another server. */
+  /** The address in the APIService; another address is another server. */
   readonly server: string;
   readonly documents: RemoteDocuments;
   readonly askedAtMs: number;
@@ -18,8 +18,9 @@ interface Known {
 const NOTHING: RemoteDocuments = { resources: [], openApiUrl: '', current: false };
 
 /**
- * Asks the servers of aggregated APIs what they serve, at most once a minute each. Only the first who wants to know waits; later
- * ones get what is known while it is asked for again, so that a slow server slows nobody down.
+ * Reads discovery documents from the servers of aggregated APIs, at most once a minute each. Only
+ * the first caller waits; later ones get the cached documents while these are refreshed, so that a
+ * slow server delays no request.
  */
 export class RemoteDiscovery {
   readonly #clock: Clock;
@@ -69,7 +70,7 @@ export class RemoteDiscovery {
     const path = `apis/${api.group}/${api.version}`;
     const [list, index] = await Promise.all([
       fetchFromServer(api, own, `/${path}`),
-      // Servers without OpenAPI v3 are served anyway; clients then do without their schemas.
+      // Servers without OpenAPI v3 are served without schemas.
       fetchFromServer(api, own, '/openapi/v3').catch((): JsonObject => ({})),
     ]);
     const openApiUrl = textAt(objectAt(objectAt(index, 'paths'), path), 'serverRelativeURL');
@@ -81,7 +82,7 @@ export class RemoteDiscovery {
   }
 }
 
-/** An APIResourceList in the words of aggregated discovery: subresources below their resources. */
+/** Converts an APIResourceList to aggregated discovery, with subresources below their resources. */
 function aggregatedResources(list: JsonObject, api: AggregatedApi): readonly JsonObject[] {
   const entries = listAt(list, 'resources').filter(isObject);
   return entries

@@ -6,15 +6,15 @@ import { isObject } from '../json/json-value.ts';
 import { unavailable } from '../wire/status-errors.ts';
 import type { AggregatedApi } from './api-services.ts';
 
-/** The first client that wants to know waits as long. */
+/** The first client waits at most this long. */
 const ASK_TIMEOUT_MS = 2_000;
 const ANSWER_LIMIT_BYTES = 16 * 1024 * 1024;
-/** Who asks servers for their documents, as an API server's aggregator names itself. */
+/** The user that requests the documents, as in kube-aggregator. */
 const AGGREGATOR = { 'x-remote-user': 'system:kube-aggregator', 'x-remote-group': 'system:masters' };
 
 /**
- * Where the server of an aggregated API is, how it is known, and how the hub is known to it.
- * @throws StatusError 503 when its Service leads nowhere
+ * Address, CA and client certificate for the server of an aggregated API. @throws StatusError 503
+ * when its Service cannot be resolved
  */
 export function connectionTo(api: AggregatedApi, identity: PemPair): RequestOptions {
   if (api.host === '') throw unavailable(`the service of ${api.name} leads to no address`);

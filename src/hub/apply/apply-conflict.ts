@@ -8,10 +8,10 @@ export interface FieldConflict {
   readonly fields: FieldSet;
 }
 
-/** As many conflicting fields as one answer names; it says how many there are. */
+/** Maximum number of conflicting fields in one response, which also contains the total number. */
 const MAX_REPORTED = 100;
 
-/** 409: fields of an applied configuration belong to others, with other values. */
+/** 409: fields of an applied configuration are owned by other managers, with other values. */
 export function applyConflict(conflicts: readonly FieldConflict[]): StatusError {
   const count = conflicts.reduce((sum, { fields }) => sum + memberCount(fields), 0);
   const rows = namedConflicts(conflicts);

@@ -9,11 +9,11 @@ import { elementText } from './field-set.ts';
 import { goSyntax, goText, goType } from './go-text.ts';
 import { itemElement } from '../schema/field-shape.ts';
 
-/** As many problems as one answer names. */
+/** Maximum number of problems in one response. */
 const MAX_REPORTED = 100;
 const MAX_PLACE_LENGTH = 1_024;
 
-/** A place in the configuration; rendered only when there is something to say about it. */
+/** A path in the configuration; rendered only when there is a problem. */
 interface Place {
   readonly parent: Place | undefined;
   /** Index of a list item, or an element in the notation of field sets. */
@@ -29,7 +29,7 @@ class Problems {
     if (this.#texts.length < MAX_REPORTED) this.#texts.push(`${placeText(place)}: ${what}`);
   }
 
-  /** Undefined when there is nothing to say. */
+  /** Undefined if there is no problem. */
   text(): string | undefined {
     if (this.#count <= 1) return this.#texts[0];
     const missing = this.#count - this.#texts.length;
@@ -39,9 +39,10 @@ class Problems {
 }
 
 /**
- * Refuses a configuration that has no place in the schema: unknown fields, wrong types, items without or with equal keys. The answer is
- * 500 without a reason, as an API server gives it: to it this is an error of its own.
- * Source of the texts: sigs.k8s.io/structured-merge-diff `typed/validate.go`, `typed/helpers.go`.
+ * Rejects a configuration that does not fit the schema: unknown fields, wrong types, items without
+ * keys or with equal keys. The response is a 500 without a reason, as in the API server, which
+ * treats it as an internal error. Source of the texts: sigs.k8s.io/structured-merge-diff
+ * `typed/validate.go`, `typed/helpers.go`.
  */
 export function checkConfig(ref: ResourceRef, config: JsonObject): void {
   const problems = new Problems();
@@ -76,7 +77,7 @@ function check(schema: Schema, value: JsonValue, place: Place, problems: Problem
   else if (Array.isArray(value)) checkList(schema, value, place, problems);
 }
 
-/** What was found, in the words of Go. */
+/** The found type, as Go names it. */
 function foundText(wanted: string, value: JsonValue): string {
   if (wanted === 'number') return goType(value);
   const text =

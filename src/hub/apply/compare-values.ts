@@ -23,7 +23,10 @@ interface Nodes {
   readonly removed: FieldSetBuilder;
 }
 
-/** What changed between two objects. A container that appears or goes counts at every level, its leaves included. */
+/**
+ * What changed between two objects. An added or removed container counts at every level, including
+ * its leaves.
+ */
 export function compareValues(schema: Schema, before: JsonObject, after: JsonObject): Comparison {
   const nodes = {
     added: new FieldSetBuilder(),
@@ -37,9 +40,8 @@ export function compareValues(schema: Schema, before: JsonObject, after: JsonObj
 type Pair<T> = readonly [T | undefined, T | undefined];
 
 /**
- * @param nodes of the place around
- * @param element of the place itself; nodes below it are made only when something is to be compared there
- * @returns what happened to the place itself
+ * @param nodes the field sets of the parent @param element the path element of the value; field
+ * sets below it are created only if needed @returns what happened to the value itself
  */
 function compare(schema: Schema, [before, after]: Pair<JsonValue>, nodes: Nodes, element: string): Outcome {
   if (before === after) return undefined;
@@ -63,7 +65,10 @@ function compare(schema: Schema, [before, after]: Pair<JsonValue>, nodes: Nodes,
   return after === undefined ? 'removed' : undefined;
 }
 
-/** All fields of a value that was not there before. Most writes make objects: this is half of the work of comparing. */
+/**
+ * Adds all fields of a new value. Most writes are creates, so this is half of the work of
+ * comparing.
+ */
 function addFields(schema: Schema, value: JsonValue, node: FieldSetBuilder): void {
   if (Array.isArray(value)) {
     for (const [element, items] of indexItems(schema, value)) {
@@ -91,7 +96,7 @@ function compareLeaf(before: JsonValue | undefined, after: JsonValue | undefined
   return deepEqual(before, after) ? undefined : 'modified';
 }
 
-/** Untyped places can change from a scalar or list to an object and back. */
+/** A value without a schema can change between a scalar or list and an object. */
 function replacesScalar(before: JsonValue | undefined, after: JsonValue | undefined): boolean {
   const odd = (value: JsonValue | undefined): boolean =>
     value !== undefined && value !== null && !isObject(value);

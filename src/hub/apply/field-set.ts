@@ -15,7 +15,7 @@ export interface FieldSet {
 
 export const EMPTY_SET: FieldSet = { members: new Set(), children: new Map() };
 
-/** Reading an element, and sorting and writing it, cost more than looking at one. */
+/** Parsing, sorting and writing an element cost more than comparing one. */
 const STEPS_PER_KEY = 3;
 const MAX_PATH_LENGTH = 1_024;
 
@@ -23,8 +23,8 @@ const NO_MEMBERS: ReadonlySet<string> = new Set();
 const NO_CHILDREN: ReadonlyMap<string, FieldSet> = new Map();
 
 /**
- * A set under construction. A node joins its parent with its first member, so nothing has to be swept out afterwards: most places
- * that are looked at have no difference, and this runs on every write.
+ * Builds a set. A node is added to its parent with its first member, so that no empty nodes must be
+ * removed at the end: most compared values do not differ, and this runs on every write.
  */
 export class FieldSetBuilder implements FieldSet {
   readonly #parent: FieldSetBuilder | undefined;
@@ -53,7 +53,7 @@ export class FieldSetBuilder implements FieldSet {
     this.#members.add(element);
   }
 
-  /** The node below `element`; fill one before asking for the same one again. */
+  /** The node below `element`. Add members to it before you request the same one again. */
   at(element: string): FieldSetBuilder {
     return this.#children?.get(element) ?? new FieldSetBuilder(this, element);
   }
@@ -67,7 +67,7 @@ export class FieldSetBuilder implements FieldSet {
   }
 }
 
-/** No function here leaves an empty node in a set, so looking at the root is enough. */
+/** Only the root needs to be checked, because no function here leaves an empty node in a set. */
 export function isEmptySet(set: FieldSet): boolean {
   return set.members.size === 0 && set.children.size === 0;
 }
@@ -86,7 +86,7 @@ export function union(left: FieldSet, right: FieldSet): FieldSet {
   return { members, children };
 }
 
-/** All members of all sets, in one pass over them however many they are. */
+/** The union of all sets, in one pass. */
 export function unionOfAll(sets: readonly FieldSet[]): FieldSet {
   const filled = sets.filter((set) => !isEmptySet(set));
   const [first, second] = filled;
@@ -120,7 +120,7 @@ export function difference(left: FieldSet, right: FieldSet): FieldSet {
   return { members: membersWithout(left.members, right.members), children };
 }
 
-/** Like `difference`, but a member of `right` takes everything below it along. */
+/** Like `difference`, but a member of `right` also removes everything below it. */
 export function recursiveDifference(left: FieldSet, right: FieldSet): FieldSet {
   payFor(left);
   const children = new Map<string, FieldSet>();
@@ -170,7 +170,7 @@ export function equalSets(left: FieldSet, right: FieldSet): boolean {
   return true;
 }
 
-/** Reads FieldsV1; anything that is no such notation reads as nothing. */
+/** Reads FieldsV1; invalid parts are ignored. */
 export function fieldSetFromJson(json: unknown): FieldSet {
   if (!isObject(json)) return EMPTY_SET;
   const members = new Set<string>();
@@ -187,7 +187,7 @@ export function fieldSetFromJson(json: unknown): FieldSet {
   return { members, children };
 }
 
-/** Whether `fieldSetFromJson` would find anything; looks no further than the first member. */
+/** Whether `fieldSetFromJson` would return a non-empty set; stops at the first member. */
 export function holdsMember(json: unknown): boolean {
   if (!isObject(json)) return false;
   return Object.keys(json).some((key) => {
@@ -234,7 +234,7 @@ export function memberPaths(set: FieldSet, limit = Number.POSITIVE_INFINITY, pre
   return paths;
 }
 
-/** One path element as people read it. */
+/** One path element as text for messages. */
 export function elementText(element: string): string {
   const rest = element.slice(2);
   if (element.startsWith('f:')) return `.${rest}`;
@@ -257,7 +257,9 @@ function parseKeys(text: string): JsonObject | undefined {
   }
 }
 
-/** The set of all ways from the root to the given paths, e.g. `pathsSet(['f:metadata', 'f:name'])`. */
+/**
+ * The set of all paths from the root to the given paths, e.g. `pathsSet(['f:metadata', 'f:name'])`.
+ */
 export function setOfPaths(paths: readonly (readonly string[])[]): FieldSet {
   const root = new FieldSetBuilder();
   for (const path of paths) {

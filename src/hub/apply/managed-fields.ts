@@ -5,7 +5,9 @@ import { fieldSetFromJson, fieldSetToJson, holdsMember, isEmptySet } from './fie
 
 export type ManagerOperation = 'Apply' | 'Update';
 
-/** Who wrote how. The apiVersion distinguishes Update managers, not Apply managers. */
+/**
+ * Identity of a field manager. The apiVersion distinguishes Update managers, not Apply managers.
+ */
 export interface Manager {
   readonly name: string;
   readonly operation: ManagerOperation;
@@ -17,7 +19,7 @@ export interface Manager {
 export interface ManagedEntry extends Manager {
   readonly time: string | undefined;
   readonly set: FieldSet;
-  /** How the entry was read; stays while nothing about it changes, so that it need not be written again. */
+  /** The JSON of the entry, kept while it is unchanged, so that it need not be encoded again. */
   readonly json?: JsonObject;
 }
 
@@ -42,7 +44,7 @@ export function decodeManagers(object: JsonObject): Managers | undefined {
   return managers;
 }
 
-/** An entry as it was read. Most entries are neither asked nor changed by a write, so the set is decoded when it is asked for. */
+/** An entry whose field set is decoded on first use, since most writes need only a few entries. */
 class ReadEntry implements ManagedEntry {
   readonly name: string;
   readonly operation: ManagerOperation;
@@ -67,7 +69,7 @@ class ReadEntry implements ManagedEntry {
   }
 }
 
-/** Whether the two can have a field in common at all, without decoding what the entry owns. */
+/** Whether the entry may share a field with the set, without decoding the entry. */
 export function mayOverlap(entry: ManagedEntry, fields: FieldSet): boolean {
   const roots = entry.json === undefined ? undefined : objectAt(entry.json, 'fieldsV1');
   if (roots === undefined) return true;
@@ -76,7 +78,7 @@ export function mayOverlap(entry: ManagedEntry, fields: FieldSet): boolean {
   return false;
 }
 
-/** `managedFields: [{}]` asks to forget all ownership. */
+/** `managedFields: [{}]` resets all ownership. */
 export function isReset(object: JsonObject): boolean {
   const entries = listAt(objectAt(object, 'metadata'), 'managedFields');
   return (

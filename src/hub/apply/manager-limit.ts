@@ -5,8 +5,9 @@ import { invalid } from '../wire/status-errors.ts';
 import type { OwnershipRequest } from './ownership.ts';
 
 /**
- * As many entries as `metadata.managedFields` of one object may have. Upstream bounds the Update entries alone (ten, then they are
- * pooled); Apply entries grow by one with every new name of a manager, and each of them is looked at in every later apply.
+ * Maximum number of entries in `metadata.managedFields`. Upstream limits Update entries only (ten,
+ * then they are merged). Each new name of an apply manager adds an entry, and every later apply
+ * compares all of them.
  */
 const MAX_MANAGERS = 1_000;
 

@@ -4,7 +4,10 @@ import type { Schema } from '../schema/schema.ts';
 import { chargeKeys } from '../json/work-budget.ts';
 import { fieldSchema, isEmptyContainer, itemElement, shapeOf } from '../schema/field-shape.ts';
 
-/** Lays a configuration over a live object: its leaves win, maps and lists with identities are merged. */
+/**
+ * Merges a configuration into a live object: its leaves replace live ones, maps and keyed lists are
+ * merged.
+ */
 export function mergeObjects(schema: Schema, live: JsonObject, config: JsonObject): JsonObject {
   const result: JsonObject = { ...live };
   const keys = Object.keys(config);
@@ -29,9 +32,9 @@ function mergeValue(schema: Schema, live: JsonValue | undefined, config: JsonVal
 
 interface Items {
   readonly elements: readonly string[];
-  /** First place of every element. */
+  /** First index of each element. */
   readonly first: ReadonlyMap<string, number>;
-  /** Items whose element occurs once; an element that occurs twice in a live list has none to merge with. */
+  /** Items whose key occurs once; an item is not merged with duplicates in the live list. */
   readonly unique: ReadonlyMap<string, JsonValue>;
 }
 
@@ -49,7 +52,10 @@ function indexed(schema: Schema, list: readonly JsonValue[]): Items {
   return { elements, first, unique };
 }
 
-/** Two pointers: items of both in the configuration's order; items only live keep their place before the next item. */
+/**
+ * Merges two lists with two pointers: common items in the order of the configuration; live-only
+ * items stay before their next common item.
+ */
 function mergeLists(schema: Schema, live: readonly JsonValue[], config: readonly JsonValue[]): JsonValue[] {
   const [left, right] = [indexed(schema, live), indexed(schema, config)];
   const shared = right.elements.filter((element) => left.first.has(element));

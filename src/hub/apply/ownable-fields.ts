@@ -4,7 +4,7 @@ import { EMPTY_SET, difference, setOfPaths } from './field-set.ts';
 
 const STATUS = 'f:status';
 
-/** Written by the server or fixed at birth: never owned by anybody. */
+/** Fields that the server sets or that are immutable. They have no owner. */
 const SERVER_FIELDS = setOfPaths([
   ['f:apiVersion'],
   ['f:kind'],
@@ -27,7 +27,10 @@ export function withoutServerFields(set: FieldSet): FieldSet {
   return difference(set, SERVER_FIELDS);
 }
 
-/** What a request to this endpoint can own at all: the status endpoint status alone, the main endpoint anything else. */
+/**
+ * The fields that a request to this endpoint can own: `status` only the status, the main endpoint
+ * everything else.
+ */
 export function ownableSet(ref: ResourceRef, subresource: string, set: FieldSet): FieldSet {
   const status = set.children.get(STATUS);
   if (subresource === 'status') {

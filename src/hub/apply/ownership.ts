@@ -11,7 +11,7 @@ import type { ManagedEntry, Manager, ManagerOperation, Managers } from './manage
 import { mayOverlap } from './managed-fields.ts';
 import { ownableSet } from './ownable-fields.ts';
 
-/** A write in the eyes of ownership. */
+/** The attributes of a write that ownership depends on. */
 export interface OwnershipRequest {
   readonly ref: ResourceRef;
   readonly subresource: string;
@@ -19,11 +19,16 @@ export interface OwnershipRequest {
   readonly manager: string;
   /** RFC 3339, whole seconds. */
   readonly now: string;
-  /** An object in another version of its kind; needed only where versions differ by more than their name. */
+  /**
+   * Converts an object to another version; needed only if versions differ by more than their name.
+   */
   readonly convert?: ((object: JsonObject, ref: ResourceRef) => JsonObject) | undefined;
 }
 
-/** What a write changed, as the version of each manager sees it; undefined for a version that is gone. */
+/**
+ * The changes of a write, in the version of each manager; undefined for a version that no longer
+ * exists.
+ */
 export interface Changes {
   of(manager: ManagedEntry): Comparison | undefined;
 }
@@ -37,7 +42,10 @@ export function managerOf(request: OwnershipRequest, operation: ManagerOperation
   };
 }
 
-/** What a write to this endpoint changed, without what the endpoint cannot own. The status endpoint owns status alone, so only that is compared. */
+/**
+ * The changed fields that this endpoint can own. For the status endpoint only the status is
+ * compared.
+ */
 export function ownableChanges(request: OwnershipRequest, before: JsonObject, after: JsonObject): Comparison {
   const { ref, subresource } = request;
   const [old, now] = subresource === 'status' ? [statusOf(before), statusOf(after)] : [before, after];
@@ -68,7 +76,10 @@ export function findConflicts(managers: Managers, own: string, changes: Changes)
 
 const NO_CHANGES: Comparison = { added: EMPTY_SET, modified: EMPTY_SET, removed: EMPTY_SET };
 
-/** Takes changed and removed fields away from all other managers; who owns nothing any more is gone. */
+/**
+ * Removes changed and deleted fields from all other managers, and managers that own nothing any
+ * more.
+ */
 export function removeFromOtherManagers(
   managers: Managers,
   own: string,
@@ -94,7 +105,7 @@ export function removeFromOtherManagers(
   return result;
 }
 
-/** Everything that a step takes from a manager; worked out once for each version. */
+/** The fields that a manager loses by a change; computed once per version. */
 function lostFields(changes: Changes): (manager: ManagedEntry) => FieldSet | undefined {
   const known = new Map<Comparison, FieldSet>();
   return (manager) => {

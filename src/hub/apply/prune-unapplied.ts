@@ -10,11 +10,13 @@ import { fieldsOf, withNamedFields } from './value-fields.ts';
 import { inVersion, versionOfManager } from './versioned-changes.ts';
 
 /**
- * Removes what the manager applied before and no longer applies, unless somebody else owns it. Each looks at the object in the version
- * that it wrote. Source: structured-merge-diff `merge/update.go` (prune).
- * @param merged live object with the new configuration laid over it
- * @param former what the manager applied before
- * @param managers everybody, with the manager's new configuration as it was sent (metadata.name included, else it would go)
+ * Removes fields that the manager applied before and no longer applies, unless another manager owns
+ * them. Each manager is evaluated in the version that it wrote. Source: structured-merge-diff
+ * `merge/update.go` (prune).
+ * @param merged the live object merged with the new configuration
+ * @param former the fields that the manager applied before
+ * @param managers all managers, with the new configuration as sent (including metadata.name, which
+ * would be removed otherwise)
  */
 export function pruneUnapplied(
   request: OwnershipRequest,
@@ -52,7 +54,7 @@ interface Owned {
   readonly owned: FieldSet;
 }
 
-/** What all managers of a version own together; the version `first` before the others. */
+/** The union of the fields of all managers by version, starting with the version `first`. */
 function ownedByVersion(request: OwnershipRequest, managers: Managers, first: ResourceRef): readonly Owned[] {
   const sets = new Map<ResourceRef['version'], { readonly ref: ResourceRef; readonly sets: FieldSet[] }>();
   sets.set(first.version, { ref: first, sets: [] });

@@ -5,7 +5,10 @@ import { chargeKeys, chargeWork } from '../json/work-budget.ts';
 import type { FieldSet } from './field-set.ts';
 import { fieldSchema, itemElement, shapeOf } from '../schema/field-shape.ts';
 
-/** The object without the members of `gone`. A container that loses everything stays, empty, unless it is a member. */
+/**
+ * The object without the members of `gone`. A container whose fields are all removed stays as an
+ * empty one, unless it is a member itself.
+ */
 export function removeFields(schema: Schema, object: JsonObject, gone: FieldSet): JsonObject {
   if (gone.members.size === 0 && gone.children.size === 0) return object;
   const result: JsonObject = {};

@@ -22,11 +22,12 @@ export interface ApplyRequest extends OwnershipRequest {
 }
 
 /**
- * Server-side apply: the live object with the configuration laid over it and what the manager applied before taken out, and the new
- * ownership. 409 when the configuration changes fields of others (unless forced), 400 when it does not fit the schema.
- * @param live undefined when the object is being made
- * @param config what was sent; of it, only what the endpoint can write counts
- * @returns the object before defaulting; as it was merged
+ * Server-side apply: merges the configuration into the live object, removes fields that the manager
+ * no longer applies, and computes the new ownership. Throws 409 when the configuration changes
+ * fields of others (unless forced), 400 when it does not fit the schema.
+ * @param live undefined on create
+ * @param config the configuration as sent; fields that the endpoint cannot write are ignored
+ * @returns the merged object, before defaulting
  */
 export function serverSideApply(
   request: ApplyRequest,
@@ -57,7 +58,8 @@ export function serverSideApply(
   const owned = withoutServerFields(set);
   if (isEmptySet(owned)) result.delete(own);
   else {
-    // A configuration that changes nothing leaves no time, even when it is somebody's first: so does the API server.
+    // As in the API server, a configuration that changes nothing sets no time, even the first one
+    // of a manager.
     const time = deepEqual(base, object) ? former?.time : request.now;
     result.set(own, { ...manager, time, set: owned });
   }
@@ -77,7 +79,7 @@ function writablePart(request: ApplyRequest, config: JsonObject): JsonObject {
   return rest;
 }
 
-/** An object that nobody tracks yet: everything in it belongs to its last writer. */
+/** The managers of an object without managedFields: its last writer owns everything. */
 function startingManagers(request: ApplyRequest, live: JsonObject | undefined, base: JsonObject): Managers {
   const known = live === undefined ? undefined : decodeManagers(live);
   if (known !== undefined && known.size > 0) return known;

@@ -18,12 +18,13 @@ import type { OwnershipRequest } from './ownership.ts';
 import { managerOf, removeFromOtherManagers } from './ownership.ts';
 import { VersionedChanges } from './versioned-changes.ts';
 
-/** As many Update managers an object remembers one by one; older ones are pooled. */
+/** Maximum number of Update managers of one object; older ones are merged into one entry. */
 const UPDATE_MANAGER_LIMIT = 10;
 const POOLED = 'ancient-changes';
 
 /**
- * Ownership after a create, update or patch: the manager owns what it added or changed, everybody loses what was changed or removed.
+ * Ownership after a create, update or patch: the manager owns what it added or changed, and the
+ * others lose changed and removed fields.
  * @param before undefined on create
  * @returns `after` with its managedFields; objects that nobody tracks (reset before) stay untracked
  */
@@ -35,7 +36,7 @@ export function trackUpdate(
   const known = managersOf(request, before, after);
   const exists = before !== undefined && textAt(objectAt(before, 'metadata'), 'uid') !== '';
   if (known.size === 0 && exists) return withoutManagedFields(after);
-  // They are owned by nobody, and the status endpoint does not look at metadata at all.
+  // These fields have no owner, and the status endpoint ignores metadata.
   const bare = request.subresource === 'status' ? (one: JsonObject) => one : withoutManagedFields;
   const old = before === undefined ? emptyObject(request) : bare(before);
   const now = bare(after);
@@ -44,7 +45,9 @@ export function trackUpdate(
 
 const empty = new WeakMap<Schema, JsonObject>();
 
-/** What an object is compared with that is just being made: of a built-in kind, what its Go type writes when nothing is said. */
+/**
+ * The object that a new one is compared with: for a built-in kind the zero value of its Go type.
+ */
 export function emptyObject({ ref: { definition, version } }: OwnershipRequest): JsonObject {
   const known = empty.get(version.schema);
   if (known !== undefined) return known;
@@ -54,7 +57,7 @@ export function emptyObject({ ref: { definition, version } }: OwnershipRequest):
   return made;
 }
 
-/** Managers after the step from one object to another. */
+/** The managers after a change of the object. */
 export function updatedManagers(
   request: OwnershipRequest,
   known: Managers,

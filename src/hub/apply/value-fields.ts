@@ -7,8 +7,8 @@ import { FieldSetBuilder } from './field-set.ts';
 import { fieldSchema, isDeclared, itemElement, shapeOf } from '../schema/field-shape.ts';
 
 /**
- * The fields a value sets, as apply counts them: leaves; list items and map entries themselves; a declared field only when it is
- * null or an empty object.
+ * The fields that an applied value sets: leaves, list items and map entries; a declared object
+ * field only if it is null or empty.
  */
 export function fieldsOf(schema: Schema, value: JsonObject): FieldSet {
   const root = new FieldSetBuilder();
@@ -16,7 +16,7 @@ export function fieldsOf(schema: Schema, value: JsonObject): FieldSet {
   return root;
 }
 
-/** @returns whether the place itself is a leaf and therefore a member */
+/** @returns whether the value itself is a leaf and therefore a member */
 function collect(schema: Schema, value: JsonValue, node: FieldSetBuilder): boolean {
   const shape = shapeOf(schema, value);
   if (shape === 'leaf') return true;

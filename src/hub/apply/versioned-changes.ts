@@ -6,12 +6,13 @@ import type { ManagedEntry } from './managed-fields.ts';
 import type { OwnershipRequest } from './ownership.ts';
 import { ownableChanges } from './ownership.ts';
 
-/*
- * Managers own fields of the version that they wrote. Where versions differ by more than their name, what a write changes is compared in
- * the version of each manager. Source: structured-merge-diff `merge/update.go`.
+/**
+ * Managers own fields of the version that they wrote. If versions differ by more than their name,
+ * the changes of a write are computed in the version of each manager. Source: structured-merge-diff
+ * `merge/update.go`.
  */
 
-/** The version that a manager wrote, as far as it matters: undefined when the definition no longer has it. */
+/** The version that a manager wrote; undefined if the definition no longer has it. */
 export function versionOfManager(
   { ref, convert }: OwnershipRequest,
   { apiVersion }: Pick<ManagedEntry, 'apiVersion'>,
@@ -28,12 +29,12 @@ export function versionOfManager(
 /** An object of the request in the version of a manager. @throws ConversionNeeded */
 export function inVersion({ convert }: OwnershipRequest, object: JsonObject, ref: ResourceRef): JsonObject {
   if (convert === undefined || object['apiVersion'] === apiVersionOf(ref)) return object;
-  // Nothing in it but its kind: no webhook is asked about that.
+  // An object with nothing but its kind needs no webhook.
   if (Object.keys(object).every((key) => key === 'apiVersion' || key === 'kind')) return object;
   return ref.definition.conversion === undefined ? object : convert(object, ref);
 }
 
-/** The step from one object to another, as each version sees it. */
+/** The difference between two objects, in each version. */
 export class VersionedChanges {
   readonly own: Comparison;
   readonly #request: OwnershipRequest;
@@ -46,7 +47,7 @@ export class VersionedChanges {
     this.own = compared(request, this.#step, request.ref);
   }
 
-  /** Undefined for a manager of a version that is gone: what it owned means nothing any more. */
+  /** Undefined for a manager of a removed version, whose fields can no longer be compared. */
   of(manager: ManagedEntry): Comparison | undefined {
     const ref = versionOfManager(this.#request, manager);
     if (ref === undefined) return undefined;

@@ -15,7 +15,7 @@ export interface ReviewContext {
   readonly namespace: string;
 }
 
-/** Answers the question in a review object; nothing is stored. Undefined for a kind that is no review. */
+/** Evaluates a review object, which is not stored. Undefined for other kinds. */
 export async function answerReview(
   kind: string,
   review: JsonObject,

@@ -11,7 +11,7 @@ const URI_CHARACTERS = 2_048;
 const AGENT_CHARACTERS = 256;
 const MAX_ANNOTATIONS = 64;
 const READ_VERBS: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'head']);
-/** Kinds that answer a question and store nothing. */
+/** Kinds that are evaluated and not stored. */
 const QUESTION = /reviews$/;
 const QUESTION_GROUPS: ReadonlySet<string> = new Set(['authentication.k8s.io', 'authorization.k8s.io']);
 /**
@@ -22,15 +22,18 @@ const ACTIVE_CHARACTERS = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\
 
 export interface AuditSubject {
   readonly info?: RequestInfo;
-  /** Who sent the request; absent when nobody was recognised. */
+  /** The user who sent the request; absent if the request is not authenticated. */
   readonly caller?: UserInfo;
   /** The user that the caller impersonates. */
   readonly impersonated?: UserInfo;
   /** '' is the hub. */
   readonly cluster?: string;
-  /** Where the connection comes from. What a client says in X-Forwarded-For proves nothing and is not recorded. */
+  /**
+   * Address of the connection. X-Forwarded-For is not recorded, because clients can set it to
+   * anything.
+   */
   readonly address: string;
-  /** What admission noted, by key. */
+  /** Audit annotations of admission, by key. */
   readonly annotations?: ReadonlyMap<string, string>;
 }
 
@@ -114,7 +117,7 @@ function eventOf(
   };
 }
 
-/** What webhooks say is bounded like what clients say. */
+/** Texts of webhooks are cut like texts of clients. */
 function cutAnnotations(noted: ReadonlyMap<string, string> | undefined): Record<string, string> {
   const entries = [...(noted ?? [])].slice(0, MAX_ANNOTATIONS);
   return Object.fromEntries(

@@ -25,8 +25,8 @@ export interface Credentials {
 }
 
 /**
- * Client certificate first, then bearer token. `anonymous`: no credentials at all; `invalid`: credentials that this
- * hub did not issue, which is 401 even where anonymous access would do.
+ * Client certificate first, then bearer token. `anonymous`: no credentials; `invalid`: credentials
+ * that this hub does not accept, which is 401 even if anonymous access is allowed.
  */
 export async function authenticate(
   request: HubRequest,
@@ -54,14 +54,18 @@ export async function authenticate(
 
 interface ProvenToken {
   readonly header: string;
-  /** Of the token file: tokens that were added or revoked since make every connection prove its own again. */
+  /**
+   * Revision of the token file. After a token was added or revoked, every connection is
+   * authenticated again.
+   */
   readonly revision: number;
   readonly user: UserInfo;
 }
 
 /**
- * The static token that a connection has shown last, so that its next request need not be hashed and compared again. A connection
- * is only ever compared with what it sent itself, so the time this takes reveals nothing.
+ * The last static token of each connection, so that its next request need not be hashed and
+ * compared again. A token is compared only with the one of the same connection, so timing reveals
+ * nothing.
  */
 const provenTokens = new WeakMap<object, ProvenToken>();
 
@@ -74,7 +78,7 @@ function socketOf(request: HubRequest): object | undefined {
   return 'stream' in request ? request.stream.session?.socket : request.socket;
 }
 
-/** The user behind a bearer token of either sort. */
+/** The user of a bearer token: a static one or one of a service account. */
 export async function tokenUser(
   token: string,
   credentials: Credentials,

@@ -5,7 +5,10 @@ import type { TokenFile } from './tokens/token-file.ts';
 /** Well below the 5 s in which a revoked credential must stop working. */
 const CHECK_EVERY_MS = 2_000;
 
-/** Reads tokens and revocations again and again, and calls back when they changed. The returned function stops that. */
+/**
+ * Polls the files of tokens and revocations, and calls back when they changed. The returned
+ * function stops it.
+ */
 export function followCredentials(
   { tokens, revocations }: { readonly tokens: TokenFile; readonly revocations: Revocations },
   clock: Clock,

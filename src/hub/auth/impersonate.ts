@@ -9,7 +9,8 @@ const EXTRA_PREFIX = 'impersonate-extra-';
 const AUTHENTICATION_GROUP = 'authentication.k8s.io';
 
 /**
- * The user that the request wants to be, when it has the Impersonate headers and the caller may use each of them.
+ * The impersonated user, if the request has Impersonate headers and the caller may use each of
+ * them.
  * @throws StatusError 403, or 400 for groups without a user
  */
 export function impersonate(request: HubRequest, caller: UserInfo, authorizer: Authorizer): UserInfo {
@@ -51,7 +52,7 @@ export function impersonate(request: HubRequest, caller: UserInfo, authorizer: A
   };
 }
 
-/** Almost no request has these headers, and every request passes here. */
+/** A fast check, since every request is checked and almost none has these headers. */
 function asksForAnother(request: HubRequest): boolean {
   for (const header in request.headers) if (header.startsWith('impersonate-')) return true;
   return false;
@@ -70,7 +71,10 @@ function extraOf(request: HubRequest, headers: readonly string[]): Record<string
   return Object.fromEntries(headers.map((header) => [extraKey(header), [headerOf(request, header) ?? '']]));
 }
 
-/** The key that is asked for is the key that is given: keys may be percent-encoded; one that is badly encoded is used unchanged. */
+/**
+ * Decodes a percent-encoded key; an invalid encoding is used unchanged. The same key is authorized
+ * and used.
+ */
 function extraKey(header: string): string {
   const text = header.slice(EXTRA_PREFIX.length);
   try {

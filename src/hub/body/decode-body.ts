@@ -9,12 +9,15 @@ import { duplicateFields } from './duplicate-fields.ts';
 import { jsonShape } from './json-shape.ts';
 import { MAX_YAML_CHARACTERS, readYaml } from './read-yaml.ts';
 
-/** Bounds on what a body may unfold to, whatever its size in bytes. */
+/** Limits of a decoded body, independent of its size in bytes. */
 const MAX_DEPTH = 1000;
 const MAX_VALUES = 2_000_000;
-/** A shorter JSON text is neither deep nor wide, and most bodies are short. */
+/** A shorter JSON text cannot exceed the limits, and most bodies are short. */
 const HARMLESS_LENGTH = MAX_DEPTH * 2;
-/** A key costs the parser several times as much as a value: it has to be looked up, and large objects become hash tables. */
+/**
+ * A key costs the parser several times as much as a value: keys are looked up, and large objects
+ * become hash tables.
+ */
 const PARSE_STEPS_PER_KEY = 4;
 
 const BYTE_ORDER_MARK = '\ufeff';
@@ -29,9 +32,11 @@ const YAML_TYPES: ReadonlySet<string> = new Set(['application/yaml', 'applicatio
 const ACCEPTED = ['application/json', 'application/yaml', PROTOBUF_MEDIA_TYPE];
 
 /**
- * Reads a request body by its media type; parameters of the type do not matter. An absent type means JSON.
+ * Reads a request body by its media type; parameters of the type do not matter. An absent type
+ * means JSON.
  * @param expect kind named in errors
- * @throws StatusError 400 for a body that cannot be read, 413 for one that holds too many values, 415 for a type nobody reads
+ * @throws StatusError 400 for a body that cannot be read, 413 for one that contains too many
+ * values, 415 for an unsupported type
  */
 export function decodeBody(
   bytes: Uint8Array,
@@ -86,7 +91,7 @@ function fromJson(
   };
 }
 
-/** Before the text is parsed: the parser cannot be stopped. */
+/** Charges the work before the text is parsed, because the parser cannot be interrupted. */
 function payForJson(text: string): void {
   const { values, keys, depth } = jsonShape(text);
   if (depth > MAX_DEPTH) throw nestedTooDeep();
@@ -104,7 +109,10 @@ function fromYaml(text: string): DecodedBody {
   }
 }
 
-/** Aliases can make a small text unfold to an enormous value, and nesting can exhaust the stack: both are refused. */
+/**
+ * Rejects values that aliases expanded to an enormous size, and nesting that could exhaust the
+ * stack.
+ */
 function refuseUnfolded(root: JsonValue): void {
   const room = { values: MAX_VALUES };
   if (fits(root, MAX_DEPTH, room)) return;

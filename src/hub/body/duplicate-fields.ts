@@ -13,7 +13,7 @@ const CLOSE_OBJECT = 0x7d;
 
 /** As many as the API server's decoder reports (sigs.k8s.io/json, saveStrictError). */
 const MAX_REPORTED = 100;
-/** The same place may be found again and again below a key that occurs twice itself. */
+/** Below a duplicate key the same path may be found many times. */
 const MAX_FOUND = 1_000;
 const MAX_KEY_LENGTH = 256;
 const MAX_PLACE_LENGTH = 1_024;
@@ -28,9 +28,10 @@ interface Level {
 }
 
 /**
- * Places whose key occurs twice in a JSON text, e.g. `spec.x` or `items[0].name`; the first hundred, each cut to a length that
- * fits into a message. This runs on every write that is checked strictly, and nearly no text has such a place: the parser keeps
- * one of two equal keys, so a text with as many keys as its value has none twice.
+ * Paths of duplicate keys in a JSON text, e.g. `spec.x` or `items[0].name`; the first hundred, each
+ * cut to a length that fits into a message. It runs on every strictly validated write, and nearly
+ * no text has duplicates. The parser keeps one of two equal keys, so a text with as many keys as
+ * its value has no duplicates.
  * @param value what the text parses to
  */
 export function duplicateFields(text: string, value: JsonValue): readonly string[] {
@@ -88,7 +89,7 @@ function findDuplicates(text: string): readonly string[] {
   return [...found];
 }
 
-/** @returns whether this is the second key of its name; the third is no news */
+/** @returns whether this is the second key with its name; further ones are not reported */
 function takeKey(level: Level, key: string): boolean {
   level.key = key;
   level.expectsKey = false;

@@ -9,7 +9,7 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
 export interface JsonShape {
-  /** At least as many as the text has values. */
+  /** An upper bound of the number of values. */
   readonly values: number;
   /** Keys of all objects. */
   readonly keys: number;
@@ -18,8 +18,9 @@ export interface JsonShape {
 }
 
 /**
- * What a JSON text will unfold to, without parsing it: the engine's parser cannot be interrupted, and takes fifty times as long for
- * three megabytes of brackets as for three megabytes of text. Of a text that is no JSON it says something, never fails.
+ * The size of the value of a JSON text, without parsing it: the engine's parser cannot be
+ * interrupted, and takes fifty times as long for three megabytes of brackets as for three megabytes
+ * of text. It never fails; for a text that is not JSON the result is arbitrary.
  */
 export function jsonShape(text: string): JsonShape {
   let values = 1;

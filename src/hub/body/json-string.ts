@@ -1,6 +1,6 @@
 const BACKSLASH = 0x5c;
 
-/** Index of the quote that closes the JSON string opened at `start`; -1 when nothing does. */
+/** Index of the quote that closes the JSON string opened at `start`; -1 if there is none. */
 export function closingQuote(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);

@@ -16,7 +16,7 @@ function scalarOf(text: string): unknown {
   }
 }
 
-/** The reader needs so much more time for long texts than for JSON that they have a limit of their own. */
+/** YAML has a limit of its own, because reading it takes much longer than JSON. */
 export const MAX_YAML_CHARACTERS = 1_500_000;
 const CHARACTERS_PER_STEP = 6;
 /** The reader calls at the beginning and at the end of every node. */

@@ -6,7 +6,7 @@ import type { Credentials } from '../auth/authenticate.ts';
 import { Authorizer, RBAC_GROUP } from '../auth/rbac/authorizer.ts';
 import { escalationCheck } from '../admission/escalation.ts';
 import { ClientCertificates } from '../auth/certificates/client-certificates.ts';
-import type { ForeignCertificates } from '../auth/certificates/foreign-certificates.ts';
+import type { ExternalCertificates } from '../auth/certificates/external-certificates.ts';
 import type { ClusterAuthorities } from '../auth/certificates/key-store.ts';
 import { legacyTokenNotice } from '../admission/legacy-tokens.ts';
 import { ownerReferencesCheck } from '../admission/owner-references.ts';
@@ -39,7 +39,7 @@ export interface ApiClusterOptions {
   readonly identity: Partial<LogIdentity>;
   readonly authorities: ClusterAuthorities;
   readonly tokens: TokenFile;
-  /** Of users that others vouch for. */
+  /** External credentials that the cluster accepts. */
   readonly given?: GivenCredentials | undefined;
   readonly revocations: Revocations;
   readonly serviceAccounts: ServiceAccountTokens;
@@ -50,13 +50,13 @@ export interface ApiClusterOptions {
   readonly onFatal: (error: unknown) => void;
 }
 
-/** Credentials that the cluster did not issue. */
+/** Credentials that the cluster accepts but did not issue. */
 export interface GivenCredentials {
-  readonly certificates?: ForeignCertificates | undefined;
+  readonly certificates?: ExternalCertificates | undefined;
   readonly tokens?: TokenAuthFile | undefined;
 }
 
-/** One Kubernetes API with everything it needs: the hub, or a member cluster next to it. */
+/** One Kubernetes API with its store, authentication and controllers: the hub or a member. */
 export class ApiCluster implements Cluster {
   readonly name: string;
   readonly scheme: Scheme;

@@ -4,11 +4,11 @@ import type { ClusterAuthorities } from '../auth/certificates/key-store.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { deepEqual, objectAt } from '../json/json-value.ts';
 import { LocalClient } from '../rest/local-client.ts';
-import type { ResourceWords } from '../rest/local-client.ts';
+import type { ResourceIdentity } from '../rest/local-client.ts';
 import type { Cluster } from '../request/cluster.ts';
 
 interface BootstrapObject {
-  readonly resource: ResourceWords;
+  readonly resource: ResourceIdentity;
   readonly namespace: string;
   readonly object: JsonObject;
 }
@@ -20,7 +20,7 @@ const READ = ['get', 'list', 'watch'];
 const WRITE = ['create', 'delete', 'deletecollection', 'patch', 'update'];
 const BOOTSTRAP_LABEL = { 'kubernetes.io/bootstrapping': 'rbac-defaults' };
 
-/** Kinds that the `view` role may read: everything namespaced that holds no secret. */
+/** Kinds that the `view` role may read: all namespaced kinds that contain no secrets. */
 const VIEWABLE: readonly (readonly [string, readonly string[]])[] = [
   [
     '',
@@ -118,7 +118,7 @@ function roles(): BootstrapObject[] {
   ];
 }
 
-/** What every cluster has from the start. */
+/** The objects that every cluster has from the start. */
 function bootstrapObjects(): readonly BootstrapObject[] {
   const namespace = (name: string): BootstrapObject => ({
     resource: { ...CORE, plural: 'namespaces' },
@@ -145,7 +145,7 @@ function bootstrapObjects(): readonly BootstrapObject[] {
 
 const AUTHENTICATION = { namespace: 'kube-system', name: 'extension-apiserver-authentication' };
 
-/** Extension servers, and every OCM binary, wait for both authorities here, and know users by them. */
+/** Extension servers and all OCM binaries read both authorities from here to authenticate users. */
 function authenticationData({ clients, frontProxy }: ClusterAuthorities): JsonObject {
   return {
     'client-ca-file': clients.certPem,
@@ -158,8 +158,8 @@ function authenticationData({ clients, frontProxy }: ClusterAuthorities): JsonOb
 }
 
 /**
- * Creates what is missing, in one commit; what exists stays as its owner made it, but for the authorities: extension servers
- * must not go on believing one that is not the cluster's any more.
+ * Creates missing objects in one commit. Existing ones stay unchanged, except for the authorities:
+ * extension servers must not trust an authority that the cluster no longer uses.
  */
 export async function createBootstrapObjects(
   cluster: Cluster & { readonly authorities: ClusterAuthorities },
@@ -171,7 +171,7 @@ export async function createBootstrapObjects(
     if (ref === undefined) continue;
     const metadata = object['metadata'] as { name: string };
     if (client.get(ref, { namespace, name: metadata.name }) !== undefined) continue;
-    // Stored at once; what is waited for is the disk.
+    // The objects are in the store already; this waits for the disk.
     written.push(client.create(ref, namespace, object));
   }
   written.push(publishAuthorities(client, authenticationData(cluster.authorities)));

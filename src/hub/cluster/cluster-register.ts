@@ -10,9 +10,11 @@ import { clusterDirectory } from './cluster-directory.ts';
 interface Registered {
   /** The identity of the cluster's log. */
   readonly log: string;
-  /** false from before the log is made until it is there, whatever happens in between. */
+  /** false from before the log is created until it exists. */
   readonly ready: boolean;
-  /** A hub of an earlier release, which kept no register, has served the cluster: there must be records. */
+  /**
+   * A hub of an earlier release without a register has served the cluster, so records must exist.
+   */
   readonly served: boolean;
 }
 
@@ -24,8 +26,8 @@ const MEMBER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const SERVED_FILES = ['tokens.json', 'server.json', 'admin.kubeconfig'];
 
 /**
- * Which clusters have data in a data directory, the hub itself under ''. It makes the difference between a cluster whose data
- * is gone and one that is new: the first refuses to start, the second begins empty.
+ * The clusters that have data in a data directory; the hub itself is ''. It distinguishes a cluster
+ * whose data was lost, which refuses to start, from a new one, which starts empty.
  */
 export class ClusterRegister {
   readonly #dataDir: string;
@@ -39,9 +41,10 @@ export class ClusterRegister {
   }
 
   /**
-   * What the directory says; changes nothing. In a directory of an earlier release there is no register, and every cluster
-   * that has a directory is taken for an old one.
-   * @throws InputError `hub.data-damaged` when the register is damaged, or is missing where there was one
+   * Reads the register; changes nothing. A directory of an earlier release has no register, and
+   * every cluster with a directory counts as an existing one.
+   * @throws InputError `hub.data-damaged` when the register is damaged, or is missing where there
+   * was one
    */
   static read(dataDir: string): ClusterRegister {
     const path = registerPath(dataDir);
@@ -67,7 +70,7 @@ export class ClusterRegister {
     return { log: registered.log, known: registered.ready, served: registered.served };
   }
 
-  /** Notes clusters before their logs are made. @returns the register as it is then */
+  /** Records clusters before their logs are created. @returns the new register */
   begin(names: readonly string[]): ClusterRegister {
     const all = this.#served ? [...names, ...this.names] : names;
     const fresh = all.filter((name) => !this.#clusters.has(name));
@@ -76,7 +79,7 @@ export class ClusterRegister {
     );
   }
 
-  /** Notes that the logs of these clusters are there. @returns the register as it is then */
+  /** Records that the logs of these clusters exist. @returns the new register */
   complete(names: readonly string[]): ClusterRegister {
     const changed = [...this.#clusters].filter(([name, { ready }]) => !ready && names.includes(name));
     return this.#with(changed.map(([name, entry]) => [name, { ...entry, ready: true }]));

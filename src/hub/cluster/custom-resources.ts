@@ -10,12 +10,12 @@ import type { StoredObject } from '../store/stored-object.ts';
 
 export const CRD_STORAGE = 'customresourcedefinitions.apiextensions.k8s.io';
 
-/** Keeps the scheme in step with the stored CustomResourceDefinitions. */
+/** Keeps the scheme consistent with the stored CustomResourceDefinitions. */
 export class CustomResources {
   readonly #scheme: Scheme;
   readonly #clock: Clock;
   readonly #log: Logger;
-  /** What was served from the start, to go back to when a definition of the same name is deleted. */
+  /** Built-in definitions, restored when a definition of the same name is deleted. */
   readonly #original = new Map<string, ResourceDefinition>();
 
   constructor(scheme: Scheme, deps: { readonly clock: Clock; readonly log: Logger }) {
@@ -25,7 +25,7 @@ export class CustomResources {
     for (const definition of scheme.definitions()) this.#original.set(nameOf(definition), definition);
   }
 
-  /** The definition with its status: established at once. */
+  /** The definition with its status, established immediately. */
   complete(ref: ResourceRef, object: JsonObject): JsonObject {
     if (ref.definition.storageKey !== CRD_STORAGE) return object;
     return { ...object, status: establishedStatus(object, this.#scheme, timestamp(this.#clock)) };
@@ -38,7 +38,8 @@ export class CustomResources {
   }
 
   /**
-   * Serves the definition once its names are accepted. One that cannot be served (written by an older release) is left out and said so.
+   * Serves the definition once its names are accepted. One that cannot be served (written by an
+   * older release) is skipped and logged.
    */
   register(crd: JsonObject): void {
     if (!isEstablished(crd)) return;

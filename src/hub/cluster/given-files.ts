@@ -1,16 +1,16 @@
 import type { Logger } from '../../core/ports.ts';
 import { ClientCaFile } from '../auth/certificates/client-ca-file.ts';
-import { ForeignCertificates } from '../auth/certificates/foreign-certificates.ts';
+import { ExternalCertificates } from '../auth/certificates/external-certificates.ts';
 import { readTokenKeys } from '../auth/tokens/given-token-keys.ts';
 import type { TokenOptions } from '../auth/tokens/service-account-tokens.ts';
 import { TokenAuthFile } from '../auth/tokens/token-auth-file.ts';
 import type { GivenCredentials } from './api-cluster.ts';
 
-/** The files among those that an installer gives by which clients are recognised. */
+/** Files with credentials that the hub accepts in addition to its own. */
 export interface CredentialFiles {
-  /** PEM; client certificates that one of these authorities issued are good. Read again when it changes. */
+  /** PEM; client certificates of these authorities are accepted. Read again when it changes. */
   readonly clientCa?: string | undefined;
-  /** PEM; keys by which others sign ServiceAccount tokens. */
+  /** PEM; keys with which others sign ServiceAccount tokens. */
   readonly tokenKeys?: readonly string[] | undefined;
   /** Issuers that such tokens may name besides the hub's own. */
   readonly tokenIssuers?: readonly string[] | undefined;
@@ -25,7 +25,7 @@ export function readGivenFiles(
 ): GivenCredentials & { readonly signers: Pick<TokenOptions, 'keys' | 'issuers'> } {
   return {
     certificates:
-      clientCa === undefined ? undefined : new ForeignCertificates(new ClientCaFile(clientCa, log)),
+      clientCa === undefined ? undefined : new ExternalCertificates(new ClientCaFile(clientCa, log)),
     tokens: tokens === undefined ? undefined : new TokenAuthFile(tokens),
     signers: { keys: readTokenKeys(tokenKeys), issuers: tokenIssuers },
   };

@@ -12,7 +12,7 @@ import type { HubController } from './hub-controller.ts';
 const CSRS = { group: 'certificates.k8s.io', version: 'v1', plural: 'certificatesigningrequests' };
 const CSR_STORAGE = 'certificatesigningrequests.certificates.k8s.io';
 
-/** Signs approved requests for client certificates. Approving is somebody else's decision. */
+/** Signs approved requests for client certificates. It does not approve requests. */
 export class CertificateSigner implements HubController {
   readonly #cluster: Cluster;
   readonly #client: LocalClient;
@@ -44,7 +44,7 @@ export class CertificateSigner implements HubController {
     const csr = ref === undefined ? undefined : this.#client.get(ref, { namespace: '', name });
     if (ref === undefined || csr === undefined || !isReady(csr)) return;
     const status = await this.#statusOf(csr);
-    // Only for the request as it was judged: one that was denied meanwhile gets no certificate.
+    // The resourceVersion makes sure that a request that was denied meanwhile gets no certificate.
     const { uid, resourceVersion } = metadataOf(csr) as { uid: string; resourceVersion: string };
     const metadata = { uid, resourceVersion };
     await this.#client.mergePatch(ref, { namespace: '', name }, { metadata, status }, 'status');

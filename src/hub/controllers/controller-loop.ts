@@ -2,10 +2,10 @@ import type { Clock, Logger } from '../../core/ports.ts';
 import { ReconcileLoop } from '../../runtime/reconcile-loop.ts';
 import { DONE } from '../../runtime/reconciler.ts';
 
-/** One process that retries against itself has nobody to spread out from. */
+/** Jitter is not needed, because only one process retries. */
 const NO_JITTER = (): number => 1;
 
-/** The loop of one controller: a step for one key at a time, again and ever later when it fails. */
+/** The reconcile loop of one controller: one key at a time, with exponential back-off. */
 export function controllerLoop(
   name: string,
   step: (key: string) => Promise<void>,

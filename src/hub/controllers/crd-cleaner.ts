@@ -30,7 +30,7 @@ export class CrdCleaner implements HubController {
   start(): void {
     this.#unsubscribe = this.#client.watch(CRD_STORAGE, (events) => {
       for (const { entry } of events) this.#loop.add(entry.name);
-      // Names have become free: another definition may have waited for them.
+      // Names are free now that another definition may wait for.
       if (events.some(({ type }) => type === 'deleted')) this.#addAll();
     });
     this.#addAll();
@@ -62,7 +62,7 @@ export class CrdCleaner implements HubController {
     await this.#client.mergePatch(crds, { namespace: '', name }, patch);
   }
 
-  /** Establishes a definition whose names were taken and are free now: its status is created again with every write. */
+  /** Establishes a definition whose names are free now: every write computes its status again. */
   async #accept(crds: ResourceRef, crd: JsonObject): Promise<void> {
     const { scheme } = this.#cluster;
     if (isEstablished(crd) || nameConflicts(definitionFromCrd(crd), scheme).length > 0) return;
@@ -70,7 +70,7 @@ export class CrdCleaner implements HubController {
     await this.#client.mergePatch(crds, key, { status: { conditions: [] } }, 'status');
   }
 
-  /** How many are left because finalizers hold them. */
+  /** @returns the number of objects that still have finalizers */
   async #deleteInstances(crdName: string): Promise<number> {
     const dot = crdName.indexOf('.');
     const definition = this.#cluster.scheme.definition(crdName.slice(dot + 1), crdName.slice(0, dot));

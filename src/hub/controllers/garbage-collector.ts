@@ -15,9 +15,9 @@ const FOREGROUND = 'foregroundDeletion';
 const ORPHAN = 'orphan';
 
 /**
- * Removes objects whose owners are gone, and executes foreground deletion and orphaning. All of it is derived from
- * the stored objects, so a killed process loses no work: objects with owners or such finalizers are checked again at
- * the start.
+ * Removes objects whose owners are gone, and executes foreground deletion and orphaning. Its work
+ * is derived from the stored objects, so a killed process loses none: objects with owners or such
+ * finalizers are checked again at the start.
  */
 export class GarbageCollector implements HubController {
   readonly #cluster: Cluster;
@@ -52,7 +52,7 @@ export class GarbageCollector implements HubController {
     }
     for (const dependent of this.#cluster.store.owners.dependentsOf(event.entry.facts.uid))
       this.#loop.add(encodeKey(dependent));
-    // An owner that waits for its dependents may have lost the last one.
+    // This may have been the last dependent that its owner waits for.
     for (const uid of event.entry.facts.owners) {
       const key = this.#cluster.store.owners.find(uid);
       if (key !== undefined) this.#loop.add(encodeKey(key));
@@ -96,7 +96,10 @@ export class GarbageCollector implements HubController {
     });
   }
 
-  /** A namespaced owner in another namespace does not count: such a reference is invalid, and the dependent goes. */
+  /**
+   * A namespaced owner in another namespace is invalid and counts as absent, so the dependent is
+   * deleted.
+   */
   #isAlive(uid: string, dependent: StorageKey): boolean {
     const owner = this.#cluster.store.owners.find(uid);
     return owner !== undefined && (owner.namespace === '' || owner.namespace === dependent.namespace);
@@ -160,7 +163,7 @@ function ownersOf(object: JsonObject): JsonObject[] {
   return listAt(metadataOf(object), 'ownerReferences').filter(isObject);
 }
 
-/** Waits for this controller before it can be deleted. */
+/** Whether the object has a finalizer of this controller. */
 function isHeld(object: JsonObject): boolean {
   const finalizers = listAt(metadataOf(object), 'finalizers');
   return finalizers.includes(FOREGROUND) || finalizers.includes(ORPHAN);

@@ -13,8 +13,9 @@ const ROOT_CA = 'kube-root-ca.crt';
 const DRAIN_AGAIN_MS = 500;
 
 /**
- * A live namespace has its default ServiceAccount and the root certificate; a terminating one is emptied, then
- * finished. Objects may disappear or be held by finalizers meanwhile: it lists again until nothing is left.
+ * Creates the default ServiceAccount and the root certificate in an active namespace. In a
+ * terminating one it deletes all objects, and lists again until none is left, since finalizers may
+ * delay deletions; then it removes the namespace.
  */
 export class NamespaceController implements HubController {
   readonly #cluster: Cluster;

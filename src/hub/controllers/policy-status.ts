@@ -14,8 +14,9 @@ const POLICIES = {
 };
 
 /**
- * Writes down which generation of a policy was seen: from then on it is in force. Types are not checked against schemas. Source:
- * kubernetes `pkg/controller/validatingadmissionpolicystatus/controller.go`.
+ * Sets `observedGeneration` of a policy, which tells that it is enforced. Types are not checked
+ * against schemas. Source: kubernetes
+ * `pkg/controller/validatingadmissionpolicystatus/controller.go`.
  */
 export class PolicyStatus implements HubController {
   readonly #cluster: Cluster;

@@ -16,8 +16,9 @@ export interface RunningControllers {
 
 /**
  * Starts the controllers of one cluster.
- * @param servingCaPem what the certificate of the server is checked against
- * @param isAlone without those that kube-controller-manager runs beside a kube-apiserver
+ * @param servingCaPem authority of the server's certificate
+ * @param isAlone true: without the controllers that kube-controller-manager runs for a
+ * kube-apiserver
  */
 export function startControllers(
   cluster: ApiCluster,

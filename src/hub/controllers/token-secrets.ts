@@ -13,7 +13,10 @@ const ACCOUNTS = { group: '', version: 'v1', plural: 'serviceaccounts' };
 const ACCOUNT_NAME = 'kubernetes.io/service-account.name';
 const TEN_YEARS_SECONDS = 3650 * 86_400;
 
-/** Fills Secrets of type service-account-token, for clients that do not ask for tokens on their own. Runs with `legacyTokenSecrets`. */
+/**
+ * Fills Secrets of type service-account-token, for clients that do not use TokenRequest. Runs with
+ * `legacyTokenSecrets`.
+ */
 export class TokenSecrets implements HubController {
   readonly #cluster: ApiCluster;
   readonly #client: LocalClient;

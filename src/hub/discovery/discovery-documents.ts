@@ -2,13 +2,13 @@ import type { JsonObject } from '../json/json-value.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import type { VersionResources } from '../scheme/scheme.ts';
 
-/** What the server of an aggregated API serves. */
+/** Discovery documents of the server of an aggregated API. */
 export interface RemoteDocuments {
   /** Entries of aggregated discovery. */
   readonly resources: readonly JsonObject[];
   /** Address of its OpenAPI document, hash included; '' when it has none. */
   readonly openApiUrl: string;
-  /** false: the server did not answer, and this is what it said before. */
+  /** false: the server did not respond, and these are its last documents. */
   readonly current: boolean;
 }
 
@@ -19,7 +19,7 @@ export interface ServedGroup {
 }
 
 export interface ServedVersion extends VersionResources {
-  /** What another server says of itself; undefined where nobody asked it. */
+  /** Documents of another server; undefined if they were not requested. */
   readonly remote?: RemoteDocuments | undefined;
 }
 

@@ -39,11 +39,11 @@ interface Document {
 
 const DOCUMENTS_LIMIT = 500;
 const GNOSTIC = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
-/** The name that client-go sends, which is no valid media type; the answer has the valid one. */
+/** The media type that client-go sends, which is invalid; the response has the valid one. */
 const GNOSTIC_AS_ASKED = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
 const FOR_GOOD = 'public, max-age=31536000, immutable';
 
-/** What the server serves, in every form that clients ask for. Documents change only with the scheme and are kept until then. */
+/** Discovery and OpenAPI documents in all formats. They are cached until the scheme changes. */
 export class Discovery {
   readonly #scheme: Scheme;
   readonly #documents = new Map<string, Document>();
@@ -53,7 +53,7 @@ export class Discovery {
     this.#scheme = scheme;
   }
 
-  /** Undefined when the path is none of discovery. */
+  /** Undefined for other paths. */
   serve(request: DiscoveryRequest): Answer | undefined {
     const path = request.path.replace(/\/$/, '');
     if (path === '/openapi/v2') return this.#swagger(request);
@@ -109,7 +109,8 @@ export class Discovery {
     if (found === undefined) return undefined;
     const { text, hash } = found;
     const asked = request.query.get('hash') ?? '';
-    // An address that names its content can be kept for good; one that names older content leads to the new one.
+    // A URL with the hash of the content can be cached permanently; one with an old hash is
+    // redirected.
     if (asked !== '' && asked !== hash)
       return jsonAnswer(301, '', { location: `${request.pathPrefix}${path}?hash=${hash}` });
     const answer = conditional(
@@ -131,7 +132,7 @@ export class Discovery {
   }
 
   #document(key: string, make: () => Omit<Document, 'etag'> | undefined): Document | undefined {
-    // Other servers may say something else every time.
+    // Documents of other servers may change at any time.
     if (this.#revision !== this.#scheme.revision || this.#documents.size > DOCUMENTS_LIMIT) {
       this.#documents.clear();
       this.#revision = this.#scheme.revision;
@@ -140,7 +141,7 @@ export class Discovery {
     if (known !== undefined) return known;
     const made = make();
     if (made === undefined) return undefined;
-    // The tag depends on nothing but the content: clients keep their caches over restarts.
+    // The ETag depends on the content only, so that caches of clients stay valid over restarts.
     const hash = sha256(made.text).toUpperCase();
     const document = { ...made, etag: `"${hash}"` };
     this.#documents.set(key, document);
@@ -148,7 +149,7 @@ export class Discovery {
   }
 }
 
-/** One list: a group may have versions here and elsewhere. */
+/** Merges the lists: a group may have versions of the hub and of other servers. */
 function withOthers(own: readonly GroupVersions[], others: readonly ServedGroup[]): readonly ServedGroup[] {
   const merged = own.map(({ group, versions }): ServedGroup => {
     const more = others.find((other) => other.group === group)?.versions ?? [];
@@ -159,7 +160,7 @@ function withOthers(own: readonly GroupVersions[], others: readonly ServedGroup[
   return [...merged, ...others.filter(({ group }) => !names.has(group))];
 }
 
-/** Where the OpenAPI documents of other servers are: the hub passes requests for them on. */
+/** Paths of the OpenAPI documents of other servers, for which the hub forwards requests. */
 function remotePaths(others: readonly ServedGroup[]): Readonly<Record<string, string>> {
   const paths = others.flatMap(({ group, versions }) =>
     versions.map(({ version, remote }): [string, string] => [

@@ -5,25 +5,25 @@ export interface ConnectionLimitOptions {
   readonly perAddress: number;
 }
 
-/** Connections that may wait for the first request of a recognised user: from one address, and in all. */
+/** Connections without an authenticated user: maximum per address, and in total. */
 const STRANGERS_PER_ADDRESS = 2_000;
 const STRANGERS_IN_ALL = 4_000;
 /** Connections of one user; client-go uses one, a client with HTTP/1.1 one for each watch. */
 const PER_USER = 1_000;
 
-/** A connection as its limits see it. */
+/** A connection with the properties that the limits need. */
 export interface CountedConnection {
   readonly address: string;
-  /** Ends it at once. */
+  /** Closes it immediately. */
   drop(): void;
 }
 
 /**
- * Decides which connections may stay open. One without a recognised user is a stranger; when there are too many
- * strangers the oldest is dropped, never the newest. So a crowd of idle connections cannot keep a client out, not
- * even one from the same address: it needs a moment for its first request, and is no stranger from then on. Where the
- * places are taken by known users, the one with the most connections loses its oldest. Refusing the newest, as a
- * plain maximum does, was rejected for that reason.
+ * Decides which connections may stay open. One without a recognised user is a stranger; when there
+ * are too many strangers the oldest is dropped, never the newest. So many idle connections cannot
+ * lock out a client, even one from the same address: after its first request it is no stranger any
+ * more. If known users have all connections, the user with the most loses the oldest one. Rejected:
+ * refusing the newest connection, as a plain maximum does, which would lock clients out.
  */
 export class ConnectionLimits {
   readonly #options: ConnectionLimitOptions;
@@ -54,7 +54,7 @@ export class ConnectionLimits {
     return this.#refused;
   }
 
-  /** @returns false when there is no place for it; it is not counted then */
+  /** @returns false when the limit is reached; it is not counted then */
   open(connection: CountedConnection): boolean {
     const { address } = connection;
     const ofAddress = this.#byAddress.get(address)?.size ?? 0;
@@ -77,7 +77,8 @@ export class ConnectionLimits {
   }
 
   /**
-   * A user has been recognised on the connection. @param user undefined for one whose connections are not limited
+   * Called when the user of the connection is authenticated. @param user undefined for one whose
+   * connections are not limited
    * @returns false when the user has too many; the connection must be dropped then
    */
   recognise(connection: CountedConnection, user: string | undefined): boolean {
@@ -92,7 +93,7 @@ export class ConnectionLimits {
     return true;
   }
 
-  /** Gives its place back; a second call does nothing. */
+  /** Uncounts the connection; a second call does nothing. */
   close(connection: CountedConnection): void {
     if (!this.#all.delete(connection)) return;
     removeFrom(this.#byAddress, connection.address, connection);
@@ -110,7 +111,10 @@ export class ConnectionLimits {
     return this.#drop(oldest);
   }
 
-  /** Of the user with the most connections. @param address only connections from there */
+  /**
+   * Drops the oldest connection of the user with the most. @param address only connections from
+   * this address
+   */
   #dropOfLargest(address?: string): boolean {
     let most = 1;
     let found: CountedConnection | undefined;
@@ -127,7 +131,7 @@ export class ConnectionLimits {
   #drop(connection: CountedConnection | undefined): boolean {
     if (connection === undefined) return false;
     this.#refused += 1;
-    // Its place is free now, not when its socket has closed.
+    // It is uncounted now, not when its socket has closed.
     this.close(connection);
     connection.drop();
     return true;

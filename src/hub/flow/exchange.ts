@@ -42,7 +42,7 @@ export interface Exchange {
 export type RejectReason = 'open-requests' | 'watches' | 'unread-answers' | NoRoomError['reason'];
 
 /** What the requests of one user use of one priority level. */
-export class UserUse {
+export class UserUsage {
   readonly name: string;
   openRequests = 0;
   watches = 0;
@@ -73,11 +73,11 @@ export interface ExchangeLevel {
   /** Waits until the share has `amount` free for the user, and takes it. @throws StatusError 429 */
   take(share: FairShare, user: string, amount: number): ReleaseFunction | Promise<ReleaseFunction>;
   /** Counts one more watch. @throws StatusError 429 */
-  addWatch(use: UserUse): void;
+  addWatch(use: UserUsage): void;
   /** Counts the refusal in the metrics. @returns StatusError 429 */
   reject(reason: RejectReason): Error;
   /** Removes the user when none of its requests are left. */
-  forget(use: UserUse): void;
+  forget(use: UserUsage): void;
 }
 
 const noOp = (): void => undefined;
@@ -97,7 +97,7 @@ export const EXEMPT_EXCHANGE: Exchange = {
 
 export class LimitedExchange implements Exchange {
   readonly #level: ExchangeLevel;
-  readonly #use: UserUse;
+  readonly #use: UserUsage;
   #held: ReleaseFunction[] = [];
   #seat: ReleaseFunction | undefined;
   #watching = false;
@@ -105,7 +105,7 @@ export class LimitedExchange implements Exchange {
   #unreadBytes = 0;
   #measure: (() => number) | undefined;
 
-  constructor(level: ExchangeLevel, use: UserUse) {
+  constructor(level: ExchangeLevel, use: UserUsage) {
     this.#level = level;
     this.#use = use;
   }

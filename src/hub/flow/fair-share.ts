@@ -14,7 +14,7 @@ export interface ShareLimits {
 /** Gives back what was taken; calls after the first do nothing. */
 export type ReleaseFunction = () => void;
 
-/** There is no room, and no more may wait for it. */
+/** Thrown when the capacity is used up and the queue is full. */
 export class NoRoomError extends Error {
   readonly reason: 'queue-full' | 'time-out';
 
@@ -37,11 +37,11 @@ interface Flow {
 }
 
 /**
- * A bounded amount of something (seats, bytes) that users share. While there is room, it is given at once. When there is none,
- * requests wait in a queue of their user, and what is given back goes to the user who holds the least; users who hold
- * the same take turns. So a user with a thousand requests slows its own requests down and nobody else's.
- * Queues that users share by a hash, as kube-apiserver has them, were rejected: they save memory for millions of users, which a hub
- * does not have, and let users collide.
+ * A bounded amount of something (seats, bytes) that users share. While capacity is free, a request
+ * gets it immediately. Otherwise it waits in a queue of its user, and released capacity goes to the
+ * user who holds the least; users who hold the same take turns. So a user with a thousand requests
+ * slows down only its own. Rejected: queues that users share by a hash, as in kube-apiserver, which
+ * save memory for millions of users, but let users collide.
  */
 export class FairShare {
   readonly #limits: ShareLimits;
@@ -106,7 +106,7 @@ export class FairShare {
       flow.waiting.push(waiter);
       this.#waiting += 1;
     });
-    // Others may wait only for their own share: then there is room anyway.
+    // Others may wait only because of their own limit; then capacity is free anyway.
     this.#dispatch();
     return waiting;
   }
@@ -117,7 +117,7 @@ export class FairShare {
     flow.waiting.splice(at, 1);
     this.#waiting -= 1;
     waiter.reject(new NoRoomError('time-out'));
-    // It may have been the one that all others waited behind.
+    // The removed request may have been the one that blocked all others.
     this.#dispatch();
     this.#forget(user, flow);
   }
@@ -128,7 +128,7 @@ export class FairShare {
       const waiter = flow.waiting.shift() as Waiter;
       this.#waiting -= 1;
       waiter.cancelTimer();
-      // Served: behind all others who hold as much.
+      // A served user moves behind all others who hold as much.
       this.#flows.delete(user);
       this.#flows.set(user, flow);
       waiter.resolve(this.#give(user, flow, waiter.amount));

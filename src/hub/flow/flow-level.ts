@@ -1,16 +1,16 @@
 import type { Clock } from '../../core/ports.ts';
 import { tooManyRequests } from '../wire/status-errors.ts';
 import type { ExchangeLevel, RejectReason } from './exchange.ts';
-import { LimitedExchange, UserUse } from './exchange.ts';
+import { LimitedExchange, UserUsage } from './exchange.ts';
 import type { ReleaseFunction } from './fair-share.ts';
 import { FairShare, NoRoomError } from './fair-share.ts';
 import type { PriorityLevel } from './priority-levels.ts';
 
-/** Bytes of bodies that one user may have on the way: five of the largest. */
+/** Maximum bytes of request bodies of one user at a time: five of the largest. */
 const USER_BODY_BYTES = 16 * 1024 * 1024;
 const USER_OPEN_REQUESTS = 200;
 const USER_WATCHES = 500;
-/** As long as kube-apiserver lets a request wait: a quarter of its time limit of 60 s. */
+/** How long a request may wait, as in kube-apiserver: a quarter of its time limit of 60 s. */
 const WAIT_MS = 15_000;
 /** The time limit of the answer that the part belongs to. */
 const PART_WAIT_MS = 60_000;
@@ -23,7 +23,7 @@ export class FlowLevel implements ExchangeLevel {
   readonly bodies: FairShare;
   readonly parts: FairShare;
   readonly rejected = new Map<RejectReason, number>();
-  readonly #users = new Map<string, UserUse>();
+  readonly #users = new Map<string, UserUsage>();
   openRequests = 0;
   watches = 0;
 
@@ -38,7 +38,7 @@ export class FlowLevel implements ExchangeLevel {
 
   /** @throws StatusError 429 when the user, or the users of the level together, have too many requests open */
   enter(user: string): LimitedExchange {
-    const use = this.#users.get(user) ?? new UserUse(user);
+    const use = this.#users.get(user) ?? new UserUsage(user);
     if (use.openRequests >= USER_OPEN_REQUESTS || this.openRequests >= this.limits.open)
       throw this.reject('open-requests');
     if (use.isOverUnreadLimit(0)) throw this.reject('unread-answers');
@@ -50,7 +50,7 @@ export class FlowLevel implements ExchangeLevel {
     return exchange;
   }
 
-  addWatch(use: UserUse): void {
+  addWatch(use: UserUsage): void {
     if (use.watches >= USER_WATCHES || this.watches >= this.limits.watches) throw this.reject('watches');
     use.watches += 1;
     this.watches += 1;
@@ -70,7 +70,7 @@ export class FlowLevel implements ExchangeLevel {
     return tooManyRequests(RETRY_AFTER_SECONDS);
   }
 
-  forget(use: UserUse): void {
+  forget(use: UserUsage): void {
     if (use.exchanges.size === 0 && this.#users.get(use.name) === use) this.#users.delete(use.name);
   }
 

@@ -12,18 +12,19 @@ const MEBIBYTE = 1024 * 1024;
 
 export interface PriorityLevel {
   readonly name: 'leader-election' | 'system' | 'workload' | 'global-default';
-  /** Requests at a time, after their bodies are there. */
+  /** Requests that are processed at a time, after their bodies are received. */
   readonly seats: number;
-  /** Bytes of bodies that are being received or worked on. */
+  /** Bytes of bodies that are being received or processed. */
   readonly bodyBytes: number;
-  /** Requests in all: receiving, waiting, worked on, and answers that are not taken yet. */
+  /** All open requests: receiving, waiting, processing, and with unread responses. */
   readonly open: number;
   readonly watches: number;
 }
 
 /**
- * The levels of kube-apiserver (apiserver `pkg/apis/flowcontrol/bootstrap/default.go`) in small: its `node-high` and
- * `workload-high` are `system` here, since a hub has agents and no nodes. Shares are not lent: a seat costs nothing while it is free.
+ * The levels of kube-apiserver (apiserver `pkg/apis/flowcontrol/bootstrap/default.go`) simplified:
+ * its `node-high` and `workload-high` are `system` here, since a hub has agents and no nodes.
+ * Levels do not lend seats, because a free seat costs nothing.
  */
 export const PRIORITY_LEVELS: readonly PriorityLevel[] = [
   { name: 'leader-election', seats: 40, bodyBytes: 16 * MEBIBYTE, open: 2_000, watches: 1_000 },
@@ -46,7 +47,7 @@ function isSystem({ name, groups }: UserInfo): boolean {
   return name.startsWith(AGENT_PREFIX) || groups.includes('system:nodes');
 }
 
-/** Leases: elections of leaders, and the heartbeats of clusters. */
+/** Leases: leader election and heartbeats of clusters. */
 function isElection(info: RequestInfo): boolean {
   if (info.kind !== 'resource' || info.resource !== 'leases') return false;
   return info.group === 'coordination.k8s.io' && ELECTION_VERBS.has(info.verb);

@@ -3,8 +3,9 @@ import type { Clock } from '../../core/ports.ts';
 const SECOND_MS = 1_000;
 
 /**
- * An object whose `tick` is called once a second until it is removed. It is a node of a linked list itself: every request
- * adds an entry for a moment, and a Set would allocate memory for each of them.
+ * An object whose `tick` is called once a second until it is removed. It is a node of a linked list
+ * itself: every request adds an entry for a short time, and a Set would allocate memory for each of
+ * them.
  */
 export abstract class TickEntry {
   /** Neighbours in the list. `before` is undefined when the entry is in no list. */

@@ -3,19 +3,20 @@ import { TickEntry } from '../flow/second-ticks.ts';
 import type { HubRequest } from '../wire/hub-request.ts';
 
 /**
- * How long a client that has its answer may continue to send before it is disconnected; a client that reads the
- * answer stops at once.
+ * How long a client may continue to send after the response before it is disconnected; most clients
+ * stop when they have read it.
  */
 const LINGER_SECONDS = 5;
 const LINGER_BYTES = 16 * 1024 * 1024;
-/** Small pieces count as this many bytes: their number is what costs. */
+/** Smaller chunks count as this many bytes, because the cost is per chunk. */
 const LEAST_BYTES = 4 * 1024;
 
 /**
- * Discards the rest of a body after the request was answered without it: refused, too large or too slow. The rest is
- * read and dropped for a short time. A connection or stream that is closed at once takes the answer with it: over
- * HTTP/1.1 by a reset of the connection, over HTTP/2 because a RST_STREAM overtakes data that is still queued (Go's
- * client then reports NO_ERROR).
+ * Discards the rest of a body after the request was answered without it: refused, too large or too
+ * slow. The rest is read and dropped for a short time. If the connection or stream were closed
+ * immediately, the client might not get the response: over HTTP/1.1 because of a connection reset,
+ * over HTTP/2 because a RST_STREAM overtakes data that is still queued (Go's client then reports
+ * NO_ERROR).
  */
 export function discardRemainingBody(request: HubRequest, ticks: SecondTicks): void {
   if (request.complete || request.destroyed) return;

@@ -6,7 +6,7 @@ import type { SecondTicks } from '../flow/second-ticks.ts';
 import { TickEntry } from '../flow/second-ticks.ts';
 import type { UserInfo } from '../wire/user-info.ts';
 
-/** The TLS handshake, and after it the headers of the first request, may take so long each. */
+/** Time limit of the TLS handshake, and of the headers of the first request after it. */
 const GREETING_SECONDS = 10;
 /** A connection without a request is closed after this; clients open another when they need one. */
 const IDLE_SECONDS = 120;
@@ -33,7 +33,7 @@ export class HubConnection extends TickEntry implements CountedConnection {
     this.address = raw.remoteAddress ?? '';
   }
 
-  /** @returns false when there is no place for it */
+  /** @returns false when the limit of connections is reached */
   open(): boolean {
     if (!this.#limits.open(this)) return false;
     this.#ticks.add(this);
@@ -74,7 +74,8 @@ export class HubConnection extends TickEntry implements CountedConnection {
       return;
     }
     if (this.#openRequests > 0 || age < IDLE_SECONDS) return;
-    // An HTTP/2 client gets GOAWAY first, so that it sends a request that is on its way again elsewhere.
+    // An HTTP/2 client gets GOAWAY first, so that it retries a request that it has just sent on
+    // another connection.
     if (this.#session === undefined || age >= IDLE_SECONDS + GREETING_SECONDS) this.drop();
     else if (!this.#session.closed) this.#session.close();
   }

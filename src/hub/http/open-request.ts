@@ -6,13 +6,14 @@ import type { HubConnection } from './hub-connection.ts';
 import type { HubRequest, HubResponse } from '../wire/hub-request.ts';
 
 /**
- * How long a client may take to read an answer: the `--request-timeout` of kube-apiserver. Watches have their own
- * limits.
+ * How long a client may take to read a response: the `--request-timeout` of kube-apiserver. Watches
+ * have their own limits.
  */
 const ANSWER_SECONDS = 60;
 
 /**
- * A request from its headers until its answer has been read or its client has disconnected, and what to release then.
+ * A request from its headers until its response was read or the client disconnected, and the
+ * resources to release then.
  */
 export class OpenRequest extends TickEntry {
   readonly request: HubRequest;
@@ -33,18 +34,18 @@ export class OpenRequest extends TickEntry {
     response.on('close', () => this.#close());
   }
 
-  /** Of the caller, once it is known. */
+  /** The exchange of the authenticated caller. */
   get exchange(): Exchange {
     return this.#exchange;
   }
 
   enter(exchange: Exchange): void {
     this.#exchange = exchange;
-    // The client may have gone while its credentials were checked.
+    // The client may have disconnected while its credentials were checked.
     if (this.#closed) exchange.leave();
   }
 
-  /** From now on the client has a limited time to take its answer. */
+  /** Starts the time limit for reading the response. */
   sendingBegan(): void {
     if (this.#closed) return;
     this.#sendingSince = this.#ticks.seconds;

@@ -12,19 +12,22 @@ export interface OpenStream {
 }
 
 /**
- * Watches and other answers without an end. The real API server lets a watch of a revoked user run until it times out; here it
- * ends as soon as the revocation is read.
+ * Watches and other streams. kube-apiserver lets a watch of a revoked user run until it times out;
+ * here it ends when the revocation is read.
  */
 export class OpenStreams {
   readonly #open = new Set<OpenStream>();
   #round = 0;
 
-  /** Grows whenever all streams are looked at. */
+  /** Increases each time that all streams are checked. */
   get round(): number {
     return this.#round;
   }
 
-  /** @param authenticatedIn the round in which the caller was authenticated: what was revoked since is looked for now */
+  /**
+   * @param authenticatedIn the round in which the caller was authenticated: later revocations are
+   * checked now
+   */
   async add(stream: OpenStream, authenticatedIn: number): Promise<void> {
     const { response } = stream;
     if (isClientGone(response)) return;
@@ -33,7 +36,10 @@ export class OpenStreams {
     if (authenticatedIn !== this.#round) await endIfRevoked(stream);
   }
 
-  /** Cuts the streams whose credentials are refused now, or now have other groups. @returns how many were cut */
+  /**
+   * Ends the streams whose credentials are no longer valid or have other groups now. @returns their
+   * number
+   */
   async endRevoked(): Promise<number> {
     this.#round += 1;
     let ended = 0;
@@ -47,7 +53,7 @@ async function endIfRevoked({ request, response, caller, credentials }: OpenStre
   if (caller === undefined || credentials === undefined) return false;
   const found = await authenticate(request, credentials).catch(() => 'invalid' as const);
   if (typeof found === 'object' && identityOf(found) === identityOf(caller)) return false;
-  // Data on its way to a slow client is dropped as well.
+  // Buffered data of a slow client is dropped, too.
   response.destroy();
   return true;
 }

@@ -30,9 +30,9 @@ import type { HubRequest, HubResponse } from '../wire/hub-request.ts';
 import { headerOf } from '../wire/hub-request.ts';
 import { sendAnswer } from './transport.ts';
 
-/** Reviews and token requests are small, and every user may send some of them. */
+/** Body limit of reviews and token requests, which are small and open to every user. */
 const REVIEW_LIMIT_BYTES = 64 * 1024;
-/** Their handlers ask for a body; all others are given their seat before. */
+/** Methods whose handlers read a body first; all other requests get their seat before. */
 const BODY_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 const CLUSTER_PREFIX = /^\/clusters\/([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)(?=\/|$)/;
 
@@ -65,11 +65,11 @@ interface Progress {
   impersonated?: UserInfo;
   credentials?: Credentials;
   round: number;
-  /** Where the connection comes from. */
+  /** Address of the client. */
   readonly address: string;
   cluster?: string;
   allowed?: boolean;
-  /** What admission noted for the audit log. */
+  /** Audit annotations of admission. */
   annotations?: ReadonlyMap<string, string>;
 }
 
@@ -85,14 +85,14 @@ export class RequestHandler {
     this.#options = options;
   }
 
-  /** Credentials were revoked: requests that still run with them end. */
+  /** Ends requests that still run with revoked credentials. */
   async endRevokedStreams(): Promise<void> {
     const ended = await this.#streams.endRevoked();
     if (ended > 0) this.#options.log.info('ended streams of revoked credentials', { streams: ended });
   }
 
   handle(request: HubRequest, response: HubResponse, connection: HubConnection): void {
-    // A client that goes away in the middle is no error of the hub, and no client is left to answer.
+    // A client that disconnects is not an error of the hub, and cannot get a response.
     response.on('error', () => undefined);
     const open = new OpenRequest(request, response, connection, this.#options.ticks);
     void this.#handle(open).catch((error: unknown) => {
@@ -174,7 +174,7 @@ export class RequestHandler {
     return this.#answerPath(request, located);
   }
 
-  /** A request takes a seat only when its body is there. */
+  /** Reads the body, and takes a seat afterwards. */
   async #body({ request, exchange }: OpenRequest, limitBytes = BODY_LIMIT_BYTES): Promise<Buffer> {
     const bytes = await receiveBody(request, { limitBytes, exchange, ticks: this.#options.ticks });
     const waiting = exchange.takeSeat();
@@ -256,7 +256,8 @@ export class RequestHandler {
 }
 
 /**
- * An answer that the client has still to take counts until then. The answer of a write is never refused: the write has happened.
+ * Counts a response as unread until the client has read it. The response of a write is never
+ * refused, because the write is done.
  * @throws StatusError 429
  */
 function admitAnswer(open: OpenRequest, answer: Answer): void {

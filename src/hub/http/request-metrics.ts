@@ -4,7 +4,10 @@ import type { RequestInfo } from '../wire/request-info.ts';
 
 const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** The verbs of the API and the methods of other paths. HTTP/2 lets a client invent methods, which must not become labels. */
+/**
+ * Label values for verbs of the API and methods of other paths. HTTP/2 clients can send any method,
+ * which must not become a label.
+ */
 const VERBS: ReadonlySet<string> = new Set(
   'get list watch create update patch delete deletecollection head post put options'.split(' '),
 );
@@ -16,7 +19,7 @@ export interface ClusterGauges {
   readonly logBytes: number;
 }
 
-/** Values that are read for each request of the metrics. */
+/** Gauges, read for each request to /metrics. */
 export interface HubGauges {
   readonly clusters: () => readonly ClusterGauges[];
   readonly levels: () => readonly LevelGauges[];
@@ -27,11 +30,11 @@ export interface HubGauges {
   };
 }
 
-/** What the metrics need to know of a finished request. */
+/** A finished request, as the metrics need it. */
 export interface FinishedRequest {
   readonly code: number;
   readonly durationMs: number;
-  /** The caller is authenticated and authorized; requests of others never become labels. */
+  /** The caller is authenticated and authorized; other requests never become labels. */
   readonly allowed: boolean;
 }
 
@@ -94,7 +97,7 @@ export class RequestMetrics {
 
   observe(info: RequestInfo | undefined, { code, durationMs, allowed }: FinishedRequest): void {
     const verb = info !== undefined && VERBS.has(info.verb) ? info.verb : 'unknown';
-    // Only what is served becomes a label: a client must not be able to invent time series.
+    // Only served resources become labels, so that a client cannot create time series.
     const known = info?.kind === 'resource' && allowed && code !== 404;
     this.#requests.inc({
       verb,
@@ -108,7 +111,7 @@ export class RequestMetrics {
   }
 }
 
-/** Under the names of kube-apiserver's API priority and fairness, as far as they mean the same. */
+/** Uses the names of kube-apiserver's API priority and fairness where the meaning is the same. */
 function flowGauges(registers: Registry[], levels: () => readonly LevelGauges[]): void {
   const gauge = (name: string, help: string, read: (level: LevelGauges) => number): void => {
     new Gauge({

@@ -14,13 +14,19 @@ import type { SecondTicks } from '../flow/second-ticks.ts';
 import { HubConnection } from './hub-connection.ts';
 import type { HubRequest, HubResponse } from '../wire/hub-request.ts';
 
-/** Nothing in a Kubernetes request needs more; 16 KiB of URL and headers are refused with 431. */
+/**
+ * Limit of URL and headers; Node's default of 16 KiB would refuse valid Kubernetes requests with
+ * 431.
+ */
 const HEADER_LIMIT_BYTES = 64 * 1024;
 const KEEP_ALIVE_MS = 120_000;
-/** Headers of HTTP/1.1 after the first request of a connection; HubConnection sees to the first. */
+/**
+ * Time limit of HTTP/1.1 headers after the first request of a connection; HubConnection limits the
+ * first.
+ */
 const HEADERS_TIMEOUT_MS = 10_000;
 const HEADERS_CHECK_MS = 1_000;
-/** HubConnection ends handshakes before; this one holds if it should fail to. */
+/** A fallback: HubConnection ends handshakes earlier. */
 const HANDSHAKE_TIMEOUT_MS = 15_000;
 /** client-go runs all its watches over one connection. */
 const STREAMS_PER_CONNECTION = 1_000;
@@ -41,9 +47,12 @@ export class TlsServer {
   readonly #limits: ConnectionLimits;
   readonly #sockets = new Set<Socket>();
   readonly #sessions = new Set<ServerHttp2Session>();
-  /** By address and port of the client: all that a TLS socket has in common with the socket below it. */
+  /**
+   * By address and port of the client, the only properties that a TLS socket shares with its TCP
+   * socket.
+   */
   readonly #accepted = new Map<string, HubConnection>();
-  /** By what a request knows of its connection: the TLS socket of HTTP/1.1, the session of HTTP/2. */
+  /** By the TLS socket (HTTP/1.1) or the session (HTTP/2) of a request. */
   readonly #connections = new WeakMap<object, HubConnection>();
 
   constructor({ identity, connections, ticks, onRequest }: TlsServerOptions) {
@@ -64,12 +73,12 @@ export class TlsServer {
     limits['keepAliveTimeout'] = KEEP_ALIVE_MS;
     limits['headersTimeout'] = HEADERS_TIMEOUT_MS;
     limits['connectionsCheckingInterval'] = HEADERS_CHECK_MS;
-    // A watch is a request that takes its time.
+    // Watches are long requests.
     limits['requestTimeout'] = 0;
     this.#server.setTimeout(0);
     this.#server.on('request', (request: Http2ServerRequest, response: Http2ServerResponse) => {
       const connection = this.#connectionOf(request);
-      // Its connection is gone already.
+      // Its connection is closed already.
       if (connection === undefined) response.destroy();
       else onRequest(request, response, connection);
     });
@@ -123,7 +132,7 @@ export class TlsServer {
     });
   }
 
-  /** New connections get the new certificate; running ones go on. */
+  /** Uses the new certificate for new connections; open ones continue. */
   renew(identity: ServingIdentity): void {
     this.#server.setSecureContext(secureContext(identity));
   }
@@ -147,8 +156,9 @@ function peerOf(socket: Socket): string {
 }
 
 /**
- * TLS trusts no authority of clients: each cluster checks certificates against its own (ClientCertificates). So the server
- * names none when it asks for one, and clients of every cluster send theirs; the names of a thousand would not fit.
+ * TLS verifies no client certificate: each cluster checks them with its own authority
+ * (ClientCertificates). The server requests a certificate without naming authorities, so clients of
+ * every cluster send theirs; the names of a thousand authorities would not fit.
  */
 function secureContext(identity: ServingIdentity): { cert: string; key: string; ca: string[] } {
   return { cert: `${identity.certPem}${identity.caPem}`, key: identity.keyPem, ca: [] };

@@ -57,21 +57,21 @@ async function sendChunks(
   writeHead(response, answer, isZipped ? { 'content-encoding': 'gzip', vary: 'Accept-Encoding' } : {});
   if (isZipped) {
     const zip = createGzip({ level: 1 });
-    // A client that goes away must not leave the compressor with what it has not taken.
+    // The compressor must be destroyed when the client disconnects.
     response.once('close', () => zip.destroy());
     zip.pipe(sink);
     sink = zip;
   }
   for (const chunk of answer.chunks) {
     if (isClientGone(response)) return;
-    // As bytes: a text would be encoded twice, for its length and for its content.
+    // As bytes, because a text would be encoded twice, for its length and for its content.
     if (!sink.write(Buffer.from(chunk))) await drained(sink, response);
     await exchange.nextPart();
   }
   sink.end();
 }
 
-/** After a write that asked to wait. Resolves as well when the client is gone. */
+/** Resolves when the sink is drained, or when the client disconnects. */
 function drained(sink: NodeJS.WritableStream, response: HubResponse): Promise<void> {
   if (isClientGone(response)) return Promise.resolve();
   return new Promise((resolve) => {

@@ -2,7 +2,7 @@ import { canonicalJson as canonicalText } from '../../core/model/json-equal.ts';
 import type { JsonValue } from './json-value.ts';
 import { chargeWork } from './work-budget.ts';
 
-/** Sorting costs more than looking. */
+/** Sorting a key costs more than reading it. */
 const STEPS_PER_KEY = 3;
 
 const SORTED = {

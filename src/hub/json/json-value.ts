@@ -22,8 +22,9 @@ export function setOwn(object: JsonObject, key: string, value: JsonValue): void 
 }
 
 /**
- * A copy without one key; the object itself when it has no such key. Deleting from a copy would do as well, but leaves an object that
- * the engine keeps as a hash table: every later read and copy of it is slow, and metadata is copied many times in a write.
+ * A copy without one key; the object itself when it has no such key. `delete` on a copy would turn
+ * it into a hash table in the engine, which makes every later read and copy slow, and a write
+ * copies metadata many times.
  */
 export function withoutKey(object: JsonObject, key: string): JsonObject {
   if (!Object.hasOwn(object, key)) return object;
@@ -38,7 +39,7 @@ export function numberAt(object: JsonObject | undefined, key: string): number | 
   return typeof value === 'number' ? value : undefined;
 }
 
-/** The texts in the list under `key`. */
+/** The strings in the list under `key`. */
 export function textsAt(object: JsonObject | undefined, key: string): readonly string[] {
   return listAt(object, key).filter((one) => typeof one === 'string');
 }

@@ -1,40 +1,42 @@
-/*
- * How much one request may compute without giving way to others. Work is counted in steps, one for each JSON value that one pass
- * looks at, so the same request is always answered in the same way, on a slow machine as on a fast one. STEP_LIMIT takes well under
- * 100 ms on a machine of 2024. The clock is only the second line: it ends what costs far more time than its steps say.
+/**
+ * Limits how much one request may compute without yielding to others. Work is counted in steps, one
+ * for each JSON value that a pass visits, so a request has the same result on slow and fast
+ * machines. STEP_LIMIT takes well under 100 ms on a machine of 2024. The clock is a second limit,
+ * for requests that take far more time than their steps suggest.
  *
- * The budget in force is held here and not passed from function to function: the write pipeline is synchronous, so between the
- * beginning and the end of `withinWorkBudget` no other request runs, and a pass far below (a comparison, a sort) can be charged for
- * without twenty signatures that hand the budget through. The rejected alternative, a parameter, also invites a new pass to forget it.
+ * The current budget is a variable of this module: the write pipeline is synchronous, so no other
+ * request runs during `withinWorkBudget`. Rejected: a parameter, which twenty functions would have
+ * to pass through, and which a new pass could forget.
  */
 const STEP_LIMIT = 450_000;
 /** Wide enough for a slow or busy machine: healthy requests end after a few milliseconds. */
 const TIME_LIMIT_MS = 2_000;
 const STEPS_PER_LOOK_AT_THE_CLOCK = 50_000;
-/** The engine keeps larger objects as hash tables, which cost several times as much per key. */
+/** The engine stores larger objects as hash tables, which cost several times as much per key. */
 const PLAIN_OBJECT_KEYS = 1_000;
 const HASHED_KEY_STEPS = 3;
 
-/** The budget is spent. Caught where the request ends, and nowhere before. */
+/** Thrown when the budget is used up. Only the request handler catches it. */
 export class WorkExceededError extends Error {}
 
-/** Outside of a request nothing is refused; the count starts again when it has run out. */
+/** Outside of a request there is no limit; the count restarts when it is used up. */
 const UNLIMITED = 2 ** 30;
 
 interface Clocks {
   readonly startedMs: number;
-  /** Since the first look at the clock: most requests never get that far. */
+  /** CPU usage at the first check of the clock, which most requests never reach. */
   cpu: NodeJS.CpuUsage | undefined;
 }
 
 let clocks: Clocks | undefined;
 let remaining = UNLIMITED;
-/** The clock is looked at when `remaining` falls below this. */
+/** The clock is checked when `remaining` falls below this. */
 let nextLook = 0;
 
 /**
- * Runs one synchronous part of a request with a budget of its own. A part inside a part pays from the outer budget.
- * @throws WorkExceededError when the work is more than one request may cause
+ * Runs one synchronous part of a request with a budget of its own. Nested calls use the outer
+ * budget.
+ * @throws WorkExceededError when the work exceeds the limit of one request
  */
 export function withinWorkBudget<T>(run: () => T, steps = STEP_LIMIT): T {
   if (clocks !== undefined) return run();
@@ -51,8 +53,8 @@ export function withinWorkBudget<T>(run: () => T, steps = STEP_LIMIT): T {
 }
 
 /**
- * Pays for work that is about to be done; outside of a request nothing is refused. Called for every object and list of every pass:
- * whole numbers only, so that the engine need not allocate any.
+ * Charges for work before it is done; outside of a request there is no limit. Called for every
+ * object and list of every pass, with integers only, so that the engine allocates no memory.
  * @throws WorkExceededError
  */
 export function chargeWork(steps: number): void {
@@ -60,12 +62,15 @@ export function chargeWork(steps: number): void {
   if (remaining < nextLook) lookAtTheClock();
 }
 
-/** Pays for one pass over the keys of an object. @throws WorkExceededError */
+/** Charges for one pass over the keys of an object. @throws WorkExceededError */
 export function chargeKeys(count: number): void {
   chargeWork(count <= PLAIN_OBJECT_KEYS ? count + 1 : count * HASHED_KEY_STEPS);
 }
 
-/** Pays for reading a text of which `perStep` characters cost as much as one value. @throws WorkExceededError */
+/**
+ * Charges for reading a text of which `perStep` characters cost as much as one value. @throws
+ * WorkExceededError
+ */
 export function chargeText(length: number, perStep: number): void {
   chargeWork(Math.ceil(length / perStep));
 }
@@ -79,7 +84,8 @@ function lookAtTheClock(): void {
   nextLook = Math.max(0, remaining - STEPS_PER_LOOK_AT_THE_CLOCK);
   clocks.cpu ??= process.cpuUsage();
   if (performance.now() - clocks.startedMs < TIME_LIMIT_MS) return;
-  // While the process waits for a processor the wall clock runs on; that is not the request's fault.
+  // Uses CPU time, because the wall clock also counts the time in which the process waits for a
+  // processor.
   const { user, system } = process.cpuUsage(clocks.cpu);
   if ((user + system) / 1000 >= TIME_LIMIT_MS) throw new WorkExceededError();
 }

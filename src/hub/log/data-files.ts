@@ -27,7 +27,7 @@ export function snapshotPath(directory: string, rv: number): string {
   return join(directory, `snapshot-${String(rv).padStart(16, '0')}.jsonl`);
 }
 
-/** What is in the directory of one cluster's data. */
+/** The files in the data directory of one cluster. */
 export async function findDataFiles(directory: string): Promise<DataFiles> {
   const names = await readdir(directory);
   const matching = (pattern: RegExp): DataFile[] =>

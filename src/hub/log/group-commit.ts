@@ -16,7 +16,7 @@ export function durableFile(handle: FileHandle): CommitFile {
   };
 }
 
-/** A file to go on in, and how far it is. */
+/** The next file to write to, and its size and digest so far. */
 export interface OpenedFile {
   readonly file: CommitFile;
   readonly position: LogPosition;
@@ -28,9 +28,10 @@ interface Rotation {
 }
 
 /**
- * Group commit: everything appended while the disk is busy goes out as one write and one fdatasync. Callers wait for
- * `durable(rv)`; `onDurable` fires once per batch, in order. A failed write or sync is reported once, to `onFatal`, and
- * nothing is ever called durable afterwards: the state of the disk is unknown then, and only a restart can read it.
+ * Group commit: all records appended while the disk is busy are written with one write and one
+ * fdatasync. Callers wait for `durable(rv)`; `onDurable` fires once per batch, in order. A failed
+ * write or sync is reported once, to `onFatal`; after it no record becomes durable, because the
+ * state of the disk is unknown until a restart reads it.
  */
 export class GroupCommit {
   readonly #onDurable: (rv: number) => void;
@@ -42,7 +43,7 @@ export class GroupCommit {
   #flushing = false;
   #dead = false;
   #durable: LogPosition;
-  /** Of all that was appended, durable or not. */
+  /** Digest of all appended records, durable or not. */
   #digest: number;
   #waiters: { readonly rv: number; readonly resolve: () => void }[] = [];
   #rotation: Rotation | undefined;
@@ -50,7 +51,7 @@ export class GroupCommit {
   constructor(options: {
     readonly file: CommitFile;
     readonly rv: number;
-    /** What the file holds already. */
+    /** Size and digest of the file so far. */
     readonly position: LogPosition;
     readonly onDurable: (rv: number) => void;
     readonly onFatal: (error: unknown) => void;
@@ -68,7 +69,7 @@ export class GroupCommit {
     return this.#durableRv;
   }
 
-  /** How far the current file is on the disk. */
+  /** The durable size and digest of the current file. */
   get position(): LogPosition {
     return this.#durable;
   }
@@ -79,7 +80,7 @@ export class GroupCommit {
     this.#digest = extendDigest(this.#digest, line);
     if (this.#flushing || this.#dead) return;
     this.#flushing = true;
-    // All that this turn of the event loop still produces joins the batch.
+    // Records that are appended in this turn of the event loop join the batch.
     setImmediate(() => void this.#flush());
   }
 
@@ -118,7 +119,7 @@ export class GroupCommit {
     const { file, position } = await rotation.open(this.#durableRv);
     this.#file = file;
     this.#durable = position;
-    // What was appended meanwhile goes into the new file.
+    // Records that were appended meanwhile are written to the new file.
     this.#digest = this.#pending.reduce(extendDigest, position.digest);
     rotation.resolve(this.#durableRv);
   }

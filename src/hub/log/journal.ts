@@ -29,10 +29,10 @@ interface WrittenPut {
   readonly facts?: ObjectFacts;
 }
 
-/** Which log a directory must hold, as the data directory as a whole knows it. */
+/** The identity that the log of a cluster must have, from the register of the data directory. */
 export interface LogIdentity {
   readonly log: string;
-  /** The log has been opened before: it cannot be without its manifest. */
+  /** The log was opened before, so its manifest must exist. */
   readonly known: boolean;
   /** A hub has served from the data directory before. */
   readonly served: boolean;
@@ -40,16 +40,17 @@ export interface LogIdentity {
 
 interface JournalOptions {
   readonly directory: string;
-  /** Whatever the directory holds, or a new log, unless given. */
+  /** Default: any log in the directory, or a new one. */
   readonly identity?: Partial<LogIdentity> | undefined;
   readonly onDurable: (rv: number) => void;
   readonly onFatal: (error: unknown) => void;
 }
 
 /**
- * The durable history of one cluster's objects: segments with group commit, and snapshots that replace old ones. The manifest names a
- * segment before its first record is written, and stops naming files before they are removed: whenever the process ends,
- * what it names is there, and what it does not name holds nothing that is needed.
+ * The durable history of one cluster's objects: segments with group commit, and snapshots that
+ * replace old ones. The manifest names a segment before its first record is written, and stops
+ * naming files before they are removed: so after a crash all files that it names exist, and no
+ * other file is needed.
  */
 export class Journal {
   readonly #directory: string;
@@ -79,7 +80,10 @@ export class Journal {
     this.#commit = new GroupCommit({ file: durableFile(opened.handle), rv, position, onDurable, onFatal });
   }
 
-  /** Recovers what the directory holds and continues its log. @throws InputError `hub.data-damaged` */
+  /**
+   * Recovers the state from the directory and continues its log. @throws InputError
+   * `hub.data-damaged`
+   */
   static async open(options: JournalOptions): Promise<{ journal: Journal; state: RecoveredState }> {
     const { directory, identity } = options;
     await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -125,8 +129,9 @@ export class Journal {
   }
 
   /**
-   * Starts a new segment, writes a snapshot of `state()` and drops what the previous snapshot has made superfluous.
-   * The previous snapshot and the segments since stay, in case the new one turns out to be unreadable.
+   * Starts a new segment, writes a snapshot of `state()` and deletes files that the previous
+   * snapshot replaced. The previous snapshot and later segments stay, in case the new one turns out
+   * to be unreadable.
    */
   compact(state: () => { rv: number; timeMs: number; objects: readonly SnapshotObject[] }): Promise<void> {
     this.#compacting ??= this.#compactOnce(state).finally(() => {
@@ -140,7 +145,8 @@ export class Journal {
     await this.#commit.rotate((rv) => this.#nextSegment(rv));
     if (old !== this.#handle) await old.close();
     const captured = state();
-    // A snapshot may run ahead of the disk by what is being written now; it counts only once the log has it too.
+    // A snapshot may contain writes that are not on the disk yet; it becomes valid when the log is
+    // durable up to its version.
     await this.#commit.durable(captured.rv);
     const snapshot = await this.#snapshotAt(captured);
     const keepFrom = this.#previousSnapshotRv;
@@ -149,7 +155,8 @@ export class Journal {
       const snapshots = manifest.snapshots.filter(({ rv }) => rv >= keepFrom && rv !== captured.rv);
       const segments = manifest.segments.filter((_, index) => {
         const next = manifest.segments[index + 1];
-        // Superfluous when the following segment already begins at or before the version that must stay readable.
+        // A segment can be deleted if the next one starts at or before the version that must stay
+        // readable.
         return next === undefined || next.rv > keepFrom;
       });
       return { ...manifest, segments, snapshots: [snapshot, ...snapshots] };
@@ -157,7 +164,10 @@ export class Journal {
     await this.#removeUnlisted();
   }
 
-  /** One that is there is not written again: a crash in between would leave a file that the manifest does not describe. */
+  /**
+   * An existing snapshot is not written again: a crash in between would leave a file that differs
+   * from its manifest entry.
+   */
   async #snapshotAt(state: {
     rv: number;
     timeMs: number;
@@ -169,13 +179,13 @@ export class Journal {
     return listedFile(path, state.rv, await writeSnapshot(path, { ...state, log: this.#manifest.log }));
   }
 
-  /** The file to go on in; the same one when nothing was written to it yet. */
+  /** The next file to write to; the same one if it is still empty. */
   async #nextSegment(rv: number): Promise<OpenedFile> {
     const { position } = this.#commit;
     const current = this.#manifest.segments.at(-1);
     if (current?.rv === rv) return { file: durableFile(this.#handle), position };
     const { handle, segment } = await createSegment(this.#directory, rv);
-    // No record goes into the new segment before the manifest names it.
+    // No record is written to the new segment before the manifest names it.
     await this.#update((manifest) => ({
       ...manifest,
       segments: [...withPosition(manifest.segments, position), segment],
@@ -184,18 +194,21 @@ export class Journal {
     return { file: durableFile(handle), position: segment };
   }
 
-  /** Writes down how far the log is on the disk: a later start refuses a log that is shorter. */
+  /**
+   * Records the durable size of the log in the manifest: a later start rejects a log that is
+   * shorter.
+   */
   async checkpoint(): Promise<void> {
     const known = this.#manifest.segments.at(-1);
     if (known?.bytes === this.#commit.position.bytes) return;
     await this.#update((manifest) => {
-      // A compaction is changing to another segment, and writes down the end of this one itself.
+      // A running compaction records the end of this segment itself.
       if (this.#compacting !== undefined) return manifest;
       return { ...manifest, segments: withPosition(manifest.segments, this.#commit.position) };
     });
   }
 
-  /** One change of the manifest after the other. A change that could not be written is not made. */
+  /** Applies changes of the manifest one by one. A change that cannot be written has no effect. */
   #update(change: (manifest: Manifest) => Manifest): Promise<void> {
     return this.#manifestWrites(async () => {
       const changed = change(this.#manifest);
@@ -212,7 +225,7 @@ export class Journal {
     await syncDirectory(this.#directory);
   }
 
-  /** Waits for what was appended; the journal must not be used afterwards. */
+  /** Waits until all records are durable; the journal must not be used afterwards. */
   async close(lastRv: number): Promise<void> {
     await this.#compacting?.catch(() => undefined);
     await this.#commit.durable(lastRv);
@@ -221,7 +234,7 @@ export class Journal {
   }
 }
 
-/** The last segment as far as it is on the disk now. */
+/** The manifest with the durable size of the last segment. */
 function withPosition(
   segments: readonly ListedSegment[],
   { bytes, digest }: LogPosition,

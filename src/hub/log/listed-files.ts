@@ -7,14 +7,14 @@ import type { ListedFile, ListedSegment, Manifest } from './manifest.ts';
 import { dataDamaged, manifestPath } from './manifest.ts';
 import { readRecords } from './read-records.ts';
 
-/** A file of the log and what the manifest says of it; undefined for files of an earlier release. */
+/** A file of the log and its manifest entry; undefined for files of an earlier release. */
 export interface LogFile extends DataFile {
   readonly listed: ListedFile | undefined;
 }
 
 export interface LogSegment extends LogFile {
   readonly listed: ListedSegment | undefined;
-  /** The manifest knows where it ends: nothing is written to it any more. */
+  /** Complete: nothing is written to it any more. */
   readonly finished: boolean;
 }
 
@@ -23,11 +23,11 @@ export interface LogFiles {
   readonly segments: readonly LogSegment[];
   /** Newest first. */
   readonly snapshots: readonly LogFile[];
-  /** Leftovers of a compaction or rotation that a crash interrupted: nothing in them is needed. */
+  /** Files of a compaction or rotation that a crash interrupted; they are not needed. */
   readonly leftover: readonly string[];
 }
 
-/** What belongs to a log without a manifest: of an earlier release, or new. */
+/** The files of a log without a manifest: one of an earlier release, or a new one. */
 export async function filesWithoutManifest(directory: string): Promise<LogFiles> {
   const { segments, snapshots } = await findDataFiles(directory);
   return {
@@ -38,8 +38,9 @@ export async function filesWithoutManifest(directory: string): Promise<LogFiles>
 }
 
 /**
- * The files that the manifest names. Each must be there and have its size; what is inside is checked when it is read.
- * @throws InputError `hub.data-damaged`, which names the file and the place
+ * The files that the manifest names. Each must exist and have its size; the content is checked when
+ * it is read.
+ * @throws InputError `hub.data-damaged`, with file and offset
  */
 export async function filesOfManifest(directory: string, manifest: Manifest): Promise<LogFiles> {
   const found = await findDataFiles(directory);
@@ -90,7 +91,7 @@ async function leftovers(found: DataFiles, manifest: Manifest): Promise<string[]
   return leftover;
 }
 
-/** Records of changes: a segment that was begun and never used has none. */
+/** The number of change records; an unused segment has none. */
 async function recordsIn(path: string): Promise<number> {
   let count = 0;
   await readRecords(path, ({ type }) => {
@@ -103,7 +104,7 @@ export async function removeFiles(paths: readonly string[]): Promise<void> {
   for (const path of paths) await rm(path, { force: true });
 }
 
-/** @throws InputError when the records up to where the manifest knows the file are not those that were written */
+/** @throws InputError when the records up to the size in the manifest have another digest */
 export function requireDigest(path: string, listed: ListedFile, found: LogPosition | undefined): void {
   if (found?.bytes === listed.bytes && found.digest === listed.digest) return;
   const where = `its first ${String(listed.bytes)} bytes`;

@@ -1,6 +1,8 @@
 import { crc32 } from 'node:zlib';
 
-/** What is asked of every object when a hub starts; it is in the record so that the objects need not be parsed for it. */
+/**
+ * Properties of an object that the hub needs at its start, so that it need not parse all objects.
+ */
 export interface ObjectFacts {
   readonly uid: string;
   /** Uids of the owners. */
@@ -10,22 +12,22 @@ export interface ObjectFacts {
 }
 
 /**
- * One write, as it is in the log and in snapshots: a line `CRC LENGTH JSON\n`, CRC-32 in eight hexadecimal digits
- * and LENGTH in bytes, both of the JSON. The JSON never holds a raw line feed, so a line is a record and a damaged
- * line can be distinguished from a torn tail by looking at what follows it.
+ * One write, as it is in the log and in snapshots: a line `CRC LENGTH JSON\n`, CRC-32 in eight
+ * hexadecimal digits and LENGTH in bytes, both of the JSON. The JSON contains no raw line feed, so
+ * each line is one record. A damaged line with intact lines after it is not a torn tail.
  */
 export type LogRecord =
   | {
       readonly type: 'put';
       readonly rv: number;
-      /** Milliseconds since the epoch, for people who read the log; recovery never looks at it. */
+      /** Milliseconds since the epoch, for people who read the log; recovery does not use it. */
       readonly timeMs: number;
       readonly storage: string;
       readonly namespace: string;
       readonly name: string;
       /** Absent in logs of earlier releases. */
       readonly facts?: ObjectFacts | undefined;
-      /** In a record that was read: parsed again whenever it is asked for. */
+      /** In a record that was read, each access parses it again. */
       readonly object: unknown;
       /** In a record that was read: the exact text of the object. */
       readonly json?: string | undefined;
@@ -46,16 +48,16 @@ export type LogRecord =
       readonly objects: number;
       readonly log?: string | undefined;
     }
-  /** Last line of a snapshot: without it the snapshot was never finished. */
+  /** Last line of a snapshot; a snapshot without it is incomplete. */
   | { readonly type: 'end'; readonly rv: number; readonly objects: number }
   /**
-   * First line of a segment: the version that everything before it had reached. Format 2 has an `id` of its own, which the manifest
-   * names; format 1, of earlier releases, has none.
+   * First line of a segment: the last version before it. Format 2 has an `id` of its own, which the
+   * manifest names; format 1, of earlier releases, has none.
    */
   | { readonly type: 'segment'; readonly rv: number; readonly format: 1 }
   | { readonly type: 'segment'; readonly rv: number; readonly format: 2; readonly id: string };
 
-/** Bytes of records, and what they come to when their checksums are taken together in their order. */
+/** Size of a sequence of records, and a digest of their checksums in order. */
 export interface LogPosition {
   readonly bytes: number;
   readonly digest: number;
@@ -67,7 +69,7 @@ const CODE_OF_A = 0x61;
 
 export const LOG_START: LogPosition = { bytes: 0, digest: 0 };
 
-/** The digest after one more record. It costs next to nothing, because each record begins with its checksum. */
+/** The digest after one more record; cheap, because each record starts with its checksum. */
 export function extendDigest(digest: number, record: string): number {
   let checksum = 0;
   for (let at = 0; at < CHECKSUM_DIGITS; at += 1) checksum = checksum * 16 + hexDigit(record.charCodeAt(at));
@@ -81,7 +83,7 @@ function hexDigit(code: number): number {
 
 export type PutRecord = Extract<LogRecord, { type: 'put' }>;
 
-/** The record of a put whose object has been turned into JSON already (saves a second stringify of each object). */
+/** The record of a put from the JSON of its object, which avoids a second stringify. */
 export function encodePut(record: Omit<PutRecord, 'object' | 'json'>, json: string): string {
   const head = JSON.stringify(record);
   return encodeLine(`${head.slice(0, -1)},"object":${json}}`);
@@ -110,7 +112,7 @@ export function decodeRecord(line: Buffer): LogRecord | undefined {
   }
 }
 
-/** The JSON of a line; undefined when its length or checksum says that it is not what was written. */
+/** The JSON of a line; undefined if its length or checksum is wrong. */
 export function checkedJson(line: Buffer): Buffer | undefined {
   const secondSpace = line.indexOf(0x20, 9);
   if (secondSpace < 0 || secondSpace > 20) return undefined;
@@ -126,8 +128,9 @@ const OBJECT_MARK = Buffer.from(',"object":');
 const CLOSING_BRACE = 0x7d;
 
 /**
- * A put without its object parsed: most of a log is objects, and most of them nobody asks for before they change. `encodePut`
- * writes the object last, and the mark cannot be inside a string, where its first quote would end the string.
+ * Parses a put without its object: most of a log is objects, and most of these are never read
+ * before they change. `encodePut` writes the object last; the marker contains a quote, so it cannot
+ * occur inside a string.
  */
 function readPut(json: Buffer): PutRecord | undefined {
   const mark = json.indexOf(OBJECT_MARK);

@@ -5,7 +5,7 @@ import { syncDirectory } from '../../runtime/files/sync-directory.ts';
 import type { LogPosition } from './log-record.ts';
 import { checkedJson, encodeLine } from './log-record.ts';
 
-/** A file that the manifest names, without its directory, and what is in it. */
+/** A manifest entry: name of a file without its directory, and its size and digest. */
 export interface ListedFile extends LogPosition {
   readonly file: string;
   readonly rv: number;
@@ -17,16 +17,17 @@ export interface ListedSegment extends ListedFile {
 }
 
 /**
- * Which files make up the log of one cluster. Without it a log that was deleted looks like one that was never written. All
- * but the last segment are exactly as described; the last one is at least as long: as long as it was when the log was closed, or a
- * minute or a mebibyte before a crash. What it cannot detect: that records after that place are gone, that the directory as a
- * whole is an older copy, or that somebody who may write the files forged them.
+ * Lists the files of the log of one cluster, so that a deleted log differs from one that was never
+ * written. All segments except the last have exactly the recorded size; the last one has at least
+ * the size that it had when the log was closed, or a minute or a mebibyte before a crash. It cannot
+ * detect that later records are missing, that the complete directory is an older copy, or that
+ * files were forged.
  */
 export interface Manifest {
   readonly format: 1;
-  /** The identity of the log, made with it. */
+  /** The identity of the log, generated when the log is created. */
   readonly log: string;
-  /** Oldest first; the last is the one that is written to. */
+  /** Oldest first; the last one is written to. */
   readonly segments: readonly ListedSegment[];
   /** Newest first. */
   readonly snapshots: readonly ListedFile[];
@@ -53,7 +54,7 @@ export async function readManifest(directory: string): Promise<Manifest | undefi
   return manifest;
 }
 
-/** Puts a manifest in the place of the one before: complete or not at all, and on the disk when this returns. */
+/** Replaces the manifest atomically, and syncs it. */
 export async function writeManifest(directory: string, manifest: Manifest): Promise<void> {
   const path = manifestPath(directory);
   const temporary = `${path}.tmp`;
@@ -72,7 +73,9 @@ export function listedFile(path: string, rv: number, { bytes, digest }: LogPosit
   return { file: basename(path), rv, bytes, digest };
 }
 
-/** Something that the hub has written is gone or is not as it was written: to go on would lose acknowledged writes. */
+/**
+ * The error for a missing or changed file of the log: continuing would lose acknowledged writes.
+ */
 export function dataDamaged(path: string, what: string): InputError {
   return new InputError(what, {
     code: 'hub.data-damaged',

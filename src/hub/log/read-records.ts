@@ -8,9 +8,12 @@ const LINE_FEED = 0x0a;
 /** How a file of records ended. */
 export type RecordsEnd =
   | { readonly kind: 'intact'; readonly bytes: number; readonly digest: number }
-  /** The last write did not reach the disk whole: everything from `offset` on is worthless, and nothing intact follows. */
+  /**
+   * The last write is incomplete: everything from `offset` on is invalid, and no intact record
+   * follows.
+   */
   | { readonly kind: 'torn'; readonly offset: number; readonly bytes: number; readonly digest: number }
-  /** Something in the middle is broken although intact records follow it. */
+  /** A record is broken although intact records follow it. */
   | { readonly kind: 'damaged'; readonly offset: number; readonly line: number };
 
 /**
@@ -33,7 +36,7 @@ export async function readRecords(
       return true;
     }
     broken ??= { offset, line };
-    // An intact record behind a broken one: this is no torn tail. Stop reading.
+    // An intact record follows a broken one, so this is not a torn tail. Stop reading.
     return record === undefined;
   });
   if (tail.stopped && broken !== undefined) return { kind: 'damaged', ...broken };
@@ -50,13 +53,13 @@ interface Tail {
   readonly stopped: boolean;
 }
 
-/** One buffer for the whole file: it grows only for a line that is longer than it. */
+/** Uses one buffer for the file, which grows only for longer lines. */
 async function forEachLine(path: string, onLine: (line: Buffer, offset: number) => boolean): Promise<Tail> {
   const handle = await open(path, 'r');
   try {
     let buffer = Buffer.allocUnsafe(CHUNK_BYTES);
     let filled = 0;
-    /** Where the buffer begins in the file. */
+    /** Offset of the buffer in the file. */
     let offset = 0;
     for (;;) {
       const { bytesRead } = await handle.read(buffer, filled, buffer.length - filled);

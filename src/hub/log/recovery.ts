@@ -15,47 +15,51 @@ export interface RecoveredObject {
   readonly name: string;
   readonly rv: number;
   readonly facts?: ObjectFacts | undefined;
-  /** Parsed again whenever it is asked for. */
+  /** Each access parses it again. */
   readonly object: unknown;
   /** The exact text of the object. */
   readonly json?: string | undefined;
 }
 
 export interface RecoveredState {
-  /** The newest version that was ever durable here. */
+  /** The newest durable version. */
   readonly rv: number;
-  /** Version of the snapshot that the recovery began with; 0 without one. */
+  /** Version of the snapshot that recovery started from; 0 without one. */
   readonly snapshotRv: number;
   readonly objects: Iterable<RecoveredObject>;
   readonly objectCount: number;
-  /** As they are now, for the manifest; undefined for a log without one. */
+  /** The manifest after recovery; undefined for a log without one. */
   readonly manifest: Manifest | undefined;
-  /** The files that belong to the log, and how far each of them goes. */
+  /** The segments of the log with their sizes. */
   readonly segments: readonly ListedSegment[];
   readonly snapshots: readonly ListedFile[];
-  /** What had to be repaired or skipped, for the log and for `berth hub check`. */
+  /** Repaired or skipped parts, for the log output and for `berth hub check`. */
   readonly warnings: readonly string[];
 }
 
 export interface RecoveryOptions {
-  /** Cuts off a torn tail and removes leftovers; without, the directory may be in use by a running hub. */
+  /**
+   * true: truncates a torn tail and removes leftover files. false: the directory may be in use by a
+   * running hub.
+   */
   readonly repair: boolean;
-  /** The directory has been a log before: without its manifest it is damaged. */
+  /** The log existed before, so a missing manifest is damage. */
   readonly known?: boolean;
-  /** The directory was served from before there were manifests: it cannot be without records. */
+  /** A hub of a release without manifests served it, so records must exist. */
   readonly served?: boolean;
   /** The identity that the log must have. */
   readonly log?: string;
-  /** Reads every file, not only those that the state is made of. */
+  /** Reads all files, not only those that the state is built from. */
   readonly thorough?: boolean;
 }
 
 const READS_OF_A_BUSY_DIRECTORY = 5;
 
 /**
- * Rebuilds the state from the newest intact snapshot and the segments after it, and compares every file with the manifest. A torn tail
- * of the last segment was never acknowledged and is cut off (`repair`) or reported. Anything else that is broken or missing
- * refuses to start: guessing would lose acknowledged writes silently.
+ * Rebuilds the state from the newest intact snapshot and the segments after it, and compares every
+ * file with the manifest. A torn tail of the last segment was never acknowledged and is cut off
+ * (`repair`) or reported. Any other damage is an error: guessing could lose acknowledged writes
+ * silently.
  * @throws InputError `hub.data-damaged`
  */
 export async function recoverState(directory: string, options: RecoveryOptions): Promise<RecoveredState> {
@@ -64,7 +68,7 @@ export async function recoverState(directory: string, options: RecoveryOptions):
     try {
       return await new Recovery(directory, manifest, options).run();
     } catch (error) {
-      // A running hub may have compacted its log between two looks at it.
+      // A running hub may have compacted its log in between.
       const busy =
         !options.repair && JSON.stringify(await readManifest(directory)) !== JSON.stringify(manifest);
       if (!busy || attempt === READS_OF_A_BUSY_DIRECTORY) throw error;
@@ -125,7 +129,7 @@ class Recovery {
     return filesOfManifest(this.#directory, manifest);
   }
 
-  /** @returns the version of the snapshot that the state begins with, 0 without one */
+  /** @returns the version of the loaded snapshot, 0 without one */
   async #loadSnapshot(snapshots: readonly LogFile[]): Promise<number> {
     let loaded: number | undefined;
     for (const { path, listed } of snapshots) {
@@ -168,14 +172,17 @@ class Recovery {
     found: { readonly id: string | undefined; readonly known: LogPosition | undefined },
   ): void {
     if (listed === undefined) return;
-    // Damage before the place that the manifest knows is reported with its own place.
+    // Damage before the recorded size is reported with its own offset.
     if (end.kind !== 'intact' && end.offset < listed.bytes) throw brokenAt(path, end.offset);
     if (found.id !== listed.id)
       throw dataDamaged(path, 'is not the file that the manifest names: it is another segment');
     requireDigest(path, listed, found.known);
   }
 
-  /** Without a manifest only files of earlier releases may be here: those of this one always come with it. */
+  /**
+   * Without a manifest only files of earlier releases are valid, because this release always writes
+   * one.
+   */
   #requireEarlierRelease(path: string, identity: string | undefined): void {
     if (identity === undefined) return;
     throw dataDamaged(manifestPath(this.#directory), `is missing: ${path} was written with it`);
@@ -194,7 +201,7 @@ class Recovery {
     else this.#state.delete(keyOf(record));
   }
 
-  /** @returns how far the segment goes */
+  /** @returns the size and digest of the segment */
   async #settleEnd(path: string, end: RecordsEnd, mayBeTorn: boolean): Promise<LogPosition> {
     if (end.kind === 'intact') return { bytes: end.bytes, digest: end.digest };
     if (end.kind === 'damaged' || !mayBeTorn) throw brokenAt(path, end.offset);
@@ -206,18 +213,20 @@ class Recovery {
     return { bytes: end.offset, digest: end.digest };
   }
 
-  /** A directory of an earlier release has no manifest; when its hub has served, at least something was written. */
+  /**
+   * A directory of an earlier release has no manifest; if its hub has served, records must exist.
+   */
   #requireRecords(): void {
     if (this.#manifest !== undefined || this.#options.served !== true || this.#rv > 0) return;
     throw dataDamaged(this.#directory, 'holds no records, although the hub has served from it');
   }
 
-  /** Of an earlier release only what is needed is taken over. */
+  /** Only the needed files of an earlier release are added to the manifest. */
   #belongs({ path, listed }: LogFile): boolean {
     return listed !== undefined || (this.#positions.get(path)?.bytes ?? 0) > 0;
   }
 
-  /** A file as it is now. What was not read is as the manifest says. */
+  /** The manifest entry of a file; a file that was not read keeps its entry. */
   #entry({ path, rv, listed }: LogFile): ListedFile {
     return listedFile(path, rv, this.#positions.get(path) ?? listed ?? LOG_START);
   }

@@ -27,7 +27,7 @@ export interface SnapshotState {
 }
 
 /**
- * Writes `objects` as the state at version `rv`: complete or not at all (temporary file, sync, rename, sync).
+ * Writes `objects` as the state at version `rv`, atomically (temporary file, sync, rename, sync).
  * @returns its size and digest, for the manifest
  */
 export async function writeSnapshot(path: string, state: SnapshotState): Promise<LogPosition> {
@@ -46,7 +46,7 @@ export async function writeSnapshot(path: string, state: SnapshotState): Promise
     for (let start = 0; start < objects.length; start += OBJECTS_PER_WRITE) {
       const part = objects.slice(start, start + OBJECTS_PER_WRITE);
       await append(part.map((entry) => encodeEntry(entry, timeMs)));
-      // Requests go first: a snapshot of 100,000 objects must not hold the loop.
+      // Yields to requests: a snapshot of 100,000 objects must not block the event loop.
       await nextTurn();
     }
     await append([encodeRecord({ type: 'end', rv, objects: objects.length })]);
@@ -68,14 +68,14 @@ export type SnapshotContent =
   | {
       readonly kind: 'complete';
       readonly rv: number;
-      /** Of which log; undefined in snapshots of earlier releases. */
+      /** Identity of the log; undefined in snapshots of earlier releases. */
       readonly log: string | undefined;
       readonly position: LogPosition;
       readonly puts: readonly Extract<LogRecord, { type: 'put' }>[];
     }
   | { readonly kind: 'broken'; readonly problem: string };
 
-/** Reads a snapshot whole; a snapshot with anything wrong in it is `broken`, never a shorter list. */
+/** Reads a complete snapshot; a damaged one is `broken`, never a shorter list. */
 export async function readSnapshot(path: string): Promise<SnapshotContent> {
   const puts: Extract<LogRecord, { type: 'put' }>[] = [];
   let header: Extract<LogRecord, { type: 'snapshot' }> | undefined;

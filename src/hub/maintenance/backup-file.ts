@@ -22,8 +22,8 @@ const gzipAsync = promisify(gzip);
 const gunzipAsync = promisify(gunzip);
 
 /**
- * Clients may have seen versions that the backup does not hold. A restored hub starts far above anything the lost one
- * can have assigned, so that no version is used twice and every watch starts again.
+ * Clients may have seen versions that are not in the backup. A restored hub continues with versions
+ * far above those of the lost hub, so that no version is used twice and every watch starts again.
  */
 const VERSION_LEAP = 1_000_000_000;
 
@@ -54,7 +54,10 @@ export interface BackupSummary {
   }[];
 }
 
-/** Writes one file (mode 0600: it holds the keys) with everything; the hub may be running. @throws InputError on damaged data */
+/**
+ * Writes all data to one file (mode 0600, because it contains keys); the hub may be running.
+ * @throws InputError on damaged data
+ */
 export async function backupData(dataDir: string, file: string, nowMs: number): Promise<BackupSummary> {
   const clusters = [];
   const names = clustersIn(dataDir);
@@ -77,7 +80,7 @@ export async function backupData(dataDir: string, file: string, nowMs: number): 
   return summaryOf(content);
 }
 
-/** A compaction may take a file away between listing and reading: then look again. */
+/** Retries, because a compaction may delete a file between listing and reading. */
 async function readWhileRunning(directory: string, identity: Partial<LogIdentity>): Promise<RecoveredState> {
   for (let attempt = 0; attempt < 5; attempt += 1) {
     try {
@@ -120,7 +123,7 @@ export async function restoreData(file: string, dataDir: string, nowMs: number):
     await writeManifest(directory, { format: 1, log, segments: [], snapshots });
   }
   register.complete(names);
-  // Last, because a directory counts as a hub's only once it has the authority.
+  // Written last, because a directory is a hub's data directory only if it has the authority.
   for (const path of SECRET_FILES) {
     const text = content.files[path];
     if (text === undefined) continue;

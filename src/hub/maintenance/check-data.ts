@@ -11,13 +11,15 @@ export interface ClusterCheck {
   readonly cluster: string;
   readonly resourceVersion: number;
   readonly objects: number;
-  /** Harmless: a torn tail that the next start cuts off, an older snapshot that is used instead. */
+  /**
+   * Harmless: a torn tail that the next start truncates, an older snapshot that is used instead.
+   */
   readonly warnings: readonly string[];
-  /** The hub would not start, or an object is not what its key says. */
+  /** The hub would not start, or an object does not match its key. */
   readonly problems: readonly string[];
 }
 
-/** Reads every file, changes nothing; may run beside a running hub. */
+/** Reads every file and changes nothing; the hub may be running. */
 export async function checkData(dataDir: string): Promise<readonly ClusterCheck[]> {
   const checks: ClusterCheck[] = [];
   const names = clustersIn(dataDir);

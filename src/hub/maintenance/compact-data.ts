@@ -12,8 +12,9 @@ export interface CompactedCluster {
 }
 
 /**
- * Replaces the logs of a stopped hub by snapshots. Two rounds, because a snapshot makes only what came before its
- * predecessor superfluous. @throws InputError when a hub is running on the directory (it compacts by itself)
+ * Replaces the logs of a stopped hub by snapshots. Two rounds, because a new snapshot replaces only
+ * files before the previous snapshot. @throws InputError when a hub is running on the directory (it
+ * compacts by itself)
  */
 export async function compactData(dataDir: string, clock: Clock): Promise<readonly CompactedCluster[]> {
   const names = clustersIn(dataDir);

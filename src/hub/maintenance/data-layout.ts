@@ -6,7 +6,10 @@ import { ClusterRegister } from '../cluster/cluster-register.ts';
 export const TOKEN_FILE = 'tokens.json';
 export const REVOCATIONS_FILE = 'revocations.json';
 
-/** Files beside the logs that belong to a hub: keys, hashed tokens, revocations, and the administrator's own. */
+/**
+ * Files of a hub besides its logs: keys, hashed tokens, revocations, and the administrator's
+ * kubeconfig.
+ */
 export const SECRET_FILES = [
   'pki/ca.crt',
   'pki/ca.key',
@@ -23,7 +26,7 @@ export const SECRET_FILES = [
 const HUB_FILES =
   /^(pki|hub|members|audit(-refused)?\.log.*|(server|clusters|tokens|revocations)\.json|lock|admin.*\.kubeconfig)$/;
 
-/** Whether an entry of a data directory is the hub's. */
+/** Whether an entry of a directory belongs to a hub. */
 export function isHubData(name: string): boolean {
   return HUB_FILES.test(name);
 }
@@ -44,7 +47,7 @@ export function clusterTitle(name: string): string {
   return name === '' ? 'hub' : name;
 }
 
-/** Where the hub of this directory listens, or listened last; undefined before its first start. */
+/** The URL of the hub, or its last one; undefined before its first start. */
 export function lastServerUrl(dataDir: string): string | undefined {
   const path = serverFile(dataDir);
   if (!existsSync(path)) return undefined;

@@ -18,13 +18,15 @@ export interface KubeconfigRequest {
   readonly groups: readonly string[];
   /** '' is the hub. */
   readonly cluster: string;
-  /** As clients reach the hub; where it listens unless given. */
+  /** The URL for clients; default: the URL that the hub listens on. */
   readonly server?: string | undefined;
-  /** A client certificate of so many days instead of a token. */
+  /** Issues a client certificate with this lifetime instead of a token. */
   readonly certificateDays?: number | undefined;
 }
 
-/** A kubeconfig with fresh credentials; a running hub knows them at once. @throws InputError */
+/**
+ * A kubeconfig with new credentials, which a running hub accepts immediately. @throws InputError
+ */
 export async function issueKubeconfig(request: KubeconfigRequest, nowMs: number): Promise<string> {
   const { dataDir, user, groups, cluster } = request;
   requireName('--user', user);
@@ -46,7 +48,8 @@ export async function issueKubeconfig(request: KubeconfigRequest, nowMs: number)
       hint: 'Start `berth hub` once, or give --server https://HOST:PORT.',
     });
   const days = request.certificateDays;
-  // Certificates name whole seconds: one of the second in which the user was revoked would be refused.
+  // Certificates have times in whole seconds: one issued in the second of a revocation would be
+  // rejected.
   const revokedMs = new Revocations(join(dataDir, REVOCATIONS_FILE)).untilMs(user) ?? 0;
   const issuedMs = Math.max(nowMs, revokedMs + 1000);
   const credentials: KubeconfigUser =

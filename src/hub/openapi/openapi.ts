@@ -4,14 +4,14 @@ import { subresourceKindSchema } from '../scheme/builtin/builtin-definitions.ts'
 import { builtinSchema } from '../scheme/builtin/builtin-schemas.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import type { Scheme } from '../scheme/scheme.ts';
-import { kindWords, schemaNameOf } from './definition-names.ts';
+import { kindExtensions, schemaNameOf } from './definition-names.ts';
 import { renderPaths } from './render-paths.ts';
 import type { Definitions } from './render-schema.ts';
 import { define } from './render-schema.ts';
 
 export interface OpenApiDocument {
   readonly text: string;
-  /** Of the content alone: the same after a restart and on every server. */
+  /** Depends on the content only: the same after a restart and on every server. */
   readonly hash: string;
 }
 
@@ -23,8 +23,9 @@ interface Cache {
 const caches = new WeakMap<Scheme, Cache>();
 
 /**
- * `GET /openapi/v3`: every document with its hash in the address, so that clients can keep it for good.
- * @param others addresses of the documents of other servers, by path
+ * `GET /openapi/v3`: the URLs of all documents, which contain a hash, so that clients can cache
+ * them permanently.
+ * @param others URLs of the documents of other servers, by path
  */
 export function openApiIndex(
   scheme: Scheme,
@@ -75,7 +76,7 @@ function documentOf(path: string, resources: readonly ResourceRef[]): JsonObject
   const paths: JsonObject = {};
   for (const ref of resources) {
     const name = schemaNameOf(ref);
-    define(ref.version.schema, name, definitions, kindWords(ref));
+    define(ref.version.schema, name, definitions, kindExtensions(ref));
     Object.assign(paths, renderPaths(`/${path}`, ref, name));
     for (const other of ref.version.subresources.others) defineOther(other.kind, definitions);
     if (ref.version.subresources.scale !== undefined) defineOther(SCALE, definitions);

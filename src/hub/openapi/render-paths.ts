@@ -3,7 +3,7 @@ import type { ResourceRef } from '../schema/resource-definition.ts';
 
 const query = (name: string, type = 'string'): JsonObject => ({ name, in: 'query', schema: { type } });
 
-/** Parameters by which clients recognise what the server can do. */
+/** Parameters by which clients recognise features of the server. */
 const WRITE = [query('dryRun'), query('fieldManager'), query('fieldValidation')];
 const READ = [
   query('fieldSelector'),
@@ -59,7 +59,8 @@ export function renderPaths(prefix: string, ref: ResourceRef, schemaName: string
   }
   for (const other of version.subresources.others) {
     const gvk = { 'x-kubernetes-group-version-kind': { ...other.kind } };
-    // kubectl looks at any patch operation of a kind to learn whether the server validates fields: all must say so.
+    // kubectl checks any patch operation of a kind to find out whether the server validates fields,
+    // so all must declare it.
     const methods = other.verbs.map((verb) => [
       verb === 'create' ? 'post' : verb === 'update' ? 'put' : verb,
       verb === 'get' ? gvk : { ...gvk, parameters: WRITE },

@@ -12,7 +12,7 @@ export function renderSchema(schema: Schema, definitions: Definitions): JsonObje
   if (schema.name === undefined) return renderBody(schema, definitions);
   define(schema, schema.name, definitions);
   const reference = { $ref: REFERENCE + schema.name };
-  const more = { ...describe(schema), ...patchWords(schema) };
+  const more = { ...describe(schema), ...patchExtensions(schema) };
   return Object.keys(more).length === 0 ? reference : { allOf: [reference], ...more };
 }
 
@@ -31,7 +31,7 @@ function describe(schema: Schema): JsonObject {
   };
 }
 
-export function patchWords(schema: Schema): JsonObject {
+export function patchExtensions(schema: Schema): JsonObject {
   return {
     ...(schema.patchStrategy === undefined
       ? {}
@@ -44,8 +44,8 @@ function renderBody(schema: Schema, definitions: Definitions): JsonObject {
   const json: JsonObject = {
     ...typeWords(schema),
     ...describe(schema),
-    ...patchWords(schema),
-    ...listWords(schema),
+    ...patchExtensions(schema),
+    ...listExtensions(schema),
   };
   if (schema.nullable === true) json['nullable'] = true;
   if (schema.properties !== undefined) {
@@ -77,11 +77,11 @@ function typeWords(schema: Schema): JsonObject {
   return json;
 }
 
-export function listWords(schema: Schema): JsonObject {
+export function listExtensions(schema: Schema): JsonObject {
   const json: JsonObject = {};
   if (schema.listType !== undefined) json['x-kubernetes-list-type'] = schema.listType;
   if (schema.listMapKeys !== undefined) json['x-kubernetes-list-map-keys'] = [...schema.listMapKeys];
-  // A RawExtension is atomic in Go; its published definition does not say so.
+  // A RawExtension is atomic in Go, which its published definition does not declare.
   const isRaw = schema.preserveUnknown === true && schema.name !== undefined;
   if (schema.mapType !== undefined && !isRaw) json['x-kubernetes-map-type'] = schema.mapType;
   return json;

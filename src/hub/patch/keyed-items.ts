@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { isObject } from '../json/json-value.ts';
 import { itemIdentity } from './list-order.ts';
 
-/** A list that is merged item by item: finds items by their merge key without looking at the others. */
+/** A list that is merged item by item, with an index by merge key. */
 export class KeyedItems {
   readonly #mergeKey: string;
   /** Undefined where an item was removed. */
@@ -16,7 +16,7 @@ export class KeyedItems {
     for (const [index, item] of list.entries()) if (isObject(item)) this.#remember(item, index);
   }
 
-  /** Merges into the first item of the same key, or appends what the merge makes of an empty one. */
+  /** Merges into the first item with the same key, or appends the merge with an empty item. */
   merge(item: JsonObject, merged: (known: JsonObject) => JsonObject): void {
     const first = this.#places.get(itemIdentity(this.#mergeKey, item))?.[0];
     if (first !== undefined) {
@@ -27,7 +27,7 @@ export class KeyedItems {
     this.#items.push(merged({}));
   }
 
-  /** Takes out every item of the same key. */
+  /** Removes every item with the same key. */
   remove(item: JsonObject): void {
     const identity = itemIdentity(this.#mergeKey, item);
     for (const index of this.#places.get(identity) ?? []) this.#items[index] = undefined;

@@ -3,7 +3,7 @@ import type { JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject } from '../json/json-value.ts';
 import { chargeWork } from '../json/work-budget.ts';
 
-/** What the order of a merged list follows. */
+/** Inputs of the order of a merged list. */
 export interface ListOrder {
   /** Undefined for lists of plain values. */
   readonly mergeKey: string | undefined;
@@ -28,8 +28,9 @@ interface Placed {
 }
 
 /**
- * Items that the patch names are in the patch's order; the others are put between them, each before the first item of the patch
- * that came after it before. An item new to the list comes first. Source of the rule: strategic merge patch.
+ * Items of the patch have the order of the patch. Each other item is placed before the first item
+ * of the patch that followed it in the live list. New items are first. Source of the rule:
+ * strategic merge patch.
  */
 export function orderMergedList(merged: readonly JsonValue[], order: ListOrder): JsonValue[] {
   const [patch, server] = [positions(order.mergeKey, order.patch), positions(order.mergeKey, order.server)];

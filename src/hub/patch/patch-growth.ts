@@ -5,16 +5,17 @@ import { tooManyCopiedBytes, unprocessablePatch } from '../wire/status-errors.ts
 import { chargeKeys, chargeText, chargeWork } from '../json/work-budget.ts';
 
 /**
- * What `copy` may add in all, counted as JSON. An operation that copies the result of the one before doubles the object each time.
- * Source of the rule: JSONPatchMaxCopyBytes of k8s.io/apiserver, which also has this limit.
+ * Maximum bytes of JSON that all `copy` operations of a patch may add. Copies of copies double the
+ * object each time. Source of the rule: JSONPatchMaxCopyBytes of k8s.io/apiserver, which also has
+ * this limit.
  */
 const MAX_COPIED_BYTES = 3 * 1024 * 1024;
 const CHARACTERS_PER_STEP = 32;
 const PATH_CHARACTERS_PER_STEP = 4;
-/** Inserting into a list moves what is behind it, which the engine does very fast. */
+/** Inserting into a list moves the items after it, which the engine does very fast. */
 const MOVED_ITEMS_PER_STEP = 32;
 
-/** Pays for the operations of one JSON patch before they are done. */
+/** Charges the work of the operations of a JSON patch before they are done. */
 export class PatchGrowth {
   #copiedBytes = 0;
 
@@ -29,7 +30,7 @@ export class PatchGrowth {
     const source = this.#follow(document, operation.from);
     payForValue(source);
     if (operation.op === 'copy' && source !== undefined) this.#count(source);
-    // The library looks on a clone of the whole document whether there is anything to take.
+    // The library clones the document to check whether the path exists.
     payForValue(document);
     payForValue(document);
   }
@@ -55,7 +56,7 @@ export class PatchGrowth {
   }
 }
 
-/** Cloning or comparing a value looks at all of it. */
+/** Cloning or comparing a value visits all of it. */
 function payForValue(value: JsonValue | undefined): void {
   if (typeof value === 'string') chargeText(value.length, CHARACTERS_PER_STEP);
   else if (Array.isArray(value)) {

@@ -44,7 +44,7 @@ export interface PolicyBinding {
   readonly name: string;
   readonly policyName: string;
   readonly paramRef: ParamRef | undefined;
-  /** Undefined: all that the policy is about. */
+  /** Undefined: no restriction beyond the policy's. */
   readonly constraints: MatchConstraints | undefined;
   readonly actions: readonly string[];
 }
@@ -111,7 +111,7 @@ export function readBinding(object: JsonObject): PolicyBinding {
   };
 }
 
-/** No rules at all: everything. */
+/** Without rules it matches everything. */
 function readConstraints(resources: JsonObject): MatchConstraints {
   const read = readMatchConstraints(resources, ['resourceRules', 'excludeResourceRules']);
   return read.rules?.length === 0 ? { ...read, rules: undefined } : read;

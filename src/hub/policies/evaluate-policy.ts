@@ -4,9 +4,9 @@ import { utf8LengthBytes } from '../../core/model/utf8-length.ts';
 import { evaluateConditions } from '../webhooks/admission/match-conditions.ts';
 import type { AdmissionPolicy, Validation } from './admission-policy.ts';
 
-/*
- * Source: apiserver `pkg/admission/plugin/policy/validating/validator.go`. One thing differs: messages are computed only when one is
- * needed.
+/**
+ * Source: apiserver `pkg/admission/plugin/policy/validating/validator.go`. Unlike there, a message
+ * is computed only if it is needed.
  */
 
 const MAX_MESSAGE_BYTES = 5 * 1024;
@@ -14,7 +14,7 @@ const INVALID = 'Invalid';
 
 /** What a policy finds wrong. */
 export interface Denial {
-  /** Of the validation; 0 where it came to none. */
+  /** Index of the validation; 0 if no validation was reached. */
   readonly index: number;
   readonly message: string;
   /** '' where an expression failed. */
@@ -25,9 +25,9 @@ export interface PolicyVerdict {
   readonly denials: readonly Denial[];
   /** Values of audit annotations by key. */
   readonly annotations: readonly (readonly [key: string, value: string])[];
-  /** Failed audit annotations refuse the write, whatever the binding's actions are. */
+  /** Failed audit annotations reject the write, independent of the binding's actions. */
   readonly annotationErrors: readonly string[];
-  /** Of all expressions, in the units of cost. */
+  /** CEL cost of all expressions. */
   readonly cost: number;
 }
 
@@ -37,7 +37,7 @@ interface Failure {
 
 const NOTHING: Omit<PolicyVerdict, 'cost'> = { denials: [], annotations: [], annotationErrors: [] };
 
-/** What a policy says about one write with one parameter. */
+/** Evaluates a policy for one write and one parameter object. */
 export function evaluatePolicy(policy: AdmissionPolicy, input: AdmissionInput): PolicyVerdict {
   let cost = 0;
   if (policy.matchConditions.length > 0) {
@@ -93,7 +93,7 @@ function denialOf(
   return { index, message: said, reason: validation.reason || INVALID };
 }
 
-/** '' where there is none that can be shown: on one line and not too long. */
+/** '' if there is no usable message, which must be one line and not too long. */
 function computedMessage({ messageExpression }: Validation, run: AdmissionRun): string | Failure {
   if (messageExpression === undefined) return '';
   const outcome = run.evaluate(messageExpression.expression, messageExpression.compilation);
@@ -103,7 +103,7 @@ function computedMessage({ messageExpression }: Validation, run: AdmissionRun): 
   return utf8LengthBytes(text) > MAX_MESSAGE_BYTES || text.includes('\n') ? '' : text;
 }
 
-/** `failure`: the budget is spent. */
+/** `failure`: the budget is used up. */
 function annotate(
   { auditAnnotations, failsOpen }: AdmissionPolicy,
   run: AdmissionRun,

@@ -7,7 +7,7 @@ import { forbidden } from '../wire/status-errors.ts';
 import type { AdmissionAttributes } from '../webhooks/admission/admission-attributes.ts';
 import { AdmissionAuthority, authorizerVariables } from '../webhooks/admission/admission-authority.ts';
 import { admissionRequest } from '../webhooks/admission/admission-review.ts';
-import { matchedRef, requireNamespace, seenAs } from '../webhooks/admission/match-constraints.ts';
+import { matchedRef, requireNamespace, inMatchedVersion } from '../webhooks/admission/match-constraints.ts';
 import type { SelectionSources } from '../webhooks/admission/select-webhook.ts';
 import type { AdmissionNotes } from '../webhooks/admission/webhook-admission.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
@@ -22,13 +22,16 @@ import type { BoundPolicy, PolicySet } from './policy-set.ts';
 
 const MAX_ANNOTATION_CHARACTERS = 10 * 1024;
 const FAILURE_ANNOTATION = 'validation.policy.admission.k8s.io/validation_failure';
-/** Policies may cost as much as an API server lets them; the budget of the request ends what is still longer. */
+/**
+ * Policies have the cost limits of the API server; the work budget of the request is a second
+ * limit.
+ */
 const STEPS_PER_EVALUATION = 20;
 const COST_PER_STEP = 50;
 const HTTP_CODES: Readonly<Record<string, number>> = { Forbidden: 403, RequestEntityTooLarge: 413 };
 const INVALID_CODE = 422;
 
-/** Why a write is refused, and by whom. */
+/** The reason of a refusal, and its policy and binding. */
 interface Refusal {
   readonly policy: string;
   readonly binding: string | undefined;
@@ -41,8 +44,8 @@ export interface PolicySources extends SelectionSources {
 }
 
 /**
- * Asks all policies about one write; the first refusal in the order of their names counts.
- * @throws ConversionNeeded, StatusError when a policy refuses
+ * Evaluates all policies for one write; the first refusal in the order of names is reported.
+ * @throws ConversionNeeded, StatusError when a policy rejects the write
  */
 export function validateByPolicies(
   attributes: AdmissionAttributes,
@@ -56,7 +59,7 @@ export function validateByPolicies(
   if (refusals[0] !== undefined) throw refused(attributes, refusals[0]);
 }
 
-/** One write, as several policies look at it. */
+/** Evaluates policies for one write. */
 class PolicyCheck {
   readonly #attributes: AdmissionAttributes;
   readonly #sources: PolicySources;
@@ -119,7 +122,7 @@ class PolicyCheck {
 
   #evaluate(policy: AdmissionPolicy, ref: ResourceRef, params: JsonObject | null): PolicyVerdict {
     const attributes = this.#attributes;
-    const seen = seenAs(attributes, ref, this.#sources);
+    const seen = inMatchedVersion(attributes, ref, this.#sources);
     const { object, oldObject } = seen;
     const request = withoutKey(withoutKey(admissionRequest(attributes, seen), 'object'), 'oldObject');
     const before = this.#authority.checks;
@@ -136,14 +139,14 @@ class PolicyCheck {
     return verdict;
   }
 
-  /** Null for what is in no namespace, and for a Namespace. @throws StatusError 404 */
+  /** Null for cluster-scoped objects and for a Namespace. @throws StatusError 404 */
   #namespace(): JsonObject | null {
     const { ref, namespace } = this.#attributes;
     if (namespace === '' || ref.definition.storageKey === 'namespaces') return null;
     return namespaceSeen(requireNamespace(this.#sources.store, namespace));
   }
 
-  /** Does what the binding wants done with what the policy found. */
+  /** Executes the actions of the binding for the findings of the policy. */
   #act(
     [policy, binding]: readonly [AdmissionPolicy, PolicyBinding],
     { denials, annotationErrors }: PolicyVerdict,
@@ -223,7 +226,10 @@ const SHOWN_METADATA = [
   'finalizers',
 ];
 
-/** What expressions see of a Namespace. Source: apiserver `pkg/admission/plugin/cel/condition.go`, CreateNamespaceObject. */
+/**
+ * The fields of a Namespace that expressions can read. Source: apiserver
+ * `pkg/admission/plugin/cel/condition.go`, CreateNamespaceObject.
+ */
 function namespaceSeen(namespace: JsonObject): JsonObject {
   const metadata: JsonObject = {};
   for (const key of SHOWN_METADATA) {

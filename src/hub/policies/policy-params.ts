@@ -9,12 +9,12 @@ import type { StoredObject } from '../store/stored-object.ts';
 import type { SelectionSources } from '../webhooks/admission/select-webhook.ts';
 import type { ParamKind, ParamRef, PolicyBinding } from './admission-policy.ts';
 
-/** Why a policy cannot be asked; its `failurePolicy` judges that. */
+/** Why a policy cannot be evaluated; its `failurePolicy` applies. */
 export interface ConfigurationProblem {
   readonly problem: string;
 }
 
-/** The resource of the parameters, or what is wrong with it. */
+/** The resource of the parameters, or its problem. */
 export function paramResource(
   { apiVersion, kind }: ParamKind,
   scheme: Scheme,
@@ -26,8 +26,9 @@ export function paramResource(
 }
 
 /**
- * The parameters with which a binding has its policy checked; null for a check without any. None: nothing is checked.
- * Source: apiserver `pkg/admission/plugin/policy/generic/policy_dispatcher.go`, CollectParams.
+ * The parameter objects for which a binding evaluates its policy; null for an evaluation without
+ * one. An empty list: no evaluation. Source: apiserver
+ * `pkg/admission/plugin/policy/generic/policy_dispatcher.go`, CollectParams.
  * @param namespace of the write
  * @throws ConversionNeeded
  */

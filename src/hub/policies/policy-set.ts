@@ -18,12 +18,12 @@ const BINDING_STORAGE = `validatingadmissionpolicybindings.${ADMISSION_GROUP}`;
 
 const NONE: readonly BoundPolicy[] = [];
 
-/** Stored objects never change, so what was compiled from one is valid while it is stored. */
+/** Cached by stored object, which never changes. */
 const compiled = new WeakMap<JsonObject, AdmissionPolicy>();
 
 /**
- * The policies that are in force, compiled once. Which of them may be about a resource at all is found once for each resource, so that a
- * write which no policy is about costs one look into a map.
+ * The active policies, compiled once. The policies that may match a resource are computed once per
+ * resource, so that a write without policies costs one map lookup.
  */
 export class PolicySet {
   readonly #store: ObjectStore;
@@ -36,13 +36,13 @@ export class PolicySet {
     this.#scheme = scheme;
   }
 
-  /** To be called after every write of a policy or a binding. */
+  /** Call it after every write of a policy or a binding. */
   forget(): void {
     this.#bound = undefined;
     this.#byDefinition = new WeakMap();
   }
 
-  /** Those that may be about objects of the resource, in whatever version; by name. */
+  /** The policies that may match objects of the resource in any version, by name. */
   about(definition: ResourceDefinition): readonly BoundPolicy[] {
     const known = this.#byDefinition.get(definition);
     if (known !== undefined) return known;
@@ -52,7 +52,7 @@ export class PolicySet {
   }
 
   #find(definition: ResourceDefinition): readonly BoundPolicy[] {
-    // A wrong policy, and a wrong webhook, must stay repairable.
+    // Policies do not apply to policies and webhooks, so that a wrong one can be corrected.
     if (definition.group === ADMISSION_GROUP) return NONE;
     this.#bound ??= this.#read();
     if (this.#bound.length === 0) return NONE;

@@ -8,8 +8,8 @@ import { LIST_MESSAGES, SPECIAL_MESSAGES } from './special-messages.ts';
 const MAX_DEPTH = 100;
 
 /**
- * One message as the JSON that the same client would send. Empty texts and zero times of single fields are left out,
- * unless Go holds a pointer to them.
+ * One message as the JSON that the same client would send. Empty strings and zero times of single
+ * fields are omitted, unless the Go field is a pointer.
  */
 export function decodeMessage(name: string, bytes: Uint8Array, depth = 0): JsonValue {
   const fields = messageFields(name);
@@ -89,7 +89,7 @@ function utf8(bytes: Uint8Array): string {
   }
 }
 
-/** A map travels as messages of key (1) and value (2). */
+/** A map entry is a message of key (1) and value (2). */
 function readEntry(type: string, source: Source): readonly [string, JsonValue] {
   if (source.wire !== 2) throw new ProtoError('a map entry is length-delimited');
   const entry = new ProtoReader(source.reader.bytes());

@@ -15,7 +15,7 @@ export interface MessageField {
   readonly map: boolean;
   /** The message's fields belong to the parent. */
   readonly inline: boolean;
-  /** Go holds a pointer: what is there was said, even an empty text. */
+  /** The Go field is a pointer: a present value is kept even if it is empty. */
   readonly pointer: boolean;
 }
 

@@ -4,7 +4,10 @@ import { builtinSchema } from '../scheme/builtin/builtin-schemas.ts';
 import { typedForm } from '../schema/typed-form.ts';
 import { ProtoError } from './proto-reader.ts';
 
-/** Messages whose JSON is not an object of their fields. Each gets the fields as decoded and says what they mean. */
+/**
+ * Messages whose JSON is not an object of their fields. Each entry converts the decoded fields to
+ * JSON.
+ */
 export const SPECIAL_MESSAGES: Readonly<Record<string, (fields: JsonObject) => JsonValue>> = {
   'machinery:apis.meta.v1.Time': (fields) => timeText(fields, false),
   'machinery:apis.meta.v1.MicroTime': (fields) => timeText(fields, true),
@@ -30,7 +33,10 @@ export const LIST_MESSAGES: ReadonlySet<string> = new Set([
   'certificates.v1.ExtraValue',
 ]);
 
-/** The schema that is in the place of something else. Nobody looks into such a value afterwards, so it gets its form here. */
+/**
+ * The schema in a union with other types. Its value is not processed later, so it is converted
+ * here.
+ */
 function schemaIn(fields: JsonObject): JsonObject | undefined {
   const schema = fields['schema'];
   return isObject(schema)

@@ -11,7 +11,7 @@ import type { Conversions } from '../webhooks/conversions.ts';
 import type { WebhookClients } from '../webhooks/webhook-clients.ts';
 import type { ListSnapshots } from './list-snapshots.ts';
 
-/** One Kubernetes API: the hub or a member cluster. Everything a request handler works on. */
+/** One Kubernetes API, the hub or a member cluster, as request handlers use it. */
 export interface Cluster {
   /** '' for the hub, else the member's name. */
   readonly name: string;

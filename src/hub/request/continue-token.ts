@@ -1,6 +1,9 @@
 import { badRequest } from '../wire/status-errors.ts';
 
-/** Where a list goes on: after this object, in the state of version `rv` (-1: in the newest state). */
+/**
+ * Position of the next page of a list: after this object, in the state of version `rv` (-1: the
+ * newest state).
+ */
 export interface ContinuePoint {
   readonly rv: number;
   readonly namespace: string;
@@ -20,7 +23,7 @@ export function decodeContinue(token: string): ContinuePoint {
     if (v === 1 && Number.isInteger(rv) && typeof namespace === 'string' && typeof name === 'string')
       return { rv: rv as number, namespace, name };
   } catch {
-    // Falls through to the one refusal below.
+    // Falls through to the error below.
   }
   throw badRequest('continue key is not valid: it was not issued by this server');
 }

@@ -59,12 +59,12 @@ function fieldText(object: JsonObject, path: string): string {
   let value: JsonValue | undefined = object;
   for (const part of path.split('.')) value = isObject(value) ? getOwn(value, part) : undefined;
   if (typeof value === 'string') return value;
-  // An Event is selected by `source`, which means the component in it.
+  // The field `source` of an Event means `source.component`.
   if (isObject(value)) return textAt(value, 'component');
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 }
 
-/** The name that the selector pins down, which authorisation then treats as the name asked for. */
+/** The name that the selector requires, which authorization treats as the requested name. */
 export function selectedName(requirements: readonly FieldRequirement[]): string {
   return requirements.find(({ path, equals }) => path === 'metadata.name' && equals)?.value ?? '';
 }

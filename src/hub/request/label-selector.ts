@@ -8,8 +8,8 @@ import { badRequest } from '../wire/status-errors.ts';
 const TOKEN = /\s*(?:(!=|==|=|!|<|>|\(|\)|,)|([^\s!=<>(),]+))/y;
 
 /**
- * `a=b,c in (d, e),!f,n>5`: the grammar of `kubectl -l`. Sentences of refusals are the API server's.
- * Source of the rule: kubernetes/apimachinery, pkg/labels/selector.go (Parse).
+ * `a=b,c in (d, e),!f,n>5`: the grammar of `kubectl -l`. Error messages are those of the API
+ * server. Source of the rule: kubernetes/apimachinery, pkg/labels/selector.go (Parse).
  * @throws StatusError 400
  */
 export function parseLabelSelector(text: string): readonly Requirement[] {

@@ -10,8 +10,9 @@ interface Snapshot {
 }
 
 /**
- * The lists that are being read page by page. Entries are immutable, so keeping a snapshot costs one pointer per object.
- * A page that comes too late gets 410, like from a real API server after compaction.
+ * Snapshots of lists that clients read page by page. Entries are immutable, so a snapshot costs one
+ * pointer per object. A request for a page of an expired snapshot gets 410, as from a real API
+ * server after compaction.
  */
 export class ListSnapshots {
   readonly #clock: Clock;

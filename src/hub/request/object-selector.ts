@@ -6,7 +6,10 @@ import { COMMON_FIELDS, matchesFields } from './field-selector.ts';
 import { matchesLabels } from './label-selector.ts';
 import type { ListOptions } from './list-options.ts';
 
-/** Label and field selectors as one test of stored objects; field paths mean the version that was asked for. */
+/**
+ * Label and field selectors as one test of stored objects; field paths refer to the requested
+ * version.
+ */
 export function selectorOf(
   ref: ResourceRef,
   options: Pick<ListOptions, 'labels' | 'fields'>,
@@ -18,7 +21,7 @@ export function selectorOf(
   return ({ object }) => matchesLabels(labels, object) && matchesFields(fields, shown(object, ref));
 }
 
-/** Whether the answer depends on the version that objects are shown in: names are the same in all. */
+/** Whether the result depends on the version of the objects; names are the same in all versions. */
 export function asksForVersion({ fields }: Pick<ListOptions, 'fields'>): boolean {
   return fields.some(({ path }) => !COMMON_FIELDS.includes(path));
 }

@@ -9,9 +9,10 @@ import type { RequestContext } from './request-context.ts';
 const OBJECTS_PER_TURN = 100;
 
 /**
- * Parses the objects that selectors are about to look at, a few in each turn of the loop: after a start all objects are text, and the
- * first list of many thousands by label would otherwise keep everybody waiting. Nothing to do for objects that were looked at before.
- * Selectors of fields look at the version that was asked for: where webhooks convert, they are asked here.
+ * Parses the objects that selectors will read, a few in each turn of the event loop: after a start
+ * all objects are text, and the first list of many thousands by label would block all requests.
+ * Objects that are parsed already are skipped. Field selectors read the requested version, so
+ * conversion webhooks are called here.
  * @throws StatusError 429, 500
  */
 export async function prepareForSelectors(

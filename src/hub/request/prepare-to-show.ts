@@ -3,7 +3,10 @@ import { awaitsConversion } from '../scheme/to-version.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import type { RequestContext } from './request-context.ts';
 
-/** Asks for what `ref` cannot show yet of these objects, while the request has no seat. @throws StatusError 429, 500 */
+/**
+ * Converts objects that a webhook must convert to `ref`, and frees the seat of the request
+ * meanwhile. @throws StatusError 429, 500
+ */
 export async function prepareToShow(
   context: Pick<RequestContext, 'cluster' | 'outside'>,
   entries: readonly StoredObject[],

@@ -7,8 +7,9 @@ import type { StoredObject } from '../store/stored-object.ts';
 import { partialMetadata } from '../table/partial-metadata.ts';
 
 /**
- * The JSON of one stored object in the version asked for; shared text when the version is the stored one. Kubernetes' own kinds need
- * not be parsed for that; custom ones have to be looked at, since their definition may have changed.
+ * The JSON of a stored object in the requested version; the stored text if that is the stored
+ * version. Objects of built-in kinds need not be parsed for it; custom resources are, since their
+ * definition may have changed.
  */
 export function objectJson(entry: StoredObject, ref: ResourceRef): string {
   if (ref.definition.builtIn && entry.apiVersion === apiVersionOf(ref)) return entry.json();
@@ -16,7 +17,7 @@ export function objectJson(entry: StoredObject, ref: ResourceRef): string {
   return shown === entry.object ? entry.json() : JSON.stringify(shown);
 }
 
-/** The same, or only its metadata. Tables are rendered by their callers, who know how many rows there are. */
+/** The same, or only its metadata. Callers render tables, since they know the number of rows. */
 export function entryJson(entry: StoredObject, ref: ResourceRef, form: ResponseForm): string {
   return form.as === 'partial'
     ? JSON.stringify(partialMetadata(toVersion(entry.object, ref)))

@@ -3,7 +3,7 @@ import { decodeBody } from '../body/decode-body.ts';
 import { boundedWork } from '../wire/bounded-work.ts';
 import type { DecodedBody } from '../body/decoded-body.ts';
 
-/** Decoding more than this takes long enough to let other requests have their turn before the write. */
+/** After decoding a larger body, other requests run before the write. */
 const LARGE_BODY_BYTES = 256 * 1024;
 
 /**

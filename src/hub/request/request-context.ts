@@ -14,9 +14,12 @@ export interface RequestContext {
   readonly userAgent: string;
   /** Reads the body once. @param limitBytes 3 MiB unless given. @throws StatusError 408, 413, 429 */
   readonly body: (limitBytes?: number) => Promise<Buffer>;
-  /** Waits for another server without a seat. @throws StatusError 429 when there is none afterwards */
+  /**
+   * Releases the seat while it waits for another server. @throws StatusError 429 when no seat
+   * becomes free afterwards
+   */
   readonly outside: <T>(ask: () => Promise<T>) => Promise<T>;
-  /** What admission noted for the audit log. */
+  /** Adds audit annotations of admission. */
   readonly annotate: (annotations: ReadonlyMap<string, string>) => void;
 }
 

@@ -9,14 +9,16 @@ export interface WriteOptions {
   readonly fieldValidation: FieldValidation;
   readonly dryRun: boolean;
   readonly force: boolean;
-  /** What the query says of manager and validation, for admission. */
+  /** Field manager and validation as in the query, for admission. */
   readonly asked?: { readonly fieldManager?: string; readonly fieldValidation?: string };
 }
 
 const FIELD_VALIDATIONS: readonly FieldValidation[] = ['Strict', 'Warn', 'Ignore'];
 const MANAGER_LIMIT = 128;
 
-/** @param userAgent names the manager when the query does not (never for apply). @throws StatusError 400 or 422 */
+/**
+ * @param userAgent default of the field manager (except for apply). @throws StatusError 400 or 422
+ */
 export function parseWriteOptions(
   query: URLSearchParams,
   userAgent: string,

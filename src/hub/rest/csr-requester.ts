@@ -4,7 +4,10 @@ import type { ResourceRef } from '../schema/resource-definition.ts';
 import type { DecodedBody } from '../body/decoded-body.ts';
 import type { UserInfo } from '../wire/user-info.ts';
 
-/** The requester in a CertificateSigningRequest is who asked, whatever the body says. */
+/**
+ * Sets the requester of a CertificateSigningRequest to the authenticated user, and ignores the
+ * body.
+ */
 export function fillRequester(
   target: { readonly ref: ResourceRef; readonly user: UserInfo },
   body: DecodedBody,

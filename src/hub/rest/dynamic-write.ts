@@ -15,7 +15,7 @@ import { replaceScale, scaleOf } from '../write/scale.ts';
 import type { DynamicAdmission, DynamicStep, ObjectSteps, WriteRequest } from '../write/write-request.ts';
 import type { OperationAnswers } from './operation-answers.ts';
 
-/** What a write is to admission, besides its objects. */
+/** The attributes of a write for admission, without its objects. */
 interface WriteSubject {
   readonly ref: ResourceRef;
   readonly subresource: string;
@@ -26,7 +26,7 @@ interface WriteSubject {
 
 type ClusterParts = Pick<Cluster, 'store' | 'scheme' | 'authorizer' | 'policies'>;
 
-/** Admission webhooks and policies as a step of one run of a write; undefined where none is there for it. */
+/** Admission webhooks and policies as a step of a write; undefined if none exists for it. */
 export function dynamicAdmission(
   cluster: ClusterParts,
   subject: WriteSubject & { readonly options: WriteOptions },
@@ -40,7 +40,10 @@ function isAdmitted({ store, policies }: ClusterParts, { ref }: WriteSubject): b
   return hasAdmissionWebhooks(store) || policies.about(ref.definition).length > 0;
 }
 
-/** Webhooks and policies are asked about a deletion; what they change does not count. @throws ReviewsNeeded, StatusError */
+/**
+ * Calls webhooks and policies for a deletion, and ignores their changes. @throws ReviewsNeeded,
+ * StatusError
+ */
 export function admitDeletion(
   cluster: ClusterParts,
   subject: WriteSubject & {
@@ -69,7 +72,7 @@ export function admitDeletion(
 
 type Sources = AdmissionSources & PolicySources;
 
-/** Policies come before webhooks, as in an API server. */
+/** Policies run before webhooks, as in the API server. */
 function validate(attributes: AdmissionAttributes, sources: Sources, notes: AdmissionNotes): void {
   validateByPolicies(attributes, sources, notes);
   validateByWebhooks(attributes, sources, notes);
@@ -82,7 +85,7 @@ function sourcesOf(cluster: ClusterParts, { toVersion, outcomeOf }: OperationAns
 
 type Place = Pick<AdmissionAttributes, 'ref' | 'subresource' | 'namespace' | 'name' | 'user'>;
 
-/** The namespace of a Namespace is itself. */
+/** For a Namespace object, admission uses its own name as the namespace. */
 function placeOf({ ref, subresource, namespace, name, user }: WriteSubject): Place {
   const own = ref.definition.storageKey === 'namespaces' ? name : '';
   return { ref, subresource, name, user, namespace: ref.definition.namespaced ? namespace : own };

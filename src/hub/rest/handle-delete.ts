@@ -33,7 +33,7 @@ export async function deleteObject(context: ResourceContext, ref: ResourceRef): 
   return jsonAnswer(200, await inAskedVersion(context, ref, result.object), headers);
 }
 
-/** Where webhooks have to be asked, the deletion waits for them and begins again. */
+/** If webhooks must be called, the deletion waits for them and then starts again. */
 async function deleted(context: ResourceContext, target: DeleteTarget): Promise<DeleteResult> {
   const answers = new OperationAnswers(context.cluster);
   const deleter = new ObjectDeleter(context.cluster, answers);
@@ -42,7 +42,10 @@ async function deleted(context: ResourceContext, target: DeleteTarget): Promise<
   );
 }
 
-/** What was deleted in the version of the request; as it is stored where its webhook fails: the deletion has happened. */
+/**
+ * The deleted object in the version of the request, or in its stored version if the webhook fails,
+ * since the deletion cannot be undone.
+ */
 async function inAskedVersion(
   context: ResourceContext,
   ref: ResourceRef,
@@ -57,7 +60,7 @@ async function inAskedVersion(
   }
 }
 
-/** Deletes object by object; one that vanished meanwhile is as good as deleted. */
+/** Deletes the objects one by one, and ignores those that were deleted meanwhile. */
 export async function deleteCollection(context: ResourceContext, ref: ResourceRef): Promise<Answer> {
   const { cluster, info, user, query } = context;
   const options = parseDeleteOptions(await optionsBody(context), query);

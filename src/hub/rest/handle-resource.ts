@@ -18,10 +18,10 @@ import type { ResourceContext } from '../request/request-context.ts';
 import { negotiatedForm } from '../request/request-context.ts';
 import { includeObjectOf } from '../request/table-options.ts';
 
-/** Subresources that are read and written as the object itself. */
+/** Subresources whose body is the object itself. */
 const OBJECT_SUBRESOURCES = new Set(['', 'status', 'approval', 'finalize']);
 
-/** Finds what the path names. @throws StatusError 404 */
+/** Resolves the resource of a path. @throws StatusError 404 */
 export function resolveResource(context: ResourceContext): ResourceRef {
   const { info, cluster } = context;
   const ref = cluster.scheme.resource(info.group, info.version, info.resource);
@@ -86,7 +86,7 @@ async function getObject(context: ResourceContext, ref: ResourceRef): Promise<An
   const asked = /^\d+$/.exec(query.get('resourceVersion') ?? '');
   if (asked !== null) checkNotFuture({ resourceVersion: Number(asked[0]) }, cluster.store.rv);
   const entry = cluster.store.get(storageKeyOf(ref, info.namespace, info.name));
-  // An absence may be as fresh as a presence: wait for whatever led to it.
+  // A 404 must also be durable: the deletion that led to it may not be on the disk yet.
   await cluster.store.durable(entry?.rv ?? cluster.store.rv);
   if (entry === undefined) throw notFound(ref.definition, info.name);
   await prepareToShow(context, [entry], ref);

@@ -46,7 +46,7 @@ export async function patchObject(context: ResourceContext, ref: ResourceRef): P
   return answerWrite(context, ref, await written(context, (writer) => writer.patch(target, patchType, body)));
 }
 
-/** Runs a write; where webhooks have to be asked, it waits for them and begins again. */
+/** Runs a write. If webhooks must be called, it waits for them and starts again. */
 async function written(
   context: ResourceContext,
   write: (writer: ObjectWriter) => WriteResult,
@@ -85,7 +85,7 @@ async function decoded(context: ResourceContext, ref: ResourceRef): Promise<Deco
   return decodeWithinBudget(await context.body(), type, { kind: ref.definition.kind });
 }
 
-/** Answers only once the write is on the disk. */
+/** Sends the response after the write is on the disk. */
 async function answerWrite(context: ResourceContext, ref: ResourceRef, result: WriteResult): Promise<Answer> {
   const { cluster, query } = context;
   await cluster.store.durable(result.rv);
@@ -95,7 +95,7 @@ async function answerWrite(context: ResourceContext, ref: ResourceRef, result: W
   const form = negotiatedForm(context);
   if (form.as === 'partial') return jsonAnswer(code, partialMetadata(result.object), headers);
   if (form.as !== 'table') {
-    // The text that went into the log is the answer, too.
+    // The JSON that was written to the log is also the response body.
     const { entry, object } = result;
     return jsonAnswer(code, entry === undefined ? object : objectJson(entry, ref), headers);
   }

@@ -22,13 +22,13 @@ import type { ResourceContext } from '../request/request-context.ts';
 import { negotiatedForm } from '../request/request-context.ts';
 import { includeObjectOf } from '../request/table-options.ts';
 
-/** Longer lists are streamed in pieces; between them other requests get their turn. */
+/** Longer lists are streamed in chunks, and other requests run between the chunks. */
 const OBJECTS_IN_ONE_BODY = 250;
 const OBJECTS_PER_CHUNK = 100;
-/** Large objects make a small number of them a long list. */
+/** The same limit by size, for lists of a few large objects. */
 const CHARACTERS_IN_ONE_BODY = 1024 * 1024;
 const CHARACTERS_PER_CHUNK = 256 * 1024;
-/** A piece is cut short after so much time: after a start the objects have to be parsed as well. */
+/** Maximum time for one chunk: after a start the objects must be parsed, too. */
 const CHUNK_MS = 4;
 const OBJECTS_PER_LOOK_AT_THE_CLOCK = 25;
 const WORDS_PER_STEP = 16;
@@ -62,7 +62,7 @@ export async function listObjects(context: ResourceContext, ref: ResourceRef): P
   if (form.as === 'partial')
     return jsonAnswer(200, partialMetadataList(shownObjects(page.entries, ref), metadata));
   const { listKind, builtIn } = ref.definition;
-  // Lists of custom resources say that nothing follows.
+  // Lists of custom resources have an empty `continue`.
   const shown = builtIn ? metadata : { continue: '', ...metadata };
   const head = JSON.stringify({ kind: listKind, apiVersion: apiVersionOf(ref), metadata: shown });
   const chunks = listChunks(head, page.entries, (entry) => entryJson(entry, ref, form));
@@ -71,7 +71,7 @@ export async function listObjects(context: ResourceContext, ref: ResourceRef): P
   return { kind: 'chunks', code: 200, contentType: 'application/json', chunks: resume(begun.texts, chunks) };
 }
 
-/** As much of a list as fits into one body. */
+/** The first chunks of a list, as many as fit into one body. */
 function firstChunks(chunks: Iterator<string>): { readonly texts: string[]; readonly done: boolean } {
   const texts: string[] = [];
   for (let characters = 0; characters < CHARACTERS_IN_ONE_BODY; ) {
@@ -154,7 +154,7 @@ export function selectPage(
   };
 }
 
-/** What a selector costs for every object, beyond what selectors of people have: a URL has room for thousands of requirements. */
+/** The cost of a selector for each object. A URL can contain thousands of requirements. */
 function stepsPerObject({ labels, fields }: ListOptions): number {
   const words = labels.reduce((sum, { values }) => sum + 1 + values.length, fields.length);
   return Math.floor(words / WORDS_PER_STEP);

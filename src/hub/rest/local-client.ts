@@ -12,8 +12,8 @@ import type { WriteResult, WriteTarget } from './object-writer.ts';
 import { ObjectWriter } from './object-writer.ts';
 import { OperationAnswers } from './operation-answers.ts';
 
-/** One resource by its names, as controllers write it down. */
-export interface ResourceWords {
+/** Names a resource, as controllers declare it. */
+export interface ResourceIdentity {
   readonly group: string;
   readonly version: string;
   readonly plural: string;
@@ -24,13 +24,19 @@ export interface LocalKey {
   readonly name: string;
 }
 
-/** How the hub's own controllers use it: the same reads and writes as a request's, without the wire. */
+/**
+ * The client of the hub's own controllers: the same reads and writes as an HTTP request, in
+ * process.
+ */
 export class LocalClient {
   readonly #cluster: Cluster;
   readonly #user: UserInfo;
   readonly #withoutWebhooks: true | undefined;
 
-  /** @param options withoutWebhooks: what the hub needs to run at all asks no admission webhook */
+  /**
+   * @param options withoutWebhooks: calls no admission webhooks, for objects that the hub itself
+   * needs
+   */
   constructor(cluster: Cluster, controller: string, options: { readonly withoutWebhooks?: true } = {}) {
     this.#cluster = cluster;
     this.#withoutWebhooks = options.withoutWebhooks;
@@ -40,7 +46,7 @@ export class LocalClient {
     };
   }
 
-  ref(words: ResourceWords): ResourceRef | undefined {
+  ref(words: ResourceIdentity): ResourceRef | undefined {
     return this.#cluster.scheme.resource(words.group, words.version, words.plural);
   }
 
@@ -55,7 +61,7 @@ export class LocalClient {
       .map((entry) => shownOrStored(entry.object, ref));
   }
 
-  /** Creates; undefined when it exists already. */
+  /** Creates an object; undefined if it exists already. */
   async create(ref: ResourceRef, namespace: string, object: JsonObject): Promise<JsonObject | undefined> {
     try {
       const target = this.#target(ref, { namespace, name: '' });
@@ -86,7 +92,7 @@ export class LocalClient {
     return this.#orGone((writer) => writer.update(target, body(object)));
   }
 
-  /** False when there was nothing to delete. */
+  /** Returns false if the object did not exist. */
   async delete(ref: ResourceRef, key: LocalKey, options: Partial<DeleteOptions> = {}): Promise<boolean> {
     const { namespace, name } = key;
     const all = { propagation: undefined, uid: '', resourceVersion: '', dryRun: false, ...options };
@@ -104,12 +110,12 @@ export class LocalClient {
     }
   }
 
-  /** Durable changes of one resource from now on; the returned function ends it. */
+  /** Calls the listener for each durable change of one resource; the returned function stops it. */
   watch(storageKey: string, listener: EventListener): () => void {
     return this.#cluster.store.subscribe(storageKey, {}, listener);
   }
 
-  /** Undefined when the object vanished under the controller, which is no fault. */
+  /** Undefined if the object was deleted meanwhile, which is not an error for a controller. */
   async #orGone(write: (writer: ObjectWriter) => WriteResult): Promise<JsonObject | undefined> {
     try {
       return await this.#written(write);
@@ -139,7 +145,7 @@ export class LocalClient {
   }
 }
 
-/** Controllers look at metadata, and at kinds that no webhook converts. */
+/** Controllers read metadata, or kinds that no webhook converts. */
 function shownOrStored(object: JsonObject, ref: ResourceRef): JsonObject {
   return awaitsConversion(object, ref) ? object : toVersion(object, ref);
 }

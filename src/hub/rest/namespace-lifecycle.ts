@@ -5,7 +5,7 @@ import { forbidden, notFound } from '../wire/status-errors.ts';
 import type { Cluster } from '../request/cluster.ts';
 
 /**
- * A namespaced object can come into being only in a namespace that exists and is not on its way out.
+ * Requires that the namespace of a new object exists and is not being deleted.
  * @throws StatusError 404, or 403 with the cause NamespaceTerminating
  */
 export function requireLiveNamespace(
@@ -33,7 +33,7 @@ export function requireLiveNamespace(
   );
 }
 
-/** Whether the namespace is there and being deleted. */
+/** Whether the namespace exists and is being deleted. */
 export function isNamespaceEnding(cluster: Cluster, namespace: string): boolean {
   return textAt(objectAt(namespaceOf(cluster, namespace), 'metadata'), 'deletionTimestamp') !== '';
 }

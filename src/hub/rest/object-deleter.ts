@@ -21,16 +21,18 @@ export interface DeleteTarget {
   readonly name: string;
   readonly user: UserInfo;
   readonly options: DeleteOptions;
-  /** One of many: admission gets no name, as from an API server. */
+  /** Part of a deletecollection request: admission gets no name, as in the API server. */
   readonly ofCollection?: true;
-  /** What the hub does to run at all asks nobody. */
+  /** Calls no admission webhooks, for objects that the hub itself needs. */
   readonly withoutWebhooks?: true | undefined;
 }
 
-/** `gone`: removed at once. `marked`: it lingers until its finalizers are done. */
+/** `gone`: removed immediately. `marked`: removed when its finalizers are done. */
 export interface DeleteResult {
   readonly outcome: 'gone' | 'marked';
-  /** In the version of the request, or in its own where a webhook would have to convert it. */
+  /**
+   * In the version of the request, or in the stored version if a webhook would have to convert it.
+   */
   readonly object: JsonObject;
   readonly rv: number;
   readonly warnings: readonly string[];
@@ -56,7 +58,8 @@ export class ObjectDeleter {
     const { options } = wanted;
     const live = this.#cluster.store.get(storageKeyOf(wanted.ref, wanted.namespace, wanted.name));
     if (live === undefined) throw notFound(definition, wanted.name);
-    // No webhook is needed for a deletion: an object whose webhook is gone for good can still be deleted, as what it is.
+    // A deletion needs no conversion, so that an object whose webhook no longer exists can be
+    // deleted.
     const own = definition.conversion?.kind === 'webhook' ? storedRef(live.object, definition) : undefined;
     const ref = own ?? wanted.ref;
     const target = { ...wanted, ref };
@@ -121,7 +124,7 @@ function finalizersFor(object: JsonObject, propagation: Propagation | undefined)
   );
   const isCrd = object['kind'] === 'CustomResourceDefinition';
   const first = getOwn(metadataOf(object), 'deletionTimestamp') === undefined;
-  // Its objects are removed first; a controller takes this finalizer away.
+  // The namespace controller deletes the objects first, and then removes this finalizer.
   if (isCrd && first && !present.includes(CRD_CLEANUP)) present.push(CRD_CLEANUP);
   if (propagation === undefined) return present;
   const others = present.filter((name) => name !== FOREGROUND && name !== ORPHAN);
@@ -146,7 +149,7 @@ function checkPreconditions(live: StoredObject, ref: ResourceRef, options: Delet
     );
 }
 
-/** Here, and only here, a real API server names the kind instead of the plural. */
+/** Only in this message the API server names the kind instead of the plural. */
 function preconditionFailed(live: StoredObject, ref: ResourceRef, why: string): StatusError {
   const { kind } = ref.definition;
   return new StatusError(409, 'Conflict', `Operation cannot be fulfilled on ${kind} "${live.name}": ${why}`, {

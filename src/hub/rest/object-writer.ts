@@ -24,7 +24,7 @@ import { randomSuffix } from './random-suffix.ts';
 import { storeObject } from './store-object.ts';
 import type { WriteOptions } from '../request/write-options.ts';
 
-/** Which object a write is about, and on whose behalf. `name` is '' on create. */
+/** The object of a write and its user. `name` is '' on create. */
 export interface WriteTarget {
   readonly ref: ResourceRef;
   readonly subresource: string;
@@ -32,11 +32,11 @@ export interface WriteTarget {
   readonly name: string;
   readonly user: UserInfo;
   readonly options: WriteOptions;
-  /** What the hub does to run at all asks no admission webhook. */
+  /** Calls no admission webhooks, for objects that the hub itself needs. */
   readonly withoutWebhooks?: true | undefined;
 }
 
-/** What became of a write; wait for `durable(rv)` before you report it. */
+/** The result of a write; wait for `durable(rv)` before you report it. */
 export interface WriteResult {
   /** In the version of the request. */
   readonly object: JsonObject;
@@ -47,11 +47,16 @@ export interface WriteResult {
   readonly warnings: readonly string[];
 }
 
-/** Every write of objects: reads the live object, prepares and stores in one turn of the event loop, so nothing can come between. */
+/**
+ * All writes of objects. Reads the live object, prepares and stores in one turn of the event loop,
+ * so that no other write can run in between.
+ */
 export class ObjectWriter {
   readonly #cluster: Cluster;
   readonly #answers: OperationAnswers;
-  /** The same in each run of one write: what webhooks said of an object must fit the next one, too. */
+  /**
+   * The same uid and name suffix in each run of one write, so that answers of webhooks stay valid.
+   */
   readonly #identity = newIdentity();
   readonly #now: string;
 
@@ -71,7 +76,7 @@ export class ObjectWriter {
   update(target: WriteTarget, body: DecodedBody): WriteResult {
     const live = this.#find(target);
     if (live === undefined) {
-      // Events and Leases upstream, and a few more, may be created by PUT; custom resources and the rest may not.
+      // As upstream, PUT creates Events, Leases and a few other kinds, but no custom resources.
       throw notFound(target.ref.definition, target.name);
     }
     const prepared = prepareUpdate(
@@ -93,7 +98,7 @@ export class ObjectWriter {
     return this.#replace(target, live, prepared);
   }
 
-  /** Server-side apply: creates the object when there is none. */
+  /** Server-side apply: creates the object if it does not exist. */
   apply(target: WriteTarget, body: DecodedBody): WriteResult {
     const live = this.#find(target);
     const { force } = target.options;
@@ -138,7 +143,8 @@ export class ObjectWriter {
   #replace(target: WriteTarget, live: StoredObject, prepared: PreparedWrite): WriteResult {
     const { ref, options } = target;
     const { warnings } = prepared;
-    // Stored in another version, or before the definition changed: even a write of the same brings it up to date.
+    // The object is stored in another version, or its definition changed: even an unchanged write
+    // stores it again.
     const upToDate = isUpToDate(live.object, storageRef(ref));
     if (!prepared.changed && upToDate)
       return { object: prepared.object, rv: live.rv, created: false, warnings };
@@ -150,7 +156,7 @@ export class ObjectWriter {
     return { object: toVersion(entry.object, ref), rv: entry.rv, entry, created: false, warnings };
   }
 
-  /** What a write that is only tried would show: as it would come back from the store. */
+  /** The response of a dry run: the object as the store would return it. */
   #asStored(ref: ResourceRef, object: JsonObject): JsonObject {
     if (ref.definition.conversion?.kind !== 'webhook') return object;
     return this.#answers.toVersion(this.#answers.toVersion(object, storageRef(ref)), ref);
@@ -190,7 +196,7 @@ export class ObjectWriter {
   }
 }
 
-/** The letters are drawn only for `generateName`. */
+/** The random suffix is generated only for `generateName`. */
 function newIdentity(): { readonly uid: string; readonly nameSuffix: string } {
   let suffix: string | undefined;
   return {
@@ -205,7 +211,7 @@ function isUpToDate(object: JsonObject, storage: ResourceRef): boolean {
   return !awaitsConversion(object, storage) && toVersion(object, storage) === object;
 }
 
-/** Marked for deletion and nothing left that holds it: the object goes away with this write. */
+/** Whether the object is marked for deletion and has no finalizers left: this write removes it. */
 export function isFinalized(object: JsonObject): boolean {
   const metadata = metadataOf(object);
   if (getOwn(metadata, 'deletionTimestamp') === undefined) return false;

@@ -16,15 +16,18 @@ import type { Cluster } from '../request/cluster.ts';
 import { boundedWork } from '../wire/bounded-work.ts';
 import { requestTimedOut } from '../wire/status-errors.ts';
 
-/** As long as kube-apiserver gives a write. Source: apiserver `pkg/endpoints/handlers/rest.go`, requestTimeoutUpperBound. */
+/**
+ * The time limit of a write in kube-apiserver. Source: apiserver `pkg/endpoints/handlers/rest.go`,
+ * requestTimeoutUpperBound.
+ */
 const DEADLINE_MS = 34_000;
 
-/** Waits for others while the request gives its seat to somebody else. */
+/** Waits for a webhook, and frees the seat of the request meanwhile. */
 type WaitOutside = <T>(ask: () => Promise<T>) => Promise<T>;
 
 /**
- * What webhooks have said to one request so far. Its synchronous part runs again after each answer, and finds the answers of before
- * here: by content, since it makes new objects in each run.
+ * The answers of webhooks to one request so far. Its synchronous part runs again after each answer
+ * and looks up the earlier answers here, by content, since each run makes new objects.
  */
 export class OperationAnswers {
   readonly #conversions: Conversions;
@@ -33,7 +36,7 @@ export class OperationAnswers {
   readonly #webhooks: WebhookClients;
   readonly #converted = new Map<string, JsonObject>();
   readonly #outcomes = new Map<string, ReviewOutcome>();
-  /** What admission noted in the last run. */
+  /** Audit annotations of admission in the last run. */
   readonly annotations = new Map<string, string>();
   readonly warnings: string[] = [];
 
@@ -44,7 +47,7 @@ export class OperationAnswers {
     this.#startedMs = clock.now();
   }
 
-  /** What an admission webhook said to this question; undefined when it was not asked yet. */
+  /** The answer of an admission webhook; undefined if it was not called yet. */
   readonly outcomeOf = (invocation: Invocation, kind: WebhookKind): ReviewOutcome | undefined =>
     this.#outcomes.get(reviewKeyOf(invocation, kind));
 
@@ -59,14 +62,18 @@ export class OperationAnswers {
   };
 
   /**
-   * Runs a synchronous part of the request until nothing that it needs is unknown; each run is bounded.
-   * @throws StatusError 500 when a webhook fails, 504 when they take too long together, and what `run` throws
+   * Runs the synchronous part of a request again until all answers that it needs are known; the
+   * work of each run is bounded. @throws StatusError 500 when a webhook fails, 504 when all
+   * together take too long, and what `run` throws
    */
   run<T>(run: () => T, outside: WaitOutside): Promise<T> {
     return this.#runAgain(() => boundedWork(run), outside);
   }
 
-  /** The same without a bound: for small parts, and for the hub's own controllers, which have no seat. */
+  /**
+   * The same without a bound, for small parts and for the hub's own controllers, which have no
+   * seat.
+   */
   runUnbounded<T>(run: () => T, outside: WaitOutside = (ask) => ask()): Promise<T> {
     return this.#runAgain(run, outside);
   }
@@ -85,7 +92,7 @@ export class OperationAnswers {
     }
   }
 
-  /** How to get what the run lacked. @throws the error, when it is another one */
+  /** The webhook call that a run needs. @throws every other error */
   #questionOf(error: unknown): () => Promise<unknown> {
     if (error instanceof ConversionNeeded) return () => this.#convert(error);
     if (error instanceof ReviewsNeeded)

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json/json-value.ts';
 import { textAt } from '../json/json-value.ts';
 import { noteConverted } from '../scheme/converted-objects.ts';
-import { noteCurrent } from '../scheme/current-shape.ts';
+import { markCurrent } from '../scheme/current-shape.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import { storageRef, toVersion } from '../scheme/to-version.ts';
 import type { StoredObject } from '../store/stored-object.ts';
@@ -11,15 +11,15 @@ import { metadataOf, storageKeyOf } from '../request/cluster.ts';
 
 export interface PreparedObject {
   readonly ref: ResourceRef;
-  /** In the version of `ref`, ready but for its resourceVersion. */
+  /** In the version of `ref`, complete except for its resourceVersion. */
   readonly object: JsonObject;
-  /** The version to store it in, where that is not the storage version. */
+  /** The version to store it in; default: the storage version. */
   readonly storedAs?: ResourceRef | undefined;
-  /** How it becomes one of that version; what the hub can say itself unless given. */
+  /** Converts to that version; default: the conversions that need no webhook. */
   readonly toVersion?: (object: JsonObject, ref: ResourceRef) => JsonObject;
-  /** A client decided what is in the object: it may not grow without bounds. */
+  /** The object comes from a client, so its size is limited. */
   readonly bounded?: true;
-  /** This write takes the object away; `object` is its last state. */
+  /** This write removes the object; `object` is its last state. */
   readonly removed: boolean;
 }
 
@@ -31,12 +31,13 @@ export function storeObject(cluster: Cluster, prepared: PreparedObject): StoredO
   const key = storageKeyOf(ref, textAt(metadata, 'namespace'), textAt(metadata, 'name'));
   const convert = prepared.toVersion ?? toVersion;
   const shown = stored.version === ref.version ? object : convert(object, stored);
-  // What the answer will show is made before anything is stored: what cannot be shown again is not kept.
+  // The response is made before the object is stored, so that no object is stored that cannot be
+  // converted back.
   const back = awaitsAnswer(ref, stored) ? convert(shown, ref) : undefined;
   const entry = removed ? cluster.store.delete(key, shown) : cluster.store.put(key, shown, prepared.bounded);
-  // What was converted gets the defaults of its version when it is read.
+  // A converted object gets the defaults of its version when it is read.
   const written = ref.definition.conversion === undefined || stored.version === ref.version;
-  if (!ref.definition.builtIn && written) noteCurrent(entry.object, stored.version);
+  if (!ref.definition.builtIn && written) markCurrent(entry.object, stored.version);
   if (back !== undefined) noteConverted(entry.object, ref.version, withResourceVersionOf(entry.object, back));
   cluster.afterWrite(ref, { entry, removed });
   return entry;

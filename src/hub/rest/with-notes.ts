@@ -2,7 +2,10 @@ import type { RequestContext } from '../request/request-context.ts';
 import { StatusError } from '../wire/status-error.ts';
 import type { OperationAnswers } from './operation-answers.ts';
 
-/** Runs an operation; what admission noted meanwhile goes to the audit log, and its warnings with a refusal, too. */
+/**
+ * Runs an operation, writes the audit annotations of admission to the audit log, and adds its
+ * warnings to an error response, too.
+ */
 export async function withNotes<T>(
   context: RequestContext,
   { annotations, warnings }: OperationAnswers,

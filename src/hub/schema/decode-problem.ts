@@ -13,13 +13,15 @@ const TIME_LAYOUT = '2006-01-02T15:04:05Z07:00';
 const MICRO_TIME_LAYOUT = '2006-01-02T15:04:05.000000Z07:00';
 const NOT_BASE64 = /[^A-Za-z0-9+/]/;
 
-/** The struct around a field, and the field that holds that struct. Text is made of it only when something is wrong. */
+/** The struct that contains a field, and its own field. Rendered only if there is a problem. */
 interface Struct {
   readonly schema: Schema;
   readonly above: Field;
 }
 
-/** Where a value is: the innermost struct, and the key of its field. Lists and maps add nothing. */
+/**
+ * Position of a value: the innermost struct, and the key of its field. Lists and maps add nothing.
+ */
 interface Field {
   readonly struct: Struct | undefined;
   readonly key: string;
@@ -28,8 +30,9 @@ interface Field {
 const NOWHERE: Field = { struct: undefined, key: '' };
 
 /**
- * Why a value cannot be read into the Go type of a built-in schema, in the words of Go's decoder: a wrong JSON type, a
- * number out of range, no quantity, no time. undefined when it can.
+ * Why a value cannot be decoded into the Go type of a built-in schema, with the message of Go's
+ * decoder: a wrong JSON type, a number out of range, an invalid quantity or time. Undefined if it
+ * can.
  */
 export function decodeProblem(schema: Schema, value: JsonValue): string | undefined {
   return problemAt(schema, value, NOWHERE);
@@ -103,7 +106,7 @@ function textProblem({ format, name = '' }: Schema, text: string): string | unde
   return undefined;
 }
 
-/** As Go's standard encoding: line breaks do not count, padding must be there. */
+/** As Go's standard encoding: ignores line breaks, requires padding. */
 function base64Problem(text: string): string | undefined {
   const letters = text.replace(/[\r\n]/g, '');
   const end = letters.search(NOT_BASE64);

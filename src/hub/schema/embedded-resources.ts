@@ -4,10 +4,10 @@ import type { Schema } from './schema.ts';
 import type { FieldPath } from './field-path.ts';
 import { child, entryOf } from './field-path.ts';
 
-/** What to put in the place of an embedded resource: itself when nothing has to change. */
+/** Returns the replacement of an embedded resource, or the same object. */
 export type EmbeddedMapping = (resource: JsonObject, path: FieldPath | undefined) => JsonObject;
 
-/** Where the values of one schema hold embedded resources: the part of the schema tree that leads to them, and nothing else. */
+/** The part of a schema tree that leads to embedded resources. */
 interface Places {
   readonly isResource: boolean;
   readonly fields: readonly (readonly [key: string, places: Places])[];
@@ -15,7 +15,10 @@ interface Places {
   readonly entries: Places | undefined;
 }
 
-/** undefined where a schema has no place for them. Schemas of custom resources are trees; built-in ones have no place. */
+/**
+ * By schema; undefined for one without embedded resources. Schemas of custom resources are trees;
+ * built-in ones have none.
+ */
 const known = new WeakMap<Schema, Places | undefined>();
 
 function placesIn(schema: Schema): Places | undefined {

@@ -1,10 +1,10 @@
 import { cutText } from '../wire/cut-text.ts';
 
-/** Keys and places come from the object: both are cut to what fits into a message. */
+/** Keys and paths come from the object, so both are cut to a length that fits into a message. */
 const MAX_KEY_LENGTH = 256;
 const MAX_PATH_LENGTH = 1_024;
 
-/** A place in an object; rendered only when there is something to say about it. */
+/** A field path, as field.Path in Kubernetes; rendered only if there is a problem. */
 export interface FieldPath {
   readonly parent: FieldPath | undefined;
   readonly key: string | number;
@@ -16,12 +16,12 @@ export function child(parent: FieldPath | undefined, key: string | number): Fiel
   return { parent, key };
 }
 
-/** The place of a map entry: `data[key]`. */
+/** The path of a map entry: `data[key]`. */
 export function entryOf(parent: FieldPath | undefined, key: string): FieldPath {
   return { parent, key, inBrackets: true };
 }
 
-/** `spec.taints[0].key`; '' for the whole object; the beginning of a very long path. */
+/** `spec.taints[0].key`; '' for the object itself; a very long path is cut. */
 export function pathText(path: FieldPath | undefined): string {
   const parts: FieldPath[] = [];
   for (let at = path; at !== undefined; at = at.parent) parts.push(at);

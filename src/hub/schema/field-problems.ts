@@ -7,7 +7,7 @@ import { quotedValue } from './text/quoted-value.ts';
 
 /** Allowed values that a message lists; an enumeration may have thousands. */
 const MAX_LISTED = 100;
-/** Rendering a problem costs far more than looking at a value. */
+/** Rendering a problem costs far more than checking a value. */
 const STEPS_PER_PROBLEM = 20;
 
 export const required = (path: FieldPath | string, detail = ''): FieldProblem => ({
@@ -26,7 +26,7 @@ export const invalidValue = (
   message: `Invalid value: ${quotedValue(value)}${detail === '' ? '' : `: ${detail}`}`,
 });
 
-/** @param found name of the type that is there, or the text that is no such type */
+/** @param found the actual type, or the text that does not have the type */
 export const wrongType = (path: FieldPath | string, found: string, wanted: string): FieldProblem => ({
   field: text(path),
   reason: 'FieldValueTypeInvalid',

@@ -5,13 +5,15 @@ import type { Schema } from './schema.ts';
 import { ANY_VALUE } from './schema.ts';
 import { chargeWork } from '../json/work-budget.ts';
 
-/** Making the text of a key costs more than looking at a value. */
+/** Rendering a key costs more than comparing a value. */
 const STEPS_PER_ELEMENT = 6;
 
-/** How ownership looks at a value: as one leaf, as a list of items with identities, or as a map of fields. */
+/**
+ * How field ownership treats a value: as one leaf, as a list of keyed items, or as a map of fields.
+ */
 export type FieldShape = 'leaf' | 'list' | 'map';
 
-/** Untyped values are deduced: objects are maps, lists are atomic. */
+/** For untyped values, objects are maps and lists are atomic. */
 export function shapeOf(schema: Schema, value: JsonValue | undefined): FieldShape {
   if (schema.type === 'object') return schema.mapType === 'atomic' ? 'leaf' : 'map';
   if (schema.type === 'array')
@@ -26,7 +28,7 @@ export function fieldSchema(schema: Schema, key: string): Schema {
   return schema.additional === undefined || schema.additional === true ? ANY_VALUE : schema.additional;
 }
 
-/** A field of a struct, not an entry of a map. */
+/** Whether the key is a declared field, not an entry of a map. */
 export function isDeclared(schema: Schema, key: string): boolean {
   return schema.properties?.has(key) === true;
 }

@@ -5,12 +5,12 @@ import { chargeKeys, chargeWork } from '../json/work-budget.ts';
 import type { FieldPath } from './field-path.ts';
 import { child, pathText } from './field-path.ts';
 
-/** As many unknown fields as one report names; the others are removed without a word. */
+/** Maximum number of reported unknown fields; further ones are removed silently. */
 const MAX_REPORTED = 100;
 
 /**
- * Removes what the schema does not know. Returns the value itself when there is nothing to remove.
- * @param unknown collects the first hundred places, e.g. `spec.containers[0].foo`
+ * Removes unknown fields. Returns the same value if there are none.
+ * @param unknown collects the first hundred paths, e.g. `spec.containers[0].foo`
  */
 export function prune(schema: Schema, value: JsonValue, unknown: string[], path?: FieldPath): JsonValue {
   if (Array.isArray(value))
@@ -41,7 +41,7 @@ function pruneObject(
   path: FieldPath | undefined,
 ): JsonObject {
   if (schema.type !== 'object' && schema.type !== '') return object;
-  // Nearly every object is as it should be: nothing is copied before something is found.
+  // Nearly no object has unknown fields, so nothing is copied before one is found.
   let copy: JsonObject | undefined;
   const keys = Object.keys(object);
   chargeKeys(keys.length);

@@ -2,7 +2,7 @@ import type { JsonObject } from '../json/json-value.ts';
 import type { WebhookClientConfig } from '../wire/webhook-client-config.ts';
 import type { Schema } from './schema.ts';
 
-/** One served resource: its names, and what its versions look like. */
+/** One served resource: its names and its versions. */
 export interface ResourceDefinition {
   readonly group: string;
   readonly plural: string;
@@ -23,7 +23,7 @@ export interface ResourceDefinition {
   readonly versions: readonly ResourceVersion[];
 }
 
-/** How an object becomes one of another version: a webhook says it, or the hub knows it. */
+/** How objects are converted between versions: by a webhook, or by the hub. */
 export type Conversion =
   | { readonly kind: 'webhook'; readonly webhook: ConversionWebhook }
   /** @param apiVersion of the result. Metadata other than labels and annotations stays. */
@@ -31,7 +31,7 @@ export type Conversion =
 
 export interface ConversionWebhook {
   readonly client: WebhookClientConfig;
-  /** By preference; the hub speaks `v1` and `v1beta1`. */
+  /** In order of preference; the hub supports `v1` and `v1beta1`. */
   readonly reviewVersions: readonly string[];
 }
 
@@ -76,7 +76,7 @@ export interface PrinterColumn {
   readonly jsonPath: string;
 }
 
-/** One version of a resource: what a request path names. */
+/** One version of a resource, as a request path names it. */
 export interface ResourceRef {
   readonly definition: ResourceDefinition;
   readonly version: ResourceVersion;

@@ -10,7 +10,7 @@ export interface Schema {
   /** '' means any value. */
   readonly type: SchemaType;
   readonly format?: string;
-  /** Texts of custom definitions, for `kubectl explain`; built-in kinds have none. */
+  /** Description for `kubectl explain`; built-in kinds have none. */
   readonly description?: string;
   readonly nullable?: boolean;
   readonly intOrString?: boolean;
@@ -18,7 +18,7 @@ export interface Schema {
   /** A whole object with apiVersion, kind and metadata. */
   readonly embeddedResource?: boolean;
   readonly properties?: ReadonlyMap<string, Schema>;
-  /** Of a Go struct: how it holds its fields. Custom kinds have no Go types. */
+  /** How the Go struct declares its fields. Custom kinds have no Go types. */
   readonly held?: ReadonlyMap<string, HeldField>;
   /** Values of the keys that are not declared: a schema, or true for anything. */
   readonly additional?: Schema | true;
@@ -35,20 +35,20 @@ export interface Schema {
   readonly rules?: readonly ValidationRule[];
 }
 
-/** How a Go struct holds a field, and when JSON leaves it out. By value, and left out when it is empty, if nothing is said. */
+/** How a Go struct declares a field. Default: by value, with `omitempty`. */
 export interface HeldField {
-  /** An empty value is not nothing. */
+  /** A pointer: an empty value is kept. */
   readonly pointer?: true;
   /** Written even when it is empty: no `omitempty`. */
   readonly always?: true;
-  /** A struct that is left out when it is empty. */
+  /** A struct that is omitted when it is zero (`omitzero`). */
   readonly omitZero?: true;
 }
 
 export type SchemaType = '' | 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
 export type PatchStrategy = 'merge' | 'replace' | 'retainKeys';
 
-/** Value validations, which do not change what is kept. */
+/** Value validations, which do not affect pruning. */
 export interface ValueLimits {
   readonly enum?: readonly JsonValue[];
   readonly pattern?: string;

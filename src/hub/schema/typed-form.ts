@@ -5,34 +5,34 @@ import { deepClone, isObject, setOwn } from '../json/json-value.ts';
 import { chargeKeys, chargeWork } from '../json/work-budget.ts';
 import type { HeldField, Schema } from './schema.ts';
 
-/*
- * An API server reads objects of its own kinds into Go structs, stores them as protobuf, and writes them from structs
- * again. So zero values appear that nobody sent (`lastTransitionTime: null`, `rules: null`, `strategy: {}`), and what
- * says nothing goes (empty lists and texts, nulls). `Schema.held` says which field is held how.
- * Source: encoding/json (omitempty, omitzero), k8s.io/api (types.go), gogo protobuf (empty lists are not written).
+/**
+ * The API server decodes objects of built-in kinds into Go structs, stores them as protobuf, and
+ * encodes the structs again. So zero values appear that no client sent (`lastTransitionTime: null`,
+ * `rules: null`, `strategy: {}`), and empty lists, empty strings and nulls are dropped.
+ * `Schema.held` describes the fields. Source: encoding/json (omitempty, omitzero), k8s.io/api
+ * (types.go), gogo protobuf (empty lists are not written).
  */
 
-/** A field as it is read and written. */
+/** How a field is decoded and encoded. */
 interface FieldPlan {
   readonly schema: Schema;
-  /** What is written when nothing was said; undefined: the field is left out. */
+  /** The encoded value of an absent field; undefined: the field is omitted. */
   readonly missing: JsonValue | undefined;
-  /** An empty list, map or text, 0 and false say nothing. */
+  /** Drops an empty list, map or string, 0 and false. */
   readonly dropsEmpty: boolean;
 }
 
 /**
- * Empty lists and maps are there while an object is validated, and gone when it is stored. What is written of them is
- * decided once.
+ * Which empty lists and maps are kept: all while an object is validated, none when it is stored.
  */
-export interface Hollows {
+export interface EmptyContainers {
   /** `written`: only in fields that are always written. */
   readonly keep: 'all' | 'written' | 'none';
   /** Set when one was kept. */
   found: boolean;
 }
 
-const DROP: Hollows = { keep: 'none', found: false };
+const DROP: EmptyContainers = { keep: 'none', found: false };
 
 interface Plan {
   readonly fields: ReadonlyMap<string, FieldPlan>;
@@ -45,35 +45,35 @@ interface Plan {
 type Filling = readonly (readonly [key: string, value: JsonValue])[];
 
 const plans = new WeakMap<Schema, Plan>();
-/** Parts of objects that are as they are written: the specs of most live objects. */
+/** Objects that have this form already, such as the specs of most live objects. */
 const settled = new WeakSet<JsonObject>();
 
 /**
- * An object of a built-in kind as an API server writes it, its schema's defaults included. Returns the object itself
- * when nothing changes.
+ * An object of a built-in kind as the API server encodes it, with the defaults of its schema.
+ * Returns the same object if nothing changes.
  * @param object readable as its Go type (`decodeProblem`) and without unknown fields (`prune`)
  */
 export function typedForm(schema: Schema, object: JsonObject, hollows = DROP): JsonObject {
-  return filledIn(schema, typedFields(schema, object, hollows));
+  return withRequiredFields(schema, typedFields(schema, object, hollows));
 }
 
-/** The same for the fields that are there; none is added at the top. */
+/** The same for the present top-level fields; none is added. */
 export function typedFields(schema: Schema, object: JsonObject, hollows = DROP): JsonObject {
   return eachField(planOf(schema), object, hollows, true);
 }
 
 /** The object with the top-level fields that are always written. */
-export function filledIn(schema: Schema, object: JsonObject): JsonObject {
+export function withRequiredFields(schema: Schema, object: JsonObject): JsonObject {
   return withMissing(planOf(schema).filled, object);
 }
 
-/** An object about which nothing was said, and before anything is defaulted: what ownership starts from. */
+/** The zero value of a kind before defaulting, which field ownership starts from. */
 export function zeroObject(schema: Schema): JsonObject {
   return withMissing(planOf(schema).bare, {});
 }
 
 /**
- * What a server writes of a value that nobody said anything about: `{}`, `{ replicas: 0 }`, null.
+ * The encoding of the zero value of a schema: `{}`, `{ replicas: 0 }`, null.
  * @param bare without the defaults of the schema
  */
 function zeroValue(schema: Schema, bare = false): JsonValue {
@@ -96,8 +96,8 @@ function zeroValue(schema: Schema, bare = false): JsonValue {
   }
 }
 
-/** Notes that the parts of an object are in this form, so that the next write does not look at them again. */
-export function noteSettled(object: JsonObject): void {
+/** Marks the parts of an object as having this form, so that the next write skips them. */
+export function markTypedForm(object: JsonObject): void {
   for (const key of Object.keys(object)) {
     const part = object[key] as JsonValue;
     if (key !== 'metadata' && isObject(part)) settled.add(part);
@@ -123,12 +123,14 @@ function planOf(schema: Schema): Plan {
   return plan;
 }
 
-/** An empty text that is left out again is no default; it only counts as the key of a list item. */
+/**
+ * An empty string that would be omitted again is not a default, except for the key of a list item.
+ */
 function defaultOf(field: Schema, { pointer }: HeldField): JsonValue | undefined {
   return field.default === '' && pointer !== true ? undefined : field.default;
 }
 
-/** What a field holds that nobody set; undefined: it is left out. */
+/** The value of an unset field; undefined: it is omitted. */
 function zeroField(
   schema: Schema,
   { pointer, always, omitZero }: HeldField,
@@ -139,13 +141,13 @@ function zeroField(
   return always === true ? zeroValue(schema, bare) : undefined;
 }
 
-/** What Go holds as a struct is never empty for `omitempty`. */
+/** Whether Go declares it as a struct, which `omitempty` never omits. */
 function isStruct(schema: Schema): boolean {
   if (schema.intOrString === true || schema.format === 'date-time') return true;
   return (schema.type === 'object' && schema.additional === undefined) || schema.type === '';
 }
 
-function fieldForm(field: FieldPlan, value: JsonValue, hollows: Hollows): JsonValue | undefined {
+function fieldForm(field: FieldPlan, value: JsonValue, hollows: EmptyContainers): JsonValue | undefined {
   const { schema, missing, dropsEmpty } = field;
   if (value === null || (dropsEmpty && isZero(value))) return missing;
   if (dropsEmpty && isHollow(value)) {
@@ -165,7 +167,7 @@ function isHollow(value: JsonValue): boolean {
 }
 
 /** @param value not null */
-function valueForm(schema: Schema, value: JsonValue, hollows: Hollows): JsonValue {
+function valueForm(schema: Schema, value: JsonValue, hollows: EmptyContainers): JsonValue {
   if (Array.isArray(value))
     return schema.items === undefined ? value : listForm(schema.items, value, hollows);
   if (isObject(value)) {
@@ -180,7 +182,7 @@ function valueForm(schema: Schema, value: JsonValue, hollows: Hollows): JsonValu
   return schema.format === 'date-time' && typeof value === 'string' ? timeForm(schema, value) : value;
 }
 
-function listForm(items: Schema, list: JsonValue[], hollows: Hollows): JsonValue[] {
+function listForm(items: Schema, list: JsonValue[], hollows: EmptyContainers): JsonValue[] {
   let changed = false;
   chargeWork(list.length + 1);
   const result = list.map((item) => {
@@ -191,7 +193,7 @@ function listForm(items: Schema, list: JsonValue[], hollows: Hollows): JsonValue
   return changed ? result : list;
 }
 
-function mapForm(values: Schema, map: JsonObject, hollows: Hollows): JsonObject {
+function mapForm(values: Schema, map: JsonObject, hollows: EmptyContainers): JsonObject {
   let copy: JsonObject | undefined;
   const keys = Object.keys(map);
   chargeKeys(keys.length);
@@ -206,12 +208,12 @@ function mapForm(values: Schema, map: JsonObject, hollows: Hollows): JsonObject 
   return copy ?? map;
 }
 
-/** Storage keeps bytes that are not there as no bytes. */
+/** Storage turns nil bytes into empty bytes. */
 function zeroEntry(values: Schema): JsonValue {
   return values.format === 'byte' ? '' : zeroValue(values);
 }
 
-function eachField(plan: Plan, object: JsonObject, hollows: Hollows, isTop = false): JsonObject {
+function eachField(plan: Plan, object: JsonObject, hollows: EmptyContainers, isTop = false): JsonObject {
   let copy: JsonObject | undefined;
   const keys = Object.keys(object);
   chargeKeys(keys.length);

@@ -13,7 +13,7 @@ import { compilePattern } from './text/pattern.ts';
 interface LimitContext {
   readonly problems: FieldProblem[];
   readonly path: FieldPath | undefined;
-  /** Checks a value against a branch of anyOf and its like. */
+  /** Checks a value against a branch of anyOf, allOf, oneOf or not. */
   validate(schema: Schema, value: JsonValue, problems: FieldProblem[], path?: FieldPath): void;
 }
 
@@ -32,7 +32,7 @@ export function checkLimits(limits: ValueLimits, value: JsonValue, context: Limi
 }
 
 function isListed(values: readonly JsonValue[], value: JsonValue): boolean {
-  // The engine compares short texts and numbers some twenty times as fast as a step.
+  // Comparing short strings and numbers takes about a twentieth of a step.
   chargeWork(Math.ceil(values.length / 16));
   if (typeof value !== 'object' || value === null) return values.includes(value);
   return values.some((one) => deepEqual(one, value));
@@ -44,7 +44,8 @@ function inBody(path: FieldPath | undefined, rest: string): string {
 
 function checkText(limits: ValueLimits, text: string, { problems, path }: LimitContext): void {
   const { maxLength, minLength } = limits;
-  // Characters count, not UTF-16 units; a text has never more of the former, so most need no counting.
+  // The limit is in code points. A string has at most as many code points as UTF-16 units, so most
+  // need no counting.
   if (maxLength !== undefined && text.length > maxLength && codePointCount(text) > maxLength)
     problems.push(tooLong(path ?? '', maxLength));
   if (minLength !== undefined && text.length < minLength * 2 && codePointCount(text) < minLength) {

@@ -7,7 +7,7 @@ import { child } from './field-path.ts';
 import { duplicate } from './field-problems.ts';
 import { canonicalJson } from '../json/canonical-json.ts';
 
-/** Sets hold every value once, keyed lists every key once. */
+/** Items of a set must be unique; keys of a keyed list, too. */
 export function checkListType(
   schema: Schema,
   list: readonly JsonValue[],

@@ -45,12 +45,12 @@ export function validateNames(object: JsonObject, rule: NameRule, problems: Fiel
   checkName(at, 'name', rule);
 }
 
-/** Metadata of an object that is changed: its name is fixed, and finalizers are checked where they are kept. */
+/** Metadata of an updated object. The name cannot change; finalizers are checked elsewhere. */
 export function validateChangedMetadata(object: JsonObject, problems: FieldProblem[]): void {
   checkMaps({ metadata: objectAt(object, 'metadata') ?? {}, path: METADATA, problems });
 }
 
-/** Metadata of an embedded resource, which may have no name, and any name that can be in a path. */
+/** Metadata of an embedded resource: the name is optional, and may be any valid path segment. */
 export function validateEmbeddedMetadata(
   metadata: JsonObject,
   path: FieldPath,
@@ -106,7 +106,7 @@ export function checkAnnotations(annotations: JsonObject, path: FieldPath, probl
     length += key.length + (typeof value === 'string' ? value.length : 0);
     for (const problem of qualifiedName(key.toLowerCase())) problems.push(invalidValue(path, key, problem));
   }
-  // A character has at most three bytes: most annotations need no counting.
+  // A UTF-16 unit has at most three bytes in UTF-8, so most annotations need no counting.
   if (length * 3 > ANNOTATION_LIMIT_BYTES && sizeBytes(annotations) > ANNOTATION_LIMIT_BYTES)
     problems.push(tooLong(path, ANNOTATION_LIMIT_BYTES));
 }

@@ -11,10 +11,12 @@ import { checkListType } from './validate-list-type.ts';
 import { matchesNumberFormat, matchesStringFormat } from './text/value-format.ts';
 
 const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
-/** All that a schema can say of metadata; the rest has rules of its own. */
+/** The metadata fields that a schema may restrict; the others have their own rules. */
 const CHECKED_METADATA = ['name', 'generateName'];
 
-/** Checks a value against its structural schema, value validations included; reports everything that is wrong. */
+/**
+ * Checks a value against its structural schema, including value validations; reports all problems.
+ */
 export function validateValue(
   schema: Schema,
   value: JsonValue,
@@ -92,7 +94,7 @@ function acceptsAnything(schema: Schema): boolean {
   return schema.type === '' && schema.intOrString !== true;
 }
 
-/** JSON type in the words of schemas. */
+/** The JSON type, as schemas name it. */
 export function typeName(value: JsonValue): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';

@@ -13,10 +13,10 @@ import { child, pathText } from '../schema/field-path.ts';
 export type RefuseBody = (problem: string) => never;
 
 /**
- * Reads the parts of a custom resource that have a Go type: the metadata of the whole object, and apiVersion, kind and
- * metadata of every embedded resource. Embedded metadata is stored as it reads back: without what is empty, times in UTC.
- * Unknown fields stay; pruning reports them.
- * Source: apiextensions-apiserver, pkg/apiserver/schema/objectmeta (Coerce).
+ * Reads the parts of a custom resource that have a Go type: the metadata of the whole object, and
+ * apiVersion, kind and metadata of every embedded resource. Embedded metadata is stored as Go
+ * writes it after reading it: without empty fields, times in UTC. Unknown fields stay; pruning
+ * reports them. Source: apiextensions-apiserver, pkg/apiserver/schema/objectmeta (Coerce).
  */
 export function coerceObjects(schema: Schema, object: JsonObject, refuse: RefuseBody): JsonObject {
   const metadata = getOwn(object, 'metadata');

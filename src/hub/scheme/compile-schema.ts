@@ -20,7 +20,10 @@ const NUMBER_LIMITS = [
   'maxProperties',
 ] as const;
 
-/** A definition is compiled when it is checked, each place with a default for itself, and again when it is served. */
+/**
+ * Caches compiled schemas: a definition is compiled when it is validated, each place with a default
+ * by itself, and again when it is served.
+ */
 const compiled = new WeakMap<JsonObject, Schema>();
 
 /** Compiles an `openAPIV3Schema`, which must already be known to be structural, into the form the hub walks. */

@@ -1,17 +1,25 @@
 import type { JsonObject } from '../json/json-value.ts';
 import type { ResourceRef, ResourceVersion } from '../schema/resource-definition.ts';
 
-/*
- * What webhooks made of objects. Reading, selecting and showing objects is synchronous, and a webhook is not. So the pipeline
- * looks for an object in another version here; what is not here is asked for by throwing, the request waits for the webhook outside of its
- * synchronous part, and runs that part again. The part that succeeds still reads the live object and stores the new one in one turn.
- * Passing promises through the write pipeline was rejected: every step would then be a place where another write can come between.
+/**
+ * A cache of objects that conversion webhooks converted. The pipeline that reads, selects and
+ * writes objects is synchronous; a webhook is not. The pipeline looks up converted objects here. If
+ * one is missing it throws ConversionNeeded; the request then calls the webhook and runs its
+ * synchronous part again. The run that succeeds reads the live object and stores the new one
+ * without interruption. Rejected: promises in the write pipeline, since another write could then
+ * run between any two steps.
  */
 
-/** Objects by identity: stored ones never change. A definition that is changed has other versions, and asks again. */
+/**
+ * By object identity, since stored objects never change. A changed definition has new version
+ * objects, so its webhook is called again.
+ */
 const known = new WeakMap<JsonObject, Map<ResourceVersion, JsonObject>>();
 
-/** A synchronous part of a request needs an object in another version. Caught where the request can wait for the webhook. */
+/**
+ * Thrown when the synchronous part of a request needs an object in another version. The caller that
+ * can wait for the webhook catches it.
+ */
 export class ConversionNeeded extends Error {
   readonly object: JsonObject;
   readonly ref: ResourceRef;

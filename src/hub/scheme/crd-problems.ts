@@ -8,7 +8,7 @@ import type { FieldProblem } from '../wire/status-errors.ts';
 import { versionExtraProblems } from './crd-version-problems.ts';
 import { structuralProblems } from './structural-problems.ts';
 
-/** Everything that keeps a custom resource definition from being served. */
+/** All reasons why a custom resource definition cannot be served. */
 export function crdProblems(crd: JsonObject, old: JsonObject | undefined): readonly FieldProblem[] {
   const spec = objectAt(crd, 'spec') ?? {};
   const problems: FieldProblem[] = [...nameProblems(crd, spec)];
@@ -26,7 +26,7 @@ export function crdProblems(crd: JsonObject, old: JsonObject | undefined): reado
   return problems;
 }
 
-/** A version that objects may still be stored in cannot be taken out of the definition. */
+/** A version listed in `status.storedVersions` cannot be removed from the definition. */
 function storedVersionProblems(crd: JsonObject, spec: JsonObject): FieldProblem[] {
   const names = new Set(
     listAt(spec, 'versions')
@@ -42,7 +42,7 @@ function storedVersionProblems(crd: JsonObject, spec: JsonObject): FieldProblem[
 
 const APPROVAL = 'api-approved.kubernetes.io';
 
-/** Groups of Kubernetes itself are not for everybody: asked when a definition is created. */
+/** Definitions in the groups of Kubernetes need an approval annotation; checked on create. */
 export function approvalProblems(crd: JsonObject): readonly FieldProblem[] {
   const group = textAt(objectAt(crd, 'spec'), 'group');
   const guarded = ['k8s.io', 'kubernetes.io'].some((name) => group === name || group.endsWith(`.${name}`));

@@ -8,7 +8,9 @@ import type { FieldProblem } from '../wire/status-errors.ts';
 const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string'];
 const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];
 
-/** What is wrong with the columns, the scale subresource and the selectable fields of one version of a definition. */
+/**
+ * Problems of the printer columns, the scale subresource and the selectable fields of one version.
+ */
 export function versionExtraProblems(version: JsonObject, path: FieldPath): readonly FieldProblem[] {
   const problems: FieldProblem[] = [];
   for (const [index, column] of listAt(version, 'additionalPrinterColumns').entries())

@@ -14,7 +14,10 @@ import { builtInConversion } from './ocm-definitions.ts';
 import type { Scheme } from './scheme.ts';
 import { compareVersionPriority } from './version-priority.ts';
 
-/** The resource that a CustomResourceDefinition declares. What is wrong with one was said when it was written: `crdProblems`. */
+/**
+ * The resource that a CustomResourceDefinition declares. `crdProblems` has validated it when it was
+ * written.
+ */
 export function definitionFromCrd(crd: JsonObject): ResourceDefinition {
   const spec = objectAt(crd, 'spec') ?? {};
   const names = completeNames(objectAt(spec, 'names') ?? {});
@@ -34,7 +37,10 @@ export function definitionFromCrd(crd: JsonObject): ResourceDefinition {
   };
 }
 
-/** What OCM's own webhook does behind its Service is built in: such a definition needs no webhook here. */
+/**
+ * The conversions of OCM's webhook are built in, so a definition that names it needs no webhook
+ * here.
+ */
 function conversionFrom(spec: JsonObject, kind: string): Pick<ResourceDefinition, 'conversion'> {
   const conversion = objectAt(spec, 'conversion');
   const webhook = objectAt(conversion, 'webhook');
@@ -124,7 +130,7 @@ function columnsFrom(version: JsonObject): readonly PrinterColumn[] {
     });
 }
 
-/** Names of a definition that somebody else in its group already has: these cannot be accepted. */
+/** Names of a definition that another definition of its group already uses. */
 export function nameConflicts(definition: ResourceDefinition, scheme: Scheme): readonly string[] {
   const others = scheme
     .definitions()
@@ -138,8 +144,9 @@ export function nameConflicts(definition: ResourceDefinition, scheme: Scheme): r
 }
 
 /**
- * Status of a definition after it was written: accepted names, conditions, versions that objects may be stored in. A definition whose
- * names clash is not established, and must not be registered.
+ * Status of a definition after it was written: accepted names, conditions, versions that objects
+ * may be stored in. A definition with conflicting names is not established, and must not be
+ * registered.
  * @param now RFC 3339
  */
 export function establishedStatus(crd: JsonObject, scheme: Scheme, now: string): JsonObject {
@@ -150,7 +157,8 @@ export function establishedStatus(crd: JsonObject, scheme: Scheme, now: string):
   const storage = definition.versions.find((version) => version.storage)?.name ?? '';
   const stored = new Set([...listAt(old, 'storedVersions'), storage]);
   const [names, refused] = accepted ? ACCEPTED : refusal(conflicts);
-  // Once established it stays so: new names that are taken do not take its objects away.
+  // An established definition stays established, so that a later name conflict does not make its
+  // objects unavailable.
   const established = isEstablished(crd) ? ACCEPTED[1] : refused;
   const asked = objectAt(objectAt(crd, 'spec'), 'names') ?? {};
   const known = objectAt(old, 'acceptedNames') ?? { kind: '', plural: '' };
@@ -187,7 +195,7 @@ function refusal(conflicts: readonly string[]): readonly [Condition, Condition] 
   ];
 }
 
-/** Keeps the time of a condition that has not moved. */
+/** Keeps the transition time of a condition whose status did not change. */
 function conditionAt(old: JsonObject | undefined, condition: Condition, now: string): JsonValue {
   const known = listAt(old, 'conditions')
     .filter(isObject)

@@ -6,13 +6,17 @@ import type { ResourceDefinition, ResourceVersion } from '../schema/resource-def
 import type { Schema } from '../schema/schema.ts';
 
 /**
- * Stored custom resources keep the shape that their definition had when they were written. Who reads one sees it as the definition
- * is today: without fields that were taken out, with defaults that were added since. What is stored does not change by that, so a
- * definition that was changed by mistake and is changed back loses nothing. Each object is looked at once for each definition.
+ * A custom resource is stored in the shape that its definition had when it was written. A read
+ * returns it in the shape of the current definition: without removed fields, with defaults that
+ * were added since. The stored object stays unchanged, so a definition that is changed by mistake
+ * and changed back loses no data. Each object is processed once per version of its definition.
  */
 const known = new WeakMap<JsonObject, { readonly schema: Schema; readonly shaped: JsonObject } | Schema>();
 
-/** A stored custom resource as its definition has it now; the object itself when nothing is different. */
+/**
+ * A stored custom resource in the shape of its current definition; the same object if nothing
+ * differs.
+ */
 export function currentShape(object: JsonObject, definition: ResourceDefinition): JsonObject {
   const schema = versionOf(object, definition)?.schema;
   if (schema === undefined) return object;
@@ -24,22 +28,22 @@ export function currentShape(object: JsonObject, definition: ResourceDefinition)
   return shaped;
 }
 
-/** Notes that an object was just written under this schema: reading it costs nothing. */
-export function noteCurrent(object: JsonObject, version: ResourceVersion): void {
+/** Marks an object as written under this schema, so that reads need not process it. */
+export function markCurrent(object: JsonObject, version: ResourceVersion): void {
   known.set(object, version.schema);
 }
 
-/** What the schema knows, and its defaults. */
+/** The object without unknown fields, and with defaults. */
 export function pruneAndDefault(schema: Schema, object: JsonObject): JsonObject {
   return applyDefaults(schema, prunedTo(schema, object)) as JsonObject;
 }
 
-/** What the schema knows. */
+/** The object without unknown fields. */
 export function prunedTo(schema: Schema, object: JsonObject): JsonObject {
   return prune(schema, object, []) as JsonObject;
 }
 
-/** The version that an object was stored in; the storage version when that one is gone. */
+/** The version that an object was stored in; the storage version if that one was removed. */
 function versionOf(object: JsonObject, { versions }: ResourceDefinition): ResourceVersion | undefined {
   const apiVersion = textAt(object, 'apiVersion');
   const name = apiVersion.slice(apiVersion.indexOf('/') + 1);

@@ -9,7 +9,7 @@ import { getOwn } from '../json/json-value.ts';
 import type { FieldProblem } from '../wire/status-errors.ts';
 import { compileSchema } from './compile-schema.ts';
 
-/** A default must be what its own schema allows, and nothing of it may be pruned. */
+/** A default must be valid for its own schema, and must not contain unknown fields. */
 export function defaultProblems(schema: JsonObject, path: FieldPath): readonly FieldProblem[] {
   const value = getOwn(schema, 'default');
   if (value === undefined) return [];

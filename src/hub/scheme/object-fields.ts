@@ -4,8 +4,9 @@ import type { Schema } from '../schema/schema.ts';
 const TEXT: Schema = { type: 'string' };
 
 /**
- * Schemas of the fields that every object has: of a whole custom resource, and of an object embedded in one.
- * @param declared what the definition itself says of these fields; of metadata it may only narrow the two names
+ * Schemas of apiVersion, kind and metadata, for custom resources and for objects embedded in them.
+ * @param declared the schema in the definition; for metadata it may only restrict `name` and
+ * `generateName`
  */
 export function objectFields(
   declared: ReadonlyMap<string, Schema> | undefined,
@@ -28,7 +29,10 @@ function metadataSchema(declared: Schema | undefined): Schema {
 
 let made: Schema | undefined;
 
-/** Metadata as it is read: fields that must be there are for validation to miss, in words of its own. */
+/**
+ * The schema of metadata for decoding. No field is required: validation reports missing ones with
+ * its own messages.
+ */
 export function objectMetaSchema(): Schema {
   made ??= withoutRequired(builtinSchema('machinery:apis.meta.v1.ObjectMeta'), 'ownerReferences');
   return made;

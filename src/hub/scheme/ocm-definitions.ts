@@ -33,7 +33,7 @@ function definitionOf(group: string, row: OcmKind): ResourceDefinition {
   };
 }
 
-/** How versions of OCM's kinds become each other, where they differ by more than their names. */
+/** Conversions between versions of OCM's kinds that differ in more than their names. */
 export function builtInConversion(group: string, kind: string): Pick<ResourceDefinition, 'conversion'> {
   const convert = group === 'addon.open-cluster-management.io' ? ADDON_CONVERSIONS[kind] : undefined;
   return convert === undefined ? {} : { conversion: { kind: 'built-in', convert } };

@@ -3,7 +3,9 @@ import { compileSchema } from './compile-schema.ts';
 import { objectFields } from './object-fields.ts';
 import type { Schema } from '../schema/schema.ts';
 
-/** Compiles the schema of a whole custom resource: its apiVersion, kind and metadata are those of every object. */
+/**
+ * Compiles the schema of a custom resource, with the apiVersion, kind and metadata of every object.
+ */
 export function compileRootSchema(json: JsonObject): Schema {
   const own = compileSchema(json);
   const metadata = own.properties?.get('metadata');

@@ -6,15 +6,16 @@ import { celFieldName } from '../schema/cel/cel-field-name.ts';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject } from '../json/json-value.ts';
 
-/** What is known of a name or a value: its schema, or nothing. */
+/** The schema of a name or a value, if known. */
 type Known = JsonObject | undefined;
 type Names = ReadonlyMap<string, Known>;
 
 const OF_EVERY_OBJECT = new Set(['apiVersion', 'kind', 'metadata']);
 
 /**
- * The first field that an expression reads and its schema does not have: such a rule could only fail. Follows selections from `self` and
- * `oldSelf` through objects, lists, maps and the variables of macros; where it loses track it finds nothing.
+ * The first field that an expression reads and that its schema does not declare; such a rule would
+ * always fail. Follows selections from `self` and `oldSelf` through objects, lists, maps and the
+ * variables of macros. It reports nothing for values whose schema it does not know.
  */
 export function undefinedField(
   expression: string,
@@ -39,7 +40,7 @@ function follow(node: CelNode, names: Names, missing: { at: number; field: strin
     case 'select': {
       const field = fieldOf(follow(node.operand, names, missing), node.field);
       if (field === 'missing') missing.push({ at: node.at, field: node.field });
-      // `a.?b` is an optional, whatever b is.
+      // `a.?b` is an optional, so its schema is not known.
       return field === 'missing' || node.optional ? undefined : field;
     }
     case 'index': {
@@ -58,7 +59,10 @@ function follow(node: CelNode, names: Names, missing: { at: number; field: strin
   }
 }
 
-/** Macros bind the names that come first among their arguments: `self.l.all(item, …)`, `m.all(key, value, …)`, `cel.bind(x, …)`. */
+/**
+ * Macros declare the names in their first arguments: `self.l.all(item, …)`, `m.all(key, value, …)`,
+ * `cel.bind(x, …)`.
+ */
 function followCall(node: CelCallNode, names: Names, missing: { at: number; field: string }[]): undefined {
   const receiver = node.receiver === undefined ? undefined : follow(node.receiver, names, missing);
   const bound = new Map(names);
@@ -86,7 +90,7 @@ function fieldOf(schema: Known, field: string): Known | 'missing' {
 
 const byCelName = new WeakMap<JsonObject, ReadonlyMap<string, JsonValue>>();
 
-/** The properties under the names that expressions call them by. */
+/** The properties by the names that expressions use for them. */
 function celProperties(properties: JsonObject): ReadonlyMap<string, JsonValue> {
   const known = byCelName.get(properties);
   if (known !== undefined) return known;

@@ -16,8 +16,9 @@ const STEPS_PER_RULE = 200;
 const STEPS_PER_CHARACTER = 8;
 
 /**
- * What is wrong with the `x-kubernetes-validations` of one place of a schema. Compiled here once, so that little can fail later.
- * @param uncorrelated the list above whose items cannot be distinguished from those before an update, if there is one
+ * Problems of the `x-kubernetes-validations` at one place of a schema. Each rule is compiled here,
+ * so that few can fail later. @param uncorrelated the enclosing list whose items cannot be matched
+ * with those before an update, if there is one
  */
 export function ruleProblems(
   schema: JsonObject,

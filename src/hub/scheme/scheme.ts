@@ -9,16 +9,22 @@ export interface VersionResources {
 
 export interface GroupVersions {
   readonly group: string;
-  /** By priority; the first is the preferred one. */
+  /** By priority; the first is the preferred version. */
   readonly versions: readonly VersionResources[];
 }
 
-/** Registry of everything that is served. Changes when custom resource definitions come and go. */
+/**
+ * Registry of all served resources. Changes when a custom resource definition is established or
+ * deleted.
+ */
 export class Scheme {
   readonly #definitions = new Map<string, ResourceDefinition>();
   readonly #resources = new Map<string, ResourceRef>();
   readonly #kinds = new Map<string, ResourceRef>();
-  /** What was there from the start: comes back when a custom definition that replaced it is deleted. */
+  /**
+   * The built-in definitions. One that a custom definition replaced is restored when that one is
+   * deleted.
+   */
   readonly #initial = new Map<string, ResourceDefinition>();
   #revision = 0;
   #groups: readonly GroupVersions[] | undefined;
@@ -31,7 +37,7 @@ export class Scheme {
     }
   }
 
-  /** Grows with every change: the key of caches of discovery and OpenAPI. */
+  /** Increases with every change; caches of discovery and OpenAPI use it as their key. */
   get revision(): number {
     return this.#revision;
   }
@@ -71,7 +77,10 @@ export class Scheme {
     return [...this.#definitions.values()];
   }
 
-  /** Every table of objects once, in its storage version: how controllers go through all there is, served or not. */
+  /**
+   * Each table of objects once, in its storage version, served or not. Controllers use it to visit
+   * all objects.
+   */
   tables(): readonly ResourceRef[] {
     this.#tables ??= this.#makeTables();
     return this.#tables;

@@ -16,7 +16,10 @@ const STEPS_PER_PLACE = 6;
 const INT_OR_STRING = 'x-kubernetes-int-or-string';
 const PRESERVE = 'x-kubernetes-preserve-unknown-fields';
 
-/** Whether an `openAPIV3Schema` is structural: every place has a type, and what is kept does not depend on values. */
+/**
+ * Checks that an `openAPIV3Schema` is structural: every place has a type, and which fields are
+ * known does not depend on values.
+ */
 export function structuralProblems(schema: JsonObject, path: FieldPath): readonly FieldProblem[] {
   const problems: FieldProblem[] = [];
   if (textAt(schema, 'type') !== 'object') {
@@ -32,7 +35,7 @@ interface Visit {
   readonly problems: FieldProblem[];
   readonly depth: number;
   readonly root: boolean;
-  /** The nearest list above whose items cannot be distinguished from those before an update. */
+  /** The nearest enclosing list whose items cannot be matched with those before an update. */
   readonly uncorrelated?: FieldPath | undefined;
 }
 
@@ -90,7 +93,7 @@ function checkType(schema: JsonObject, path: FieldPath, { problems, root }: Visi
   }
 }
 
-/** Patterns are compiled here once, so that nothing of them can fail later. */
+/** Compiles each pattern, so that none can fail later. */
 function checkPattern(schema: JsonObject, path: FieldPath, problems: FieldProblem[]): void {
   const pattern = textAt(schema, 'pattern');
   if (pattern !== '' && compilePattern(pattern) === undefined) {
@@ -98,7 +101,7 @@ function checkPattern(schema: JsonObject, path: FieldPath, problems: FieldProble
   }
 }
 
-/** Items of a set are compared as a whole. */
+/** Items of a set must be atomic or scalar, since they are compared completely. */
 function checkSetItems(schema: JsonObject, path: FieldPath, problems: FieldProblem[]): void {
   const items = getOwn(schema, 'items');
   if (!isObject(items)) return;

@@ -8,10 +8,10 @@ import type { ResourceDefinition, ResourceRef } from '../schema/resource-definit
 import { apiVersionOf } from '../schema/resource-definition.ts';
 
 /**
- * A stored object as the version `ref` shows it. Versions of custom resources differ by their apiVersion and their schema, or as a
- * webhook says; of Kubernetes' own kinds only the two Event kinds and the two versions of autoscalers differ. Returns the object itself
- * when nothing has to change.
- * @throws ConversionNeeded when a webhook has to be asked first
+ * Converts a stored object to the version `ref`. Versions of custom resources differ in apiVersion
+ * and schema, or are converted by a webhook; of Kubernetes' own kinds only Events and autoscalers
+ * are converted. Returns the same object if nothing changes. @throws ConversionNeeded when a
+ * webhook must be called first
  */
 export function toVersion(object: JsonObject, ref: ResourceRef): JsonObject {
   const { definition, version } = ref;
@@ -59,7 +59,7 @@ function builtInConversion(
   return converted;
 }
 
-/** The version an object is stored in, which need not be the storage version of today. */
+/** The version in which an object is stored, which may be an earlier storage version. */
 export function storedRef(object: JsonObject, definition: ResourceDefinition): ResourceRef | undefined {
   const version = definition.versions.find(
     (one) => apiVersionOf({ definition, version: one }) === object['apiVersion'],
@@ -67,14 +67,17 @@ export function storedRef(object: JsonObject, definition: ResourceDefinition): R
   return version === undefined ? undefined : { definition, version };
 }
 
-/** How `ref` sees the same objects in the version they are stored in. */
+/** `ref` in the storage version. */
 export function storageRef(ref: ResourceRef): ResourceRef {
   const { definition } = ref;
   const storage = definition.versions.find((version) => version.storage);
   return storage === undefined || definition.builtIn ? ref : { definition, version: storage };
 }
 
-/** Whether `ref` shows this object in another version than it has, which a webhook has to be asked for and was not yet. */
+/**
+ * Whether the object must be converted to the version of `ref` by a webhook that was not called
+ * yet.
+ */
 export function awaitsConversion(object: JsonObject, ref: ResourceRef): boolean {
   const { definition, version } = ref;
   if (definition.conversion?.kind !== 'webhook') return false;

@@ -1,7 +1,10 @@
 import { lowerBound } from '../../core/model/lower-bound.ts';
 import type { StoredObject } from './stored-object.ts';
 
-/** One durable change. `entry` is the new state; of a deletion the last state with the version of the deletion. */
+/**
+ * One durable change. `entry` is the new state; for a deletion, the last state with the version of
+ * the deletion.
+ */
 export interface StoreEvent {
   readonly rv: number;
   readonly type: 'added' | 'modified' | 'deleted';
@@ -12,7 +15,10 @@ export interface StoreEvent {
 /** The latest changes of one resource, so that a watch can continue where an earlier one ended. */
 export class EventRing {
   readonly #capacity: number;
-  /** Changes up to this version are forgotten (or happened before this process started). */
+  /**
+   * Changes up to this version are not available: they were dropped, or happened before this
+   * process started.
+   */
   #forgottenRv: number;
   #events: StoreEvent[] = [];
 
@@ -24,20 +30,20 @@ export class EventRing {
   push(event: StoreEvent): void {
     this.#events.push(event);
     if (this.#events.length < this.#capacity * 2) return;
-    // Dropping half at once keeps pushing cheap; at least `capacity` events are always there.
+    // Dropping half of the events at once keeps appending cheap; at least `capacity` events remain.
     const dropped = this.#events.length - this.#capacity;
     this.#forgottenRv = (this.#events[dropped - 1] as StoreEvent).rv;
     this.#events = this.#events.slice(dropped);
   }
 
-  /** Everything after `rv`, in order; undefined when that is no longer known. */
+  /** All changes after `rv`, in order; undefined if they are no longer available. */
   since(rv: number): readonly StoreEvent[] | undefined {
     if (rv < this.#forgottenRv) return undefined;
     const first = lowerBound(this.#events.length, (at) => (this.#events[at] as StoreEvent).rv <= rv);
     return this.#events.slice(first);
   }
 
-  /** Forgets everything, as a compaction would: every older watch has to list again. */
+  /** Drops all changes, like a compaction: every older watch must list again. */
   forget(rv: number): void {
     this.#events = [];
     this.#forgottenRv = rv;

@@ -15,7 +15,10 @@ import { Subscriptions } from './subscriptions.ts';
 import { StoredObject, stampVersion } from './stored-object.ts';
 
 const RING_EVENTS = 2_500;
-/** Twice the largest body, in characters of JSON: ownership and defaults come on top of what was sent. */
+/**
+ * Twice the largest request body, in characters of JSON, because managedFields and defaults are
+ * added.
+ */
 const MAX_OBJECT_LENGTH = 6 * 1024 * 1024;
 
 interface Table {
@@ -29,9 +32,10 @@ interface PendingEvent extends StoreEvent {
 }
 
 /**
- * All objects of one cluster in memory, every change in the journal. Memory runs ahead of the disk by the batch that is
- * being written: a write is answered, and a read that may have seen it too, only after `durable(rv)`; watches get events
- * only from then on. So nobody ever saw a state that a crash could take back.
+ * All objects of one cluster in memory, with every change in the journal. Memory is ahead of the
+ * disk by the batch that is being written. Responses to writes, and to reads that may include them,
+ * are sent after `durable(rv)`, and watches get only durable events. So no client sees a state that
+ * a crash could lose.
  */
 export class ObjectStore {
   readonly #tables = new Map<string, Table>();
@@ -72,7 +76,7 @@ export class ObjectStore {
     return store;
   }
 
-  /** The newest version, perhaps not yet durable. */
+  /** The newest version, which may not be durable yet. */
   get rv(): number {
     return this.#rv;
   }
@@ -102,8 +106,10 @@ export class ObjectStore {
   }
 
   /**
-   * Stores the object under the next version. The caller has checked preconditions in the same turn of the loop.
-   * @throws StatusError 413 when a write of a client (`bounded`) makes the object larger than objects may become
+   * Stores the object under the next version. The caller has checked preconditions in the same turn
+   * of the loop.
+   * @throws StatusError 413 when a client's write (`bounded`) makes the object larger than the
+   * limit
    */
   put(key: StorageKey, object: JsonObject, bounded = false): StoredObject {
     const rv = this.#rv + 1;
@@ -146,7 +152,7 @@ export class ObjectStore {
     return this.#journal.durableRv;
   }
 
-  /** Durable changes after `rv`; undefined when they are no longer known. */
+  /** Durable changes after `rv`; undefined if they are no longer available. */
   eventsSince(storage: string, rv: number): readonly StoreEvent[] | undefined {
     return this.#table(storage).ring.since(rv);
   }
@@ -156,13 +162,13 @@ export class ObjectStore {
     return this.#table(storage).subscriptions.add(scope, listener);
   }
 
-  /** The same for every resource, those included that do not exist yet. */
+  /** The same for all resources, including those that are defined later. */
   subscribeAll(listener: (storage: string, events: readonly StoreEvent[]) => void): () => void {
     this.#everything.add(listener);
     return () => this.#everything.delete(listener);
   }
 
-  /** Forgets the history of all resources: clients that are behind list again. */
+  /** Drops the history of all resources: clients that are behind list again. */
   forgetHistory(): void {
     for (const table of this.#tables.values()) table.ring.forget(this.#rv);
   }
@@ -175,7 +181,7 @@ export class ObjectStore {
     }));
   }
 
-  /** Writes down how far the log is on the disk, so that a later start notices when it has become shorter. */
+  /** Records the durable size of the log, so that a later start detects a truncated log. */
   checkpoint(): Promise<void> {
     return this.#journal.checkpoint();
   }
@@ -235,7 +241,7 @@ export class ObjectStore {
   }
 }
 
-/** An object that is too large already may shrink, and lose its finalizers. */
+/** An object that exceeds the limit already may shrink, and lose its finalizers. */
 function refuseGrowth(entry: StoredObject, previous: StoredObject | undefined): void {
   const { length } = entry.json();
   if (length > MAX_OBJECT_LENGTH && length > (previous?.json().length ?? 0))
@@ -244,6 +250,6 @@ function refuseGrowth(entry: StoredObject, previous: StoredObject | undefined): 
 
 function entryOf(recovered: RecoveredObject): StoredObject {
   const { namespace, name, rv, json, facts } = recovered;
-  // Asking for the object would parse it.
+  // Accessing the object would parse it.
   return StoredObject.fromJson({ namespace, name }, rv, json ?? JSON.stringify(recovered.object), facts);
 }

@@ -5,7 +5,7 @@ export class OwnerIndex {
   readonly #dependents = new Map<string, Map<string, StorageKey>>();
   readonly #uids = new Map<string, StorageKey>();
 
-  /** Keeps the index true when an object is written (`next`) or removed (`next` undefined). */
+  /** Updates the index when an object is written (`next`) or removed (`next` undefined). */
   replace(storage: string, previous: StoredObject | undefined, next: StoredObject | undefined): void {
     if (previous !== undefined && next === undefined) this.#uids.delete(previous.facts.uid);
     if (next !== undefined) this.#uids.set(next.facts.uid, keyOf(storage, next));
@@ -20,7 +20,7 @@ export class OwnerIndex {
     return [...(this.#dependents.get(uid)?.values() ?? [])];
   }
 
-  /** Where the object with this uid lives; undefined when there is none. */
+  /** The key of the object with this uid; undefined if there is none. */
   find(uid: string): StorageKey | undefined {
     return this.#uids.get(uid);
   }

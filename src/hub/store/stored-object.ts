@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
 import type { ObjectFacts } from '../log/log-record.ts';
 
-/** Where an object lives: a table of the store, a namespace ('' for cluster-scoped kinds) and a name. */
+/** Key of an object in the store: a table, a namespace ('' for cluster-scoped kinds) and a name. */
 export interface StorageKey {
   /** `configmaps`, `placements.cluster.open-cluster-management.io`: one table for all versions of a resource. */
   readonly storage: string;
@@ -11,9 +11,9 @@ export interface StorageKey {
 }
 
 /**
- * One version of one object, frozen. Its JSON is made once, when first needed, and shared by log, lists and watches. An object that
- * was recovered is text until somebody asks for it: twenty thousand are read in a fraction of the time, and of the memory, that
- * parsing them takes.
+ * One version of one object, frozen. Its JSON is rendered once, when first needed, and shared by
+ * log, lists and watches. A recovered object is parsed when it is first accessed, which makes the
+ * start several times faster and saves memory.
  */
 export class StoredObject {
   readonly namespace: string;
@@ -37,7 +37,7 @@ export class StoredObject {
     return new StoredObject(key, rv, { facts: factsOf(object), object });
   }
 
-  /** @param facts undefined when they have to be found out by parsing */
+  /** @param facts undefined: the object is parsed to find them */
   static fromJson(key: ObjectKey, rv: number, json: string, facts: ObjectFacts | undefined): StoredObject {
     const found = facts ?? factsOf(JSON.parse(json) as JsonObject);
     return new StoredObject(key, rv, { facts: found, json });
@@ -60,7 +60,7 @@ export class StoredObject {
     return this.#json;
   }
 
-  /** Without parsing where the text begins as nearly all do. */
+  /** Read from the text without parsing, for the usual order of keys. */
   get apiVersion(): string {
     const shown = this.#object === undefined ? API_VERSION.exec(this.#json ?? '')?.[1] : undefined;
     return shown ?? textAt(this.object, 'apiVersion');
@@ -94,7 +94,10 @@ function factsOf(object: JsonObject): ObjectFacts {
   };
 }
 
-/** A copy of `object` with this resourceVersion, frozen to the bottom. Parts that are frozen already are shared. */
+/**
+ * A deeply frozen copy of `object` with this resourceVersion. Parts that are frozen already are
+ * shared.
+ */
 export function stampVersion(object: JsonObject, rv: number): JsonObject {
   const metadata = object['metadata'] as JsonObject;
   return deepFreeze({ ...object, metadata: { ...metadata, resourceVersion: String(rv) } });

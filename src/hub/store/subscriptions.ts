@@ -3,7 +3,7 @@ import type { StoreEvent } from './event-ring.ts';
 /** Gets the durable changes of one resource in order, one call per group commit. */
 export type EventListener = (events: readonly StoreEvent[]) => void;
 
-/** What a subscriber cares for; the narrower, the fewer events it is asked about. */
+/** The events that a subscriber wants; a narrower scope is called for fewer events. */
 export interface SubscriptionScope {
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;

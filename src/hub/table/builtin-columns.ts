@@ -5,7 +5,7 @@ import * as core from './columns/core-columns.ts';
 import * as other from './columns/other-columns.ts';
 import * as workload from './columns/workload-columns.ts';
 
-/** Columns that people know from kubectl, by `plural.group`. */
+/** The printer columns of built-in kinds, by `plural.group`. */
 const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   pods: core.POD_COLUMNS,
   services: core.SERVICE_COLUMNS,

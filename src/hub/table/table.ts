@@ -7,7 +7,7 @@ import { partialMetadata } from './partial-metadata.ts';
 
 export interface TableOptions {
   readonly listMeta: JsonObject;
-  /** What a row carries besides its cells. */
+  /** What a row contains besides its cells. */
   readonly includeObject: 'None' | 'Metadata' | 'Object';
   /** Milliseconds since the epoch; ages count from it. */
   readonly now: number;

@@ -73,7 +73,10 @@ function checkPolicy(spec: JsonObject, name: string, at: Place): void {
   checkAuditAnnotations(spec, name, [at, names]);
 }
 
-/** A word behind a pointer: an empty one is not a missing one. */
+/**
+ * Checks an optional enum field. In Go it is a pointer, so an empty string is not the same as an
+ * absent field.
+ */
 function checkWord(
   owner: JsonObject,
   key: string,
@@ -127,7 +130,7 @@ function checkNamedRule(rule: JsonObject, at: Place): void {
   checkAdmissionRule(rule, at);
 }
 
-/** Without variables there is no name `variables`. */
+/** A policy without variables has no variable named `variables`. */
 function checkVariables(
   spec: JsonObject,
   at: Place,

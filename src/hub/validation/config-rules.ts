@@ -41,7 +41,7 @@ type DataCheck = (data: JsonObject, at: Place, secret: JsonObject) => void;
 
 const ACCOUNT_ANNOTATION = 'kubernetes.io/service-account.name';
 
-/** What certain types of Secrets must hold. */
+/** The keys that a Secret of each type must have. */
 const TYPES: Readonly<Record<string, DataCheck>> = {
   'kubernetes.io/service-account-token': (_data, at, secret) => {
     const annotations = objectAt(objectAt(secret, 'metadata'), 'annotations');
@@ -73,7 +73,9 @@ function checkJson(data: JsonObject, key: string, at: Place): void {
   if (problem !== undefined) at.entry(key).invalid('<secret contents redacted>', problem);
 }
 
-/** Why a text is no JSON object, without repeating any of it. */
+/**
+ * Why a text is not a JSON object. The message repeats nothing of the text, which may be secret.
+ */
 function jsonObjectProblem(text: string): string | undefined {
   if (text.trim() === '') return 'unexpected end of JSON input';
   try {
@@ -91,7 +93,7 @@ function jsonType(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
-/** An object that was made immutable stays so, and keeps its data. */
+/** An immutable object stays immutable, and its data cannot change. */
 function checkFixed(
   object: JsonObject,
   old: JsonObject | undefined,
@@ -117,7 +119,7 @@ function base64Bytes(data: JsonObject): number {
   }, 0);
 }
 
-/** Values of another type were refused before. */
+/** The schema has already rejected values of another type. */
 function asText(value: JsonValue): string {
   return typeof value === 'string' ? value : '';
 }

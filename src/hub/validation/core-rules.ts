@@ -28,7 +28,7 @@ export const NODE_RULES: KindRules = {
   },
 };
 
-/** Taints are reported as if they were in the metadata. */
+/** Problems of taints are reported under `metadata`, as the API server does. */
 function checkTaints(spec: JsonObject, at: Place): void {
   const seen = new Set<string>();
   at.each(spec, 'taints', (taint, place) => {
@@ -50,7 +50,7 @@ function checkNodeResources(status: JsonObject | undefined, at: Place): void {
     );
 }
 
-/** The older field for one range counts when the list does not start with it. */
+/** `podCIDR`, the older field, is used unless `podCIDRs` starts with it. */
 function podCidrs(spec: JsonObject): readonly string[] {
   const [single, list] = [textAt(spec, 'podCIDR'), textsAt(spec, 'podCIDRs')];
   return single !== '' && list[0] !== single ? [single] : list;
@@ -77,7 +77,7 @@ function checkNodeChange(spec: JsonObject, old: JsonObject, at: Place): void {
 
 const EVENT_LIMIT = 128;
 const NOTE_LIMIT = 1024;
-/** The new kind of events names two fields differently; what is wrong is reported by the old names. */
+/** events.k8s.io names two fields differently; problems are reported with the names of core/v1. */
 const isNew = (event: JsonObject): boolean => textAt(event, 'apiVersion') !== 'v1';
 
 /** Source: pkg/apis/core/validation/events.go (ValidateEventCreate, ValidateEventUpdate). */
@@ -171,7 +171,7 @@ function checkEventChange(event: JsonObject, old: JsonObject, at: Place): void {
     at.at(shown).fixed(getOwn(event, key) ?? emptyOf(old, key), getOwn(old, key) ?? emptyOf(event, key));
 }
 
-/** A text that is not there is empty. */
+/** An absent string is equal to an empty one. */
 function emptyOf(other: JsonObject, key: string): '' | null {
   return typeof getOwn(other, key) === 'string' ? '' : null;
 }

@@ -61,7 +61,10 @@ function checkLimit(limit: JsonObject, type: string, at: Place): void {
   for (const name of names) checkOrder(limit, name, at);
 }
 
-/** What may not be greater than what; the value that is shown, and the field that is blamed. */
+/**
+ * Pairs of limits of which the first must not exceed the second, with the value that the message
+ * shows and the field that it names.
+ */
 const ORDERS: readonly {
   readonly low: readonly [field: string, words: string];
   readonly high: readonly [field: string, words: string];

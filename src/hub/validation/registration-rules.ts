@@ -88,8 +88,8 @@ const LEGACY_SIGNER = 'kubernetes.io/legacy-unknown';
 const MAX_DOMAIN_LENGTH = 253;
 
 /**
- * Source: pkg/apis/certificates/validation (ValidateCertificateSigningRequestCreate). The request itself, and what may
- * change, is checked by the strategy of the kind.
+ * Source: pkg/apis/certificates/validation (ValidateCertificateSigningRequestCreate). The strategy
+ * of the kind checks the request itself and immutable fields.
  */
 export const CERTIFICATE_RULES: KindRules = {
   name: pathSegment,
@@ -156,7 +156,7 @@ function checkConditions(request: JsonObject, at: Place): void {
   place.each(status, 'conditions', (condition, one) => {
     const type = textAt(condition, 'type');
     if (type === '') one.at('type').required();
-    // A status that is not set is `True`.
+    // The default status is `True`.
     one.at('status').oneOfIfSet(textAt(condition, 'status'), ALWAYS_TRUE.has(type) ? ['True'] : STATUSES);
     if (seen.has(type)) one.at('type').duplicate(type);
     seen.add(type);
@@ -166,7 +166,7 @@ function checkConditions(request: JsonObject, at: Place): void {
   });
 }
 
-/** Problems are named as the server's internal form has the fields. */
+/** Messages name the fields as the server's internal version does. */
 function checkConversion(conversion: JsonObject, at: Place): void {
   const strategy = textAt(conversion, 'strategy');
   at.at('strategy').oneOf(strategy, ['None', 'Webhook']);
@@ -184,7 +184,7 @@ function checkConversion(conversion: JsonObject, at: Place): void {
   checkReviewVersions(webhook ?? {}, 'conversionReviewVersions', [at, ['v1', 'v1beta1']]);
 }
 
-/** A CustomResourceDefinition. What it defines is checked by the strategy of the kind. */
+/** A CustomResourceDefinition. The strategy of the kind checks the schema. */
 export const DEFINITION_RULES: KindRules = {
   anyFinalizer: true,
   validate: (definition, at) => {

@@ -11,7 +11,10 @@ type StatusRule = (status: JsonObject, at: Place, object: JsonObject) => void;
 const OF_ALL = 'cannot be greater than status.replicas';
 const OF_READY = 'cannot be greater than readyReplicas';
 
-/** Numbers that are not negative, in the order in which they are looked at, and those that cannot exceed `replicas`. */
+/**
+ * Counts that must not be negative, in the order of the checks, and those that must not exceed
+ * `replicas`.
+ */
 function counts(all: readonly string[], parts: readonly string[], ready = OF_READY): StatusRule {
   return (status, at) => {
     const count = (name: string): number => numberAt(status, name) ?? 0;

@@ -5,8 +5,9 @@ import { eventLine } from './watch-lines.ts';
 const cache = new WeakMap<readonly StoreEvent[], Map<string, Buffer>>();
 
 /**
- * The lines of one batch of events for a view, in UTF-8. A thousand watchers with the same view share the bytes, so they are encoded
- * once: the batch is the same array for all subscribers of a scope, and it dies with the delivery.
+ * The lines of one batch of events for a view, in UTF-8. A thousand watchers with the same view
+ * share the bytes, so they are encoded once. The batch is the same array for all subscribers of a
+ * scope, and is released after the delivery.
  */
 export function batchLines(events: readonly StoreEvent[], view: WatchView): Buffer {
   let views = cache.get(events);

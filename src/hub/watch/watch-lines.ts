@@ -11,20 +11,23 @@ import { renderTable } from '../table/table.ts';
 
 export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
-/** How one watcher wants to see objects. */
+/** Format, version and selector of one watch. */
 export interface WatchView {
   readonly ref: ResourceRef;
   readonly form: ResponseForm;
   readonly includeObject: IncludeObject;
   readonly selects: (entry: StoredObject) => boolean;
-  /** Equal for watchers that see exactly the same lines. */
+  /** Equal for watches that get exactly the same lines. */
   readonly identity: string;
   readonly nowMs: () => number;
-  /** Where webhooks convert: asks them for what the lines will show. Rejects with a StatusError. */
+  /** Calls conversion webhooks for the objects in the lines. Rejects with a StatusError. */
   readonly prepare?: (changes: readonly Pick<StoreEvent, 'entry' | 'previous'>[]) => Promise<void>;
 }
 
-/** What a change means to a watcher with a selector: an object that begins to match is added, one that ceases is deleted. */
+/**
+ * The event type for a watch with a selector: an object that starts to match is added, one that
+ * stops matching is deleted.
+ */
 export function visibleType(
   event: StoreEvent,
   selects: (entry: StoredObject) => boolean,
@@ -36,7 +39,10 @@ export function visibleType(
   return before ? 'DELETED' : undefined;
 }
 
-/** One line of the stream, '' when the watcher does not see the change. A deletion carries the version of the deletion. */
+/**
+ * One line of the stream, '' if the watch does not include the change. A deletion has the version
+ * of the deletion.
+ */
 export function eventLine(event: StoreEvent, view: WatchView, withColumns: boolean): string {
   const type = visibleType(event, view.selects);
   if (type === undefined) return '';
@@ -66,7 +72,7 @@ function renderEntry(entry: StoredObject, view: WatchView, withColumns: boolean)
   return JSON.stringify({ ...table, apiVersion: form.apiVersion });
 }
 
-/** Says how far the watcher is, so that it can go on from there; carries no object. */
+/** A bookmark with the current version, from which the client can continue. */
 export function bookmarkLine(rv: number, view: WatchView, initialEventsEnd: boolean): string {
   const { ref, form } = view;
   const metadata: JsonObject = {

@@ -19,12 +19,15 @@ import { WatchSession } from './watch-session.ts';
 
 const DEFAULT_TIMEOUT_SECONDS = 1_800;
 
-/** `?watch=true`: a stream of changes. @throws StatusError 400, 422, 504; a version that is gone is reported in the stream */
+/**
+ * `?watch=true`: a stream of changes. @throws StatusError 400, 422, 504; an expired version is
+ * reported in the stream
+ */
 export async function watchObjects(context: ResourceContext, ref: ResourceRef): Promise<Answer> {
   const { cluster, query, info } = context;
   const options = parseListOptions(query, ref);
   const view = viewOf(context, ref, options);
-  // kube-apiserver opens a watch from a version that it has not reached, and waits; only a list refuses one.
+  // kube-apiserver accepts a watch from a future version, and waits; only a list rejects it.
   if (options.sendInitialEvents === true) checkNotFuture(options, cluster.store.rv);
   await prepareForSelectors(context, { ref, namespace: info.namespace, options });
   const namespace = ref.definition.namespaced && info.namespace !== '' ? info.namespace : undefined;
@@ -76,7 +79,10 @@ function viewOf(context: ResourceContext, ref: ResourceRef, options: ListOptions
   };
 }
 
-/** @param selects whether the version matters for what the watcher sees, so that the states before count, too */
+/**
+ * @param selects whether the selector depends on the version; then the previous states are
+ * converted, too
+ */
 function prepareEvents(
   cluster: Cluster,
   ref: ResourceRef,
@@ -92,7 +98,7 @@ function nameIs(name: string): { path: string; equals: boolean; value: string } 
   return { path: 'metadata.name', equals: true, value: name };
 }
 
-/** Undefined: the history does not reach back to the version asked for. */
+/** Undefined if the history does not reach back to the requested version. */
 function beginning(
   cluster: Cluster,
   what: { ref: ResourceRef; namespace: string | undefined; options: ListOptions; view: WatchView },
@@ -102,7 +108,7 @@ function beginning(
   const asked = options.resourceVersion ?? 0;
   if (options.sendInitialEvents === true || (asked === 0 && options.sendInitialEvents === undefined)) {
     const present = store.list(ref.definition.storageKey, namespace);
-    // Where only the webhook's answer tells what is selected, the session selects when it has the answer.
+    // If selection needs the conversion webhook, the session selects after the conversion.
     const later = view.prepare !== undefined && asksForVersion(options);
     const entries = later ? present : present.filter((entry) => view.selects(entry));
     return {
@@ -117,7 +123,8 @@ function beginning(
   if (history === undefined) return undefined;
   const missed =
     namespace === undefined ? history : history.filter(({ entry }) => entry.namespace === namespace);
-  // Asked for a version that is still being written: nothing was missed, and everything up to it is skipped.
+  // The requested version is still being written: no event was missed, and events up to it are
+  // skipped.
   return { kind: 'version', rv: Math.max(rv, missed.at(-1)?.rv ?? 0), missed };
 }
 
@@ -132,7 +139,7 @@ function refuseInStream(sink: StreamSink, error: StatusError): void {
   sink.end();
 }
 
-/** Between half an hour and an hour when the client does not say, so that not all come back at once. */
+/** Default: random between 30 and 60 minutes, so that clients do not reconnect at the same time. */
 function timeoutSeconds(options: ListOptions): number {
   const asked = options.timeoutSeconds ?? 0;
   return asked > 0 ? Math.min(asked, 86_400) : DEFAULT_TIMEOUT_SECONDS + randomInt(DEFAULT_TIMEOUT_SECONDS);

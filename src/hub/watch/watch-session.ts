@@ -12,9 +12,9 @@ import { batchLines } from './batch-cache.ts';
 import type { WatchView } from './watch-lines.ts';
 import { bookmarkLine, eventLine, objectLine } from './watch-lines.ts';
 
-/** More than this unread: the client is too slow, its stream is cut and it lists again. */
+/** With more unread bytes the client is too slow: its stream is closed, and it lists again. */
 const BACKLOG_LIMIT_BYTES = 8 * 1024 * 1024;
-/** As many changes as a watch may be behind and still go on. */
+/** Maximum number of changes that wait for conversion; with more the watch ends. */
 const UNPREPARED_LIMIT = 2_500;
 const BOOKMARK_PERIOD_MS = 60_000;
 const INITIAL_OBJECTS_PER_TURN = 200;
@@ -27,7 +27,7 @@ export interface WatchPlan {
   readonly view: WatchView;
   readonly bookmarks: boolean;
   readonly timeoutMs: number;
-  /** Where the stream begins. `state`: what exists at version `rv`, as ADDED, before anything else. */
+  /** Start of the stream. `state`: begins with an ADDED event for each object at version `rv`. */
   readonly from:
     | { readonly kind: 'version'; readonly rv: number; readonly missed: readonly StoreEvent[] }
     | {
@@ -47,11 +47,11 @@ export class WatchSession {
   readonly #cleanups: (() => void)[] = [];
   /** Events that arrive while the initial state is still being written. */
   #queued: (readonly StoreEvent[])[] | undefined = [];
-  /** Webhooks are asked for the events before these. */
+  /** Conversion of earlier events; later ones wait for it. */
   #preparing: Promise<void> | undefined;
   #unprepared = 0;
   #columnsSent = false;
-  /** The watcher asked for changes after this version, which the store has not reached. */
+  /** The requested version, if it is newer than the store. */
   #future: number | undefined;
   #closed = false;
 
@@ -66,7 +66,10 @@ export class WatchSession {
     this.#clock = deps.clock;
   }
 
-  /** Subscribes in the same turn in which the plan was made, so that no event falls between. */
+  /**
+   * Subscribes in the turn of the event loop in which the plan was made, so that no event is
+   * missed.
+   */
   start(): void {
     const { storage, scope, timeoutMs, bookmarks, from } = this.#plan;
     if (from.kind === 'version' && from.rv > this.#store.rv) this.#future = from.rv;
@@ -90,7 +93,7 @@ export class WatchSession {
 
   async #writeState(from: Extract<WatchPlan['from'], { kind: 'state' }>): Promise<void> {
     const { view } = this.#plan;
-    // What was captured may still be on its way to the disk.
+    // The captured state may not be durable yet.
     await this.#store.durable(from.rv);
     await view.prepare?.(from.entries.map((entry) => ({ entry, previous: undefined })));
     const entries = view.prepare === undefined ? from.entries : from.entries.filter(view.selects);
@@ -121,7 +124,10 @@ export class WatchSession {
       }
   }
 
-  /** As k8s.io/apiserver pkg/storage/cacher cacheWatcher.process: nothing up to the version that was asked for is shown. */
+  /**
+   * As k8s.io/apiserver pkg/storage/cacher cacheWatcher.process: events up to the requested version
+   * are skipped.
+   */
   #onEventsBefore(future: number, events: readonly StoreEvent[]): void {
     const after = events.filter(({ rv }) => rv > future);
     if (after.length === 0) return;
@@ -129,7 +135,10 @@ export class WatchSession {
     this.#onEvents(after);
   }
 
-  /** In order, whatever the webhook takes; a watcher whose webhook falls too far behind lists again. */
+  /**
+   * Keeps the order of events while the webhook runs; if it falls too far behind, the watch ends
+   * and the client lists again.
+   */
   #onUnprepared(events: readonly StoreEvent[], prepare: NonNullable<WatchView['prepare']>): void {
     this.#unprepared += events.length;
     if (this.#unprepared > UNPREPARED_LIMIT)
@@ -159,7 +168,7 @@ export class WatchSession {
     return line;
   }
 
-  /** Only the first row of a Table stream says what its columns are. */
+  /** Only the first Table of a stream contains the column definitions. */
   #columns(): boolean {
     const first = !this.#columnsSent;
     this.#columnsSent = true;
@@ -182,7 +191,7 @@ export class WatchSession {
     this.#cleanups.push(cancel);
   }
 
-  /** Everything that happened was written. */
+  /** Whether all events were written. */
   #isUpToDate(): boolean {
     const isFuture = this.#future !== undefined && this.#future > this.#store.durableRv;
     return this.#queued === undefined && this.#preparing === undefined && !isFuture;
@@ -195,7 +204,7 @@ export class WatchSession {
     this.#sink.end();
   }
 
-  /** One object that cannot be shown ends this stream alone, and says why. */
+  /** An object that cannot be converted ends this stream with an error event. */
   #fail(error: unknown): void {
     if (this.#closed) return;
     const status = error instanceof StatusError ? error : internalError(errorText(error));

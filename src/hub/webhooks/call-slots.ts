@@ -1,6 +1,6 @@
 /**
- * As many calls of one webhook as may be under way at once; the rest wait in order. A webhook that hangs so holds a few connections and
- * a few texts, not one for every request that needs it.
+ * Limits the concurrent calls of one webhook; further calls wait in order. So a webhook that hangs
+ * uses only a few connections and request bodies.
  */
 export class CallSlots {
   readonly #capacity: number;
@@ -32,7 +32,7 @@ export class CallSlots {
     });
   }
 
-  /** The next one who waits has the slot now. */
+  /** The slot passes to the next waiter. */
   release(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#taken -= 1;

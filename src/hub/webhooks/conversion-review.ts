@@ -6,9 +6,10 @@ import type { FieldProblem } from '../wire/status-errors.ts';
 import { reviewKindProblem } from './review-kind.ts';
 import { WebhookError } from './webhook-error.ts';
 
-/*
- * ConversionReview: what is asked, and what of an answer is believed. A webhook may change labels, annotations and everything that is
- * not metadata. Source: apiextensions-apiserver `pkg/apiserver/conversion/webhook_converter.go`.
+/**
+ * Renders ConversionReview requests and validates the responses. A webhook may change labels,
+ * annotations and everything that is not metadata. Source: apiextensions-apiserver
+ * `pkg/apiserver/conversion/webhook_converter.go`.
  */
 
 const REVIEW_GROUP = 'apiextensions.k8s.io';
@@ -24,7 +25,7 @@ export interface ConversionQuestion {
   readonly reviewVersions: readonly string[];
 }
 
-/** @throws WebhookError when the webhook understands no review that the hub can write */
+/** @throws WebhookError when the webhook supports no review version of the hub */
 export function conversionReview({
   uid,
   apiVersion,
@@ -44,14 +45,14 @@ function reviewVersion(versions: readonly string[]): string {
   return version;
 }
 
-/** `group/version, Kind=Kind`, as messages name what was to be converted. */
+/** `group/version, Kind=Kind`, as messages name the object to convert. */
 export function kindText(object: JsonObject): string {
   return `${textAt(object, 'apiVersion')}, Kind=${textAt(object, 'kind')}`;
 }
 
 /**
- * The converted objects, in the order of the question.
- * @throws WebhookError with the whole sentence of an API server
+ * The converted objects, in the order of the request. @throws WebhookError with the complete
+ * message of the API server
  */
 export function convertedObjects(question: ConversionQuestion, answer: JsonObject): readonly JsonObject[] {
   const [first] = question.objects;
@@ -77,8 +78,8 @@ function responseProblem(
   if (wrongKind !== undefined) return wrongKind;
   if (version === 'v1') {
     if (response === undefined) return 'no response provided';
-    const told = textAt(response, 'uid');
-    if (told !== uid) return `expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(told)}`;
+    const found = textAt(response, 'uid');
+    if (found !== uid) return `expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(found)}`;
   }
   if (response === undefined) return 'no response provided';
   const result = objectAt(response, 'result');
@@ -130,7 +131,7 @@ function unreadable(converted: JsonValue): WebhookError {
       );
 }
 
-/** The metadata of the original, with the labels and annotations of the answer. */
+/** The metadata of the original, with labels and annotations of the response. */
 function keptMetadata(original: JsonObject, converted: JsonObject): JsonObject {
   const answered = getOwn(converted, 'metadata');
   if (answered === undefined) throw new WebhookError('missing metadata in converted object');
@@ -166,7 +167,7 @@ function checkedMap(
   }
   const problems: FieldProblem[] = [];
   if (changed && key === 'labels') checkLabels(answered, child(METADATA, 'labels'), problems);
-  // Without the s: so says the server.
+  // Without the plural s, as in the API server.
   if (changed && key === 'annotations') checkAnnotations(answered, child(METADATA, 'annotation'), problems);
   const [one] = problems;
   if (one === undefined) return answered;

@@ -13,16 +13,19 @@ import { convertedObjects, conversionReview, kindText } from './conversion-revie
 import type { WebhookClients } from './webhook-clients.ts';
 import { WebhookError } from './webhook-error.ts';
 
-/** Of every call, reading the answer included. Source: apiserver `pkg/util/webhook/authentication.go`. */
+/**
+ * Time limit of a call, including the response. Source: apiserver
+ * `pkg/util/webhook/authentication.go`.
+ */
 const TIMEOUT_MS = 30_000;
-/** One review holds as many; an API server asks for one object at a time. */
+/** Maximum number of objects in one review; the API server converts one object at a time. */
 const MAX_OBJECTS = 100;
 const MAX_CHARACTERS = 1024 * 1024;
 
-/** Asks conversion webhooks, and keeps what they say as long as the objects live. */
+/** Calls conversion webhooks, and caches the results while the original objects exist. */
 export class Conversions {
   readonly #clients: WebhookClients;
-  /** Objects that are being converted: another request for one waits for the same answer. */
+  /** Running conversions by object; other requests for the same object wait for the same call. */
   readonly #pending = new WeakMap<JsonObject, Map<ResourceVersion, Promise<void>>>();
 
   constructor(clients: WebhookClients) {
@@ -30,8 +33,8 @@ export class Conversions {
   }
 
   /**
-   * Asks for everything that `ref` cannot show yet; afterwards it can.
-   * @throws StatusError 500 when the webhook does not answer well
+   * Converts all objects that are not in the cache yet to the version of `ref`. @throws StatusError
+   * 500 when the webhook fails
    */
   async prepare(entries: readonly StoredObject[], ref: ResourceRef): Promise<void> {
     if (ref.definition.conversion?.kind !== 'webhook') return;
@@ -46,7 +49,7 @@ export class Conversions {
     }
   }
 
-  /** One object in the version of `ref`, whatever is known. @throws StatusError 500 */
+  /** Converts one object to the version of `ref`, without the cache. @throws StatusError 500 */
   async convert(object: JsonObject, ref: ResourceRef): Promise<JsonObject> {
     const [converted] = await this.#ask([object], ref);
     return converted as JsonObject;
@@ -124,7 +127,9 @@ function batchFrom(entries: readonly StoredObject[], start: number): readonly St
   return entries.slice(start, end);
 }
 
-/** As an object is read from the store: in the shape of its definition, and its resourceVersion is not in it yet. */
+/**
+ * The object in the shape of its definition, without its resourceVersion, as the store returns it.
+ */
 function asSent(object: JsonObject, definition: ResourceDefinition): JsonObject {
   return withoutResourceVersion(currentShape(object, definition));
 }
@@ -135,7 +140,7 @@ export function withoutResourceVersion(object: JsonObject): JsonObject {
   return { ...object, metadata: withoutKey(metadata, 'resourceVersion') };
 }
 
-/** What the schema of its version knows of the answer, with the resourceVersion of the original. */
+/** The response without unknown fields, with the resourceVersion of the original. */
 function asShown(original: JsonObject, converted: JsonObject, version: ResourceVersion): JsonObject {
   return withResourceVersionOf(original, prunedTo(version.schema, converted));
 }

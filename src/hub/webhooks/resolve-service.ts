@@ -9,8 +9,8 @@ export interface ServicePort {
 }
 
 /**
- * Nothing routes cluster addresses here: a Service leads somewhere when it is of type ExternalName, or when its Endpoints
- * name an address.
+ * The hub routes no cluster IPs, so a Service can be resolved only if it is of type ExternalName,
+ * or if its Endpoints contain an address.
  */
 export function resolveService(
   store: ObjectStore,

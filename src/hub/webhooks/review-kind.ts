@@ -4,11 +4,13 @@ import { textAt } from '../json/json-value.ts';
 export interface ReviewKind {
   readonly group: string;
   readonly kind: string;
-  /** Those that the hub can read. */
+  /** The versions that the hub can read. */
   readonly versions: readonly string[];
 }
 
-/** What is wrong with the kind of an answer to a review of `version`, in the words of Go's decoder. */
+/**
+ * The problem of the kind of a response to a review of `version`, with the message of Go's decoder.
+ */
 export function reviewKindProblem(
   answer: JsonObject,
   version: string,

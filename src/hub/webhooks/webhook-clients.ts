@@ -11,20 +11,23 @@ import { CallSlots } from './call-slots.ts';
 import { resolveService, serviceServerName } from './resolve-service.ts';
 import { connectionProblem, statusProblem, WebhookError } from './webhook-error.ts';
 
-/** As many clients as kube-apiserver keeps. Source: apiserver `pkg/util/webhook/client.go`. */
+/**
+ * Maximum number of cached clients, as in kube-apiserver. Source: apiserver
+ * `pkg/util/webhook/client.go`.
+ */
 const MAX_CLIENTS = 200;
 /** Calls of one webhook at a time. */
 const MAX_CALLS = 32;
-/** An answer may be larger than the question, but not without bounds. */
+/** How much larger than the request a response may be. */
 const ANSWER_SPARE_BYTES = 1024 * 1024;
 const ANSWER_FACTOR = 4;
 const MAX_DEPTH = 1000;
 const MAX_VALUES = 2_000_000;
-/** Of an answer that is an error, as much is quoted. */
+/** How much of an error response a message quotes. */
 const MAX_QUOTED = 2048;
 
 export interface WebhookCall {
-  /** Made when the call begins: what waits for its turn takes no room. */
+  /** Rendered when the call starts, so that waiting calls use no memory. */
   readonly body: () => JsonObject;
   readonly timeoutMs: number;
 }
@@ -38,13 +41,14 @@ interface Target {
   readonly host: string;
   readonly port: number;
   readonly path: string;
-  /** As messages name it. */
+  /** The URL that messages show. */
   readonly shown: string;
 }
 
 /**
- * Posts reviews to webhooks over TLS and reads the answers. Connections are kept per `clientConfig`. Nothing of the hub's own
- * credentials goes along, redirects are not followed, and no proxy is used.
+ * Posts reviews to webhooks over TLS and reads the answers. Connections are kept per
+ * `clientConfig`. The hub's credentials are not sent, redirects are not followed, and no proxy is
+ * used.
  */
 export class WebhookClients {
   readonly #store: ObjectStore;
@@ -130,7 +134,7 @@ function addressOf({ url, service }: WebhookClientConfig): { readonly host: stri
   return { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? 443 : Number(port) };
 }
 
-/** Without the query of the URL, which API servers leave out. */
+/** Without the query of the URL, as in the API server. */
 function shownUrl(config: WebhookClientConfig, query: string): string {
   const { service, url } = config;
   if (service !== undefined)
@@ -179,7 +183,7 @@ async function exchange(target: Target, { agent, signal, text }: Posting): Promi
   throw new WebhookError(`couldn't get version/kind; json parse error: ${noObject(value)}`);
 }
 
-/** What Go says of JSON, or of YAML, that is no object. */
+/** Go's message for JSON or YAML that is not an object. */
 function noObject(value: JsonValue | undefined): string {
   return `json: cannot unmarshal ${Array.isArray(value) ? 'array' : typeof (value ?? '')} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
 }
@@ -189,7 +193,7 @@ async function readWithin(answer: IncomingMessage, limitBytes: number): Promise<
   let sizeBytes = 0;
   for await (const chunk of answer) {
     sizeBytes += (chunk as Buffer).length;
-    // Leaving the loop destroys the connection.
+    // Leaving the loop early destroys the connection.
     if (sizeBytes > limitBytes)
       throw new WebhookError(`the answer is larger than ${String(limitBytes)} bytes`);
     chunks.push(chunk as Buffer);

@@ -1,9 +1,10 @@
 /**
- * A webhook could not be asked, or its answer is none. The message is the end of the sentence that an API server writes, which the
- * caller begins: clients, logs and tests of operators know these sentences.
+ * A webhook call failed, or its response is invalid. The message is the last part of the API
+ * server's message, to which the caller adds the first: clients, logs and tests of operators rely
+ * on these texts.
  */
 export class WebhookError extends Error {
-  /** HTTP status of an answer that was an error. */
+  /** HTTP status of an error response. */
   readonly status: number | undefined;
 
   constructor(message: string, status?: number) {
@@ -12,7 +13,10 @@ export class WebhookError extends Error {
   }
 }
 
-/** Why a connection or a request failed, in the words of Go's libraries. @param address `host:port` */
+/**
+ * Why a connection or a request failed, with the message of Go's libraries. @param address
+ * `host:port`
+ */
 export function connectionProblem(error: unknown, address: string): string {
   const { code = '', message = String(error) } = error as NodeJS.ErrnoException;
   switch (code) {
@@ -36,7 +40,10 @@ export function connectionProblem(error: unknown, address: string): string {
   }
 }
 
-/** What an answer with an error status says. Source: client-go `rest/request.go`, apimachinery `NewGenericServerResponse`. */
+/**
+ * The message for a response with an error status. Source: client-go `rest/request.go`,
+ * apimachinery `NewGenericServerResponse`.
+ */
 export function statusProblem(status: number, text: string): string {
   switch (status) {
     case 400:

@@ -2,7 +2,7 @@ import type { JsonObject } from '../json/json-value.ts';
 import type { StatusError } from './status-error.ts';
 import { warningHeaders } from './warning-headers.ts';
 
-/** What a handler decided to answer; only the transport writes it. */
+/** The response of a handler; only the transport writes it. */
 export type Answer = BodyAnswer | ChunkedAnswer | StreamAnswer | ForwardAnswer;
 
 export type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>;
@@ -15,7 +15,7 @@ export interface BodyAnswer {
   readonly headers?: AnswerHeaders;
 }
 
-/** A large body in pieces; the transport gives way to other requests between them. */
+/** A large body in chunks; the transport yields to other requests between them. */
 export interface ChunkedAnswer {
   readonly kind: 'chunks';
   readonly code: number;
@@ -23,7 +23,7 @@ export interface ChunkedAnswer {
   readonly chunks: Iterable<string>;
 }
 
-/** A stream that lives until either side ends it; headers go out at once. */
+/** A stream until either side ends it; the headers are sent immediately. */
 export interface StreamAnswer {
   readonly kind: 'stream';
   readonly contentType: string;
@@ -31,21 +31,21 @@ export interface StreamAnswer {
   readonly run: (sink: StreamSink) => void;
 }
 
-/** The transport was handed over to the handler (proxying). */
+/** The handler writes the response itself (proxying). */
 export interface ForwardAnswer {
   readonly kind: 'forwarded';
   readonly code: number;
 }
 
 export interface StreamSink {
-  /** Bytes that the client has not taken yet, after this write. */
+  /** @returns the unread bytes after this write */
   write(text: string | Buffer): number;
-  /** Resolves when the client has taken what was written, or is gone. */
+  /** Resolves when the client has read everything, or is disconnected. */
   drained(): Promise<void>;
   end(): void;
-  /** Cuts the connection of a client that does not read. */
+  /** Closes the connection of a client that does not read. */
   destroy(): void;
-  /** Called once when the client has gone or the stream has ended. */
+  /** Called once when the client disconnects or the stream ends. */
   onClose(callback: () => void): void;
 }
 

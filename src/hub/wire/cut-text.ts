@@ -1,4 +1,7 @@
-/** The text itself, or its beginning and how much of it is missing. Never ends in half of a surrogate pair. */
+/**
+ * The text, or its beginning and the number of omitted characters. Never ends in half of a
+ * surrogate pair.
+ */
 export function cutText(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   const end = isHighSurrogate(text.charCodeAt(maxLength - 1)) ? maxLength - 1 : maxLength;

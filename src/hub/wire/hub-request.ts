@@ -9,7 +9,7 @@ export function headerOf(request: HubRequest, name: string): string | undefined 
   return Array.isArray(value) ? value.join(',') : value;
 }
 
-/** The client has gone. The compatibility classes of HTTP/2 do not say so themselves. */
+/** Whether the client is disconnected, which the compatibility classes of HTTP/2 do not report. */
 export function isClientGone(response: HubResponse): boolean {
   return 'stream' in response ? response.stream.destroyed : response.destroyed;
 }

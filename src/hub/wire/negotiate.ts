@@ -1,12 +1,12 @@
 import { notAcceptable } from './status-errors.ts';
 
-/** In which form an answer is wanted. */
+/** The requested form of a response. */
 export type ResponseForm =
   | { readonly as: 'object'; readonly yaml: boolean }
   | { readonly as: 'table'; readonly apiVersion: 'meta.k8s.io/v1' | 'meta.k8s.io/v1beta1' }
   | { readonly as: 'partial' };
 
-/** More than any client sends. An HTTP/2 header has room for thousands, and each is parsed and sorted. */
+/** Maximum number of entries; a header could contain thousands, and each is parsed and sorted. */
 const MEDIA_RANGES = 64;
 
 /** One entry of an Accept header. */
@@ -15,7 +15,7 @@ export interface MediaRange {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** The entries of an Accept header, most wanted first. */
+/** The entries of an Accept header, most preferred first. */
 export function parseAccept(header: string | undefined): readonly MediaRange[] {
   if (header === undefined || header.trim() === '') return [{ type: '*/*', parameters: new Map() }];
   const ranges = header.split(',', MEDIA_RANGES).map((part) => {
@@ -63,7 +63,7 @@ function formOf(range: MediaRange): ResponseForm | undefined {
   return undefined;
 }
 
-/** True when the client takes gzip. */
+/** Whether the client accepts gzip. */
 export function acceptsGzip(header: string | undefined): boolean {
   return parseAccept(header ?? 'identity').some((range) => range.type === 'gzip');
 }

@@ -1,6 +1,6 @@
 import { badRequest } from './status-errors.ts';
 
-/** What a request asks, in the words of authorisation. */
+/** The attributes of a request, as authorization uses them (k8s.io/apiserver RequestInfo). */
 export type RequestInfo = ResourceRequest | PathRequest;
 
 export interface ResourceRequest {
@@ -18,7 +18,7 @@ export interface ResourceRequest {
   readonly namespace: string;
   /** '' for collections. */
   readonly name: string;
-  /** What follows the subresource: the path behind `proxy`. */
+  /** The path after the subresource `proxy`. */
   readonly rest: string;
 }
 
@@ -32,7 +32,10 @@ export interface PathRequest {
 
 const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize']);
 
-/** Reads the path of a request; never looks at what the cluster serves. @throws StatusError 400 on a broken escape */
+/**
+ * Parses the path of a request, independent of the served resources. @throws StatusError 400 for an
+ * invalid escape
+ */
 export function parseRequestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
   const parts = decodeSegments(path);
   const other: PathRequest = { kind: 'path', verb: method.toLowerCase(), method, path };
@@ -103,7 +106,7 @@ function verbOf(method: string, name: string, query: URLSearchParams): string {
       if (isTrue(query.get('watch'))) return 'watch';
       return name === '' ? 'list' : 'get';
     default:
-      // No verb of the API: refused with 405 wherever it leads.
+      // Not a verb of the API: always 405.
       return method.toLowerCase();
   }
 }

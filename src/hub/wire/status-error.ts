@@ -3,15 +3,16 @@ import type { JsonObject } from '../json/json-value.ts';
 import { setOwn } from '../json/json-value.ts';
 import { cutText } from './cut-text.ts';
 
-/*
- * Every refusal becomes an answer here, so this is where its size is bounded: what messages quote comes from the request, and a small
- * body can break a rule a hundred thousand times. Longer texts end in how much of them is missing.
+/**
+ * Limits the size of every error response, because messages quote the request, and a small body can
+ * violate a rule a hundred thousand times. A text that is cut ends with the number of omitted
+ * characters.
  */
 const MAX_MESSAGE_LENGTH = 32 * 1024;
-/** Who lists more stops before and says so in words of its own. */
+/** Callers with more causes report their own limit first. */
 const MAX_CAUSES = 128;
 const MAX_CAUSES_LENGTH = 64 * 1024;
-/** A rule of a schema may say 5 KiB. */
+/** Messages of CEL rules may have 5 KiB. */
 const MAX_CAUSE_LENGTH = 6 * 1024;
 const MAX_WORD_LENGTH = 1_024;
 
@@ -34,12 +35,12 @@ export interface StatusDetails {
 /** A request that is answered with a meta/v1 Status instead of its result. `code` is `hub.` and the reason in lower case. */
 export class StatusError extends BerthError {
   readonly httpCode: number;
-  /** Machine-readable word of the Status; '' where the API server sends none. */
+  /** Machine-readable `reason` of the Status; '' if the API server sends none. */
   readonly reason: string;
-  /** The sentence alone, as clients print it. */
+  /** `message` of the Status, as clients print it. */
   readonly statusMessage: string;
   readonly details: StatusDetails | undefined;
-  /** Texts of warnings that go with the answer. */
+  /** Warnings that are sent with the response. */
   #warnings: readonly string[] = [];
 
   constructor(httpCode: number, reason: string, message: string, details?: StatusDetails) {
@@ -54,7 +55,7 @@ export class StatusError extends BerthError {
     return this.#warnings;
   }
 
-  /** The same with what was said before it came to the error. */
+  /** The same error with warnings from before it was thrown. */
   withWarnings(warnings: readonly string[]): StatusError {
     const same = new StatusError(this.httpCode, this.reason, this.statusMessage, this.details);
     same.#warnings = warnings;

@@ -2,7 +2,7 @@ import { cutText } from './cut-text.ts';
 import type { StatusCause, StatusDetails } from './status-error.ts';
 import { StatusError } from './status-error.ts';
 
-/** A resource in the words of a Status: `details.kind` is the plural there. */
+/** A resource as a Status names it, with the plural in `details.kind`. */
 export interface ResourceName {
   readonly group: string;
   readonly plural: string;
@@ -95,7 +95,7 @@ export const tooManyCopiedBytes = (limitBytes: number): StatusError =>
 export const objectTooLarge = (limit: number): StatusError =>
   tooLarge(`the object would have more than ${String(limit)} characters as JSON`);
 
-/** The request is within the limit of its size, but what it asks for would keep the hub from everybody else. */
+/** The size of the request is valid, but processing it would block other requests for too long. */
 export const requestTooExpensive = (): StatusError =>
   tooLarge(
     'it takes more processing than one request may use; send fewer values, operations or rules at a time',
@@ -116,13 +116,13 @@ export const unsupportedPatchType = (): StatusError =>
 export const unprocessablePatch = (): StatusError =>
   new StatusError(422, 'Invalid', 'the server rejected our request due to an error in our request', {});
 
-/** A kind in the words of a validation Status: `Kind.group`. */
+/** A kind as a validation Status names it: `Kind.group`. */
 export interface KindName {
   readonly group: string;
   readonly kind: string;
 }
 
-/** One violated rule: where, what, and of which sort. */
+/** One violated rule: path, message and type. */
 export interface FieldProblem {
   readonly field: string;
   readonly reason: string;
@@ -133,7 +133,7 @@ export interface FieldProblem {
 /** Names of existing objects are shorter. */
 const MAX_NAME_LENGTH = 512;
 
-/** As many problems as one answer names. */
+/** Maximum number of problems in one response. */
 const MAX_PROBLEMS = 100;
 
 export function invalid(kind: KindName, name: string, problems: readonly FieldProblem[]): StatusError {
@@ -150,7 +150,7 @@ export function invalid(kind: KindName, name: string, problems: readonly FieldPr
   return new StatusError(422, 'Invalid', `${subject} "${quoted}" is invalid: ${text}`, details);
 }
 
-/** The rest of a request did not come in time. */
+/** The request body was not received in time. */
 export const requestTimeout = (message: string): StatusError => new StatusError(408, 'Timeout', message);
 
 /** Webhooks took so long that the request ended before its work was done. */
@@ -170,13 +170,13 @@ export const internalError = (message: string): StatusError =>
     causes: [{ reason: '', message }],
   });
 
-/** What an API server answers when something fails that it has no word for. */
+/** The response of the API server to an error without a Status. */
 export const unnamedError = (message: string): StatusError => new StatusError(500, '', message);
 
 export const unavailable = (message: string): StatusError =>
   new StatusError(503, 'ServiceUnavailable', message);
 
-/** A read that wants a resourceVersion the hub has not reached. */
+/** A read with a resourceVersion that is newer than the hub's. */
 export const resourceVersionTooLarge = (wanted: string, current: string): StatusError =>
   new StatusError(504, 'Timeout', `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],

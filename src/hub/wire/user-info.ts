@@ -1,4 +1,4 @@
-/** Who asks, as authentication found out. */
+/** The authenticated user of a request. */
 export interface UserInfo {
   readonly name: string;
   readonly uid?: string | undefined;
@@ -6,7 +6,7 @@ export interface UserInfo {
   readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
-/** One question to authorization. Absent words mean ''. */
+/** The attributes of one authorization check. An absent attribute is ''. */
 export interface AccessQuestion {
   readonly verb: string;
   readonly group: string;

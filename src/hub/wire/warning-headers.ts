@@ -1,4 +1,7 @@
-/** All warnings of one answer together, and each of them once all are too long. Source: filters/warning.go of k8s.io/apiserver. */
+/**
+ * Limits of all warnings of one response, and of each one if all together are too long. Source:
+ * filters/warning.go of k8s.io/apiserver.
+ */
 const MAX_TOTAL_LENGTH = 4 * 1024;
 const MAX_ITEM_LENGTH = 256;
 

@@ -1,11 +1,11 @@
 import type { JsonObject } from '../json/json-value.ts';
 import { numberAt, objectAt, textAt } from '../json/json-value.ts';
 
-/** Where a webhook is, and who vouches for its certificate: a `clientConfig` of any configuration. */
+/** Address and CA of a webhook: the `clientConfig` of a webhook configuration or a CRD. */
 export interface WebhookClientConfig {
   readonly url?: string;
   readonly service?: WebhookService;
-  /** undefined: the authorities that the process trusts. */
+  /** Undefined: the default authorities of the process. */
   readonly caPem?: string;
 }
 

@@ -2,30 +2,36 @@ import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { getOwn, setOwn } from '../json/json-value.ts';
 import type { Schema } from '../schema/schema.ts';
 
-/** The top-level fields that a write touched, with a schema that looks at them alone. */
+/** The top-level fields that a write changed, and a schema of these fields alone. */
 export interface ChangedPart {
   readonly schema: Schema;
   readonly part: JsonObject;
-  /** The whole object with the part, as it was worked on, put back. */
+  /** The complete object with the processed part. */
   readonly whole: (worked: JsonObject) => JsonObject;
 }
 
 const partial = new WeakMap<Schema, Schema | 'whole'>();
 
-/** The schema for some of the fields: nothing is missing in a part. Rules about the whole object need the whole object. */
+/**
+ * The schema for some of the fields, without `required`. Rules about the complete object are not
+ * checked on a part.
+ */
 function partialSchema(schema: Schema): Schema | 'whole' {
   const known = partial.get(schema);
   if (known !== undefined) return known;
-  const filledIn = [...(schema.properties?.values() ?? [])].some((one) => one.default !== undefined);
+  const withRequiredFields = [...(schema.properties?.values() ?? [])].some(
+    (one) => one.default !== undefined,
+  );
   const { required: _required, ...rest } = schema;
-  const made = filledIn || schema.limits !== undefined ? 'whole' : rest;
+  const made = withRequiredFields || schema.limits !== undefined ? 'whole' : rest;
   partial.set(schema, made);
   return made;
 }
 
 /**
- * What has to be looked at again. A patch leaves most of an object untouched: the same values, by identity, as in the live object, which
- * were checked when they came. Status writes are most of a hub's traffic, and large specs do not slow them down this way.
+ * The part of an object that must be validated. A patch leaves most fields identical (by reference)
+ * to those of the live object, which are valid already. Most writes of a hub are status writes, and
+ * this way large specs do not slow them down.
  */
 export function changedPart(schema: Schema, object: JsonObject, live: JsonObject | undefined): ChangedPart {
   const small = live === undefined ? 'whole' : partialSchema(schema);

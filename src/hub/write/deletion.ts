@@ -10,7 +10,10 @@ export interface DeletionMark {
   readonly addFinalizers?: readonly string[] | undefined;
 }
 
-/** The object marked for deletion: time, no grace, one generation on. The object itself when it was marked before. */
+/**
+ * The object marked for deletion: deletionTimestamp, a grace period of 0, the next generation. The
+ * same object if it was marked before.
+ */
 export function markDeleted(ref: ResourceRef, live: JsonObject, mark: DeletionMark): JsonObject {
   const metadata = objectAt(live, 'metadata') ?? {};
   const finalizers = [...new Set([...listAt(metadata, 'finalizers'), ...(mark.addFinalizers ?? [])])];

@@ -2,7 +2,10 @@ import type { JsonObject } from '../json/json-value.ts';
 import { deepEqual, getOwn } from '../json/json-value.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 
-/** Whether the part that a generation counts changed: everything but metadata, and but status where that is a subresource. */
+/**
+ * Whether a change increases the generation: everything except metadata, and except status if that
+ * is a subresource.
+ */
 export function specChanged(ref: ResourceRef, before: JsonObject, after: JsonObject): boolean {
   const uncounted = new Set(['metadata', 'apiVersion', 'kind']);
   if (ref.version.subresources.status || ref.definition.builtIn) uncounted.add('status');

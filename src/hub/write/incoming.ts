@@ -3,8 +3,8 @@ import { coerceObjects } from '../scheme/coerce-objects.ts';
 import { decodeProblem } from '../schema/decode-problem.ts';
 import { prune } from '../schema/prune.ts';
 import { applyDefaults } from '../schema/default-values.ts';
-import type { Hollows } from '../schema/typed-form.ts';
-import { filledIn, typedFields } from '../schema/typed-form.ts';
+import type { EmptyContainers } from '../schema/typed-form.ts';
+import { withRequiredFields, typedFields } from '../schema/typed-form.ts';
 import { invalidValue } from '../schema/field-problems.ts';
 import { quotedValue } from '../schema/text/quoted-value.ts';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
@@ -17,20 +17,21 @@ import type { ChangedPart } from './changed-part.ts';
 import { changedPart } from './changed-part.ts';
 import type { WriteRequest } from './write-request.ts';
 
-/** How unknown fields are reported: a patch is an invalid value, a whole object cannot be handled. */
+/** How problems are reported, which differs between patches and complete objects. */
 export interface IncomingOptions {
   readonly patch?: JsonValue;
-  /** The object that was patched: what it shares with the result was accepted before. */
+  /** The object that was patched; values that it shares with the result are valid already. */
   readonly live?: JsonObject;
-  /** Read only when they matter: finding them costs a pass over the body. */
+  /** Read only when needed, since finding them costs a pass over the body. */
   readonly strictErrors: readonly string[];
   /** Collects texts of warnings. */
   readonly warnings: string[];
 }
 
 /**
- * An object as a client sent it (or as a patch made it): of the right kind and place, without unknown fields, with defaults.
- * Unknown and duplicate fields are refused, warned of or ignored as the request wishes.
+ * An object as a client sent it (or as a patch made it): checks kind, namespace and name, removes
+ * unknown fields and adds defaults. `fieldValidation` of the request decides whether unknown and
+ * duplicate fields are an error, a warning or ignored.
  */
 export function prepareIncoming(request: WriteRequest, value: JsonValue, kind: IncomingOptions): Incoming {
   if (!isObject(value))
@@ -41,23 +42,26 @@ export function prepareIncoming(request: WriteRequest, value: JsonValue, kind: I
   const known = prune(schema, readable(request, schema, part, kind), unknown);
   const reported = request.fieldValidation === 'Ignore' ? [] : kind.strictErrors;
   report(request, [...reported, ...unknown.map((field) => `unknown field "${field}"`)], kind);
-  const { object, hollow } = settle(request, { schema, part: known as JsonObject, whole });
+  const { object, hollow } = toTypedIncoming(request, { schema, part: known as JsonObject, whole });
   return { object: withPlace(request, object), hollow };
 }
 
-/** An object on its way in. */
+/** A decoded object before it is validated. */
 export interface Incoming {
   readonly object: JsonObject;
-  /** It holds empty lists or maps, which are validated but not stored. */
+  /** The object contains empty lists or maps, which are validated but not stored. */
   readonly hollow: boolean;
 }
 
-/** What was worked on as it is kept: built-in kinds as their Go types write them, custom resources with the defaults of their schema. */
-export function settle({ ref }: WriteRequest, { schema, part, whole }: ChangedPart): Incoming {
+/**
+ * Completes a processed part: built-in kinds get the form in which their Go types write them,
+ * custom resources the defaults of their schema.
+ */
+export function toTypedIncoming({ ref }: WriteRequest, { schema, part, whole }: ChangedPart): Incoming {
   if (!ref.definition.builtIn)
     return { object: whole(applyDefaults(schema, part) as JsonObject), hollow: false };
-  const hollows: Hollows = { keep: 'all', found: false };
-  const object = filledIn(ref.version.schema, whole(typedFields(schema, part, hollows)));
+  const hollows: EmptyContainers = { keep: 'all', found: false };
+  const object = withRequiredFields(ref.version.schema, whole(typedFields(schema, part, hollows)));
   return { object, hollow: hollows.found };
 }
 
@@ -83,7 +87,10 @@ function withKind(request: WriteRequest, object: JsonObject): JsonObject {
     : { ...object, apiVersion: wanted, kind: ref.definition.kind };
 }
 
-/** What has a Go type must be readable as that type: all of a built-in kind, the metadata of a custom resource. */
+/**
+ * Checks that the Go types can decode the object: all of a built-in kind, the metadata of a custom
+ * resource.
+ */
 function readable(
   request: WriteRequest,
   schema: Schema,
@@ -118,7 +125,10 @@ function report(request: WriteRequest, problems: readonly string[], kind: Incomi
   throw kind.patch === undefined ? notReadable(request, text) : badPatch(kind.patch, text);
 }
 
-/** The namespace and name of the path win; an object that says otherwise is refused. Without a namespace in the path, none is kept. */
+/**
+ * Sets namespace and name from the path, and rejects an object with others. For a path without a
+ * namespace, the namespace is removed.
+ */
 function withPlace(request: WriteRequest, object: JsonObject): JsonObject {
   const metadata = objectAt(object, 'metadata') ?? {};
   const [namespace, name] = [textAt(metadata, 'namespace'), textAt(metadata, 'name')];
@@ -147,7 +157,7 @@ const DROPPED_WHEN_EMPTY = new Set([
   'managedFields',
 ]);
 
-/** Metadata as it is kept: nothing empty, no nulls. */
+/** Metadata in stored form: without empty fields and nulls. */
 export function withoutEmptyFields(metadata: JsonObject): JsonObject {
   const result: JsonObject = {};
   for (const key of Object.keys(metadata)) {

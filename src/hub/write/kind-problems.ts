@@ -7,7 +7,7 @@ import { Place } from '../validation/values/place.ts';
 import { strategyOf } from './strategy/all-strategies.ts';
 import type { WriteRequest } from './write-request.ts';
 
-/** What is wrong with an object of a built-in kind, in the order of an API server. */
+/** Problems of an object of a built-in kind, in the order of the API server. */
 export function kindProblems(
   { ref, subresource }: WriteRequest,
   object: JsonObject,

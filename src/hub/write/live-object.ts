@@ -1,21 +1,27 @@
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, objectAt, withoutKey } from '../json/json-value.ts';
-import { noteSettled, typedForm } from '../schema/typed-form.ts';
+import { markTypedForm, typedForm } from '../schema/typed-form.ts';
 import type { Incoming } from './incoming.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 
-/** A stored object as a write sees it: an earlier version of the hub may have stored one with fewer zero values. */
+/**
+ * A stored object for a write, with all zero values: an earlier version of the hub may have stored
+ * it with fewer.
+ */
 export function liveObject({ definition, version }: ResourceRef, stored: JsonObject): JsonObject {
   return definition.builtIn ? typedForm(version.schema, stored) : stored;
 }
 
-/** An object without the empty lists and maps that it was sent with: storage does not keep them. */
-export function solid({ version }: ResourceRef, { object, hollow }: Incoming): JsonObject {
+/** The object without the empty lists and maps that were sent, which are not stored. */
+export function toStoredForm({ version }: ResourceRef, { object, hollow }: Incoming): JsonObject {
   return hollow ? typedForm(version.schema, object) : object;
 }
 
-/** Notes ownership, which sees an object as it is stored, on one that may still hold empty lists and maps. */
-export function tracked(
+/**
+ * Updates field ownership, which is computed on the stored form, of an object that may still have
+ * empty lists and maps.
+ */
+export function withTrackedFields(
   ref: ResourceRef,
   incoming: Incoming,
   track: (object: JsonObject) => JsonObject,
@@ -30,7 +36,7 @@ export function tracked(
   };
 }
 
-/** Notes that an object which is about to be stored has the form of its kind. */
-export function noteWritten({ definition }: ResourceRef, object: JsonObject): void {
-  if (definition.builtIn) noteSettled(object);
+/** Marks an object that is about to be stored as having the form of its kind. */
+export function markWritten({ definition }: ResourceRef, object: JsonObject): void {
+  if (definition.builtIn) markTypedForm(object);
 }

@@ -10,7 +10,7 @@ import { badRequest, invalid } from '../wire/status-errors.ts';
 import { changedPart } from './changed-part.ts';
 import { liveObject } from './live-object.ts';
 import type { Incoming } from './incoming.ts';
-import { settle } from './incoming.ts';
+import { toTypedIncoming } from './incoming.ts';
 import { finishCreate, ownershipRequest } from './prepare-create.ts';
 import { finishUpdate } from './prepare-update.ts';
 import { checkPreconditions } from './server-metadata.ts';
@@ -44,16 +44,19 @@ export function prepareApply(
   return finishUpdate(request, live, { incoming, warnings, track });
 }
 
-/** A configuration that changes nothing adds no defaults either: they may be missing where a webhook converted the object. */
+/**
+ * A configuration that changes nothing adds no defaults either, which may be missing in an object
+ * that a webhook converted.
+ */
 function withDefaults(request: WriteRequest, applied: JsonObject, live: JsonObject | undefined): Incoming {
   const { definition, version } = request.ref;
   const converted = definition.conversion !== undefined && live !== undefined;
   if (converted && deepEqual(withoutManagedFields(applied), withoutManagedFields(live)))
     return { object: applied, hollow: false };
-  return settle(request, changedPart(version.schema, applied, live));
+  return toTypedIncoming(request, changedPart(version.schema, applied, live));
 }
 
-/** Metadata in a configuration, and embedded objects, as they are stored. */
+/** Brings metadata and embedded objects of a configuration into stored form. */
 function readConfig({ ref }: WriteRequest, config: JsonObject): JsonObject {
   const refuse = (problem: string): never => {
     throw badRequest(`failed to create typed patch object: ${problem}`);

@@ -5,11 +5,11 @@ import { prune } from '../schema/prune.ts';
 import { badRequest } from '../wire/status-errors.ts';
 import type { OwnershipRequest } from '../apply/ownership.ts';
 import { trackUpdate } from '../apply/track-update.ts';
-import { filledIn } from '../schema/typed-form.ts';
+import { withRequiredFields } from '../schema/typed-form.ts';
 import type { Incoming } from './incoming.ts';
 import { changedPart } from './changed-part.ts';
-import { prepareIncoming, settle, withoutEmptyFields } from './incoming.ts';
-import { noteWritten, solid, tracked } from './live-object.ts';
+import { prepareIncoming, toTypedIncoming, withoutEmptyFields } from './incoming.ts';
+import { markWritten, toStoredForm, withTrackedFields } from './live-object.ts';
 import { setServerMetadata } from './server-metadata.ts';
 import { strategyOf } from './strategy/all-strategies.ts';
 import { validateObject } from './validate-object.ts';
@@ -30,7 +30,10 @@ export function prepareCreate(request: WriteRequest, body: DecodedBody): Prepare
   );
 }
 
-/** What creation does, however the object came about. @param track notes the ownership of what was sent and defaulted */
+/**
+ * The steps of every create, by POST, PUT or apply. @param track sets the ownership of sent and
+ * defaulted fields
+ */
 export function finishCreate(
   request: WriteRequest,
   incoming: Incoming,
@@ -43,26 +46,26 @@ export function finishCreate(
   const born = setServerMetadata(request, incoming.object);
   const mutated = mutateAdmission(request, 'CREATE', born, undefined);
   const filled = strategy.fillIn?.(mutated, undefined, now) ?? mutated;
-  const owned = admittedBirth(request, tracked(ref, { object: filled, hollow }, track));
+  const owned = toMutated(request, withTrackedFields(ref, { object: filled, hollow }, track));
   const stripped =
     ref.version.subresources.status && strategy.keepsStatus !== true ? withoutKey(owned, 'status') : owned;
-  const complete = ref.definition.builtIn ? filledIn(ref.version.schema, stripped) : stripped;
+  const complete = ref.definition.builtIn ? withRequiredFields(ref.version.schema, stripped) : stripped;
   const made = strategy.onCreate?.(complete, now) ?? complete;
   const metadata = withoutEmptyFields(objectAt(made, 'metadata') ?? {});
   if (strategy.generation === true) metadata['generation'] = 1;
   const full = { ...made, metadata };
   validateObject(request, full, undefined);
-  const stored = solid(ref, { object: full, hollow });
+  const stored = toStoredForm(ref, { object: full, hollow });
   const object = strategy.onReadBack?.(stored) ?? stored;
   appendAll(warnings, writeWarnings(request, object));
   appendAll(warnings, validateAdmission(request, 'CREATE', object, undefined));
   appendAll(warnings, request.dynamic?.validate({ operation: 'CREATE', object, old: undefined }) ?? []);
-  noteWritten(ref, object);
+  markWritten(ref, object);
   return { object, changed: true, warnings };
 }
 
-/** Mutating webhooks see an object before it has an identity, and so before its name is made up. */
-function admittedBirth(request: WriteRequest, object: JsonObject): JsonObject {
+/** Mutating webhooks get the object before its uid is set and its name is generated. */
+function toMutated(request: WriteRequest, object: JsonObject): JsonObject {
   if (request.dynamic === undefined) return object;
   const metadata = { ...objectAt(object, 'metadata') };
   const madeUp = request.identity !== undefined && textAt(metadata, 'generateName') !== '';
@@ -76,7 +79,7 @@ function admittedBirth(request: WriteRequest, object: JsonObject): JsonObject {
     : setServerMetadata(request, requirePlace(request, admittedObject));
 }
 
-/** What mutating webhooks make of an object, read as if a client had sent it. */
+/** The result of mutating webhooks, decoded as if a client had sent it. */
 export function mutatedByWebhooks(request: WriteRequest, step: DynamicStep): JsonObject {
   const { ref, now, dynamic } = request;
   const { operation, old } = step;
@@ -87,14 +90,17 @@ export function mutatedByWebhooks(request: WriteRequest, step: DynamicStep): Jso
     complete: (object) => {
       const pruned = prune(ref.version.schema, object, []) as JsonObject;
       return filled(
-        withOwners(settle(request, changedPart(ref.version.schema, pruned, undefined)).object, owned),
+        withOwners(
+          toTypedIncoming(request, changedPart(ref.version.schema, pruned, undefined)).object,
+          owned,
+        ),
       );
     },
     again: (object) => filled(mutateAdmission(request, operation, object, old)),
   });
 }
 
-/** Ownership is noted before webhooks are asked, and is not theirs to change. */
+/** Restores the managed fields from before the webhooks ran, which may not change them. */
 function withOwners(object: JsonObject, managedFields: JsonValue | undefined): JsonObject {
   const metadata = withoutKey(objectAt(object, 'metadata') ?? {}, 'managedFields');
   return { ...object, metadata: managedFields === undefined ? metadata : { ...metadata, managedFields } };
@@ -106,7 +112,7 @@ function requirePlace(request: WriteRequest, object: JsonObject): JsonObject {
   throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
 }
 
-/** Texts that come with every write of the kind: what is deprecated, what is not done here. */
+/** Warnings for every write of the kind: deprecations, and features that the hub does not have. */
 export function writeWarnings({ ref }: WriteRequest, object: JsonObject): readonly string[] {
   const deprecated = ref.version.deprecationWarning;
   return [...(deprecated === undefined ? [] : [deprecated]), ...(strategyOf(ref).warnings?.(object) ?? [])];
@@ -122,7 +128,7 @@ export function ownershipRequest(request: WriteRequest): OwnershipRequest {
   };
 }
 
-/** Asks every in-process validator; they refuse by throwing. */
+/** Runs all in-process validators, which throw to reject. */
 export function validateAdmission(
   request: WriteRequest,
   operation: 'CREATE' | 'UPDATE',

@@ -18,7 +18,10 @@ const CUSTOM_PATCH_TYPES = [
   'application/apply-patch+yaml',
 ];
 
-/** PATCH of every type but apply: the live object with the patch on it, then as any update. Throws 400, 409, 415 and 422. */
+/**
+ * PATCH of every type except apply: applies the patch to the live object, then continues as an
+ * update. Throws 400, 409, 415 and 422.
+ */
 export function preparePatch(
   request: WriteRequest,
   stored: JsonObject,

@@ -12,7 +12,7 @@ import {
   writeWarnings,
   ownershipRequest,
 } from './prepare-create.ts';
-import { liveObject, noteWritten, solid, tracked } from './live-object.ts';
+import { liveObject, markWritten, toStoredForm, withTrackedFields } from './live-object.ts';
 import { replaceScale } from './scale.ts';
 import {
   checkPreconditions,
@@ -45,10 +45,10 @@ export function prepareUpdate(request: WriteRequest, stored: JsonObject, body: D
 }
 
 export interface UpdateSteps {
-  /** The whole object as the client wishes it, in the version of the request. */
+  /** The complete object that the client sent, in the version of the request. */
   readonly incoming: Incoming;
   readonly warnings: string[];
-  /** Notes the ownership of what changed. */
+  /** Sets the ownership of changed fields. */
   track(object: JsonObject): JsonObject;
 }
 
@@ -59,13 +59,13 @@ export function makeUpdateTracker(
   return (object) => trackUpdate(ownershipRequest(request), live, object);
 }
 
-/** A scale write is an update of one field of the object behind it. */
+/** A write to `scale` updates one field of the object. */
 export function finishScale(request: WriteRequest, live: JsonObject, object: JsonObject): PreparedWrite {
   const incoming = { object, hollow: false };
   return finishUpdate(request, live, { incoming, warnings: [], track: makeUpdateTracker(request, live) });
 }
 
-/** What every change of a live object goes through. */
+/** The steps of every update. */
 export function finishUpdate(request: WriteRequest, live: JsonObject, steps: UpdateSteps): PreparedWrite {
   const { ref, now, subresource } = request;
   const { warnings } = steps;
@@ -76,11 +76,11 @@ export function finishUpdate(request: WriteRequest, live: JsonObject, steps: Upd
   const kept = keepServerMetadata(incoming, live);
   const mutated = mutateAdmission(request, 'UPDATE', kept, live);
   const filled = strategy.fillIn?.(mutated, live, now) ?? mutated;
-  const owned = tracked(ref, { object: filled, hollow }, (one) => steps.track(one));
+  const owned = withTrackedFields(ref, { object: filled, hollow }, (one) => steps.track(one));
   const limited = limitToEndpoint(request, admittedUpdate(request, live, [owned, incoming]), live);
   const settled = strategy.onUpdate?.(limited, live, subresource, now) ?? limited;
   const full: JsonObject = { ...settled, metadata: withoutEmptyFields(objectAt(settled, 'metadata') ?? {}) };
-  let object = solid(ref, { object: full, hollow });
+  let object = toStoredForm(ref, { object: full, hollow });
   if (strategy.generation === true && specChanged(ref, live, object)) object = raiseGeneration(object);
   if (sameObject(live, object)) {
     appendAll(warnings, request.dynamic?.validate({ operation: 'UPDATE', object, old: live }) ?? []);
@@ -90,11 +90,11 @@ export function finishUpdate(request: WriteRequest, live: JsonObject, steps: Upd
   appendAll(warnings, writeWarnings(request, object));
   appendAll(warnings, validateAdmission(request, 'UPDATE', object, live));
   appendAll(warnings, request.dynamic?.validate({ operation: 'UPDATE', object, old: live }) ?? []);
-  noteWritten(ref, object);
+  markWritten(ref, object);
   return { object, changed: true, warnings };
 }
 
-/** Mutating webhooks see the server's own fields as they were sent, and cannot change them. */
+/** Mutating webhooks get the server's own fields as they were sent, and cannot change them. */
 function admittedUpdate(
   request: WriteRequest,
   live: JsonObject,
@@ -106,7 +106,10 @@ function admittedUpdate(
   return changed === seen ? object : keepServerMetadata(changed, live);
 }
 
-/** The status endpoint (and approval, which is about conditions) changes status alone, the main endpoint everything else; ownership is noted by both. */
+/**
+ * The `status` endpoint (and `approval`, which changes conditions) changes only the status, the
+ * main endpoint everything else. Both update ownership.
+ */
 function limitToEndpoint(request: WriteRequest, object: JsonObject, live: JsonObject): JsonObject {
   const managedFields = getOwn(objectAt(object, 'metadata') ?? {}, 'managedFields');
   if (request.subresource === 'status' || request.subresource === 'approval') {
@@ -122,7 +125,10 @@ function withStatusOf(object: JsonObject, source: JsonObject): JsonObject {
   return status === undefined ? withoutKey(object, 'status') : { ...object, status };
 }
 
-/** Equal except for the times of ownership and the resourceVersion: such a write leaves no trace. */
+/**
+ * Whether two objects are equal except for times in managedFields and the resourceVersion. Such a
+ * write is not stored.
+ */
 function sameObject(live: JsonObject, object: JsonObject): boolean {
   return deepEqual(withoutTimes(live), withoutTimes(object));
 }

@@ -14,7 +14,10 @@ const SERVER_OWNED = [
   'selfLink',
 ] as const;
 
-/** Metadata of an object that comes into being: name, uid, time of birth. Sent values of the server's own fields are dropped. */
+/**
+ * Sets the metadata of a new object: name, uid, creationTimestamp. Sent values of the server's own
+ * fields are dropped.
+ */
 export function setServerMetadata(request: WriteRequest, object: JsonObject): JsonObject {
   const metadata: JsonObject = { ...objectAt(object, 'metadata') };
   if (textAt(metadata, 'resourceVersion') !== '') {
@@ -30,7 +33,7 @@ export function setServerMetadata(request: WriteRequest, object: JsonObject): Js
   return { ...object, metadata };
 }
 
-/** The server's own fields as they are stored, whatever was sent. */
+/** Keeps the stored values of the server's own fields, and ignores sent ones. */
 export function keepServerMetadata(object: JsonObject, live: JsonObject): JsonObject {
   const metadata: JsonObject = { ...objectAt(object, 'metadata') };
   const stored = objectAt(live, 'metadata') ?? {};
@@ -42,7 +45,10 @@ export function keepServerMetadata(object: JsonObject, live: JsonObject): JsonOb
   return { ...object, metadata };
 }
 
-/** Preconditions that an object carries: its uid and its resourceVersion must be those of the live one. */
+/**
+ * Preconditions in the metadata of the body: uid and resourceVersion must equal those of the live
+ * object.
+ */
 export function checkPreconditions(request: WriteRequest, object: JsonObject, live: JsonObject): void {
   const [sent, stored] = [objectAt(object, 'metadata'), objectAt(live, 'metadata')];
   const { definition } = request.ref;
@@ -57,7 +63,7 @@ export function checkPreconditions(request: WriteRequest, object: JsonObject, li
     throw conflict(definition, name, OBJECT_MODIFIED);
 }
 
-/** A whole object that replaces another says its name itself. */
+/** The body of an update must contain the name. */
 export function requireName(request: WriteRequest, value: JsonValue): void {
   if (isObject(value) && textAt(objectAt(value, 'metadata'), 'name') !== '') return;
   throw badRequest(
@@ -65,7 +71,7 @@ export function requireName(request: WriteRequest, value: JsonValue): void {
   );
 }
 
-/** A whole custom resource can only replace what its sender has read. */
+/** The body of an update of a custom resource must contain a resourceVersion. */
 export function requireResourceVersion(request: WriteRequest, object: JsonObject): void {
   const metadata = objectAt(object, 'metadata');
   const { builtIn, group, kind, plural } = request.ref.definition;
@@ -80,7 +86,7 @@ export function requireResourceVersion(request: WriteRequest, object: JsonObject
   ]);
 }
 
-/** An object that is being deleted can lose finalizers, not gain them. */
+/** Rejects new finalizers on an object that is being deleted. */
 export function refuseNewFinalizers(request: WriteRequest, object: JsonObject, live: JsonObject): void {
   const stored = objectAt(live, 'metadata');
   if (textAt(stored, 'deletionTimestamp') === '') return;

@@ -15,7 +15,7 @@ import { kindProblems } from './kind-problems.ts';
 import { strategyOf } from './strategy/all-strategies.ts';
 import type { WriteRequest } from './write-request.ts';
 
-/** These keep rules from being checked: a rule may rely on the types. */
+/** Problems after which CEL rules are not evaluated, since rules rely on correct types. */
 const BLOCKING = new Set([
   'FieldValueNotSupported',
   'FieldValueRequired',
@@ -31,11 +31,14 @@ const RULES_NOT_CHECKED: FieldProblem = {
     'Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
 };
 
-/** Throws 422 with everything that is wrong. On update, what was wrong before in the same way is let through. */
+/**
+ * Throws 422 with all problems. On update, problems of unchanged values are ignored (ratcheting).
+ */
 export function validateObject(request: WriteRequest, object: JsonObject, old: JsonObject | undefined): void {
   let problems = problemsOf(request, object, old);
   if (problems.length > 0 && old !== undefined) {
-    // An earlier version may have stored it with fewer defaults; an API server fills them in when it reads.
+    // An earlier version may have stored it with fewer defaults; the API server adds defaults when
+    // it reads from storage.
     const complete = strategyOf(request.ref).fillIn?.(old, old, request.now) ?? old;
     const fresh = complete === old ? problems : problemsOf(request, object, complete);
     problems = withoutKnown(fresh, problemsOf(request, complete, undefined));
@@ -57,7 +60,10 @@ function problemsOf(
   return problems;
 }
 
-/** On update the same rules are in three places of an API server, and each reports. */
+/**
+ * On update the API server checks these rules in three places, and reports each problem three
+ * times.
+ */
 function checkOwnMetadata(object: JsonObject, old: JsonObject | undefined, problems: FieldProblem[]): void {
   if (old === undefined) {
     validateNewMetadata(object, dnsSubdomain, problems);

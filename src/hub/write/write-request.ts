@@ -4,7 +4,7 @@ import type { AccessQuestion, UserInfo } from '../wire/user-info.ts';
 
 export type FieldValidation = 'Strict' | 'Warn' | 'Ignore';
 
-/** A write as the pipeline sees it: no sockets, no store, no clock. */
+/** The input of the write pipeline, without sockets, store or clock. */
 export interface WriteRequest {
   readonly ref: ResourceRef;
   /** '' for the resource itself, else `status`, `scale`, `approval`, `finalize`. */
@@ -18,22 +18,22 @@ export interface WriteRequest {
   readonly fieldValidation: FieldValidation;
   /** RFC 3339, whole seconds, UTC. */
   readonly now: string;
-  /** Needed when an object may come into being: uid, and the random letters after `generateName`. */
+  /** For writes that may create an object: its uid, and the random suffix after `generateName`. */
   readonly identity?: { readonly uid: string; readonly nameSuffix: string } | undefined;
   readonly user: UserInfo;
   readonly admission: readonly AdmissionCheck[];
   /** Admission by other servers; none unless given. */
   readonly dynamic?: DynamicAdmission | undefined;
-  /** An object in another version of its kind; what the hub can say itself unless given. */
+  /** Converts an object to another version; default: the conversions that need no webhook. */
   readonly convert?: (object: JsonObject, ref: ResourceRef) => JsonObject;
   /** Asks authorization on behalf of `user`. */
   can(question: AccessQuestion): boolean;
-  /** Whether the namespace is there and being deleted; none is unless given. */
+  /** Whether the namespace exists and is being deleted; default: never. */
   isNamespaceEnding?(namespace: string): boolean;
 }
 
 export interface PreparedWrite {
-  /** What to store, in the version of the request. */
+  /** The object to store, in the version of the request. */
   readonly object: JsonObject;
   /** false: nothing to store, no event, the resourceVersion stays. */
   readonly changed: boolean;
@@ -41,11 +41,14 @@ export interface PreparedWrite {
   readonly warnings: readonly string[];
 }
 
-/** Webhooks, as a step of a write. They may throw what the caller of the pipeline catches to ask them. */
+/**
+ * Admission webhooks and policies as a step of a write. It throws ReviewsNeeded when a webhook must
+ * be called first.
+ */
 export interface DynamicAdmission {
-  /** The object as webhooks leave it. @throws StatusError when one refuses */
+  /** The object after the mutating webhooks. @throws StatusError when one rejects it */
   mutate(step: DynamicStep, makes: ObjectSteps): JsonObject;
-  /** Texts of warnings of both steps. @throws StatusError when one refuses */
+  /** Warnings of both steps. @throws StatusError when one rejects the object */
   validate(step: DynamicStep): readonly string[];
 }
 
@@ -56,7 +59,7 @@ export interface DynamicStep {
 }
 
 export interface ObjectSteps {
-  /** Reads what a webhook made: known fields, defaults. */
+  /** Decodes the result of a webhook: removes unknown fields, adds defaults. */
   readonly complete: (object: JsonObject) => JsonObject;
   /** Lets the hub's own rules change the object once more. */
   readonly again: (object: JsonObject) => JsonObject;
@@ -73,10 +76,10 @@ export interface AdmissionWrite {
   isNamespaceEnding?(namespace: string): boolean;
 }
 
-/** A rule of a kind that needs more than its schema. */
+/** A validation rule that needs more than the schema. */
 export interface AdmissionCheck {
-  /** Refuses by throwing a StatusError; returns texts of warnings. */
+  /** Throws a StatusError to reject; returns warnings. */
   (write: AdmissionWrite): readonly string[];
-  /** Changes the object before anything else looks at it. @param now RFC 3339 */
+  /** Changes the object before it is validated. @param now RFC 3339 */
   readonly mutate?: (write: AdmissionWrite, now: string) => JsonObject;
 }

@@ -5,9 +5,10 @@ import { ARGO_CD_FUNCTIONS } from './functions/argo-cd-functions.ts';
 import { Lexer } from './parse/lexer.ts';
 import { parseTemplates } from './parse/parser.ts';
 import { TemplateError } from './template-error.ts';
+import { TemplateRefusal } from './template-refusal.ts';
 import { decode, encode } from './text/bytes.ts';
-import { type KeptMaps, toGoValue } from './to-go-value.ts';
-import { GoError } from './value/go-error.ts';
+import { type Changes, toGoValue } from './to-go-value.ts';
+import { GoError, Refusal } from './value/go-error.ts';
 import { beginWork } from './value/work.ts';
 import type { TemplateValue } from './values.ts';
 
@@ -21,15 +22,16 @@ const NAME = 'base';
  *
  * @param data what `.` is
  * @param options `goTemplateOptions`, such as `missingkey=error`
- * @param kept holds such changes for the next text; without it they end with this one
+ * @param changes what becomes of such changes
  * @throws TemplateError with Argo CD's text: `failed to parse template …: template: base:1: …`, `failed to execute go template …: …`, or
- *   `PANIC: …` for an option that text/template does not know; and for what Berth refuses to render
+ *   `PANIC: …` for an option that text/template does not know
+ * @throws TemplateRefusal for what Berth does not render
  */
 export function renderGoTemplate(
   text: string,
   data: TemplateValue,
   options: readonly string[],
-  kept?: KeptMaps,
+  changes: Changes = 'forgotten',
 ): string {
   const missingKey = missingKeyOf(options);
   if (!text.includes('{{')) return text;
@@ -37,12 +39,12 @@ export function renderGoTemplate(
   if (parsed instanceof TemplateError) throw new TemplateError(parsed.message);
   beginWork();
   try {
-    return decode(execute(parsed[missingKey], toGoValue(data, kept) ?? undefined));
+    return decode(execute(parsed[missingKey], toGoValue(data, changes) ?? undefined));
   } catch (error) {
-    if (error instanceof GoError)
-      throw new TemplateError(`failed to execute go template ${text}: ${decode(error.message)}`);
-    if (error instanceof RangeError)
-      throw new TemplateError(`failed to execute go template ${text}: too large or too deep for Berth`);
+    const failed = `failed to execute go template ${text}: `;
+    if (error instanceof RangeError) throw new TemplateRefusal(`${failed}too large or too deep for Berth`);
+    if (error instanceof Refusal) throw new TemplateRefusal(`${failed}${decode(error.message)}`);
+    if (error instanceof GoError) throw new TemplateError(`${failed}${decode(error.message)}`);
     throw error;
   }
 }
@@ -64,17 +66,17 @@ function missingKeyOf(options: readonly string[]): MissingKey {
 type ParsedTemplate = Readonly<Record<MissingKey, Program>>;
 
 /** An ApplicationSet renders the same few texts for each of its Applications. */
-const MOST_PARSED = 1000;
+const MAX_PARSED = 1000;
 /** Longer texts than this are parsed each time, so that the templates that are kept have a bounded size. */
-const LONGEST_KEPT = 20_000;
+const MAX_KEPT = 20_000;
 const parsedTemplates = new Map<string, ParsedTemplate | TemplateError>();
 
 function parsedTemplate(text: string): ParsedTemplate | TemplateError {
   const known = parsedTemplates.get(text);
   if (known !== undefined) return known;
   const made = parse(text);
-  if (parsedTemplates.size >= MOST_PARSED) parsedTemplates.clear();
-  if (text.length <= LONGEST_KEPT) parsedTemplates.set(text, made);
+  if (parsedTemplates.size >= MAX_PARSED) parsedTemplates.clear();
+  if (text.length <= MAX_KEPT) parsedTemplates.set(text, made);
   return made;
 }
 

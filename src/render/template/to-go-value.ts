@@ -1,4 +1,5 @@
 import { decode, encode } from './text/bytes.ts';
+import { Refusal } from './value/go-error.ts';
 import { GoMap, MAP, STRING_MAP } from './value/go-map.ts';
 import type { Any } from './value/go-type.ts';
 import { BOOL, FLOAT64, INT64, LIST, STRING, valueOf } from './value/go-type.ts';
@@ -11,10 +12,15 @@ import { JSON_TEXT } from './value/json-text.ts';
 export type KeptMaps = WeakMap<object, Any>;
 
 /**
- * A parameter as the Go value that Argo CD would have. Maps are read when a template asks for them.
- * @param kept what is in it is taken again, with the changes that functions such as `set` made
+ * What becomes of the changes that functions such as `set` make in the parameters: they are kept for the texts that follow, they end with
+ * the text, or the text is refused.
  */
-export function toGoValue(value: TemplateValue, kept?: KeptMaps): Any {
+export type Changes = KeptMaps | 'forgotten' | 'refused';
+
+/**
+ * A parameter as the Go value that Argo CD would have. Maps are read when a template asks for them.
+ */
+export function toGoValue(value: TemplateValue, changes: Changes): Any {
   if (value === null) return null;
   switch (typeof value) {
     case 'boolean':
@@ -30,9 +36,9 @@ export function toGoValue(value: TemplateValue, kept?: KeptMaps): Any {
       return isList(value)
         ? valueOf(
             LIST,
-            value.map((item) => toGoValue(item, kept)),
+            value.map((item) => toGoValue(item, changes)),
           )
-        : toMap(value, kept);
+        : toMap(value, changes);
   }
 }
 
@@ -40,20 +46,30 @@ function isList(value: object): value is readonly TemplateValue[] {
   return Array.isArray(value);
 }
 
-function toMap(value: StringMap | { readonly [key: string]: TemplateValue }, kept?: KeptMaps): Any {
+function toMap(value: StringMap | { readonly [key: string]: TemplateValue }, changes: Changes): Any {
   if (value instanceof StringMap) return valueOf(STRING_MAP, mapOf(value.entries, encode));
+  const kept = typeof changes === 'string' ? undefined : changes;
   const known = kept?.get(value);
   if (known !== undefined) return known;
   const map = valueOf(
     MAP,
-    mapOf(value, (entry) => toGoValue(entry, kept)),
+    mapOf(value, (entry) => toGoValue(entry, changes), changes === 'refused' ? refuseChange : undefined),
   );
   kept?.set(value, map);
   return map;
 }
 
-function mapOf<T, D>(entries: Readonly<Record<string, T>>, convert: (entry: T) => D): GoMap<D> {
+function refuseChange(): never {
+  throw new Refusal('Berth does not render a text of a generator that changes the parameters');
+}
+
+function mapOf<T, D>(
+  entries: Readonly<Record<string, T>>,
+  convert: (entry: T) => D,
+  beforeChange?: () => void,
+): GoMap<D> {
   return new GoMap<D>({
+    ...(beforeChange && { beforeChange }),
     keys: () => Object.keys(entries).map(encode),
     has: (key) => Object.hasOwn(entries, decode(key)),
     // Only asked for keys that are there.

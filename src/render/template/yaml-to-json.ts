@@ -1,7 +1,8 @@
 import { yamlAsJson } from './functions/codec/decode-yaml.ts';
 import { TemplateError } from './template-error.ts';
+import { TemplateRefusal } from './template-refusal.ts';
 import { decode, encode } from './text/bytes.ts';
-import { GoError } from './value/go-error.ts';
+import { GoError, Refusal } from './value/go-error.ts';
 import { beginWork } from './value/work.ts';
 
 const PREFIX = 'error converting YAML to JSON: ';
@@ -9,6 +10,7 @@ const PREFIX = 'error converting YAML to JSON: ';
 /**
  * The first document of a YAML text as JSON, as sigs.k8s.io/yaml makes it: the booleans of YAML 1.1, and keys that are texts.
  * @throws TemplateError with Go's text: `yaml: line 2: …`
+ * @throws TemplateRefusal for what is too large or too deep for Berth
  */
 export function yamlToJson(text: string): string {
   beginWork();
@@ -17,6 +19,7 @@ export function yamlToJson(text: string): string {
   } catch (error) {
     if (!(error instanceof GoError)) throw error;
     const message = decode(error.message);
+    if (error instanceof Refusal) throw new TemplateRefusal(message);
     throw new TemplateError(message.startsWith(PREFIX) ? message.slice(PREFIX.length) : message);
   }
 }

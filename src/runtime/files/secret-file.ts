@@ -2,26 +2,27 @@ import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } fro
 import { BerthError, errorText, InputError } from '../../core/errors.ts';
 import type { Logger } from '../../core/ports.ts';
 
-/** Tokens, secrets and certificates are small; anything larger is another file. */
+/** Tokens, secrets and certificates are small. A larger file is the wrong one. */
 const MAX_BYTES = 1024 * 1024;
-/** How long `current` answers from memory. */
+/** How long `current` returns the cached value. */
 const FRESH_MS = 1_000;
 
 export interface SecretFileOptions<T> {
   readonly file: string;
-  /** What the file holds, for the log: `plugin tokens`. */
+  /** What the file contains, for log messages: `plugin tokens`. */
   readonly what: string;
-  /** What follows while it cannot be used, for the log: `no token is valid`. */
+  /** The effect of an unusable file, for log messages: `no token is valid`. */
   readonly without: string;
-  /** @throws InputError when the text cannot be used */
+  /** @throws InputError when the text is invalid */
   readonly parse: (text: string) => T;
   readonly log: Logger;
 }
 
 /**
- * The content of a file that decides who is let in. It is followed by content, not by time stamps: a file system may give two
- * versions the same time and size. A file that is missing, unreadable or broken has no value, so that its user denies; it counts
- * again as soon as it can be read. Each change is logged once, never with the content.
+ * The content of a file with credentials. Changes are detected by content, not by time stamps,
+ * because two versions may have the same time and size. A missing, unreadable or broken file has no
+ * value, so that its user denies access, until it can be read again. Each change is logged once,
+ * without the content.
  */
 export class SecretFile<T> {
   readonly #options: SecretFileOptions<T>;
@@ -32,34 +33,39 @@ export class SecretFile<T> {
   #stamp = '';
   #checkedMs = Number.NEGATIVE_INFINITY;
 
-  /** Reads the file at once; `problem` says why there is no value. */
+  /** Reads the file immediately; `problem` tells why there is no value. */
   constructor(options: SecretFileOptions<T>) {
     this.#options = options;
     this.#read();
   }
 
-  /** As read last; undefined when the file could not be used. */
+  /** The last value; undefined while the file cannot be used. */
   get value(): T | undefined {
     return this.#value;
   }
 
-  /** Why there is no value: InputError with the code `file.missing`, `file.unreadable`, or what `parse` threw. */
+  /** Why there is no value: an InputError with the code `file.missing` or `file.unreadable`, or the error of `parse`. */
   get problem(): BerthError | undefined {
     return this.#problem;
   }
 
-  /** For files that somebody may not have made yet. @throws InputError `problem`, unless the file is only missing */
+  /**
+   * For files that may not exist yet. @throws InputError `problem`, unless the file is only missing
+   */
   valueOrMissing(): T | undefined {
     if (this.#problem !== undefined && this.#problem.code !== 'file.missing') throw this.#problem;
     return this.#value;
   }
 
-  /** Grows with every change of the value. */
+  /** Increases with every change of the value. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** The value, read again when the last look is a second old, or in the future of a clock that was set back. */
+  /**
+   * The value, read again if the last read is a second old, or in the future because the clock was
+   * set back.
+   */
   current(nowMs: number): T | undefined {
     const ageMs = nowMs - this.#checkedMs;
     if (ageMs < 0 || ageMs >= FRESH_MS) {
@@ -81,12 +87,12 @@ export class SecretFile<T> {
     return changed;
   }
 
-  /** The same when the file system says that the file was touched: cheap enough for every request. */
+  /** The same, but only if the file's time or size changed: cheap enough for every request. */
   checkIfTouched(): boolean {
     return stampOf(this.#options.file) !== this.#stamp && this.check();
   }
 
-  /** For the process that wrote the file itself: nothing to log. */
+  /** Accepts the content that this process has written itself, without a log message. */
   accept(): void {
     this.#read();
   }
@@ -104,7 +110,7 @@ export class SecretFile<T> {
       const wasThere = this.#value !== undefined;
       this.#problem = error instanceof BerthError ? error : unreadable(file, error);
       this.#value = undefined;
-      // A text that could not be used is parsed again: the reason may be outside of it.
+      // An unusable text is parsed again, because the cause may be outside of the file.
       this.#text = undefined;
       if (!wasThere) return false;
     }
@@ -118,14 +124,14 @@ function stampOf(file: string): string {
   return found === undefined ? '' : `${found.mtimeMs} ${found.ctimeMs} ${found.size} ${found.ino}`;
 }
 
-/** A pipe or a device could block, or have no end. @throws InputError, or what the file system throws */
+/** Refuses pipes and devices, which could block or never end. @throws InputError, or the errors of the file system */
 function readRegularFile(file: string): string {
   const handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const found = fstatSync(handle);
     const wrong = (problem: string): InputError =>
       new InputError(problem, { code: 'file.unreadable', subject: file });
-    if (!found.isFile()) throw wrong('is no regular file, expected one that can be read again');
+    if (!found.isFile()) throw wrong('is not a regular file, so it cannot be read repeatedly');
     if (found.size > MAX_BYTES) throw wrong(`is larger than ${MAX_BYTES} bytes`);
     return readFileSync(handle, 'utf8');
   } finally {

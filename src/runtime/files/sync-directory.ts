@@ -1,12 +1,12 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 
-/** What file systems report that cannot sync a directory: there is nothing more to be done there. */
+/** Error codes of file systems that cannot sync a directory, which are ignored. */
 const UNSUPPORTED = new Set(['EINVAL', 'EPERM', 'ENOTSUP']);
 
 /**
- * Resolves when the names in the directory are on the disk: a file that was made, renamed or removed there stays so after a power cut.
- * @throws what the file system reports, unless it cannot sync directories at all
+ * Syncs a directory, so that created, renamed and removed files stay so after a power failure.
+ * @throws errors of the file system, unless it cannot sync directories at all
  */
 export async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, 'r');
@@ -19,7 +19,7 @@ export async function syncDirectory(directory: string): Promise<void> {
   }
 }
 
-/** The same, for callers that must not give way in between. */
+/** The same, synchronously. */
 export function syncDirectoryNow(directory: string): void {
   const handle = openSync(directory, 'r');
   try {

@@ -6,10 +6,11 @@ import { PRIVATE_DIRECTORY_MODE } from './private-mode.ts';
 const OTHERS = 0o077;
 
 /**
- * Creates a data directory, or removes the rights of other users from an existing one: an older version, or another tool, may have
- * left it open. Below a directory that no other user may enter, nothing is checked.
- * @param isOwnWrite whether an entry of the directory is Berth's: what else is there keeps its modes. A directory with foreign
- *   folders in it (`/tmp`, a home) stays open, and only Berth's entries are closed
+ * Creates a data directory, or removes the rights of other users from an existing one: an older
+ * version, or another tool, may have left it open. Below a directory that no other user may enter,
+ * nothing is checked.
+ * @param isOwn whether an entry of the directory is Berth's; other entries keep their modes. A
+ * directory with other folders (`/tmp`, a home) stays open, and only Berth's entries are closed
  */
 export async function tightenDirectory(
   dataDir: string,
@@ -30,10 +31,10 @@ export async function tightenDirectory(
     log.warn('the data directory is shared with other folders, and other users may list it', {
       directory,
       folders: foreign.slice(0, 5).map(({ name }) => name),
-      hint: 'give Berth a directory of its own',
+      hint: 'use a directory that only Berth uses',
     });
   if (changed.count > 0)
-    log.warn('data could be read by other users of this machine, which was corrected', {
+    log.warn('other users of this machine could read data; Berth removed their rights', {
       directory,
       entries: changed.count,
     });
@@ -44,13 +45,16 @@ interface Changed {
 }
 
 async function tightenTree(path: string, changed: Changed): Promise<void> {
-  // First the folder: from then on nobody else reaches what is in it.
+  // The folder first: then no other user can reach its entries.
   if (!(await tighten(path, changed))) return;
   const entries = await readdir(path).catch((): string[] => []);
   for (const name of entries) await tightenTree(join(path, name), changed);
 }
 
-/** @returns whether it is a directory. What belongs to another user, or went away meanwhile, is left as it is; links are not followed */
+/**
+ * @returns whether it is a directory. Entries of other users, and entries that were removed
+ * meanwhile, are skipped; links are not followed
+ */
 async function tighten(path: string, changed: Changed): Promise<boolean> {
   const found = await lstat(path).catch(() => undefined);
   if (found === undefined || !(found.isDirectory() || found.isFile())) return false;

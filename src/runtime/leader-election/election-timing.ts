@@ -1,28 +1,32 @@
 import { InputError } from '../../core/errors.ts';
 
-/** All in milliseconds. */
+/** All values are in milliseconds. */
 export interface ElectionTiming {
-  /** Others may take a lease that they saw unchanged for so long. */
+  /** Other processes may take a lease that was unchanged for this long. */
   readonly leaseDurationMs: number;
-  /** The holder writes nothing when its last successful renewal began longer ago than this. */
+  /** The holder writes nothing if it sent its last successful renewal longer ago than this. */
   readonly renewDeadlineMs: number;
-  /** The holder renews, and the others look, this often. */
+  /** Interval in which the holder renews, and others read, the lease. */
   readonly retryPeriodMs: number;
 }
 
-/** As kube-controller-manager, kube-scheduler and controller-runtime have them (client-go tools/leaderelection). */
+/**
+ * The defaults of kube-controller-manager, kube-scheduler and controller-runtime (client-go
+ * tools/leaderelection).
+ */
 export const DEFAULT_TIMING: ElectionTiming = {
   leaseDurationMs: 15_000,
   renewDeadlineMs: 10_000,
   retryPeriodMs: 2_000,
 };
 
-/** Waits are longer than asked by up to this share, so that processes that began together do not stay together. */
+/** Waits are extended randomly by up to this fraction, so that processes do not run in step. */
 export const JITTER = 0.2;
 
 /**
  * @returns the timing
- * @throws InputError when the deadline leaves no room for a second try, or the lease none for requests on their way and clocks that drift
+ * @throws InputError when the deadline is too short for a second try, or the lease too short for
+ * pending requests and clock drift
  */
 export function checkTiming(timing: ElectionTiming): ElectionTiming {
   const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = timing;

@@ -11,9 +11,9 @@ import { planElection } from './plan-election.ts';
 
 export interface ElectorOptions {
   readonly store: LeaseStore;
-  /** Unique to this start of this process. */
+  /** Unique for each start of a process. */
   readonly identity: string;
-  /** Checked already. */
+  /** The values have been checked. */
   readonly timing: ElectionTiming;
   readonly clock: MonotonicClock;
   /** Uniform in [0, 1). */
@@ -21,20 +21,21 @@ export interface ElectorOptions {
   readonly log: Logger;
 }
 
-/** After a conflict the lease is read and decided again, at most this often in one attempt. */
+/** The attempts after a conflict: each reads the lease and decides again. */
 const MAX_TRIES = 3;
-/** A store that does not answer must not stop the process from ending. */
+/** A store that does not answer must not keep the process from ending. */
 const RELEASE_LIMIT_MS = 3_000;
 
 /**
- * Takes the lease when it is free, renews it, and says whether this process may write. The rules are those of
- * client-go's tools/leaderelection, with one exception. A holder that cannot renew in time stops writing, and
- * continues when it finds that the lease still names it: then no other process has led. A lease that names another
- * process is lost permanently: what this process remembers may be wrong, so it ends and starts again.
+ * Takes the lease when it is free, renews it, and tells whether this process may write. The rules
+ * are those of client-go's tools/leaderelection, with one exception. A holder that cannot renew in
+ * time stops writing, and continues when it finds that the lease still names it: then no other
+ * process has led. A lease that names another process is lost permanently: what this process
+ * remembers may be wrong, so it ends and starts again.
  */
 export class LeaderElector implements Leadership {
   readonly #options: ElectorOptions;
-  /** Of all writes but those of the lease itself. */
+  /** The fence of all writes, except those of the lease itself. */
   readonly fence: LeaseFence;
   readonly #stop = new AbortController();
   readonly #waiting = new WaitList();
@@ -71,7 +72,7 @@ export class LeaderElector implements Leadership {
     return this.#waiting.until(() => this.#isDecided, signal);
   }
 
-  /** Resolves when the lease was lost, or when aborted. */
+  /** Resolves when the lease was lost, or when the signal aborts. */
   whenLost(signal: AbortSignal): Promise<void> {
     return this.#waiting.until(() => this.#isLost, signal);
   }
@@ -87,7 +88,7 @@ export class LeaderElector implements Leadership {
     this.#running = this.#run(this.#stop.signal);
   }
 
-  /** Releases the lease, so that the next process need not wait. Everything that writes must have ended. */
+  /** Releases the lease, so that the next process need not wait. All writers must have stopped before. */
   async close(): Promise<void> {
     this.#stop.abort();
     this.fence.close();
@@ -105,7 +106,7 @@ export class LeaderElector implements Leadership {
     while (!signal.aborted && !this.#isLost) await sleep(clock, await this.#attempt(), signal);
   }
 
-  /** @returns how long to wait before the next one, in milliseconds */
+  /** @returns the wait before the next attempt, in milliseconds */
   async #attempt(): Promise<number> {
     const { timing, random } = this.#options;
     const jittered = timing.retryPeriodMs * (1 + JITTER * random());
@@ -114,7 +115,7 @@ export class LeaderElector implements Leadership {
       this.#failure = undefined;
       this.#isDecided = true;
       this.#waiting.wake();
-      // As soon as the lease is free, with jitter so that not all processes try at the same moment.
+      // When the lease becomes free, with jitter, so that processes do not try at the same time.
       return Math.min(jittered, freeInMs + JITTER * random() * timing.retryPeriodMs);
     } catch (error) {
       this.#failed(error);
@@ -122,10 +123,11 @@ export class LeaderElector implements Leadership {
     }
   }
 
-  /** @returns in how many milliseconds the lease is free; Infinity when this process holds it */
+  /** @returns the milliseconds until the lease is free; Infinity if this process holds it */
   async #takeOrRenew(): Promise<number> {
-    // The holder knows what is stored unless another process wrote: then its write fails, and it reads. One that lapsed reads first:
-    // where its writes are refused it would never notice that another process took the lease.
+    // The holder renews without reading first: if another process wrote the lease, its write fails,
+    // and it reads. A lapsed holder reads first: if its writes are refused, it would not notice
+    // that another process took the lease.
     let view = this.isHeld ? this.#view : undefined;
     for (let tries = 1; ; tries++) {
       view ??= await this.#look();
@@ -174,7 +176,7 @@ export class LeaderElector implements Leadership {
   }
 
   #hold(begun: Moment, lease: Lease, before: Lease | undefined): void {
-    // After close() has begun the lease is only released.
+    // When close() has started, the lease is only released.
     if (this.#stop.signal.aborted) return;
     const { log, store, identity } = this.#options;
     if (!this.#isLeading) {
@@ -192,7 +194,7 @@ export class LeaderElector implements Leadership {
     this.#isLost = true;
     this.#isLeading = false;
     this.fence.close();
-    this.#options.log.error('lease lost, writing stopped', {
+    this.#options.log.error('the lease was lost; this process stopped writing', {
       lease: this.#options.store.name,
       holder,
     });
@@ -201,13 +203,16 @@ export class LeaderElector implements Leadership {
 
   #failed(error: unknown): void {
     const { log, store } = this.#options;
-    // Logged once for a series of failures.
+    // A series of failures is logged once.
     if (this.#failure === undefined)
-      log.warn('lease cannot be read or written, trying again', { lease: store.name, error });
+      log.warn('the lease cannot be read or written; it will be retried', { lease: store.name, error });
     this.#failure = error;
     if (!this.#wasHeld || this.isHeld) return;
     this.#wasHeld = false;
-    log.warn('lease not renewed in time, nothing is written until it is', { lease: store.name, error });
+    log.warn('the lease was not renewed in time; nothing is written until it is', {
+      lease: store.name,
+      error,
+    });
   }
 
   async #release(): Promise<void> {
@@ -225,7 +230,7 @@ export class LeaderElector implements Leadership {
         }
       }
     } catch (error) {
-      log.warn('lease not released, it expires', { lease: store.name, error });
+      log.warn('the lease was not released; it will expire', { lease: store.name, error });
     }
   }
 

@@ -1,46 +1,49 @@
-/** Whether this process is the one of several that may write. */
+/** Whether this process is the one replica that may write. */
 export interface Leadership {
-  /** It may write now. */
+  /** Whether it may write now. */
   readonly isHeld: boolean;
-  /** Resolves when it may write, at once where it may, or when aborted. */
+  /** Resolves when this process may write, or when aborted. */
   whenHeld(signal: AbortSignal): Promise<void>;
-  /** Resolves when it is known whether this process leads or waits, or when aborted. */
+  /** Resolves when it is known whether this process leads or waits, or when the signal aborts. */
   whenDecided(signal: AbortSignal): Promise<void>;
-  /** Calls back once, before this process may write for the first time; at once where it may already. */
+  /**
+   * Calls back once, before this process may write for the first time; immediately if it may
+   * already.
+   */
   onTakeOver(listener: (takeOver: TakeOver) => void): void;
-  /** Undefined where nobody is elected. */
+  /** Undefined without leader election. */
   status(): LeadershipStatus | undefined;
 }
 
-/** This process took the lease. */
+/** Passed to listeners when this process takes the lease. */
 export interface TakeOver {
-  /** Name of the lease. */
+  /** The name of the lease. */
   readonly lease: string;
-  /** Names the time during which one process holds the lease without a break. */
+  /** Identifies the period in which one process holds the lease without interruption. */
   readonly term: string;
-  /** The term before; undefined where there was no lease. */
+  /** The previous term; undefined if there was no lease. */
   readonly previousTerm: string | undefined;
 }
 
 export interface LeadershipStatus {
   /**
-   * `deciding`: not known yet. `lapsed`: it leads, but could not renew its lease in time, and writes nothing before it has renewed it.
-   * `lost`: another process may have led since; this one ends.
+   * `deciding`: not known yet. `lapsed`: the process leads, but could not renew its lease in time, and writes nothing
+   * until it has renewed it. `lost`: another process may have led since, so this process ends.
    */
   readonly role: 'deciding' | 'standby' | 'leading' | 'lapsed' | 'lost';
-  /** Name of the lease. */
+  /** The name of the lease. */
   readonly lease: string;
-  /** Identity of this process. */
+  /** The identity of this process. */
   readonly identity: string;
-  /** Identity of the process that holds the lease, as seen last; '' when nobody does. */
+  /** Last known identity of the holder; '' if there is none. */
   readonly holder: string;
-  /** How often the holder changed. */
+  /** How many times the holder has changed. */
   readonly transitions: number;
-  /** Why the lease cannot be read or written, for as long as that is so. */
+  /** Why the lease cannot be read or written, while this lasts. */
   readonly problem: string | undefined;
 }
 
-/** Where nobody is elected. */
+/** For processes without a leader election. */
 export const SOLE_LEADER: Leadership = {
   isHeld: true,
   whenHeld: () => Promise.resolve(),

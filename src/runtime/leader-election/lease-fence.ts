@@ -2,22 +2,22 @@ import { setMaxListeners } from 'node:events';
 import type { MonotonicClock } from '../../core/ports.ts';
 import { LeaseNotHeldError } from './lease-not-held-error.ts';
 
-/** A moment by both clocks of the machine. */
+/** A time by both clocks of the machine. */
 export interface Moment {
   readonly monotonicMs: number;
   readonly wallMs: number;
 }
 
-/** Where the two clocks differ by more than this about one time, the machine slept or its wall clock was set. */
+/** If the two clocks differ by more than this, the machine slept or its wall clock was set. */
 const MAX_DIFFERENCE_MS = 1_000;
 
 /**
- * Open while the last successful renewal began less than the deadline ago. This is computed before every write, since in a process that
- * was frozen and continues no timer has fired yet. Writes that have no answer at the deadline end: bytes of them that still wait in this
- * process are not sent.
- *
- * The time must be short by two clocks. The monotonic clock is never set, but does not advance on Linux while the machine sleeps. The wall
- * clock goes on meanwhile, but may be set. Where the two disagree, the fence is closed until the next renewal.
+ * Open while the last successful renewal started less than the deadline ago. This is computed
+ * before every write, because in a process that was frozen no timer has fired yet. Writes without a
+ * response at the deadline are aborted: bytes that are still in this process are not sent. The time
+ * is measured by two clocks. The monotonic clock cannot be set, but on Linux it does not advance
+ * while the machine sleeps. The wall clock advances meanwhile, but can be set. If the two disagree,
+ * the fence is closed until the next renewal.
  */
 export class LeaseFence {
   readonly #lease: string;
@@ -27,19 +27,19 @@ export class LeaseFence {
   #underWay = underWay();
   #cancelEnd: () => void = () => undefined;
 
-  /** @param lease its name, for errors */
+  /** @param lease the name of the lease, for errors */
   constructor(lease: string, deadlineMs: number, clock: MonotonicClock) {
     this.#lease = lease;
     this.#deadlineMs = deadlineMs;
     this.#clock = clock;
   }
 
-  /** To be called before a renewal is sent. */
+  /** Call it before a renewal is sent. */
   now(): Moment {
     return { monotonicMs: this.#clock.monotonicMs(), wallMs: this.#clock.now() };
   }
 
-  /** @param begun when the renewal that has succeeded was sent */
+  /** @param begun when the successful renewal was sent */
   renewed(begun: Moment): void {
     this.#cancelEnd();
     this.#renewed = begun;
@@ -48,7 +48,7 @@ export class LeaseFence {
     this.#cancelEnd = this.#clock.schedule(Math.max(0, leftMs), () => this.close());
   }
 
-  /** Nothing is written before the next renewal. */
+  /** Blocks writes until the next renewal. */
   close(): void {
     this.#cancelEnd();
     this.#renewed = undefined;
@@ -64,9 +64,9 @@ export class LeaseFence {
   }
 
   /**
-   * To be called right before a write is sent.
+   * Call it immediately before a write is sent.
    *
-   * @returns aborts when the write must not go on
+   * @returns a signal that aborts when the write must stop
    * @throws LeaseNotHeldError unless it is open
    */
   enter(): AbortSignal {
@@ -77,7 +77,7 @@ export class LeaseFence {
 
 function underWay(): AbortController {
   const controller = new AbortController();
-  // One for each write under way.
+  // Each pending write adds a listener.
   setMaxListeners(0, controller.signal);
   return controller;
 }

@@ -1,15 +1,18 @@
 import { TransientError } from '../../core/errors.ts';
 
-/** A write that was not sent, or that was ended without an answer, since this process may not hold the lease any more. */
+/**
+ * A write that was not sent, or was aborted without a response, because this process may no longer
+ * hold the lease.
+ */
 export class LeaseNotHeldError extends TransientError {
   /**
-   * @param lease its name
-   * @param wasSent whether the write was on its way
+   * @param lease the name of the lease
+   * @param wasSent whether the write may have reached the hub
    */
   constructor(lease: string, wasSent = false) {
     const message = wasSent
-      ? 'ran out before the hub answered, so it is not known whether this was written'
-      : 'not held by this process now, so nothing was written';
+      ? 'ran out before the hub answered, so it is unknown whether this was written'
+      : 'is not held by this process now, so nothing was written';
     super(message, { code: 'election.not-held', subject: lease });
   }
 }

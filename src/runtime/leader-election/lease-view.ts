@@ -1,22 +1,25 @@
 import type { StoredLease } from './lease.ts';
 
-/** A lease as this process saw it last. Times are of this process's monotonic clock. */
+/**
+ * The last state of a lease that this process read. Times are of this process's monotonic clock.
+ */
 export interface LeaseView {
-  /** Undefined: there is none. */
+  /** Undefined if there is no lease. */
   readonly lease: StoredLease | undefined;
-  /** From then on another process than its holder may take it. */
+  /** When another process may take it. */
   readonly freeAtMs: number;
 }
 
 /**
- * The view after a read of the store. Whether a lease is still held depends on how long this process has seen it unchanged, never on the
- * times in it, which another clock wrote (the rule of client-go's leaderelection). So a lease that is seen for the first time is held
- * for its whole duration, whatever its times are. One that was deleted was not released: it is held for the rest of its duration.
+ * The view after a read from the store. Whether a lease is still held depends on how long this process has seen it
+ * unchanged, and never on the times in it, which another clock wrote (the rule of client-go's leaderelection). So a
+ * lease that is seen for the first time counts as held for its whole duration. A lease that was deleted was not
+ * released, so it counts as held for the rest of its duration.
  *
  * @param nowMs when the answer arrived
- * @param defaultDurationMs of a lease that does not say how long it is held
- * @param graceMs how long an unchanged lease stays held in any case: after a time in which this process could not read the store, the
- *   holder may have been unable to write it as well
+ * @param defaultDurationMs for a lease that does not contain its duration
+ * @param graceMs how long an unchanged lease stays held in any case: while this process could not read the store,
+ *   perhaps the holder could not write it
  */
 export function viewLease(
   before: LeaseView | undefined,

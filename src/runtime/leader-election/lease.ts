@@ -1,10 +1,13 @@
-/** A lease as one process writes it and others read it. The times are by the holder's clock and only inform people. */
+/**
+ * A lease as one process writes it and others read it. The times are from the holder's clock, and
+ * are information only.
+ */
 export interface Lease {
-  /** Identity of the process that holds it; '' when it was released. */
+  /** The identity of the holder; '' when it was released. */
   readonly holder: string;
-  /** How long others must see it unchanged before they may take it; 0 when the store does not say. */
+  /** How long others must see it unchanged before they may take it; 0 if the store does not contain it. */
   readonly durationMs: number;
-  /** How often the holder changed. */
+  /** How many times the holder has changed. */
   readonly transitions: number;
   /** Milliseconds since the epoch. */
   readonly acquiredAtMs: number;
@@ -12,33 +15,42 @@ export interface Lease {
 }
 
 export interface StoredLease extends Lease {
-  /** Another one after every write. */
+  /** Different after every write. */
   readonly version: string;
 }
 
-/** Names the time during which one process holds the lease without a break: also another one for a lease that was deleted and created. */
+/**
+ * Identifies the period in which one process holds the lease without interruption; a lease that was
+ * deleted and created again has a new term.
+ */
 export function termOf({ transitions, acquiredAtMs }: Lease): string {
   return `${transitions}@${acquiredAtMs}`;
 }
 
-/** Whether a term ended before another one of the same lease began. False where one of them cannot be read. */
+/**
+ * Whether a term ended before another one of the same lease started. False if one of them cannot be
+ * parsed.
+ */
 export function isEarlierTerm(term: string, other: string): boolean {
   const [a, b] = [TERM.exec(term), TERM.exec(other)];
   if (a === null || b === null) return false;
-  // Transitions start again at 0 in a lease that was deleted and created. Times are by the clocks of different machines.
+  // Transitions restart at 0 in a lease that was deleted and created again. Times come from the clocks of different machines.
   return Number(a[1]) < Number(b[1]) && Number(a[2]) < Number(b[2]);
 }
 
 const TERM = /^(\d+)@(\d+)$/;
 
-/** Where the lease is kept. A write names the version that it replaces, so that of two writers one fails. */
+/**
+ * The store of the lease. A write specifies the version that it replaces, so that one of two
+ * concurrent writers fails.
+ */
 export interface LeaseStore {
-  /** For messages. */
+  /** The name, for messages. */
   readonly name: string;
-  /** Undefined: there is none. */
+  /** Undefined if there is no lease. */
   read(): Promise<StoredLease | undefined>;
-  /** @throws ConflictError when there is one */
+  /** @throws ConflictError when a lease exists */
   create(lease: Lease): Promise<StoredLease>;
-  /** @throws ConflictError when it was written since, or is gone */
+  /** @throws ConflictError when it was written or deleted since */
   replace(before: StoredLease, lease: Lease): Promise<StoredLease>;
 }

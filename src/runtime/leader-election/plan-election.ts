@@ -2,28 +2,28 @@ import type { Lease } from './lease.ts';
 import type { LeaseView } from './lease-view.ts';
 
 export type ElectionMove =
-  /** Another process holds it, for at least this long. */
+  /** Another process holds the lease for at least this long. */
   | { readonly kind: 'wait'; readonly forMs: number }
-  /** Take or renew it: create it where there is none, else replace the version that was seen. */
+  /** Take or renew the lease: create it, or replace the version that was read. */
   | { readonly kind: 'write'; readonly lease: Lease }
-  /** This process held it and another one may have led since. */
+  /** This process held it, and another process may have led since. */
   | { readonly kind: 'lost'; readonly holder: string };
 
 export interface ElectionState {
   readonly identity: string;
   readonly leaseDurationMs: number;
-  /** This process took the lease and did not lose it since. */
+  /** Whether this process took the lease and has not lost it since. */
   readonly isLeading: boolean;
-  /** It was renewed within its deadline. */
+  /** Whether it was renewed within its deadline. */
   readonly isHeld: boolean;
   readonly view: LeaseView;
-  /** Monotonic. */
+  /** On the monotonic clock. */
   readonly nowMs: number;
-  /** Milliseconds since the epoch, for people. */
+  /** Milliseconds since the epoch, for readers of the lease. */
   readonly wallMs: number;
 }
 
-/** What to do next about the lease. */
+/** The next step of the election. */
 export function planElection(state: ElectionState): ElectionMove {
   const { identity, isLeading, isHeld, view, nowMs, wallMs, leaseDurationMs: durationMs } = state;
   const { lease, freeAtMs } = view;
@@ -31,7 +31,7 @@ export function planElection(state: ElectionState): ElectionMove {
   // Only this process writes its identity, so no other process has led since. The answer to its last write may have been lost.
   if (lease?.holder === identity) {
     const { acquiredAtMs, transitions } = lease;
-    // A write that changes nothing makes no new version, so other processes would not see a renewal.
+    // A write without a change creates no new version, so other processes would not see a renewal.
     const renewedAtMs = wallMs === lease.renewedAtMs ? wallMs + 1 : wallMs;
     return { kind: 'write', lease: { ...taken, acquiredAtMs, renewedAtMs, transitions } };
   }

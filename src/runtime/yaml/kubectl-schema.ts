@@ -7,8 +7,9 @@ const merge = new yaml.Type('tag:yaml.org,2002:merge', {
 });
 
 /**
- * js-yaml schema that means what kubectl means; timestamps, binary, sets and ordered maps are refused as unknown tags.
- * @param resolveScalar the value of a plain scalar; what it throws, reading throws
+ * A js-yaml schema with the semantics of kubectl. Timestamps, binary, sets and ordered maps are refused as unknown
+ * tags.
+ * @param resolveScalar returns the value of a plain scalar; parsing throws what it throws
  */
 export function kubectlSchema(resolveScalar: (text: string) => unknown = resolvePlainScalar): yaml.Schema {
   const valueOf = (data: unknown): unknown => (typeof data === 'string' ? resolveScalar(data) : data);
@@ -18,7 +19,8 @@ export function kubectlSchema(resolveScalar: (text: string) => unknown = resolve
       resolve: (data: unknown) => accepts(valueOf(data)),
       construct: valueOf,
     });
-  // One implicit type does the work of null, bool, int and float: a scalar is looked at once, not four times.
+  // One implicit type resolves null, bool, int and float, so that each scalar is examined once
+  // instead of four times.
   const plainScalar = new yaml.Type('tag:berth.dev,2026:plain-scalar', {
     kind: 'scalar',
     resolve: () => true,

@@ -1,12 +1,13 @@
 /**
- * What kubectl makes of a plain (unquoted) YAML scalar: YAML 1.1 booleans, Go's integer prefixes, no dates. Measured with
- * `kubectl annotate --local`; no library default agrees (js-yaml 4 differs in 8 of 24 recorded scalars).
+ * How kubectl interprets a plain (unquoted) YAML scalar: YAML 1.1 booleans, Go's integer prefixes, no dates. Measured
+ * with `kubectl annotate --local`. No library default has the same result (js-yaml 4 differs in 8 of 24 recorded
+ * scalars).
  */
 
-/** A plain scalar that kubectl cannot carry into JSON (`.inf`, `.nan`) or that a JavaScript number cannot hold. */
+/** A plain scalar that kubectl cannot convert to JSON (`.inf`, `.nan`), or that a JavaScript number cannot represent. */
 export class UnrepresentableScalarError extends Error {
   readonly text: string;
-  /** The next number that JavaScript has; not finite for `.inf` and `.nan`. */
+  /** The nearest number in JavaScript; not finite for `.inf` and `.nan`. */
   readonly nearest: number;
 
   constructor(text: string, nearest: number, reason: string) {
@@ -29,15 +30,15 @@ const WORDS = new Map<string, boolean | null | number>([
     (word) => [word, Number.POSITIVE_INFINITY] as const,
   ),
 ]);
-const LONGEST_WORD = 5;
+const MAX_WORD = 5;
 
 const INTEGER = /^[-+]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9][0-9]*)$/;
 const FLOAT = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/;
 
-/** The value of a plain scalar, or the text itself when it is a string. */
+/** The value of a plain scalar; the text itself if it is a string. */
 export function resolvePlainScalar(text: string): string | number | boolean | null {
   const first = text.charCodeAt(0);
-  if (text.length <= LONGEST_WORD) {
+  if (text.length <= MAX_WORD) {
     const word = WORDS.get(text);
     if (typeof word === 'number') throw new UnrepresentableScalarError(text, word, 'JSON has no such number');
     if (word !== undefined) return word;
@@ -59,8 +60,8 @@ function resolveNumber(text: string): string | number {
   }
   if (!FLOAT.test(plain)) return text;
   const value = Number(plain);
-  // Go fails to parse what overflows and falls back to a string.
-  // No minus before zero: JSON, in which everything travels, has none.
+  // Go treats an overflow as a string. Negative zero becomes 0, because kubectl converts YAML to
+  // JSON.
   return Number.isFinite(value) ? value + 0 : text;
 }
 

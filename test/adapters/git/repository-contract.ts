@@ -94,6 +94,7 @@ export function describeGitRepository(
     it('reads a commit', async () => {
       expect(await repository.commit(second)).toMatchObject({
         id: second,
+        tree: expect.stringMatching(/^[0-9a-f]{40}$/),
         parents: [first],
         author: { name: 'Ada', email: 'ada@example.com', timeMs: expect.any(Number) },
         subject: 'Change',

@@ -142,7 +142,7 @@ describe('history on disk', () => {
     const digest = digestSnapshot(snapshotOf(1));
     store.append(recordOf('r1', digest.hash), digest);
     await store.flush();
-    expect(log.entries).toMatchObject([{ level: 'error', message: 'history not written' }]);
+    expect(log.entries).toMatchObject([{ level: 'error', message: 'history was not written' }]);
   });
 });
 

@@ -58,7 +58,9 @@ describe('names that get onto the disk', () => {
     await whenDirectoriesAreSynced(failWith('EIO'));
     await expect(map.persist('a', 1)).rejects.toMatchObject({ code: 'EIO' });
     await clock.advance(250);
-    await expect.poll(() => log.entries).toMatchObject([{ message: 'state file not written, trying again' }]);
+    await expect
+      .poll(() => log.entries)
+      .toMatchObject([{ message: 'a state file was not written; it will be retried' }]);
     vi.restoreAllMocks();
     // The file was replaced before its directory failed: what is kept now must go with that one.
     await map.persist('b', 2);

@@ -96,7 +96,7 @@ describe('reporting problems', () => {
       'every syntax error of a broken document; the next document still counts',
       `a: b: c\nd: 'x\n---\n${PLACEMENT}spec: {}\n`,
       [
-        '1:4 error yaml.syntax Nested mappings are not allowed in compact mappings [put text that holds ": " or starts a list in quotes]',
+        '1:4 error yaml.syntax Nested mappings are not allowed in compact mappings [put text that contains ": " or starts a list in quotes]',
         "3:1 error yaml.syntax Missing closing 'quote [a quote or bracket opened here, or above, is not closed]",
       ],
     ],
@@ -120,7 +120,7 @@ describe('reporting problems', () => {
     [
       'what is no Kubernetes object',
       'name: CI\n',
-      ['1:1 warning source.not-an-object is no Kubernetes object (no apiVersion, no kind): skipped'],
+      ['1:1 warning source.not-an-object is not a Kubernetes object (no apiVersion, no kind): skipped'],
     ],
     [
       'a missing kind',

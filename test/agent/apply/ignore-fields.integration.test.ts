@@ -80,7 +80,7 @@ describe('what cannot be followed is a clear error', () => {
     {
       name: 'a pointer without slash',
       field: { jsonPointers: ['spec/replicas'] },
-      text: 'expected it to begin with "/"',
+      text: 'expected it to start with "/"',
     },
     {
       name: 'a broken JSON path',

@@ -110,7 +110,7 @@ describe('an agent whose hub was installed again at the same address', () => {
     await joins(second);
     expect(certificate()).not.toBe(before);
     expect(await second.requests('cluster1')).toHaveLength(1);
-    expect(reasons(agent.log)).toContain('the hub does not know the certificate');
+    expect(reasons(agent.log)).toContain('the hub refuses the certificate');
   });
 
   it('goes on with its certificate when the hub that knows it comes back', async () => {
@@ -123,7 +123,7 @@ describe('an agent whose hub was installed again at the same address', () => {
     await stop();
     // Nobody invites the cluster here, and the token of the other hub is not known.
     await start('second');
-    await expect.poll(later(() => reasons(log))).toContain('the hub does not know the certificate');
+    await expect.poll(later(() => reasons(log))).toContain('the hub refuses the certificate');
     await stop();
     const again = await start('first');
     const lease = await again.lease('cluster1');

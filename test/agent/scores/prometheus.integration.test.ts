@@ -75,9 +75,9 @@ it('hands on what is wrong with a query, in the words of the server', async () =
 });
 
 it.each<{ name: string; answers: Say | 'never' | 'resets' | 'floods'; want: RegExp }>([
-  { name: 'is slow', answers: 'never', want: /cannot be asked: .*(aborted|abort)/ },
-  { name: 'dies while it answers', answers: 'resets', want: /cannot be asked/ },
-  { name: 'answers without end', answers: 'floods', want: /cannot be asked/ },
+  { name: 'is slow', answers: 'never', want: /cannot be queried: .*(aborted|abort)/ },
+  { name: 'dies while it answers', answers: 'resets', want: /cannot be queried/ },
+  { name: 'answers without end', answers: 'floods', want: /cannot be queried/ },
 ])('gives up when the server $name', async ({ answers, want }) => {
   server.removeAllListeners('request');
   const stop = new AbortController();

@@ -53,10 +53,10 @@ describe('berth explain', () => {
     [['frontend'], 'error: "frontend": expected NAMESPACE/NAME'],
     [['guestbook/frontent', '--from', GUESTBOOK], 'hint: did you mean guestbook/frontend?'],
     [['guestbook/frontend', '--from', 'no/such/folder'], 'expected a folder or file'],
-    [['a/b', '--cluster', 'c', '--since', 'main'], '--since: is about a whole placement'],
+    [['a/b', '--cluster', 'c', '--since', 'main'], '--since: applies to a whole placement'],
     [['a/b', '--hub', '--ref', 'main'], '--ref: a hub has no revisions and no cases'],
     [['a/b', '--case', 'x.jsonl', '--since', 'main'], '--since: a recorded case has no revisions'],
-    [['a/b', '--case-name', 'x'], '--case-name: expected --case FILE with it'],
+    [['a/b', '--case-name', 'x'], '--case-name: needs --case FILE'],
     [['a/b', '--case', 'no-such-file.jsonl'], 'error: no-such-file.jsonl: cannot be read'],
   ])('%j is a clear error', async (args, message) => {
     const { code, err } = await berth('explain', ...args);

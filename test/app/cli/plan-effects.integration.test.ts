@@ -296,7 +296,7 @@ describe('berth plan', () => {
       {
         name: 'two rules of one name',
         text: rules('{name: x, message: m, expression: "true"}', '{name: x, message: m, expression: "true"}'),
-        want: /got a second rule named x \(\.berth\/rules\.yaml:3:\d+ @ /,
+        want: /got a second rule with the name x \(\.berth\/rules\.yaml:3:\d+ @ /,
       },
     ])('and refuses $name, with its place', async ({ text, want }) => {
       fixture.commit({ '.berth/rules.yaml': text });

@@ -211,7 +211,10 @@ describe('berth plan', () => {
   it.each([
     [['--base', 'gone', '--head', 'main'], 'Git ref gone: not found'],
     [['--base', 'main', '--kind', 'ConfigMap'], '--kind: got "ConfigMap", expected GROUP/KIND'],
-    [['--base', 'main', '--kind', '/ConfigMap', '--config', 'x.yaml'], '--kind: got it beside --config'],
+    [
+      ['--base', 'main', '--kind', '/ConfigMap', '--config', 'x.yaml'],
+      '--kind: cannot be used with --config',
+    ],
     [['--base', 'main', '--embedded'], '--embedded: has no effect without --hub'],
     [['--base', 'main', '--now', 'tomorrow'], '--now: got "tomorrow"'],
     [['--base', 'main', '--repo', '/'], 'is not inside a Git repository'],
@@ -263,7 +266,7 @@ status:
     );
     const { code, stdout, stderr } = await plan('--base', 'main', '--head', 'change', '-o', 'table');
     expect(code).toBe(1);
-    expect(stderr).toMatch(/clusters\/cluster1\.yaml:1:1 @ \w+: error: is no Kubernetes object/);
+    expect(stderr).toMatch(/clusters\/cluster1\.yaml:1:1 @ \w+: error: is not a Kubernetes object/);
     expect(stdout).not.toContain('- ManagedCluster cluster1');
   });
 });

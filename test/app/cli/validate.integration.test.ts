@@ -30,10 +30,10 @@ describe('berth validate', () => {
       name: 'nothing',
       file: undefined,
       args: [],
-      says: /: holds no manifest: .*\*\.yaml, \*\.yml or \*\.json/,
+      says: /: contains no manifest: .*\*\.yaml, \*\.yml or \*\.json/,
     },
-    { name: 'something else', file: 'README.md', args: [], says: /holds no manifest/ },
-    { name: 'no test but manifests', file: 'a.placement-test.yaml', args: [], says: /holds no manifest/ },
+    { name: 'something else', file: 'README.md', args: [], says: /contains no manifest/ },
+    { name: 'no test but manifests', file: 'a.placement-test.yaml', args: [], says: /contains no manifest/ },
     {
       name: 'nothing that matches',
       file: 'a.yaml',
@@ -55,7 +55,7 @@ describe('berth validate', () => {
     mkdirSync(path.join(folder, 'templates'), { recursive: true });
     writeFileSync(path.join(folder, 'Chart.yaml'), 'name: x\nversion: 1.0.0\n');
     const { stdout, stderr } = await validate(folder, '.');
-    expect(`${stdout}${stderr}`).not.toContain('holds no manifest');
+    expect(`${stdout}${stderr}`).not.toContain('contains no manifest');
     expect(stdout).toMatch(/Helm|chart/i);
   });
 

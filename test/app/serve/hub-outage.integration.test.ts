@@ -62,7 +62,7 @@ describe('what is logged while the hub is away', () => {
   }
 
   const told = [
-    'warn API server does not answer, trying again until it does',
+    'warn API server does not answer; requests are retried until it does',
     'info API server answers again',
   ];
   const texts = (lines: readonly LogLine[]) => lines.map(({ level, msg }) => `${level} ${msg}`);
@@ -96,7 +96,7 @@ describe('what is logged while the hub is away', () => {
       ...['agent', '--hub-kubeconfig', hub.adminKubeconfigPath, '--kubeconfig', hub.adminKubeconfigPath],
       ...['--cluster-name', 'c1'],
     );
-    await expect.poll(() => texts(lines())).toContain('info works and applied works are known');
+    await expect.poll(() => texts(lines())).toContain('info works and applied works were listed');
     expect(texts(await outage(lines, (now) => now.length >= 2))).toEqual(told);
   });
 });

@@ -194,7 +194,7 @@ describe('commands around a running controller', () => {
   });
 
   it.each([
-    { args: ['--data', '/nonexistent'], error: '/nonexistent: holds no history' },
+    { args: ['--data', '/nonexistent'], error: '/nonexistent: contains no history' },
     { args: ['web'], error: 'placement: got "web", expected NAMESPACE/NAME' },
     { args: ['--limit', 'many'], error: '--limit: got "many"' },
   ])('history $args is refused', async ({ args, error }) => {

@@ -34,13 +34,16 @@ export class ServedFleet {
   /** Since the last `serve`. */
   events: ControllerEvent[] = [];
   #running: RunningController | undefined;
+  readonly #env: NodeJS.ProcessEnv;
 
-  private constructor(hub: Awaited<ReturnType<typeof startEmbeddedHub>>) {
+  private constructor(hub: Awaited<ReturnType<typeof startEmbeddedHub>>, env: NodeJS.ProcessEnv) {
     this.hub = { ...hub, api: new CountedKubeApi(hub.api) };
+    this.#env = env;
   }
 
-  static async create(hub: Partial<HubOptions> = {}): Promise<ServedFleet> {
-    return new ServedFleet(await startEmbeddedHub({}, hub));
+  /** @param env of the controller and of the commands */
+  static async create(hub: Partial<HubOptions> = {}, env = process.env): Promise<ServedFleet> {
+    return new ServedFleet(await startEmbeddedHub({}, hub), env);
   }
 
   /** Another repository, for tests of two sources. */
@@ -70,7 +73,7 @@ export class ServedFleet {
       log: new SilentLogger(),
       random: Math.random,
       engineVersion: 'test',
-      env: process.env,
+      env: this.#env,
       embedded: true,
       pollIntervalMs: 50,
       ...rest,
@@ -168,7 +171,7 @@ export class ServedFleet {
 
   /** Runs a command as a person would, in the repository. */
   readonly berth = async (...args: string[]) => {
-    const { io, stdout, stderr } = makeCliIo({ cwd: this.git.path, env: process.env });
+    const { io, stdout, stderr } = makeCliIo({ cwd: this.git.path, env: this.#env });
     const code = await runCli(args, io);
     return { code, stdout: stdout(), stderr: stderr() };
   };

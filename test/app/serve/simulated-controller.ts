@@ -153,6 +153,7 @@ export class Simulation {
     const who = { name: 'Ada', email: 'a@x', timeMs: 0 };
     const commit = {
       id: `commit-${++this.#commits}`,
+      tree: '',
       parents: [],
       author: who,
       committer: who,

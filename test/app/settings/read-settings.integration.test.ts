@@ -112,7 +112,7 @@ describe('the settings file', () => {
       one('    credentials: {sshKeyFile: a}\n'),
       /knownHostsFile.*sources\.yaml:4:/,
     ],
-    ['a policy without keys', one('    signatures: {mode: Tag}\n'), /names no keys.*sources\.yaml:4:17/],
+    ['a policy without keys', one('    signatures: {mode: Tag}\n'), /contains no keys.*sources\.yaml:4:17/],
     [
       'a provider that is none',
       one('    commitStatus: {provider: github2}\n'),

@@ -141,8 +141,8 @@ describe('credentials from a Secret on the hub', () => {
   });
 
   it.each<[string, Record<string, string> | undefined, string]>([
-    ['that is not there', undefined, 'is not there'],
-    ['without a key that is known', { pasword: 'x' }, 'holds none of the keys'],
+    ['that is not there', undefined, 'does not exist'],
+    ['without a key that is known', { pasword: 'x' }, 'contains none of the known keys'],
     ['with an ssh key and nobody to trust', { identity: 'x' }, 'without known_hosts'],
     ['with half a GitHub App', { githubAppID: '1' }, 'without githubAppInstallationID'],
     [

@@ -39,7 +39,8 @@ export function missingPrograms({ needs = [] }) {
   });
 }
 
-const node = (...args) => [process.execPath, ...profiled(), ...args];
+const node = (...args) => [process.execPath, ...flags(), ...profiled(), ...args];
+const flags = () => process.env.BENCH_NODE_FLAGS?.split(' ') ?? [];
 const profiled = () => (process.env.BENCH_PROFILE === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${process.env.BENCH_PROFILE}`]);
 const bare = (duty) => async ({ kubeconfig }) => node(BARE, kubeconfig, duty);
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { NotRendered } from '../../../src/render/applicationset/failure/failures.ts';
 import { generateApplications } from '../../../src/render/applicationset/generate-applications.ts';
 import type { JsonValue } from '../../../src/render/applicationset/json/json-value.ts';
 import { EMPTY_WORLD } from '../../fakes/empty-argo-world.ts';
@@ -74,5 +75,21 @@ describe('a function that changes the parameters', () => {
       ['a', '2', undefined],
       ['b', '3', undefined],
     ]);
+  });
+
+  it.each([
+    ['in the values of a generator', { clusters: { values: { x: '{{ $_ := set . "team" "z" }}' } } }],
+    [
+      'in the second child of a matrix',
+      {
+        matrix: {
+          generators: [LIST, { list: { elements: [], elementsYaml: '{{ $_ := unset . "cluster" }}[]' } }],
+        },
+      },
+    ],
+  ])('is refused %s: there Argo CD keeps the change as well', (_where, generator) => {
+    const refused = /Berth does not render a text of a generator that changes the parameters/;
+    expect(() => render(generator, '{{ .cluster }}', 'x')).toThrow(refused);
+    expect(() => render(generator, '{{ .cluster }}', 'x')).toThrow(NotRendered);
   });
 });

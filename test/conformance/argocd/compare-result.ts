@@ -32,12 +32,9 @@ export function readApplicationSetCases(): readonly RecordedLine[] {
 }
 
 /** A result as it is compared: the order of Applications counts where Argo CD always has the same. */
-function comparable(
-  result: RecordedResult,
-  { ordered, texts }: { ordered: boolean; texts: boolean },
-): string {
+function comparable(result: RecordedResult, ordered: boolean): string {
   if ('anyOf' in result) throw new TypeError('one of several has to be chosen first');
-  if ('error' in result) return texts ? `${result.reason}: ${result.error}` : result.reason;
+  if ('error' in result) return `${result.reason}: ${result.error}`;
   const applications = result.applications.map((application) =>
     canonicalJson(JSON.parse(JSON.stringify(application))),
   );
@@ -47,15 +44,11 @@ function comparable(
 type Given = Extract<CaseAnswer, { readonly result: unknown }>['result'];
 
 /** The recorded result that a given one must be compared with, and both as text. */
-export function sidesOf(wanted: RecordedResult, given: Given, texts: boolean): { want: string; got: string } {
+export function sidesOf(wanted: RecordedResult, given: Given): { want: string; got: string } {
   const choices = 'anyOf' in wanted ? wanted.anyOf : [wanted];
   const sides = choices.map((choice) => {
-    const how = { ordered: 'ordered' in choice && choice.ordered, texts };
-    return { want: comparable(choice, how), got: comparable(given as RecordedResult, how) };
+    const ordered = 'ordered' in choice && choice.ordered;
+    return { want: comparable(choice, ordered), got: comparable(given as RecordedResult, ordered) };
   });
   return sides.find(({ want, got }) => want === got) ?? (sides[0] as { want: string; got: string });
-}
-
-export function isError(result: RecordedResult): boolean {
-  return 'anyOf' in result ? result.anyOf.some(isError) : 'error' in result;
 }

@@ -3,7 +3,6 @@ import { recordedWorld } from '../../../src/app/cli/commands/argocd/cases/record
 import { generateApplications } from '../../../src/render/applicationset/generate-applications.ts';
 import { reconcile } from '../../../src/render/applicationset/reconcile/reconcile.ts';
 import { readApplicationSetCases } from './compare-result.ts';
-import { OTHER_TEXTS } from './other-texts.ts';
 
 const PROJECTS = new Set(['default', 'my-project', 'platform', 'team-a']);
 
@@ -14,8 +13,7 @@ const PROJECTS = new Set(['default', 'my-project', 'platform', 'team-a']);
 const LOST_SELECTOR = ['decisions-0244', 'decisions-0248'];
 
 const CASES = readApplicationSetCases().flatMap(({ recorded }) => {
-  const isOther = recorded.id in OTHER_TEXTS || LOST_SELECTOR.includes(recorded.id);
-  return recorded.reconcile === undefined || isOther
+  return recorded.reconcile === undefined || LOST_SELECTOR.includes(recorded.id)
     ? []
     : [[recorded.id, recorded, recorded.reconcile] as const];
 });

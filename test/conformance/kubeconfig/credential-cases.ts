@@ -110,7 +110,7 @@ export const CREDENTIAL_CASES: readonly KubeconfigRequestCase[] = [
     name: 'a certificate with the key of another one',
     cluster: TRUSTED,
     user: { ...CERTIFICATE, 'client-key-data': '${KEY2_DATA}' },
-    says: 'client-certificate-data and client-key are no PEM, or not of each other',
+    says: 'client-certificate-data and client-key are not PEM, or do not match',
   },
   {
     name: 'a certificate file that is missing',

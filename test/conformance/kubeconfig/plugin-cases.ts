@@ -54,7 +54,7 @@ export const PLUGIN_CASES: readonly KubeconfigRequestCase[] = [
   pluginCase('interactiveMode IfAvailable', { exec: { interactiveMode: 'IfAvailable' } }),
   pluginCase('interactiveMode Always without a terminal', {
     exec: { interactiveMode: 'Always' },
-    says: 'needs a terminal, and standard input is none',
+    says: 'needs a terminal, but standard input is not one',
   }),
   pluginCase('v1alpha1', {
     exec: { apiVersion: 'client.authentication.k8s.io/v1alpha1' },
@@ -109,7 +109,7 @@ export const PLUGIN_CASES: readonly KubeconfigRequestCase[] = [
     prints:
       '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":' +
       '{"clientCertificateData":"${CERT1}","clientKeyData":"${KEY2}"}}',
-    says: 'printed a client certificate and a key that are no PEM, or not of each other',
+    says: 'printed a client certificate and a key that are not PEM, or do not match',
   }),
   pluginCase('YAML', {
     prints: `kind: ExecCredential\napiVersion: ${V1}\nstatus:\n  token: s3cret-yaml\n  expirationTimestamp: 2100-01-01T00:00:00Z\n`,
@@ -136,7 +136,7 @@ export const PLUGIN_CASES: readonly KubeconfigRequestCase[] = [
   }),
   pluginCase('a time that is none', {
     prints: credential({ token: 's3cret', expirationTimestamp: 'tomorrow' }),
-    says: 'printed a status.expirationTimestamp that is no RFC 3339 time',
+    says: 'printed a status.expirationTimestamp that is not an RFC 3339 time',
   }),
   pluginCase('that prints the credential of another version', {
     prints: credential({ token: 's3cret' }, BETA),
@@ -144,12 +144,12 @@ export const PLUGIN_CASES: readonly KubeconfigRequestCase[] = [
   }),
   pluginCase('that prints rubbish', {
     prints: 's3cret rubbish',
-    says: 'exec plugin "${DIR}/plugin" printed something that is no JSON object',
+    says: 'exec plugin "${DIR}/plugin" printed something that is not a JSON object',
   }),
   pluginCase('that prints nothing', { prints: '', says: 'exec plugin "${DIR}/plugin" printed nothing' }),
   pluginCase('that prints another kind', {
     prints: JSON.stringify({ kind: 'Secret', apiVersion: 'v1', data: { a: 's3cret' } }),
-    says: 'printed an object that is no ExecCredential',
+    says: 'printed an object that is not an ExecCredential',
   }),
   pluginCase('that prints no status', {
     prints: JSON.stringify({ kind: 'ExecCredential', apiVersion: V1 }),
@@ -161,7 +161,7 @@ export const PLUGIN_CASES: readonly KubeconfigRequestCase[] = [
   }),
   pluginCase('that prints a number for a token', {
     prints: credential({ token: 12 }),
-    says: 'printed a status.token that is no text',
+    says: 'printed a status.token that is not text',
   }),
   pluginCase('that fails', {
     files: { plugin: '#!/bin/sh\necho s3cret; exit 3\n' },

@@ -41,7 +41,7 @@ export const SERVER_CASES: readonly KubeconfigRequestCase[] = [
     cluster: { 'certificate-authority': 'ca' },
     files: { ca: 'none' },
     user: TOKEN,
-    says: 'ca holds no PEM certificate',
+    says: 'ca contains no PEM certificate',
   },
   {
     name: 'an authority inside and in a file',

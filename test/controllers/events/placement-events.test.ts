@@ -80,6 +80,37 @@ describe('events about placements', () => {
     expect(written.map(({ note }) => note)).toEqual(['c2:40']);
   });
 
+  it('compute no scores for which the note has no room', async () => {
+    const selected = Array.from({ length: 100 }, (_, at) => `cluster-${String(at).padStart(4, '0')}`);
+    const result = { ...RESULT, selected, selectedScores: selected.map(() => 7) };
+    const unread = new Proxy(SNAPSHOT, {
+      get(): never {
+        throw new Error('the snapshot was read');
+      },
+    });
+    events.published(result, unread);
+    await clock.advance(0);
+    expect(written).toHaveLength(1);
+    expect(written[0]?.['note']).toMatch(/^cluster-0000:7 .* cluster-00\d\d:7 \.{6}$/);
+  });
+
+  it('name the scores of several placements of one snapshot, each with what is published of it', async () => {
+    const other = snapshotOf({
+      clusters: [
+        { name: 'c1', score: 12 },
+        { name: 'c2', score: 40 },
+      ],
+      spec: { numberOfClusters: 1, prioritizerPolicy: BY_SCORE },
+    });
+    for (const snapshot of [SNAPSHOT, SNAPSHOT, other]) events.published(RESULT, snapshot);
+    await clock.advance(0);
+    expect(written.map(({ note }) => note)).toEqual([
+      'c2:40 c1:12 c3:-7',
+      'c2:40 c1:12 c3:-7',
+      'c2:40 c1:12',
+    ]);
+  });
+
   it('are left out for a placement that is written all the time, and told again later', async () => {
     for (let times = 0; times < 100; times++) pageWritten('busy');
     pageWritten('calm');

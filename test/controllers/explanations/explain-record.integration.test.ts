@@ -118,8 +118,8 @@ describe('berth explain --data', () => {
   });
 
   it.each([
-    [['team/web', '--record', 'ffff'], 'has no such record'],
-    [['team/other'], 'has no such record'],
+    [['team/web', '--record', 'ffff'], 'there is no such record'],
+    [['team/other'], 'there is no such record'],
     [['team/web', '--since', 'main'], 'a record has its own inputs'],
   ])('refuses %j', async (args, want) => {
     const { exitCode, stderr } = await runBerth('explain', ...args, '--data', data);

@@ -24,7 +24,7 @@ describe('readCase', () => {
   });
 
   it.each([
-    ['', undefined, 'x: holds no case'],
+    ['', undefined, 'x: contains no case'],
     [BARE, 'z', 'x: has no case "z", it has a'],
     ['{"a', undefined, 'Case: not JSON ('],
     ['[]', undefined, 'Case: case: '],

@@ -48,7 +48,7 @@ async function look(world: World, over: Partial<HubLookup> = {}) {
       };
       return use({ get } as unknown as KubeApi);
     },
-    askStranger: (path) => {
+    fetchUnverified: (path) => {
       strangers.push(path);
       const certificates = (world.served ?? []).flatMap((name) =>
         certificatesIn(pem(name)).map(({ raw }) => raw),

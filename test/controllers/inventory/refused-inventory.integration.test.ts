@@ -169,7 +169,7 @@ describe('a kind that Berth watches and may not read', () => {
     await Promise.all([fleet.published('web'), fleet.published('scored')]);
     await fleet.until(async () => {
       const { stdout } = await fleet.status();
-      return /the right to watch addonplacementscores.*listed periodically/.test(stdout) ? true : undefined;
+      return /the right to watch addonplacementscores.*lists it periodically/.test(stdout) ? true : undefined;
     });
   });
 });

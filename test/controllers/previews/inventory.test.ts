@@ -201,6 +201,6 @@ describe('an inventory', () => {
     const other = renderInventory({ ...inventory, hub: 'https://elsewhere' }, theirs.key);
     const [head = ''] = text.split('\n');
     refused(`${head}\n${other.split('\n')[1]}\n`, 'inventory.digest', mine.publicKey);
-    expect(() => renderInventory(inventory, theirs.publicKey)).toThrow('theirs.pub: is no key in PEM');
+    expect(() => renderInventory(inventory, theirs.publicKey)).toThrow('theirs.pub: is not a PEM key');
   });
 });

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type DeletionContext, judgeDeletions } from '../../../src/controllers/previews/judge-deletions.ts';
+import { APPLICATION_SET } from '../../../src/core/argocd/argocd-kinds.ts';
+import { CONFIG_MAP } from '../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
 
 const settings = (n: number): KubeObject => ({
   apiVersion: 'v1',
@@ -64,5 +67,40 @@ describe('deletions that a plan tells of', () => {
         ? []
         : [expect.stringMatching(new RegExp(`${note.replace(/[()]/g, '.')}$`)) as string],
     );
+  });
+
+  it('are held while the hub does not serve a kind of Git, also one that is known without a hub', async () => {
+    const applicationSet = {
+      object: {
+        apiVersion: 'argoproj.io/v1alpha1',
+        kind: 'ApplicationSet',
+        metadata: { name: 'shop', namespace: 'argocd' },
+      },
+      location: { file: 'shop.yaml', line: 1, column: 1 },
+    };
+    const withSet = (count: number) => {
+      const one = fleet(count);
+      return { ...one, kinds: [], objects: [...one.objects, applicationSet] };
+    };
+    const [base, head] = [withSet(20), withSet(20)];
+    const cluster = (name: string) => ({
+      object: {
+        apiVersion: 'cluster.open-cluster-management.io/v1',
+        kind: 'ManagedCluster',
+        metadata: { name },
+      },
+      location: { file: `${name}.yaml`, line: 1, column: 1 },
+    });
+    base.objects.push(cluster('c1') as never, cluster('c2') as never);
+    head.objects.push(cluster('c1') as never);
+    const judge = (hub: FakeKubeApi) =>
+      judgeDeletions(base, head, { before: [base], all: [head], memory: { annotations: {} }, hub, now: NOW });
+    expect((await judge(new FakeKubeApi())).held?.message).toContain(
+      'ApplicationSet argocd/shop (shop.yaml:1:1)',
+    );
+    const served = new FakeKubeApi();
+    served.addKind(APPLICATION_SET);
+    served.addKind(CONFIG_MAP);
+    expect((await judge(served)).held).toBeUndefined();
   });
 });

@@ -73,7 +73,7 @@ describe('records on a hub that is not embedded', () => {
       code: 1,
       stderr: expect.stringMatching(
         new RegExp(
-          `record ${both[0]?.hash}: its inputs \\([0-9a-f]+\\) are not in .*\\n.*--data; or .*--kubeconfig and --repo CLONE`,
+          `record ${both[0]?.hash}: its inputs \\([0-9a-f]+\\) are missing in .*\\n.*--data; or .*--kubeconfig and --repo CLONE`,
         ),
       ) as string,
     });
@@ -118,7 +118,7 @@ describe('records on a hub that is not embedded', () => {
         code: 0,
         stdout: expect.stringMatching(
           new RegExp(
-            `byte for byte .*rebuilt from commit ${record.commit?.id.slice(0, 12)} and the hub as it is now`,
+            `byte for byte .*rebuilt from commit ${record.commit?.id.slice(0, 12)} and the current hub`,
           ),
         ) as string,
       });
@@ -134,7 +134,7 @@ describe('records on a hub that is not embedded', () => {
     expect(await replay(records[0]!, '--repo', fleet.git.path)).toMatchObject({
       code: 1,
       stdout: expect.stringContaining('another decision, from inputs rebuilt') as string,
-      stderr: expect.stringContaining('That proves nothing') as string,
+      stderr: expect.stringContaining('This proves nothing') as string,
     });
   });
 

@@ -21,6 +21,7 @@ const saying = (...entries: string[]): readonly SourceObject[] => [
     location: { file: 'x.yaml', line: 1, column: 1 },
   },
 ];
+const at = (id: string) => ({ id, tree: `tree of ${id}` });
 const T1 = `${WEB}=000000000001`;
 const T2 = `${WEB}=000000000002`;
 
@@ -37,12 +38,12 @@ describe('PlanApprovals', () => {
   beforeEach(() => {
     [clock, store] = [new FakeClock(), new Map()];
     approvals = restart();
-    approvals.read('fleet', 'a', saying());
+    approvals.read('fleet', at('a'), saying());
   });
 
   it('counts from the commit that brings it, and not before its change had time to come about', async () => {
     expect(tokens()).toBeUndefined();
-    approvals.read('fleet', 'b', saying(T1));
+    approvals.read('fleet', at('b'), saying(T1));
     expect(approved()).toEqual({ tokens: ['000000000001'], commit: 'b' });
     await clock.advance(MINUTE);
     expect(isWaiting()).toBe(true);
@@ -56,7 +57,7 @@ describe('PlanApprovals', () => {
   it('has another revision when a commit that is read brings or withdraws one', () => {
     const revisions = [approvals.revision];
     for (const said of [saying(T1), saying(T1), saying(T2), saying()]) {
-      approvals.read('fleet', 'b', said);
+      approvals.read('fleet', at('b'), said);
       revisions.push(approvals.revision);
     }
     expect(revisions.map((revision) => revision - (revisions[0] ?? 0))).toEqual([0, 1, 1, 2, 3]);
@@ -65,24 +66,24 @@ describe('PlanApprovals', () => {
   it('tells of one that a commit withdraws as soon as the hub follows the commit', () => {
     const withdrawn: string[] = [];
     approvals.onWithdrawn((placement) => withdrawn.push(placement));
-    approvals.read('fleet', 'b', saying(T1));
+    approvals.read('fleet', at('b'), saying(T1));
     approvals.followed('fleet');
     judged('differs');
-    approvals.read('fleet', 'c', saying());
+    approvals.read('fleet', at('c'), saying());
     expect(withdrawn).toEqual([]);
     approvals.followed('fleet');
     approvals.followed('fleet');
     expect(withdrawn).toEqual([WEB]);
-    approvals.read('fleet', 'd', saying(T1));
-    approvals.read('fleet', 'e', saying(T2));
+    approvals.read('fleet', at('d'), saying(T1));
+    approvals.read('fleet', at('e'), saying(T2));
     approvals.followed('fleet');
     expect(withdrawn).toEqual([WEB, WEB]);
   });
 
   it('judges what was decided before until the hub follows the commit that withdraws it', () => {
-    approvals.read('fleet', 'b', saying(T1));
+    approvals.read('fleet', at('b'), saying(T1));
     approvals.followed('fleet');
-    approvals.read('fleet', 'c', saying());
+    approvals.read('fleet', at('c'), saying());
     expect(tokens()).toEqual(['000000000001']);
     const { revision } = approvals;
     approvals.followed('fleet');
@@ -94,11 +95,11 @@ describe('PlanApprovals', () => {
   });
 
   it('is over when it is met, when its time is, or when it is taken back', async () => {
-    approvals.read('fleet', 'b', saying(T1));
+    approvals.read('fleet', at('b'), saying(T1));
     judged('met');
     expect(tokens()).toBeUndefined();
 
-    approvals.read('fleet', 'c', saying(T2));
+    approvals.read('fleet', at('c'), saying(T2));
     approvals.followed('fleet');
     await clock.advance(10 * MINUTE - 1);
     judged('none');
@@ -106,19 +107,19 @@ describe('PlanApprovals', () => {
     await clock.advance(1);
     expect(tokens()).toBeUndefined();
 
-    approvals.read('fleet', 'd', saying(T1));
-    approvals.read('fleet', 'e', saying());
+    approvals.read('fleet', at('d'), saying(T1));
+    approvals.read('fleet', at('e'), saying());
     expect(tokens()).toBeUndefined();
   });
 
   it('does not pass by waiting while another change is held, also across a restart', async () => {
-    approvals.read('fleet', 'b', saying(T1));
+    approvals.read('fleet', at('b'), saying(T1));
     approvals.followed('fleet');
     await clock.advance(2_000);
     judged('differs');
     await clock.advance(60 * MINUTE);
     approvals = restart();
-    approvals.read('fleet', 'b', saying(T1));
+    approvals.read('fleet', at('b'), saying(T1));
     expect(tokens()).toEqual(['000000000001']);
     expect(isWaiting()).toBe(false);
     // What was held is gone by itself, and so is the time of the approval.
@@ -127,32 +128,63 @@ describe('PlanApprovals', () => {
   });
 
   it('counts once: what stands in Git for long approves nothing new, nor does what a source says at first', () => {
-    approvals.read('fleet', 'b', saying(T1));
+    approvals.read('fleet', at('b'), saying(T1));
     judged('met');
-    approvals.read('fleet', 'c', saying(T1));
+    approvals.read('fleet', at('c'), saying(T1));
     approvals = restart();
-    approvals.read('fleet', 'd', saying(T1));
-    approvals.read('other', 'x', saying(T2));
+    approvals.read('fleet', at('d'), saying(T1));
+    approvals.read('other', at('x'), saying(T2));
     expect(tokens()).toBeUndefined();
-    approvals.read('other', 'y', saying(T1));
+    approvals.read('other', at('y'), saying(T1));
     expect(approved()).toEqual({ tokens: ['000000000001'], commit: 'y' });
   });
 
   it('of two sources, each is met by its own', () => {
-    approvals.read('other', 'x', saying());
-    approvals.read('fleet', 'b', saying(T1));
-    approvals.read('other', 'y', saying(T2));
+    approvals.read('other', at('x'), saying());
+    approvals.read('fleet', at('b'), saying(T1));
+    approvals.read('other', at('y'), saying(T2));
     expect(tokens()).toEqual(['000000000001', '000000000002']);
     judged('met', 'team-b/else');
     expect(tokens()).toHaveLength(2);
   });
 
   it('is not met by the change of another commit, which was under way when it came', () => {
-    approvals.read('fleet', 'b', saying(T1));
+    approvals.read('fleet', at('b'), saying(T1));
     const compared = approvals.pendingFor(WEB);
     approvals.followed('fleet');
-    approvals.read('fleet', 'c', saying(T2));
+    approvals.read('fleet', at('c'), saying(T2));
     approvals.judged(WEB, compared, 'met');
     expect(approved()).toEqual({ tokens: ['000000000002'], commit: 'c' });
+  });
+
+  describe('of a merged pull request', () => {
+    beforeEach(() => {
+      approvals.askForMerged((source, tree) =>
+        source === 'fleet' && tree === 'tree of b' ? new Map([[WEB, ['000000000003']]]) : undefined,
+      );
+    });
+
+    it('counts from the commit that leaves the planned tree, and no commit withdraws it', () => {
+      approvals.read('fleet', at('b'), saying());
+      approvals.followed('fleet');
+      judged('differs');
+      approvals.read('fleet', at('c'), saying());
+      approvals.followed('fleet');
+      approvals = restart();
+      expect(approved()).toEqual({ tokens: ['000000000003'], commit: 'b' });
+      judged('met');
+      expect(tokens()).toBeUndefined();
+    });
+
+    it('counts less than what the commit itself says', () => {
+      approvals.read('fleet', at('b'), saying(T1));
+      expect(tokens()).toEqual(['000000000001']);
+    });
+
+    it('approves nothing where the source is read for the first time', () => {
+      store.clear();
+      approvals.read('fleet', at('b'), saying());
+      expect(tokens()).toBeUndefined();
+    });
   });
 });

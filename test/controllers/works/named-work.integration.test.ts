@@ -64,7 +64,9 @@ async function create(
 describe('berth create work', () => {
   it('creates on the named clusters, refuses other content without --overwrite, changes with it', async () => {
     expect(await create(clusters('c1', 'c2'), [template('1')])).toEqual(['c1/web=1', 'c2/web=1']);
-    await expect(create(clusters('c1', 'c3'), [template('2')])).rejects.toThrow('exists with other content');
+    await expect(create(clusters('c1', 'c3'), [template('2')])).rejects.toThrow(
+      'exists with different content',
+    );
     expect((await hub.list(MANIFEST_WORK)).items).toHaveLength(2);
     expect(await create(clusters('c1'), [template('2')], true)).toEqual(['c1/web=2', 'c2/web=1']);
   });
@@ -92,7 +94,7 @@ describe('berth create work', () => {
     await create(placement, [template('1')]);
     await select(['c1'], 2);
     await expect(create(placement, [template('1')], true)).rejects.toThrow(
-      'selects 2 clusters, but its decisions hold 1',
+      'selects 2 clusters, but its decisions contain 1',
     );
     expect((await hub.list(MANIFEST_WORK)).items).toHaveLength(2);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/hub/json/json-value.ts';
 import { builtinSchema } from '../../../src/hub/scheme/builtin/builtin-schemas.ts';
-import type { Hollows } from '../../../src/hub/schema/typed-form.ts';
+import type { EmptyContainers } from '../../../src/hub/schema/typed-form.ts';
 import { typedFields, typedForm, zeroObject } from '../../../src/hub/schema/typed-form.ts';
 
 interface Case {
@@ -112,7 +112,7 @@ describe('what an API server writes of a built-in kind', () => {
   });
 
   it('keeps empty lists for validation, and says so', () => {
-    const hollows: Hollows = { keep: 'all', found: false };
+    const hollows: EmptyContainers = { keep: 'all', found: false };
     const role = { rules: [] };
     expect(typedFields(builtinSchema('rbac.v1.Role'), role, hollows)).toBe(role);
     expect(hollows.found).toBe(true);

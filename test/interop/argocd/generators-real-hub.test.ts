@@ -5,6 +5,7 @@ import { startRealHub } from '../peers/shared-hubs.ts';
 import { decisionRows } from './decision-rows.ts';
 import { GeneratorWorld } from './generator-world.ts';
 import { pluginRows } from './plugin-rows.ts';
+import { setRows } from './set-rows.ts';
 
 describe.skipIf(!hasPeers('argocd', 'kube-controller-manager', ...CONTROL_PLANE_PROGRAMS))(
   'Argo CD’s ApplicationSet controller on a real hub',
@@ -21,5 +22,6 @@ describe.skipIf(!hasPeers('argocd', 'kube-controller-manager', ...CONTROL_PLANE_
 
     pluginRows(started);
     decisionRows(started);
+    setRows(started);
   },
 );

@@ -4,6 +4,7 @@ import { hasPeers } from '../peers/peer-programs.ts';
 import { decisionRows } from './decision-rows.ts';
 import { GeneratorWorld } from './generator-world.ts';
 import { pluginRows } from './plugin-rows.ts';
+import { setRows } from './set-rows.ts';
 
 describe.skipIf(!hasPeers('argocd'))('Argo CD’s ApplicationSet controller on the embedded hub', () => {
   let world: GeneratorWorld;
@@ -14,4 +15,5 @@ describe.skipIf(!hasPeers('argocd'))('Argo CD’s ApplicationSet controller on t
 
   pluginRows(() => world);
   decisionRows(() => world);
+  setRows(() => world);
 });

@@ -126,6 +126,28 @@ const FAILURES: readonly FailureRow[] = [
     error: /baseUrl not found in ConfigMap/,
   },
   {
+    name: 'the ConfigMap is gone',
+    begin: async (world) => {
+      await world.remove(CONFIG_MAP, 'berth');
+      // Argo CD reads it from a cache.
+      await until(async () => expect((await world.refresh('web')).outcome).toBe('failed'));
+    },
+    end: (world) => world.connect('berth'),
+    error: /configmaps? .*"berth" not found|ConfigMap .*berth/i,
+  },
+  {
+    name: 'the Secret of the token is gone',
+    begin: config({ token: '$nowhere:token' }),
+    end: ownConfig,
+    error: /nowhere/,
+  },
+  {
+    name: 'the path of baseUrl is misspelt',
+    begin: (world) => config({ baseUrl: `${world.relayUrl}/namespace/team-a` })(world),
+    end: ownConfig,
+    error: /namespace/,
+  },
+  {
     name: 'the token in the ConfigMap does not begin with $',
     begin: config({ token: 'plain' }),
     end: ownConfig,

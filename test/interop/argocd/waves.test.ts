@@ -159,7 +159,7 @@ describe.each(HUB_KINDS)('waves with Argo CD’s ApplicationSet controller on $n
       await berth.whenReady();
       expect(await world.refresh('web')).toMatchObject({
         outcome: 'failed',
-        error: expect.stringContaining('has no meaning without berth serve --argocd-waves') as string,
+        error: expect.stringContaining('needs berth serve --argocd-waves') as string,
       });
       expect(await world.applications('web')).toEqual(before);
       await world.stopBerth();

@@ -75,7 +75,13 @@ export class GiteaFleet {
     // Only an administrator of the repository may ask what another account may do in it.
     for (const [name, permission] of Object.entries({ berth: 'admin', ada: 'write', grace: 'write' }))
       await gitea.call('PUT', `${PROJECT}/collaborators/${name}`, { permission });
-    const usual = { forks: 'off', drafts: true, approvers: 'write', selfApproval: false } as const;
+    const usual = {
+      forks: 'off',
+      drafts: true,
+      approvers: 'write',
+      selfApproval: false,
+      holdToPlan: false,
+    } as const;
     const made = new GiteaFleet({ fleet, gitea, token, rules: { ...usual, ...rules } });
     await made.#open();
     return made;

@@ -1,6 +1,7 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { ExpectStatic } from 'vitest';
 import { dataOf } from '../../../src/controllers/publication/hub-records.ts';
@@ -11,22 +12,29 @@ import {
   selectNewRecords,
 } from '../../../src/core/publish/record/compact-record.ts';
 import { recordedGroups } from '../../../src/core/publish/record/recorded-groups.ts';
-import { ADDON_PLACEMENT_SCORE, apiVersionOf, CONFIG_MAP } from '../../../src/core/model/kinds.ts';
-import { formatRef } from '../../../src/core/model/object-ref.ts';
+import { ADDON_PLACEMENT_SCORE, apiVersionOf } from '../../../src/core/model/kinds.ts';
+import { formatRef, namespacedName, type ObjectRef } from '../../../src/core/model/object-ref.ts';
 import type { DecisionRecord } from '../../../src/core/publish/record/decision-record.ts';
 import type { Plan } from '../../../src/core/preview/plan.ts';
 import { approvalAnnotation } from '../../../src/core/preview/plan-text.ts';
 import { sha256 } from '../../../src/runtime/sha256.ts';
 import { yaml } from '../../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../../app/serve/served-fleet.ts';
+import { CommitWriter } from '../../fakes/commit-writer.ts';
 import { PATIENCE_MS } from '../../fakes/patience.ts';
+import { withoutGit } from '../../fakes/without-git.ts';
 import { type Commit, PLACEMENTS, START, stateAfter } from './commits.ts';
 import { filesOf, marker, markerOf, type Said, SOURCES } from './files.ts';
 import { Lives } from './lives.ts';
-import { expectedAfter, type Outcome, readOutcome } from './outcome.ts';
+import { HubView } from './hub-view.ts';
+import { expectedAfter, type Outcome, outcomeOf } from './outcome.ts';
 
-/** A look reads the whole hub: many histories at once look less often than one would. */
-const WAIT = { timeout: Number(process.env['BERTH_PLAN_WAIT_MS'] ?? PATIENCE_MS), interval: 200 };
+const WAIT_MS = Number(process.env['BERTH_PLAN_WAIT_MS'] ?? PATIENCE_MS);
+/** Of so many commits one is planned on an inventory as well, with the same result. */
+const INVENTORY_EVERY = Number(process.env['BERTH_PLAN_INVENTORY_EVERY'] ?? 1);
+/** Between two looks that have to show the same. */
+const STILL_MS = 400;
+const STILL_TURNS = 20;
 /** Only what a commit says is to be seen: the controller is told of each one, and looks by itself only in case that was lost. */
 const POLL_INTERVAL_MS = 2_000;
 const NOTHING_SAID: Said = { typo: { what: undefined, placement: '' }, releases: {} };
@@ -36,8 +44,22 @@ export interface HistoryOptions {
   readonly isOpen: boolean;
   /** The controller follows the repository as two sources. */
   readonly isDivided: boolean;
+  /** The controller and the plans read Git with the git program. Otherwise without it, which starts no processes. */
+  readonly hasGitProgram: boolean;
   /** Of the test: several histories run at once. */
   readonly expect: ExpectStatic;
+}
+
+/** What comes of a merge. */
+interface Goal {
+  readonly planned: Outcome;
+  readonly number: number;
+  /** The id of the merge. */
+  readonly merged: string;
+  /** Objects that are gone then. */
+  readonly deleted: readonly ObjectRef[];
+  /** For a person who looks into a difference. */
+  readonly message: string;
 }
 
 /** By source. */
@@ -46,6 +68,8 @@ type Annotations = Readonly<Record<string, Readonly<Record<string, string>>>>;
 /** A hub, a repository and a controller that may be killed; each commit is planned, merged and compared. */
 export class History {
   readonly #fleet: ServedFleet;
+  readonly #view: HubView;
+  readonly #repository: CommitWriter;
   readonly #expect: ExpectStatic;
   readonly #root = mkdtempSync(join(tmpdir(), 'berth-plan-'));
   readonly #settings: string;
@@ -59,8 +83,10 @@ export class History {
   /** The last plan. */
   #planned = '';
 
-  private constructor(fleet: ServedFleet, { isOpen, isDivided, expect }: HistoryOptions) {
+  private constructor(fleet: ServedFleet, view: HubView, { isOpen, isDivided, expect }: HistoryOptions) {
     this.#fleet = fleet;
+    this.#view = view;
+    this.#repository = new CommitWriter(fleet.git.path);
     this.#expect = expect;
     const url = fleet.git.path;
     const sources = isDivided
@@ -82,26 +108,28 @@ export class History {
   }
 
   static async begin(options: HistoryOptions): Promise<History> {
-    const fleet = await ServedFleet.create();
-    const history = new History(fleet, options);
+    const env = options.hasGitProgram ? process.env : { ...process.env, ...withoutGit() };
+    const fleet = await ServedFleet.create({}, env);
+    const history = new History(fleet, await HubView.open(fleet.hub.api), options);
     const files = Object.entries(filesOf(START, NOTHING_SAID)).filter(([, text]) => text !== undefined);
-    fleet.git.commit(Object.fromEntries(files), 'First');
+    history.#repository.commit('main', Object.fromEntries(files));
     await history.#lives.begin();
     // Works follow the decisions; a plan that begins before them would not know them.
-    await options.expect.poll(async () => missing(await history.#outcome()), WAIT).toEqual([]);
+    await history.#view.until(() => missing(history.#outcome()).length === 0, WAIT_MS);
+    options.expect(missing(history.#outcome())).toEqual([]);
     return history;
   }
 
   async close(): Promise<void> {
+    await this.#view.close();
     await this.#fleet.close();
     this.#lives.remove();
     rmSync(this.#root, { recursive: true, force: true });
   }
 
   async merge(change: Commit, number: number): Promise<void> {
-    const { git } = this.#fleet;
     const before = await this.#rest(change);
-    git.run('checkout', '-q', '-B', 'next', 'main');
+    this.#repository.branch('next', 'main');
     this.#state = stateAfter(this.#state, change);
     // The file as it was before still brings its release, and nobody but the controller knows whether that was used.
     const isReleased = this.#released.has(change.typo.placement);
@@ -113,7 +141,7 @@ export class History {
     this.#released = new Set(Object.keys(said.releases));
     const annotations = deletionReleases(before, releases);
     this.#commit(said, number, annotations);
-    let plan = await this.#plan();
+    let plan = await this.#plan(number);
     if (change.approval !== 'none') {
       const approved = change.approval === 'right' ? tokensOf(plan, number) : otherPlan(number);
       if (approved !== '')
@@ -121,95 +149,93 @@ export class History {
           ...annotations,
           fleet: { ...annotations['fleet'], 'berth.dev/plan': approved },
         });
-      plan = await this.#plan();
+      plan = await this.#plan(number);
     }
+    // Nothing has moved by itself meanwhile, and the hub says the same as its watches.
+    this.#expect(outcomeOf(await this.#view.read()), this.#planned).toEqual(before);
     const planned = expectedAfter(before, plan);
     if (change.kill?.when === 'before') await this.#lives.killAndBegin();
     if (change.kill?.when === 'during') this.#lives.dieAfter(change.kill);
-    git.merge('next');
+    const merged = this.#repository.merge('next', 'main');
     this.#lives.reconcile();
-    if (change.kill?.when === 'during') await this.#reviveWhenDead(planned, number);
-    await this.#reaches(planned, number, notesOf(change, plan));
+    const goal = { planned, number, merged, deleted: deletedBy(plan), message: notesOf(change, plan) };
+    if (change.kill?.when === 'during') await this.#reviveWhenDead(goal);
+    await this.#reaches(goal);
     if (change.kill?.when === 'after') {
       await this.#lives.killAndBegin();
-      await this.#reaches(planned, number, notesOf(change, plan));
+      await this.#reaches(goal);
     }
     this.#before = planned;
-    this.#planned = notesOf(change, plan);
+    this.#planned = goal.message;
   }
 
   /** What there is before a commit: what the last plan said, after news from outside what came of it. */
   async #rest({ scores }: Commit): Promise<Outcome> {
-    const found = await this.#outcome();
+    const found = this.#outcome();
     if (this.#before !== undefined) this.#expect(found, this.#planned).toEqual(this.#before);
     if (Object.keys(scores).length === 0) return found;
     await this.#tellScores(scores);
     // Nothing tells that nothing more comes of it: it is looked at until two looks in a row show the same.
-    let [last, at] = [found, ''];
-    await this.#expect
-      .poll(
-        async () => {
-          await this.#fleet.until(async () => (await this.#areRecordsWritten()) || undefined);
-          const now = await this.#outcome();
-          const text = `${JSON.stringify(now)} ${this.#fleet.events.filter(({ kind }) => kind === 'published' || kind === 'decided').length}`;
-          const isSame = text === at;
-          [last, at] = [now, text];
-          return isSame;
-        },
-        { ...WAIT, interval: 400 },
-      )
-      .toBe(true);
-    return last;
+    const { api } = this.#fleet.hub;
+    const look = async (): Promise<string> => {
+      await this.#view.until(() => api.underWay === 0 && this.#areRecordsWritten(), WAIT_MS);
+      return `${JSON.stringify(this.#outcome())} ${api.begun} ${this.#fleet.events.length}`;
+    };
+    const deadlineMs = Date.now() + WAIT_MS;
+    for (let last = await look(), at = ''; last !== at; [at, last] = [last, await look()]) {
+      if (Date.now() > deadlineMs) throw new Error(`never still after scores: ${last}`);
+      // fixed wait: what comes of a score is told by nothing but that it comes; a busy process gets many turns in it
+      for (let turn = 0; turn < STILL_TURNS; turn++) await sleep(STILL_MS / STILL_TURNS);
+    }
+    return this.#outcome();
   }
 
   /** @param annotations by the source whose marker has them */
   #commit(said: Said, number: number, annotations: Annotations): void {
-    const { git } = this.#fleet;
     const isChanged = ([file, text]: [string, string | undefined]): boolean =>
-      text !== undefined || existsSync(join(git.path, file));
+      text !== undefined || this.#repository.has(file);
     const files = Object.entries(filesOf(this.#state, said)).filter(isChanged);
     const markers = SOURCES.map(({ name, marker: file }) => [
       file,
       yaml(marker(name, number, annotations[name] ?? {})),
     ]);
-    git.commit(Object.fromEntries([...files, ...markers]), `Commit ${number}`);
+    this.#repository.commit('next', Object.fromEntries([...files, ...markers]));
   }
 
-  async #reaches(planned: Outcome, number: number, message: string): Promise<void> {
-    await this.#expect.poll(() => this.#applied(), WAIT).toEqual(SOURCES.map(() => String(number)));
+  async #reaches({ planned, number, merged, deleted, message }: Goal): Promise<void> {
+    await this.#view.until(() => this.#isSynced(merged) && this.#isThere(planned, number), WAIT_MS);
+    this.#expect(this.#applied()).toEqual(SOURCES.map(() => String(number)));
     try {
-      await this.#expect.poll(() => this.#outcome(), { ...WAIT, message }).toEqual(planned);
+      this.#expect(this.#outcome(), message).toEqual(planned);
     } catch (error) {
       console.error(`commit ${number}: ${this.#lives.trace(this.#fleet.events)}`);
       throw error;
     }
+    await this.#view.until(async () => (await this.#present(deleted)).length === 0, WAIT_MS);
+    this.#expect(await this.#present(deleted), message).toEqual([]);
     // A process that was killed left records to the next one.
     await this.#lives.whenReady();
-    await this.#expect.poll(() => this.#areRecordsWritten(), WAIT).toBe(true);
+    this.#expect(await this.#view.until(() => this.#areRecordsWritten(), WAIT_MS), 'records').toBe(true);
   }
 
   /** A commit that takes fewer writes than that kills nobody. */
-  async #reviveWhenDead(planned: Outcome, number: number): Promise<void> {
-    const isThere = async (): Promise<boolean> => {
-      const isApplied = (await this.#applied()).every((commit) => commit === String(number));
-      return isApplied && isDeepStrictEqual(await this.#outcome(), planned);
-    };
-    const isOver = this.#expect.poll(async () => this.#lives.isDead || (await isThere()), WAIT);
+  async #reviveWhenDead({ planned, number }: Goal): Promise<void> {
+    const isOver = (): boolean => this.#lives.isDead || this.#isThere(planned, number);
     // Where it is not, the next process shows what differs.
-    await isOver.toBe(true).catch(() => undefined);
+    await this.#view.until(isOver, WAIT_MS);
     await this.#lives.killAndBegin();
   }
 
   /** What a plan knows of the past it reads there: a process that began after a kill records later what it found. */
   async #areRecordsWritten(): Promise<boolean> {
-    const { items } = await this.#fleet.hub.api.list(CONFIG_MAP, { labelSelector: RECORDS_LABEL });
-    const onHub = items.reduce((all, item) => ({ ...all, ...dataOf(item) }), {});
+    const maps = this.#view.objects.configMaps.filter(({ metadata }) => metadata.labels?.[RECORDS_LABEL]);
+    const onHub = maps.reduce((all, map) => ({ ...all, ...dataOf(map) }), {});
     const written = new Set(recordsOf(onHub).map(({ hash }) => hash));
     const last = new Map((await this.#lives.records()).map((record) => [record.placement, record]));
     // What a restart found and the hub knew already is not written again.
     const isKnown = (record: DecisionRecord): boolean =>
       written.has(record.hash) || selectNewRecords(onHub, [compactRecord(sha256, record)]).length === 0;
-    const { placements } = await this.#outcome();
+    const { placements } = this.#outcome();
     const isLastOfPages = ([name, { clusters }]: [string, Outcome['placements'][string]]): boolean => {
       const record = last.get(`team-a/${name}`);
       const recorded = record === undefined ? [] : recordedGroups(record).flatMap((group) => group.clusters);
@@ -225,19 +251,19 @@ export class History {
     );
   }
 
-  async #plan(): Promise<Plan> {
+  async #plan(number: number): Promise<Plan> {
     const { kubeconfig } = this.#fleet.hub;
     const plan = await this.#planOn('--kubeconfig', kubeconfig);
+    if (number % INVENTORY_EVERY !== 0) return plan;
     const inventory = join(this.#root, 'inventory.json');
-    await this.#expect
-      .poll(async () => {
-        await this.#fleet.berth('snapshot', '--kubeconfig', kubeconfig, '--file', inventory);
-        const { notEvaluated, ...planned } = await this.#planOn('--inventory', inventory, '--now', plan.now);
-        // What was not evaluated begins with the age of the inventory.
-        const [, ...others] = notEvaluated;
-        return { ...planned, ...withContentOf(plan, { workloads: planned.workloads, notEvaluated: others }) };
-      }, WAIT)
-      .toEqual(plan);
+    const fromInventory = async (): Promise<Plan> => {
+      await this.#fleet.berth('snapshot', '--kubeconfig', kubeconfig, '--file', inventory);
+      const { notEvaluated, ...planned } = await this.#planOn('--inventory', inventory, '--now', plan.now);
+      // What was not evaluated begins with the age of the inventory.
+      const [, ...others] = notEvaluated;
+      return { ...planned, ...withContentOf(plan, { workloads: planned.workloads, notEvaluated: others }) };
+    };
+    await this.#expect.poll(fromInventory, { timeout: WAIT_MS, interval: 200 }).toEqual(plan);
     return plan;
   }
 
@@ -263,18 +289,41 @@ export class History {
   }
 
   /** The commit that each source has applied, as the hub shows it. */
-  #applied(): Promise<readonly (string | undefined)[]> {
-    const commitOf = async (source: string): Promise<string | undefined> =>
-      (
-        (await this.#fleet.hub.api.get(CONFIG_MAP, markerOf(source)))?.['data'] as
-          | { commit?: string }
-          | undefined
-      )?.commit;
-    return Promise.all(SOURCES.map(({ name }) => commitOf(name)));
+  #applied(): readonly (string | undefined)[] {
+    const { configMaps } = this.#view.objects;
+    return SOURCES.map(({ name }) => {
+      const key = namespacedName(markerOf(name));
+      const found = configMaps.find(({ metadata }) => namespacedName(metadata) === key);
+      return (found?.['data'] as { readonly commit?: string } | undefined)?.commit;
+    });
   }
 
-  #outcome(): Promise<Outcome> {
-    return readOutcome(this.#fleet.hub.api, this.#fleet.decisions);
+  /** Those of the objects that the hub has. */
+  async #present(refs: readonly ObjectRef[]): Promise<readonly string[]> {
+    const { api } = this.#fleet.hub;
+    const found = refs.map(async (ref) => {
+      const kind = await api.resolve(ref.apiVersion, ref.kind);
+      return kind && (await api.get(kind, ref)) ? [formatRef(ref)] : [];
+    });
+    return (await Promise.all(found)).flat();
+  }
+
+  /** Each source has applied the commit. Its deletions may come later. */
+  #isSynced(commit: string): boolean {
+    return this.#sources.every((name) => {
+      const of = this.#fleet.events.filter((event) => 'source' in event && event.source === name);
+      const read = of.findIndex((event) => event.kind === 'commit-read' && event.commit?.id === commit);
+      return read !== -1 && of.slice(read).some(({ kind }) => kind === 'synced');
+    });
+  }
+
+  #outcome(): Outcome {
+    return outcomeOf(this.#view.objects);
+  }
+
+  #isThere(planned: Outcome, number: number): boolean {
+    const isApplied = this.#applied().every((commit) => commit === String(number));
+    return isApplied && isDeepStrictEqual(this.#outcome(), planned);
   }
 
   async #tellScores(scores: Commit['scores']): Promise<void> {
@@ -313,6 +362,12 @@ function notesOf(change: Commit, plan: Plan): string {
     undefined,
     1,
   );
+}
+
+/** While a file of a source cannot be read, some of its deletions wait, and the plan says so of the source alone. */
+function deletedBy({ objects, notEvaluated }: Plan): readonly ObjectRef[] {
+  if (notEvaluated.some((note) => /^Source \S+ deletes nothing/.test(note))) return [];
+  return objects.flatMap(({ change, ref, held }) => (change === 'deleted' && held !== true ? [ref] : []));
 }
 
 /** A plan that is not this one. */

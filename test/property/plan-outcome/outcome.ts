@@ -1,10 +1,12 @@
-import { CONFIG_MAP, MANIFEST_WORK, PLACEMENT } from '../../../src/core/model/kinds.ts';
 import { REPLICA_SET_LABEL } from '../../../src/core/model/kind/manifest-work-replica-set.ts';
+import { PLACEMENT_LABEL } from '../../../src/core/model/kind/placement-decision.ts';
 import type { Placement } from '../../../src/core/model/kind/placement.ts';
-import type { KubeApi } from '../../../src/core/ports.ts';
+import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import { namespacedName } from '../../../src/core/model/object-ref.ts';
 import type { Plan } from '../../../src/core/preview/plan.ts';
 import { parentOfSource } from '../../../src/core/sync/apply-set.ts';
 import { SOURCES } from './files.ts';
+import type { HubObjects } from './hub-view.ts';
 
 /** What a hub shows, and what a plan says that it will show. */
 export interface Outcome {
@@ -25,35 +27,35 @@ interface PlacementOutcome {
 
 const NAMESPACE = 'team-a';
 
-export async function readOutcome(
-  api: KubeApi,
-  decisions: (placement: string) => Promise<readonly string[]>,
-): Promise<Outcome> {
+export function outcomeOf({ placements: all, decisions, works, configMaps }: HubObjects): Outcome {
   const placements: Record<string, PlacementOutcome> = {};
-  const { items } = await api.list(PLACEMENT, { namespace: NAMESPACE });
-  for (const { metadata, status } of items as unknown as Placement[]) {
+  for (const { metadata, status } of all as unknown as readonly Placement[]) {
     const hold = status?.conditions?.find(
       ({ type, status: is }) => type === 'berth.dev/Held' && is === 'True',
     );
-    const clusters = (await decisions(metadata.name)).toSorted();
+    const clusters = decisions.flatMap((page) => clustersOn(page, metadata.name)).toSorted();
     const token = /--token ([0-9a-f]{12})/.exec(hold?.message ?? '')?.[1] ?? '';
     placements[metadata.name] = { clusters, held: hold && `${hold.reason} ${token}` };
   }
-  const works = (await api.list(MANIFEST_WORK)).items.map(({ metadata }) => {
+  const owners = works.map(({ metadata }) => {
     const owner = metadata.labels?.[REPLICA_SET_LABEL]?.replace('.', '/');
     return `${owner ?? metadata.name} ${metadata.namespace}`;
   });
   const deletionsHeld: Record<string, string> = {};
   for (const { name } of SOURCES) {
-    const parent = await api.get(CONFIG_MAP, parentOfSource(name));
+    const key = namespacedName(parentOfSource(name));
+    const parent = configMaps.find(({ metadata }) => namespacedName(metadata) === key);
     const token = parent?.metadata.annotations?.['berth.dev/held-token'] ?? '';
     if (token !== '') deletionsHeld[name] = token;
   }
-  return {
-    placements,
-    works: [...new Set(works)].sort(),
-    deletionsHeld,
-  };
+  return { placements, works: [...new Set(owners)].sort(), deletionsHeld };
+}
+
+/** The clusters that a page lists, if it is one of the placement's. */
+function clustersOn({ metadata, status }: KubeObject, placement: string): readonly string[] {
+  if (metadata.namespace !== NAMESPACE || metadata.labels?.[PLACEMENT_LABEL] !== placement) return [];
+  const { decisions = [] } = (status ?? {}) as { readonly decisions?: readonly { clusterName: string }[] };
+  return decisions.map(({ clusterName }) => clusterName);
 }
 
 export function expectedAfter(before: Outcome, plan: Plan): Outcome {

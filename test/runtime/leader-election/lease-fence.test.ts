@@ -13,7 +13,7 @@ describe('LeaseFence', () => {
 
   it('is closed before the first renewal, and says why', () => {
     expect(() => fence.enter()).toThrow(LeaseNotHeldError);
-    expect(() => fence.enter()).toThrow('Lease a/b: not held by this process now');
+    expect(() => fence.enter()).toThrow('Lease a/b: is not held by this process now');
   });
 
   it('counts from the moment at which the renewal was sent, not from its answer', async () => {
@@ -73,7 +73,7 @@ describe('LeaseFence', () => {
     await clock.advance(1);
     expect([first.aborted, second.aborted]).toEqual([true, true]);
     expect(first.reason).toBeInstanceOf(LeaseNotHeldError);
-    expect(String(first.reason)).toContain('not known whether this was written');
+    expect(String(first.reason)).toContain('unknown whether this was written');
     fence.renewed(fence.now());
     expect(fence.enter().aborted).toBe(false);
   });

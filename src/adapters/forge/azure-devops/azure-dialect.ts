@@ -9,7 +9,7 @@ export const API_VERSION = 'api-version=7.1';
  * Source: learn.microsoft.com/rest/api/azure/devops/git, "Statuses" and "Pull Request Statuses".
  */
 export const AZURE_DIALECT: ForgeDialect = {
-  // The name beside the token does not count.
+  // Azure DevOps ignores the user name of the token.
   authorization: (token) => `Basic ${Buffer.from(`:${token}`).toString('base64')}`,
   address: ({ path }) => ({
     apiUrl: 'https://dev.azure.com',
@@ -21,7 +21,7 @@ export const AZURE_DIALECT: ForgeDialect = {
   }),
 };
 
-/** Of `organisation/project/repository`, where a server of one's own may have more before the project. */
+/** The parts of `organisation/project/repository`. On a self-hosted server, the path may have more parts before the project. */
 export function azureParts(repository: string): {
   readonly organisation: string;
   readonly project: string;
@@ -37,7 +37,7 @@ export function azureRepositoryPath(repository: string): string {
   return `/${organisation}/${project}/_apis/git/repositories/${name}`;
 }
 
-/** Branch policies name a status by genre and name: `berth` and `preview/fleet`. */
+/** Branch policies identify a status by genre and name: `berth` and `preview/fleet`. */
 export function azureStatus(status: CommitStatus): object {
   const [genre = '', ...rest] = status.context.split('/');
   return {

@@ -6,21 +6,21 @@ import type {
   RepositoryPermission,
 } from '../../../core/ports.ts';
 import { AnswerFields } from '../request/answer-fields.ts';
-import { ForgeApi, unlessMissing } from '../request/forge-api.ts';
+import { ForgeApi, undefinedIfNotFound } from '../request/forge-api.ts';
 import type { ForgeRepository } from '../request/forge-repository.ts';
 import { type NamedAccount, OwnAccount } from '../request/own-account.ts';
 import { branchOfRef } from '../event/event-fields.ts';
 import { API_VERSION, AZURE_DIALECT, azureParts, azureRepositoryPath, azureStatus } from './azure-dialect.ts';
 import { AzurePermissions } from './azure-permissions.ts';
 
-/** Azure DevOps takes 150,000 characters; nobody reads more than what fits at GitHub. */
+/** Azure DevOps accepts 150,000 characters, but a longer comment than GitHub allows is not readable. */
 const MAX_COMMENT_LENGTH = 60_000;
 const PAGE_SIZE = 100;
 
 /**
- * Pull requests of a repository at Azure DevOps. An account is named by its id. A comment is the first of a thread, and its
- * id is `THREAD/COMMENT`. The token needs the scopes Code (read), Code (status), Pull Request Threads (read and write), Identity
- * (read) and Security (manage, for what other accounts may do).
+ * Pull requests of a repository at Azure DevOps. Accounts are identified by their ids. A comment is the first one of a
+ * thread, and its id is `THREAD/COMMENT`. The token needs the scopes Code (read), Code (status), Pull Request Threads
+ * (read and write), Identity (read) and Security (manage, to read what other accounts may do).
  * Source: learn.microsoft.com/rest/api/azure/devops/git, "Pull Requests", "Pull Request Threads", "Pull Request Statuses",
  * "Pull Request Iterations".
  */
@@ -58,7 +58,7 @@ export class AzureForge implements PullRequestForge {
       items: this.#valuesOf(answer),
       next: `${start}${(skip += PAGE_SIZE)}`,
     }));
-    // Of one that was opened a moment ago the commits are not known yet.
+    // A pull request that was just opened may have no commits yet.
     return pulls
       .filter((pull) => pull.at('lastMergeSourceCommit') !== undefined)
       .map((pull) => this.#pullRequest(pull));
@@ -66,7 +66,7 @@ export class AzureForge implements PullRequestForge {
 
   async read(number: number, signal: AbortSignal): Promise<PullRequest | undefined> {
     const path = `${this.#path}/pullrequests/${number}?${API_VERSION}`;
-    const pull = await unlessMissing(this.#api.ask(signal, 'GET', path));
+    const pull = await undefinedIfNotFound(this.#api.ask(signal, 'GET', path));
     return pull && this.#pullRequest(pull);
   }
 
@@ -91,7 +91,7 @@ export class AzureForge implements PullRequestForge {
     const comment = { parentCommentId: 0, content: text, commentType: 'text' };
     const thread = await this.#api.ask(signal, 'POST', `${this.#threadsPath(number)}?${API_VERSION}`, {
       comments: [comment],
-      // An active one would have to be resolved before the merge, where that is a policy.
+      // If a policy requires resolved comments, an active thread would block the merge.
       status: 'closed',
     });
     const [threadId, id] = [thread.number('id'), thread.number('comments', 0, 'id')];
@@ -101,15 +101,18 @@ export class AzureForge implements PullRequestForge {
 
   async editComment(number: number, id: string, text: string, signal: AbortSignal): Promise<boolean> {
     const edited = this.#api.ask(signal, 'PATCH', this.#commentPath(number, id), { content: text });
-    return (await unlessMissing(edited)) !== undefined;
+    return (await undefinedIfNotFound(edited)) !== undefined;
   }
 
-  /** What is closed is folded already: one that is out of date goes. */
+  /** A closed thread is folded already, so an outdated comment is deleted. */
   async retireComment(number: number, id: string, signal: AbortSignal): Promise<void> {
-    await unlessMissing(this.#api.ask(signal, 'DELETE', this.#commentPath(number, id)));
+    await undefinedIfNotFound(this.#api.ask(signal, 'DELETE', this.#commentPath(number, id)));
   }
 
-  /** On the push of the pull request that has the commit: else an earlier status would count for a later push. */
+  /**
+   * Writes the status to the iteration of the pull request with this commit. Otherwise a status would count for later
+   * pushes as well.
+   */
   async writeStatus(status: CommitStatus, signal: AbortSignal): Promise<void> {
     const iterationId =
       status.pullRequest === undefined

@@ -8,11 +8,12 @@ import { API_VERSION, azureParts, azureRepositoryPath } from './azure-dialect.ts
 const GIT_REPOSITORIES = '2e9eb7ed-3c0a-47d4-87c1-0ffdaa275f87';
 const [READ, CONTRIBUTE, MANAGE_PERMISSIONS] = [2, 4, 8192] as const;
 /** Groups are members of groups; more than this is not followed. */
-const [MAX_DEPTH, MAX_GROUPS, MOST_AT_ONCE] = [8, 400, 20] as const;
+const [MAX_DEPTH, MAX_GROUPS, MAX_AT_ONCE] = [8, 400, 20] as const;
 
 /**
- * What an account may do in a repository. Azure DevOps tells the rights of others only as lists of access control: of the repository,
- * of its project, of all repositories. What a nearer list says of a right counts; in one list a refusal wins over a grant.
+ * What an account may do in a repository. Azure DevOps reports the rights of others only as access control lists: of
+ * the repository, of its project, and of all repositories. The nearest list that mentions a right decides. Within one
+ * list, deny takes precedence over allow.
  * Source: learn.microsoft.com/rest/api/azure/devops, "Access Control Lists - Query", "Identities - Read Identities".
  */
 export class AzurePermissions {
@@ -26,7 +27,7 @@ export class AzurePermissions {
     this.#organisation = azureParts(repository.repository).organisation;
   }
 
-  /** @param account its id */
+  /** @param account the id of the account */
   async of(account: string, signal: AbortSignal): Promise<RepositoryPermission> {
     const descriptors = await this.#descriptorsOf(account, signal);
     if (descriptors.size === 0) return 'none';
@@ -46,14 +47,14 @@ export class AzurePermissions {
     return (allowed & READ) !== 0 ? 'read' : 'none';
   }
 
-  /** Of the account and of all groups that it is in. */
+  /** The descriptors of the account and of all groups that it belongs to. */
   async #descriptorsOf(account: string, signal: AbortSignal): Promise<ReadonlySet<string>> {
     const found = new Set<string>();
     let open = await this.#read(`identityIds=${encodeURIComponent(account)}`, signal, found);
     for (let depth = 0; depth < MAX_DEPTH && open.length > 0 && found.size < MAX_GROUPS; depth++) {
       const next: string[] = [];
-      for (let at = 0; at < open.length; at += MOST_AT_ONCE) {
-        const some = open.slice(at, at + MOST_AT_ONCE).join(',');
+      for (let at = 0; at < open.length; at += MAX_AT_ONCE) {
+        const some = open.slice(at, at + MAX_AT_ONCE).join(',');
         next.push(...(await this.#read(`descriptors=${encodeURIComponent(some)}`, signal, found)));
       }
       open = next;
@@ -61,7 +62,7 @@ export class AzurePermissions {
     return found;
   }
 
-  /** Adds what is found, and the groups that it is in. @returns the groups that are new */
+  /** Adds the identities that the query finds, and the groups that they belong to. @returns the groups that are new */
   async #read(query: string, signal: AbortSignal, found: Set<string>): Promise<readonly string[]> {
     const { fields } = await this.#api.answer(signal, {
       method: 'GET',

@@ -6,7 +6,7 @@ const COMMENT = 'ms.vss-code.git-pullrequest-comment-event';
 
 /**
  * Service hooks of Azure DevOps. Source: learn.microsoft.com/azure/devops/service-hooks/events.
- * @returns undefined for what is none
+ * @returns undefined if it is not an event
  */
 export function parseAzure(payload: AnswerFields): WebhookEvent | undefined {
   const event = payload.text('eventType');
@@ -34,7 +34,10 @@ export function parseAzure(payload: AnswerFields): WebhookEvent | undefined {
   };
 }
 
-/** A new comment; undefined for one that was edited, for one of the system, and for version 1.0 of the event, which names no pull request. */
+/**
+ * A new comment. Undefined for an edited one, for a system comment, and for version 1.0 of the event, which does not
+ * name the pull request.
+ */
 function parseComment(payload: AnswerFields): WebhookEvent | undefined {
   const comment = (...path: readonly string[]) => payload.text('resource', 'comment', ...path);
   const number = payload.number('resource', 'pullRequest', 'pullRequestId');

@@ -32,7 +32,7 @@ export const CLOUD_DIALECT: ForgeDialect = {
 export const DATA_CENTER_DIALECT: ForgeDialect = {
   authorization: bearer,
   address: ({ base, path }) => {
-    // https has /scm/ before the project, below the path of the server if it has one; ssh has neither.
+    // An https path has /scm/ before the project, after the path of the server if it has one. An ssh path has neither.
     const [, context = '', rest = ''] = /^(?:(.*?)\/)?scm\/(.+)$/.exec(path) ?? [undefined, '', path];
     return {
       apiUrl: `${base}${context === '' ? '' : `/${context}`}/rest/api/latest`,
@@ -53,7 +53,7 @@ export function dataCenterPath(repository: string): string {
 function build(status: CommitStatus, anyUrl: string): object {
   const { context, state, targetUrl = anyUrl } = status;
   return {
-    // Keys are limited to 40 characters; a hash keeps long contexts apart.
+    // Keys are limited to 40 characters. A hash keeps the keys of long contexts unique.
     key: context.length <= 40 ? context : sha256(context).slice(0, 40),
     name: context,
     state: STATES[state],

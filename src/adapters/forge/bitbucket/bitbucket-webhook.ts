@@ -5,7 +5,7 @@ import type { AnswerFields } from '../request/answer-fields.ts';
 /**
  * Bitbucket Cloud and Data Center share the header but not the body.
  * Source: support.atlassian.com/bitbucket-cloud/docs/event-payloads; confluence.atlassian.com/bitbucketserver/event-payload.
- * @returns undefined for what is no webhook
+ * @returns undefined if it is not a webhook event
  */
 export function parseBitbucket(payload: AnswerFields, event: string | undefined): WebhookEvent | undefined {
   if (event === undefined) return undefined;
@@ -61,7 +61,7 @@ function cloudPush(payload: AnswerFields) {
 
 function cloudComment(payload: AnswerFields, event: string) {
   const id = payload.number('comment', 'id');
-  // Names are not unique, and nicknames change.
+  // The uuid identifies the author: names are not unique, and nicknames change.
   const [author, text] = [payload.text('actor', 'uuid'), payload.text('comment', 'content', 'raw')];
   if (event !== 'pullrequest:comment_created') return undefined;
   if (id === undefined || author === undefined || text === undefined) return undefined;
@@ -86,7 +86,7 @@ function urlsOf(payload: AnswerFields): string[] {
   return urls.filter((url) => url !== undefined);
 }
 
-/** Data Center sends addresses only where its administrator lets it. */
+/** Data Center sends addresses only if its administrator enabled them. */
 function nameOf(payload: AnswerFields): string | undefined {
   const [path] = REPOSITORIES.filter((one) => payload.text(...one, 'slug') !== undefined);
   if (path === undefined) return undefined;

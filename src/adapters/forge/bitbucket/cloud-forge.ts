@@ -7,20 +7,20 @@ import type {
   RepositoryPermission,
 } from '../../../core/ports.ts';
 import { AnswerFields } from '../request/answer-fields.ts';
-import { ForgeApi, type Page, unlessMissing } from '../request/forge-api.ts';
+import { ForgeApi, type Page, undefinedIfNotFound } from '../request/forge-api.ts';
 import { escapedPath } from '../request/forge-dialect.ts';
 import type { ForgeRepository } from '../request/forge-repository.ts';
 import { type NamedAccount, OwnAccount } from '../request/own-account.ts';
 import { CLOUD_DIALECT } from './bitbucket-dialect.ts';
 import { plainMarkdown, plainMarkerOf } from './plain-markdown.ts';
 
-/** Less than the 32,768 that a comment may have. */
+/** Below the limit of 32,768 characters. */
 const MAX_COMMENT_LENGTH = 32_000;
 const MAX_REMEMBERED = 10_000;
 
 /**
- * Pull requests of a repository at Bitbucket Cloud. An account is named by its uuid. The token needs the scopes
- * `pullrequest:write` and `repository:write`, and `repository:admin` to know what other accounts may do.
+ * Pull requests of a repository at Bitbucket Cloud. Accounts are identified by their uuids. The token needs the scopes
+ * `pullrequest:write` and `repository:write`, and `repository:admin` to read what other accounts may do.
  * Source: developer.atlassian.com/cloud/bitbucket/rest, "Pullrequests", "Commits", "Workspaces".
  */
 export class CloudForge implements PullRequestForge {
@@ -29,7 +29,7 @@ export class CloudForge implements PullRequestForge {
   readonly #repository: ForgeRepository;
   readonly #path: string;
   readonly #account: OwnAccount;
-  /** Full ids by the 12 digits of a pull request. */
+  /** Full ids by the 12 digits that a pull request contains. */
   readonly #fullIds = new Map<string, string>();
 
   constructor(repository: ForgeRepository, ownAccount?: NamedAccount) {
@@ -56,7 +56,7 @@ export class CloudForge implements PullRequestForge {
 
   async read(number: number, signal: AbortSignal): Promise<PullRequest | undefined> {
     const path = `${this.#path}/pullrequests/${number}`;
-    const pull = await unlessMissing(this.#api.ask(signal, 'GET', path));
+    const pull = await undefinedIfNotFound(this.#api.ask(signal, 'GET', path));
     return pull && this.#pullRequest(pull, signal);
   }
 
@@ -89,12 +89,12 @@ export class CloudForge implements PullRequestForge {
   async editComment(number: number, id: string, text: string, signal: AbortSignal): Promise<boolean> {
     const body = { content: { raw: plainMarkdown(text) } };
     const edited = this.#api.ask(signal, 'PUT', this.#commentPath(number, id), body);
-    return (await unlessMissing(edited)) !== undefined;
+    return (await undefinedIfNotFound(edited)) !== undefined;
   }
 
-  /** Bitbucket cannot fold a comment. */
+  /** Bitbucket cannot fold a comment, so it is deleted. */
   async retireComment(number: number, id: string, signal: AbortSignal): Promise<void> {
-    await unlessMissing(this.#api.ask(signal, 'DELETE', this.#commentPath(number, id)));
+    await undefinedIfNotFound(this.#api.ask(signal, 'DELETE', this.#commentPath(number, id)));
   }
 
   async writeStatus(status: CommitStatus, signal: AbortSignal): Promise<void> {
@@ -102,7 +102,7 @@ export class CloudForge implements PullRequestForge {
     await this.#api.ask(signal, 'POST', path, body);
   }
 
-  /** Of groups and the project as well. */
+  /** Includes the rights of groups and of the project. */
   async permissionOf(account: string, signal: AbortSignal): Promise<RepositoryPermission> {
     const [workspace = '', slug = ''] = this.#repository.repository.split('/').map(encodeURIComponent);
     const query = encodeURIComponent(`user.uuid=${JSON.stringify(account)}`);
@@ -123,11 +123,11 @@ export class CloudForge implements PullRequestForge {
     }));
   }
 
-  /** The address of the next page; the token goes nowhere else than to the API. */
+  /** The address of the next page. The token is sent only to the API. */
   #nextPath(answer: AnswerFields): Page['next'] {
     const [next, base] = [answer.text('next'), this.#repository.apiUrl.replace(/\/+$/, '')];
     if (next === undefined) return undefined;
-    if (!next.startsWith(`${base}/`)) throw this.#api.strange('named a next page that is elsewhere');
+    if (!next.startsWith(`${base}/`)) throw this.#api.strange('named a next page on another server');
     return next.slice(base.length);
   }
 
@@ -148,7 +148,7 @@ export class CloudForge implements PullRequestForge {
       state: isMerged ? 'merged' : state === 'OPEN' ? 'open' : 'closed',
       draft: pull.at('draft') === true,
       author: pull.text('author', 'uuid') ?? '',
-      // Also when the fork was deleted: then there is no source repository.
+      // True as well if the fork was deleted: then there is no source repository.
       fromFork: target === undefined || source !== target,
       baseBranch,
       headCommit: await this.#fullId(head, fork ?? this.#repository.repository, signal),
@@ -159,7 +159,7 @@ export class CloudForge implements PullRequestForge {
     };
   }
 
-  /** As it is given where the commit cannot be read (a private fork): then it cannot be fetched either. */
+  /** Returns the short id if the commit cannot be read (a private fork). It cannot be fetched then, either. */
   async #fullId(hash: string, repository: string, signal: AbortSignal): Promise<string> {
     if (hash.length >= 40) return hash;
     const known = this.#fullIds.get(hash);
@@ -167,7 +167,8 @@ export class CloudForge implements PullRequestForge {
     try {
       const path = `/repositories/${escapedPath(repository)}/commit/${encodeURIComponent(hash)}?fields=hash`;
       const full = (await this.#api.ask(signal, 'GET', path)).text('hash');
-      if (full?.startsWith(hash) !== true) throw this.#api.strange('named another commit than was asked for');
+      if (full?.startsWith(hash) !== true)
+        throw this.#api.strange('named another commit than the requested one');
       const [oldest] = this.#fullIds.keys();
       if (this.#fullIds.size >= MAX_REMEMBERED && oldest !== undefined) this.#fullIds.delete(oldest);
       this.#fullIds.set(hash, full);

@@ -7,15 +7,15 @@ import type {
   RepositoryPermission,
 } from '../../../core/ports.ts';
 import { AnswerFields } from '../request/answer-fields.ts';
-import { ForgeApi, unlessMissing } from '../request/forge-api.ts';
+import { ForgeApi, undefinedIfNotFound } from '../request/forge-api.ts';
 import type { ForgeRepository } from '../request/forge-repository.ts';
 import { type NamedAccount, OwnAccount } from '../request/own-account.ts';
 import { DATA_CENTER_DIALECT, dataCenterPath } from './bitbucket-dialect.ts';
 import { plainMarkdown, plainMarkerOf } from './plain-markdown.ts';
 
-/** Less than the 32,768 that a comment may have. */
+/** Below the limit of 32,768 characters. */
 const MAX_COMMENT_LENGTH = 32_000;
-/** Somebody else changed the comment meanwhile: its version is read again. */
+/** Attempts if somebody else changes the comment meanwhile. Each attempt reads its version again. */
 const MAX_TRIES = 3;
 const PERMISSIONS = [
   ['REPO_ADMIN', 'admin'],
@@ -24,8 +24,8 @@ const PERMISSIONS = [
 ] as const;
 
 /**
- * Pull requests of a repository at Bitbucket Data Center, from 7.14 on. The token has the right to write to the repository, and
- * to administrate it to know what other accounts may do.
+ * Pull requests of a repository at Bitbucket Data Center, 7.14 or later. The token needs the right to write to the
+ * repository, and to administrate it to read what other accounts may do.
  * Source: developer.atlassian.com/server/bitbucket/rest, "Pull Requests", "Builds and Deployments", "System Maintenance" (users).
  */
 export class DataCenterForge implements PullRequestForge {
@@ -39,7 +39,7 @@ export class DataCenterForge implements PullRequestForge {
     this.#api = new ForgeApi(repository, DATA_CENTER_DIALECT);
     this.#repository = repository.repository;
     this.#path = dataCenterPath(repository.repository);
-    // The name is in a header of every answer, and in none of the bodies.
+    // The name of the account is in a header of every answer, and in no body.
     this.#account = new OwnAccount(this.#api, ownAccount, async (signal) => {
       const path = '/application-properties';
       return unescaped((await this.#api.answer(signal, { method: 'GET', path })).headers.get('x-ausername'));
@@ -59,11 +59,13 @@ export class DataCenterForge implements PullRequestForge {
   }
 
   async read(number: number, signal: AbortSignal): Promise<PullRequest | undefined> {
-    const pull = await unlessMissing(this.#api.ask(signal, 'GET', `${this.#path}/pull-requests/${number}`));
+    const pull = await undefinedIfNotFound(
+      this.#api.ask(signal, 'GET', `${this.#path}/pull-requests/${number}`),
+    );
     return pull && this.#pullRequest(pull);
   }
 
-  /** There is no list of the comments of a pull request but what happened to it. */
+  /** Pull requests have no list of comments, so the comments are read from the list of activities. */
   async ownComments(number: number, marker: string, signal: AbortSignal): Promise<readonly ForgeComment[]> {
     const account = await this.#account.get(signal);
     const happened = await this.#pages(`${this.#path}/pull-requests/${number}/activities`, signal);
@@ -90,7 +92,7 @@ export class DataCenterForge implements PullRequestForge {
     });
   }
 
-  /** Deletes it. One that was answered cannot be deleted, nor folded: its text goes. */
+  /** Deletes the comment. One with replies cannot be deleted or folded, so its text is replaced. */
   async retireComment(number: number, id: string, signal: AbortSignal): Promise<void> {
     try {
       await this.#withVersion(number, id, signal, async (path, version) => {
@@ -107,7 +109,7 @@ export class DataCenterForge implements PullRequestForge {
     await this.#api.ask(signal, 'POST', path, body);
   }
 
-  /** Of groups and the project as well: the server lists the accounts that have a right, however they got it. */
+  /** Includes the rights of groups and of the project: the server lists all accounts with a right, however they got it. */
   async permissionOf(account: string, signal: AbortSignal): Promise<RepositoryPermission> {
     const [project = '', slug = ''] = this.#repository.split('/');
     for (const [right, permission] of PERMISSIONS) {
@@ -124,7 +126,7 @@ export class DataCenterForge implements PullRequestForge {
     return 'none';
   }
 
-  /** A change of a comment names the version that it changes. @returns false when the comment is gone */
+  /** A change of a comment must name the version that it changes. @returns false if the comment does not exist */
   async #withVersion(
     number: number,
     id: string,
@@ -133,11 +135,11 @@ export class DataCenterForge implements PullRequestForge {
   ): Promise<boolean> {
     const path = `${this.#path}/pull-requests/${number}/comments/${encodeURIComponent(id)}`;
     for (let attempt = 1; ; attempt++) {
-      const comment = await unlessMissing(this.#api.ask(signal, 'GET', path));
+      const comment = await undefinedIfNotFound(this.#api.ask(signal, 'GET', path));
       if (comment === undefined) return false;
       try {
         const done = change(path, comment.number('version') ?? 0).then(() => true);
-        return (await unlessMissing(done)) ?? false;
+        return (await undefinedIfNotFound(done)) ?? false;
       } catch (error) {
         if (!isConflict(error) || attempt >= MAX_TRIES) throw error;
       }
@@ -179,7 +181,7 @@ function isConflict(error: unknown): boolean {
   return error instanceof InputError && error.code === 'scm.conflict';
 }
 
-/** A name in a header is escaped, as in an address. */
+/** A name in a header is percent-encoded, as in a URL. */
 function unescaped(name: string | null): string | undefined {
   try {
     return name === null ? undefined : decodeURIComponent(name);

@@ -1,6 +1,7 @@
 /**
- * Bitbucket shows HTML in comments as text. The few elements that a preview's comment has become Markdown: folded sections open
- * ones, and the marker a link definition at the end, which is not shown. Doing it again changes nothing.
+ * Bitbucket shows HTML in comments as text. This converts the few elements that the comment of a preview uses to
+ * Markdown. Folded sections become open ones, and the marker becomes a link definition at the end, which is not
+ * displayed. Converting twice changes nothing.
  */
 export function plainMarkdown(text: string): string {
   const [, marker, rest = ''] = /^<!-- ([^\n]+) -->\n([^]*)$/.exec(text) ?? [undefined, undefined, text];
@@ -12,7 +13,7 @@ export function plainMarkdown(text: string): string {
   return marker === undefined ? body : `${body.trimEnd()}\n\n${plainMarker(marker)}\n`;
 }
 
-/** What a marker in an HTML comment, or a part of one, is found by. */
+/** The text that finds a marker of an HTML comment, or a part of one, in the converted comment. */
 export function plainMarkerOf(marker: string): string {
   const [, name] = /^<!-- ([^\n]+) -->$/.exec(marker) ?? [];
   return name === undefined ? marker : plainMarker(name);

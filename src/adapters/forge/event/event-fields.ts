@@ -1,13 +1,13 @@
 import type { AnswerFields } from '../request/answer-fields.ts';
 
-/** Full ids only: a short one (Bitbucket sends 12 digits) would be a guess. */
+/** Accepts only full ids. A short one (Bitbucket sends 12 digits) would be a guess. */
 export function commitId(text: string | undefined): string | undefined {
   return text !== undefined && /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(text) && !/^0+$/.test(text)
     ? text
     : undefined;
 }
 
-/** Where one delivery may report several refs: the ref, when it is the only one. */
+/** For forges whose deliveries may report several refs: the ref, if it is the only one. */
 export function onlyRef(
   payload: AnswerFields,
   list: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * What a forge reported, in our terms. It is only a hint: the repository is asked before anything is done. `repositoryName` is
- * `PROJECT/slug` where a forge may send no address (Bitbucket Data Center).
+ * An event of a forge, in terms of Berth. It is only a hint: Berth reads from the repository before it acts.
+ * `repositoryName` is `PROJECT/slug`, for a forge that may send no address (Bitbucket Data Center).
  */
 export type WebhookEvent =
   | {
@@ -8,7 +8,7 @@ export type WebhookEvent =
       /** Every address under which the forge knows the repository. */
       readonly repositoryUrls: readonly string[];
       readonly repositoryName?: string | undefined;
-      /** `refs/heads/main`; absent when the forge did not say. */
+      /** `refs/heads/main`; absent if the forge did not send it. */
       readonly ref?: string | undefined;
       readonly commit?: string | undefined;
     }
@@ -28,13 +28,13 @@ export type WebhookEvent =
       readonly repositoryName?: string | undefined;
       readonly number: number;
       readonly id: string;
-      /** The account that wrote it: a name, or an id where names are not unique. */
+      /** The account of the author: a name, or an id if the forge's names are not unique. */
       readonly author: string;
-      /** What people call it, where `author` is an id. */
+      /** The name for display, if `author` is an id. */
       readonly authorName?: string | undefined;
       readonly text: string;
     }
-  /** A merge queue asks for checks of what it would merge. */
+  /** A merge queue asks for checks of a group that it wants to merge. */
   | {
       readonly kind: 'merge-group';
       readonly repositoryUrls: readonly string[];
@@ -44,7 +44,7 @@ export type WebhookEvent =
       readonly base: string;
       readonly baseBranch: string;
     }
-  /** Authentic, but nothing that concerns us: a ping, a star. */
+  /** Authentic, but not relevant: a ping, a star. */
   | { readonly kind: 'other'; readonly event: string };
 
 export const WEBHOOK_PROVIDERS = [

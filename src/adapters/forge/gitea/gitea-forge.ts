@@ -9,15 +9,18 @@ export function giteaForge(repository: ForgeRepository, ownAccount?: NamedAccoun
   return new GitHubLikeForge(repository, PARTS, ownAccount);
 }
 
-/** Prefixes of titles that make a draft where the answer does not say (before Gitea 1.20): its defaults. */
+/**
+ * Title prefixes of drafts, for versions whose answers do not contain the state (before Gitea 1.20). These are its
+ * defaults.
+ */
 const DRAFT_TITLE = /^(?:wip:|\[wip\]|draft:)/i;
 
 const PARTS: GitHubLikeParts = {
   dialect: GITEA_DIALECT,
-  // Gitea sets no limit; nobody reads more than what fits at GitHub.
+  // Gitea has no limit, but a longer comment than GitHub allows is not readable.
   maxCommentLength: 60_000,
   pageSize: ['limit', 50],
   isDraft: (pull) => pull.at('draft') === true || DRAFT_TITLE.test(pull.text('title') ?? ''),
-  // Gitea cannot fold a comment.
+  // Gitea cannot fold a comment, so it is deleted.
   retire: (api, _comment, path, signal) => api.ask(signal, 'DELETE', path),
 };

@@ -6,16 +6,16 @@ import type {
   RepositoryPermission,
 } from '../../../core/ports.ts';
 import type { AnswerFields } from '../request/answer-fields.ts';
-import { ForgeApi, unlessMissing } from '../request/forge-api.ts';
+import { ForgeApi, undefinedIfNotFound } from '../request/forge-api.ts';
 import { escapedPath, type ForgeDialect } from '../request/forge-dialect.ts';
 import type { ForgeRepository } from '../request/forge-repository.ts';
 import { type NamedAccount, OwnAccount } from '../request/own-account.ts';
 
-/** How a forge differs from the API that GitHub, Gitea and Forgejo share. */
+/** Where a forge differs from the API that GitHub, Gitea and Forgejo share. */
 export interface GitHubLikeParts {
   readonly dialect: ForgeDialect;
   readonly maxCommentLength: number;
-  /** Name of the query parameter with the size of a page, and the largest one. */
+  /** The name of the query parameter for the size of a page, and its largest value. */
   readonly pageSize: readonly [parameter: string, most: number];
   isDraft(pull: AnswerFields): boolean;
   /** @param path of the comment */
@@ -30,7 +30,7 @@ export class GitHubLikeForge implements PullRequestForge {
   protected readonly api: ForgeApi;
   protected readonly account: OwnAccount;
 
-  /** @param ownAccount the account that comments are written as, where the token cannot say it */
+  /** @param ownAccount the account that comments are written as, if the token cannot be used to find out */
   constructor(repository: ForgeRepository, parts: GitHubLikeParts, ownAccount?: NamedAccount) {
     this.#repository = repository;
     this.#parts = parts;
@@ -58,7 +58,7 @@ export class GitHubLikeForge implements PullRequestForge {
   }
 
   async read(number: number, signal: AbortSignal): Promise<PullRequest | undefined> {
-    const pull = await unlessMissing(this.api.ask(signal, 'GET', `${this.#path}/pulls/${number}`));
+    const pull = await undefinedIfNotFound(this.api.ask(signal, 'GET', `${this.#path}/pulls/${number}`));
     return pull && this.#pullRequest(pull);
   }
 
@@ -85,13 +85,13 @@ export class GitHubLikeForge implements PullRequestForge {
 
   async editComment(_number: number, id: string, text: string, signal: AbortSignal): Promise<boolean> {
     const edited = this.api.ask(signal, 'PATCH', this.#commentPath(id), { body: text });
-    return (await unlessMissing(edited)) !== undefined;
+    return (await undefinedIfNotFound(edited)) !== undefined;
   }
 
   async retireComment(_number: number, id: string, signal: AbortSignal): Promise<void> {
     const path = this.#commentPath(id);
-    const comment = await unlessMissing(this.api.ask(signal, 'GET', path));
-    if (comment !== undefined) await unlessMissing(this.#parts.retire(this.api, comment, path, signal));
+    const comment = await undefinedIfNotFound(this.api.ask(signal, 'GET', path));
+    if (comment !== undefined) await undefinedIfNotFound(this.#parts.retire(this.api, comment, path, signal));
   }
 
   async writeStatus(status: CommitStatus, signal: AbortSignal): Promise<void> {
@@ -101,7 +101,7 @@ export class GitHubLikeForge implements PullRequestForge {
 
   async permissionOf(account: string, signal: AbortSignal): Promise<RepositoryPermission> {
     const path = `${this.#path}/collaborators/${encodeURIComponent(account)}/permission`;
-    const found = await unlessMissing(this.api.ask(signal, 'GET', path));
+    const found = await undefinedIfNotFound(this.api.ask(signal, 'GET', path));
     switch (found?.text('permission')) {
       case 'owner':
       case 'admin':
@@ -131,7 +131,7 @@ export class GitHubLikeForge implements PullRequestForge {
       state: isMerged ? 'merged' : pull.text('state') === 'open' ? 'open' : 'closed',
       draft: this.#parts.isDraft(pull),
       author: pull.text('user', 'login') ?? '',
-      // Also when the fork was deleted: then there is no head repository.
+      // True as well if the fork was deleted: then there is no head repository.
       fromFork: baseId === undefined || pull.number('head', 'repo', 'id') !== baseId,
       baseBranch,
       headCommit,

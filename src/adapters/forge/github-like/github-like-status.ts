@@ -1,7 +1,7 @@
 import type { CommitStatus } from '../../../core/ports.ts';
 import { escapedPath, shortDescription } from '../request/forge-dialect.ts';
 
-/** The status of a commit at GitHub, Gitea and Forgejo; a newer one of the same context replaces it. */
+/** The status of a commit at GitHub, Gitea and Forgejo. A newer one with the same context replaces it. */
 export function githubLikeStatus(repository: string, status: CommitStatus) {
   const { commit, state, context, targetUrl } = status;
   return {

@@ -12,8 +12,8 @@ const OPEN_ACTIONS = new Set([
 ]);
 
 /**
- * Source: docs.github.com/webhooks/webhook-events-and-payloads; docs.gitea.com/usage/webhooks, whose bodies are alike.
- * @returns undefined for what is no webhook
+ * Source: docs.github.com/webhooks/webhook-events-and-payloads; docs.gitea.com/usage/webhooks, with similar bodies.
+ * @returns undefined if it is not a webhook event
  */
 export function parseGitHubLike(payload: AnswerFields, event: string | undefined): WebhookEvent | undefined {
   const repositoryUrls = payload.texts(
@@ -50,7 +50,7 @@ export function parseGitHubLike(payload: AnswerFields, event: string | undefined
   };
 }
 
-/** A new comment on a pull request; undefined for one on an issue, and for one that was edited. */
+/** A new comment on a pull request. Undefined for one on an issue, and for an edited one. */
 function parseGitHubLikeComment(
   payload: AnswerFields,
   repositoryUrls: readonly string[],

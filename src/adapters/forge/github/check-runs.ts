@@ -9,20 +9,20 @@ const CONCLUSIONS = {
   'action-required': 'action_required',
   failure: 'failure',
 } as const;
-/** Per request; each one adds to those before. */
+/** The limit for one request. Annotations of further requests are added to the earlier ones. */
 const ANNOTATIONS_AT_ONCE = 50;
-/** Of 65,535, less some for what is counted in bytes. */
+/** The limit is 65,535. Some of it is reserved, because parts are counted in bytes. */
 const MAX_SUMMARY_LENGTH = 60_000;
 const MAX_REMEMBERED = 1_000;
 
 /**
- * Check runs, which only a GitHub App may write: with a summary, and remarks at lines of files.
+ * Check runs, which only a GitHub App may write. They have a summary, and annotations at lines of files.
  * Source: docs.github.com/rest/checks/runs.
  */
 export class CheckRuns {
   readonly #api: ForgeApi;
   readonly #path: string;
-  /** Ids of those that are in progress, by commit and name. */
+  /** Ids of the check runs in progress, by commit and name. */
   readonly #open = new Map<string, number>();
 
   /** @param path of the repository */
@@ -31,7 +31,7 @@ export class CheckRuns {
     this.#path = path;
   }
 
-  /** A run that is done stays: its remarks cannot be taken back. A new one of the same name takes its place. */
+  /** A completed run stays, because its annotations cannot be removed. A new run with the same name replaces it. */
   async write(status: CommitStatus, signal: AbortSignal): Promise<void> {
     const key = `${status.commit} ${status.context}`;
     const id = this.#open.get(key) ?? (await this.#openRun(status, signal));
@@ -53,7 +53,7 @@ export class CheckRuns {
     this.#open.delete(key);
   }
 
-  /** One that an earlier process began. */
+  /** Finds a run that an earlier process started. */
   async #openRun({ commit, context }: CommitStatus, signal: AbortSignal): Promise<number | undefined> {
     const query = `check_name=${encodeURIComponent(context)}&filter=latest`;
     const answer = await this.#api.ask(signal, 'GET', `${this.#path}/commits/${commit}/check-runs?${query}`);
@@ -61,7 +61,7 @@ export class CheckRuns {
     return run?.text('status') === 'in_progress' ? run.number('id') : undefined;
   }
 
-  /** @returns its id */
+  /** @returns the id of the run */
   async #send(id: number | undefined, body: object, signal: AbortSignal): Promise<number> {
     const answer = await (id === undefined
       ? this.#api.ask(signal, 'POST', `${this.#path}/check-runs`, body)

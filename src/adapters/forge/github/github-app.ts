@@ -7,17 +7,17 @@ import { forgeRequest } from '../request/forge-request.ts';
 export interface GitHubAppOptions {
   readonly appId: string;
   readonly installationId: string;
-  /** PEM of the app's private key; asked for at every renewal. */
+  /** PEM of the app's private key. Called at every renewal. */
   readonly privateKey: () => Promise<string>;
-  /** `https://api.github.com`, or `https://HOST/api/v3` of a server of one's own. */
+  /** `https://api.github.com`, or `https://HOST/api/v3` for a self-hosted server. */
   readonly apiUrl?: string | undefined;
   readonly nowMs: () => number;
 }
 
-/** Ask for the next token this long before the present one ends. */
+/** The next token is requested this long before the current one expires. */
 const RENEW_BEFORE_MS = 5 * 60_000;
 
-/** Installation tokens of a GitHub App, each for an hour: for Git over https and for commit statuses. */
+/** Installation tokens of a GitHub App, for Git over https and for commit statuses. Each is valid for an hour. */
 export class GitHubApp {
   readonly #options: GitHubAppOptions;
   #token: { readonly value: string; readonly expiresAtMs: number } | undefined;
@@ -26,7 +26,7 @@ export class GitHubApp {
     this.#options = options;
   }
 
-  /** A token that is good for at least five minutes. */
+  /** A token that is valid for at least five minutes. */
   async token(): Promise<string> {
     const { nowMs } = this.#options;
     if (this.#token === undefined || this.#token.expiresAtMs - nowMs() < RENEW_BEFORE_MS)
@@ -34,14 +34,14 @@ export class GitHubApp {
     return this.#token.value;
   }
 
-  /** For the `provider` kind of Git credentials. */
+  /** Credentials of the `provider` kind for Git. */
   async credentials() {
     return { type: 'password', username: 'x-access-token', password: await this.token() } as const;
   }
 
   /**
-   * The token was refused: it was revoked, is older than a change of the app's rights, or expired by another clock
-   * than ours.
+   * The token was refused: it was revoked, is older than a change of the app's rights, or has expired by a clock that
+   * differs from ours.
    */
   forget(): void {
     this.#token = undefined;
@@ -55,7 +55,7 @@ export class GitHubApp {
     const answered = await forgeRequest({ url: `${apiUrl}/app`, method: 'GET', headers, subject });
     const { slug } = answered as { slug?: unknown };
     if (typeof slug === 'string') return `${slug}[bot]`;
-    throw new InputError('the answer holds no name of the app', { code: 'scm.answer', subject });
+    throw new InputError('the answer does not contain the name of the app', { code: 'scm.answer', subject });
   }
 
   async #request() {
@@ -70,7 +70,7 @@ export class GitHubApp {
     const { token, expires_at: expiresAt } = answered as { token?: unknown; expires_at?: unknown };
     const expiresAtMs = typeof expiresAt === 'string' ? Date.parse(expiresAt) : Number.NaN;
     if (typeof token !== 'string' || Number.isNaN(expiresAtMs))
-      throw new InputError('the answer holds no token', { code: 'scm.answer', subject });
+      throw new InputError('the answer does not contain a token', { code: 'scm.answer', subject });
     return { value: token, expiresAtMs };
   }
 
@@ -78,7 +78,7 @@ export class GitHubApp {
     const { appId, privateKey, nowMs } = this.#options;
     const seconds = Math.floor(nowMs() / 1000);
     const key = readKey(await privateKey(), `GitHub App ${appId}`);
-    // A minute back: GitHub refuses tokens from the future, and clocks differ.
+    // One minute in the past, because clocks differ and GitHub refuses tokens from the future.
     return new SignJWT({})
       .setProtectedHeader({ alg: 'RS256' })
       .setIssuer(appId)

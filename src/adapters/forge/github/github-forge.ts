@@ -8,8 +8,8 @@ import { CheckRuns } from './check-runs.ts';
 import { GITHUB_DIALECT } from './github-dialect.ts';
 
 /**
- * GitHub and GitHub Enterprise Server. A token needs read and write for pull requests and commit statuses, and read for
- * contents and metadata; an app, which writes check runs, read and write for checks.
+ * GitHub and GitHub Enterprise Server. A token needs read and write access to pull requests and commit statuses, and
+ * read access to contents and metadata. An app, which writes check runs, needs read and write access to checks.
  */
 export class GitHubForge extends GitHubLikeForge {
   readonly #checks: CheckRuns;
@@ -20,7 +20,7 @@ export class GitHubForge extends GitHubLikeForge {
     this.#checks = new CheckRuns(this.api, `/repos/${escapedPath(repository.repository)}`);
   }
 
-  /** An app without the right to write checks writes commit statuses, as tokens do. */
+  /** An app without the right to write checks writes commit statuses instead. */
   override async writeStatus(status: CommitStatus, signal: AbortSignal): Promise<void> {
     this.#writesChecks ??= (await this.account.get(signal)).endsWith('[bot]');
     if (!this.#writesChecks) return super.writeStatus(status, signal);
@@ -35,11 +35,11 @@ export class GitHubForge extends GitHubLikeForge {
 }
 
 function partsOf({ apiUrl }: ForgeRepository): GitHubLikeParts {
-  // A server of one's own has REST below /api/v3, and GraphQL beside it.
+  // A self-hosted server has REST below /api/v3, and GraphQL beside it.
   const graphql = /\/api\/v3\/*$/.test(apiUrl) ? '/../graphql' : '/graphql';
   return {
     dialect: GITHUB_DIALECT,
-    // 65,536, less some for what is counted in bytes.
+    // The limit is 65,536. Some of it is reserved, because parts are counted in bytes.
     maxCommentLength: 60_000,
     pageSize: ['per_page', 100],
     isDraft: (pull) => pull.at('draft') === true,
@@ -51,6 +51,6 @@ function partsOf({ apiUrl }: ForgeRepository): GitHubLikeParts {
   };
 }
 
-/** Only GraphQL can fold a comment. Source: docs.github.com/graphql/reference/mutations, minimizeComment. */
+/** Only the GraphQL API can fold a comment. Source: docs.github.com/graphql/reference/mutations, minimizeComment. */
 const FOLD =
   'mutation($id: ID!) { minimizeComment(input: {subjectId: $id, classifier: OUTDATED}) { clientMutationId } }';

@@ -3,7 +3,7 @@ import { type ForgeDialect, shortDescription } from '../request/forge-dialect.ts
 const STATES = { pending: 'pending', success: 'success', failure: 'failed', error: 'failed' } as const;
 
 /**
- * GitLab.com and GitLab of one's own. Personal, group and project access tokens are bearer tokens.
+ * GitLab.com and self-hosted GitLab. Personal, group and project access tokens are bearer tokens.
  * Source: docs.gitlab.com/api/rest/authentication, docs.gitlab.com/api/commits, "Set commit pipeline status".
  */
 export const GITLAB_DIALECT: ForgeDialect = {

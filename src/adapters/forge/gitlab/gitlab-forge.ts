@@ -7,16 +7,16 @@ import type {
   RepositoryPermission,
 } from '../../../core/ports.ts';
 import type { AnswerFields } from '../request/answer-fields.ts';
-import { ForgeApi, unlessMissing } from '../request/forge-api.ts';
+import { ForgeApi, undefinedIfNotFound } from '../request/forge-api.ts';
 import type { ForgeRepository } from '../request/forge-repository.ts';
 import { type NamedAccount, OwnAccount } from '../request/own-account.ts';
 import { GITLAB_DIALECT } from './gitlab-dialect.ts';
 
-/** GitLab takes 1,000,000 characters; nobody reads more than what fits at GitHub. */
+/** GitLab accepts 1,000,000 characters, but a longer comment than GitHub allows is not readable. */
 const MAX_COMMENT_LENGTH = 60_000;
 const PAGES = ['per_page', 100] as const;
 
-/** `access_level` of a member from which on the right is had. Source: docs.gitlab.com/api/members, "Roles". */
+/** The lowest `access_level` of a member with each right. Source: docs.gitlab.com/api/members, "Roles". */
 const LEVELS = [
   [40, 'admin'],
   [30, 'write'],
@@ -24,7 +24,8 @@ const LEVELS = [
 ] as const;
 
 /**
- * Merge requests of a project at GitLab. The token is one of the project or a group above it, role Developer, scope `api`.
+ * Merge requests of a project at GitLab. The token belongs to the project or to a group above it, with the role
+ * Developer and the scope `api`.
  * Source: docs.gitlab.com/api/merge_requests, /notes ("Merge requests"), /commits ("Commit status"), /members, /users.
  */
 export class GitLabForge implements PullRequestForge {
@@ -55,7 +56,9 @@ export class GitLabForge implements PullRequestForge {
   }
 
   async read(number: number, signal: AbortSignal): Promise<PullRequest | undefined> {
-    const found = await unlessMissing(this.#api.ask(signal, 'GET', `${this.#path}/merge_requests/${number}`));
+    const found = await undefinedIfNotFound(
+      this.#api.ask(signal, 'GET', `${this.#path}/merge_requests/${number}`),
+    );
     return found && this.#mergeRequest(found);
   }
 
@@ -80,13 +83,13 @@ export class GitLabForge implements PullRequestForge {
 
   async editComment(number: number, id: string, text: string, signal: AbortSignal): Promise<boolean> {
     const path = `${this.#notesPath(number)}/${encodeURIComponent(id)}`;
-    return (await unlessMissing(this.#api.ask(signal, 'PUT', path, { body: text }))) !== undefined;
+    return (await undefinedIfNotFound(this.#api.ask(signal, 'PUT', path, { body: text }))) !== undefined;
   }
 
-  /** GitLab cannot fold a comment. */
+  /** GitLab cannot fold a comment, so it is deleted. */
   async retireComment(number: number, id: string, signal: AbortSignal): Promise<void> {
     const path = `${this.#notesPath(number)}/${encodeURIComponent(id)}`;
-    await unlessMissing(this.#api.ask(signal, 'DELETE', path));
+    await undefinedIfNotFound(this.#api.ask(signal, 'DELETE', path));
   }
 
   async writeStatus(status: CommitStatus, signal: AbortSignal): Promise<void> {
@@ -96,13 +99,13 @@ export class GitLabForge implements PullRequestForge {
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
       const { pullRequest, state } = status;
-      // A commit of a fork is on no branch of this project: only the merge request holds it.
+      // A commit of a fork is on no branch of this project. Only the merge request contains it.
       if (error.code === 'scm.not-found' && pullRequest !== undefined)
         await this.#api.ask(signal, 'POST', path, {
           ...body,
           ref: `refs/merge-requests/${pullRequest}/head`,
         });
-      // Before 18.3 a status cannot become what it is.
+      // Before 18.3, setting a status to its current state is an error.
       else if (
         error.code !== 'scm.refused' ||
         state !== 'pending' ||
@@ -117,8 +120,8 @@ export class GitLabForge implements PullRequestForge {
     const users = (await this.#api.ask(signal, 'GET', path)).list(this.#api.subject);
     const id = users.find((user) => user.text('username') === account)?.number('id');
     if (id === undefined) return 'none';
-    // Inherited from the groups above as well.
-    const member = await unlessMissing(this.#api.ask(signal, 'GET', `${this.#path}/members/all/${id}`));
+    // Includes rights inherited from the groups above.
+    const member = await undefinedIfNotFound(this.#api.ask(signal, 'GET', `${this.#path}/members/all/${id}`));
     const level = member?.text('state') === 'active' ? (member.number('access_level') ?? 0) : 0;
     return LEVELS.find(([least]) => level >= least)?.[1] ?? 'none';
   }
@@ -141,14 +144,14 @@ export class GitLabForge implements PullRequestForge {
     const [state, target] = [one.text('state'), one.number('target_project_id')];
     return {
       number,
-      // One that is being merged is `locked`.
+      // A merge request that is being merged is `locked`.
       state: state === 'merged' || state === 'closed' ? state : 'open',
       draft: one.at('draft') === true || one.at('work_in_progress') === true,
       author: one.text('author', 'username') ?? '',
       fromFork: target === undefined || one.number('source_project_id') !== target,
       baseBranch,
       headCommit,
-      // A fast-forward makes no commit.
+      // A fast-forward creates no merge commit.
       mergeCommit:
         state === 'merged'
           ? (one.text('merge_commit_sha') ?? one.text('squash_commit_sha') ?? headCommit)

@@ -4,7 +4,7 @@ import type { AnswerFields } from '../request/answer-fields.ts';
 
 /**
  * Source: docs.gitlab.com/user/project/integrations/webhook_events.
- * @returns undefined for what is no webhook
+ * @returns undefined if it is not a webhook event
  */
 export function parseGitLab(payload: AnswerFields, event: string | undefined): WebhookEvent | undefined {
   const repositoryUrls = payload.texts(
@@ -40,11 +40,11 @@ export function parseGitLab(payload: AnswerFields, event: string | undefined): W
   };
 }
 
-/** A new comment on a merge request; undefined for one elsewhere, for one that was edited, and for what GitLab itself notes. */
+/** A new comment on a merge request. Undefined for one elsewhere, for an edited one, and for a system note. */
 function parseNote(payload: AnswerFields, repositoryUrls: readonly string[]): WebhookEvent | undefined {
   const [number, id] = [payload.number('merge_request', 'iid'), payload.number('object_attributes', 'id')];
   const [author, text] = [payload.text('user', 'username'), payload.text('object_attributes', 'note')];
-  // Before 16.11 there is no action, and a delivery for new comments only.
+  // Before 16.11 the payload has no action, and only new comments are delivered.
   const isNew = (payload.text('object_attributes', 'action') ?? 'create') === 'create';
   const isOnMergeRequest = payload.text('object_attributes', 'noteable_type') === 'MergeRequest';
   if (!isNew || !isOnMergeRequest || payload.at('object_attributes', 'system') === true) return undefined;

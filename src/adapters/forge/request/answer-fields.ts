@@ -1,6 +1,6 @@
 import { TransientError } from '../../../core/errors.ts';
 
-/** JSON of a forge whose fields are asked for by path; what is missing or of another type is undefined. */
+/** JSON of a forge, with typed access by path. A field that is missing or has another type is undefined. */
 export class AnswerFields {
   readonly #value: unknown;
 
@@ -31,10 +31,10 @@ export class AnswerFields {
     return paths.map((path) => this.text(...path)).filter((text) => text !== undefined);
   }
 
-  /** The elements of a list. @throws TransientError when it is none */
+  /** The elements of a list. @throws TransientError when the value is not a list */
   list(subject: string): readonly AnswerFields[] {
     if (Array.isArray(this.#value)) return this.#value.map((item) => new AnswerFields(item));
-    throw new TransientError('the forge answered with something that is no list', {
+    throw new TransientError('the forge answered with something that is not a list', {
       code: 'scm.answer',
       subject,
     });

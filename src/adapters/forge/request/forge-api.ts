@@ -4,26 +4,26 @@ import type { ForgeDialect } from './forge-dialect.ts';
 import type { ForgeRepository } from './forge-repository.ts';
 import { type ForgeAnswer, forgeAnswer, type ForgeRequest } from './forge-request.ts';
 
-/** One request to a forge. `path` begins with a slash. */
+/** One request to a forge. `path` starts with a slash. */
 export interface ApiRequest {
   readonly method: ForgeRequest['method'];
   readonly path: string;
   readonly body?: unknown;
   readonly contentType?: string | undefined;
-  /** Another base than that of the repository's API. */
+  /** Used instead of the base of the repository's API. */
   readonly apiUrl?: string | undefined;
 }
 
-/** A page of a list, and the path of the one after it. */
+/** A page of a list, and the path of the next page. */
 export interface Page {
   readonly items: readonly AnswerFields[];
   readonly next: string | undefined;
 }
 
-/** A forge that answers with full pages without end is stopped here. */
+/** Stops a forge that answers with full pages endlessly. */
 const MAX_PAGES = 100;
 
-/** The API of a repository's forge: how a request is signed, what happens to a refused token, how pages are read. */
+/** The API of a repository's forge: signs requests, replaces a refused token, and reads all pages of a list. */
 export class ForgeApi {
   readonly #repository: ForgeRepository;
   readonly #dialect: Pick<ForgeDialect, 'authorization'>;
@@ -33,17 +33,17 @@ export class ForgeApi {
     this.#dialect = dialect;
   }
 
-  /** What failures are about. */
+  /** The subject of errors. */
   get subject(): string {
     return `Pull requests of ${this.#repository.repository}`;
   }
 
-  /** @throws as forgeAnswer does */
+  /** @throws the errors of forgeAnswer */
   async ask(signal: AbortSignal, method: ApiRequest['method'], path: string, body?: unknown) {
     return (await this.answer(signal, { method, path, body })).fields;
   }
 
-  /** With the headers of the answer. @throws as forgeAnswer does */
+  /** Returns the headers of the answer as well. @throws the errors of forgeAnswer */
   async answer(
     signal: AbortSignal,
     { method, path, body, contentType, apiUrl = this.#repository.apiUrl }: ApiRequest,
@@ -66,7 +66,7 @@ export class ForgeApi {
     return { fields: new AnswerFields(value), headers };
   }
 
-  /** All items of a list that comes in pages, each once by its `id`. */
+  /** All items of a paginated list, without duplicates by `id`. */
   async pages(
     signal: AbortSignal,
     first: string,
@@ -78,14 +78,17 @@ export class ForgeApi {
       const { items, next }: Page = read(await this.ask(signal, 'GET', path), path);
       const known = all.size;
       for (const item of items) all.set(item.at('id') ?? item.at('pullRequestId'), item);
-      // Some give the same page again for a page that is not there.
+      // Some forges return the last page again for a page that does not exist.
       if (items.length === 0 || all.size === known) break;
       path = next;
     }
     return [...all.values()];
   }
 
-  /** Pages that are counted from 1. @param size name of the query parameter with the size of a page, and the largest one */
+  /**
+   * Pages that are numbered from 1. @param size the name of the query parameter for the size of a page, and its largest
+   * value
+   */
   numberedPages(
     signal: AbortSignal,
     path: string,
@@ -99,12 +102,15 @@ export class ForgeApi {
     }));
   }
 
-  /** An answer that makes no sense. */
+  /** The error for an answer that makes no sense. */
   strange(problem: string): TransientError {
     return new TransientError(`the forge ${problem}`, { code: 'scm.answer', subject: this.subject });
   }
 
-  /** A token that is renewed may have been revoked, or have ended by another clock: asks a second time with a new one. */
+  /**
+   * A renewable token may have been revoked, or have expired by a clock that differs from ours. The request is repeated
+   * once with a new one.
+   */
   async #renewing<T>(ask: () => Promise<T>): Promise<T> {
     const { refused } = this.#repository;
     try {
@@ -117,8 +123,8 @@ export class ForgeApi {
   }
 }
 
-/** Undefined for what the forge does not have. */
-export async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefined> {
+/** Undefined if the forge answers that the object does not exist. */
+export async function undefinedIfNotFound<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;
   } catch (error) {

@@ -1,4 +1,4 @@
-/** Forges whose pull requests Berth previews and whose commits get its statuses. */
+/** The forges that Berth supports for previews of pull requests and for commit statuses. */
 export const FORGE_PROVIDERS = [
   'gitea',
   'github',

@@ -1,8 +1,8 @@
 import type { ForgeProvider } from './forge-providers.ts';
 
 /**
- * A repository at a forge. `repository` is `owner/name`; GitLab's project path, `group/sub/project`; `PROJECT/slug` on Bitbucket
- * Data Center; `organisation/project/repository` on Azure DevOps.
+ * A repository at a forge. `repository` is `owner/name`; at GitLab the project path, `group/sub/project`; at Bitbucket
+ * Data Center `PROJECT/slug`; at Azure DevOps `organisation/project/repository`.
  */
 export interface ForgeRepository {
   readonly provider: ForgeProvider;
@@ -10,6 +10,6 @@ export interface ForgeRepository {
   readonly apiUrl: string;
   readonly repository: string;
   readonly token: () => Promise<string>;
-  /** The forge refused the token: the next one must be a new one, where tokens are renewed. */
+  /** Called when the forge refused the token. A renewable token must then be replaced. */
   readonly refused?: (() => void) | undefined;
 }

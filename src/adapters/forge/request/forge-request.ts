@@ -6,7 +6,7 @@ export interface ForgeRequest {
   readonly method: 'POST' | 'GET' | 'PUT' | 'PATCH' | 'DELETE';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** What a failure is about. */
+  /** The subject of errors. */
   readonly subject: string;
   readonly signal?: AbortSignal | undefined;
 }
@@ -18,12 +18,13 @@ export interface ForgeAnswer {
 }
 
 const TIMEOUT_MS = 15_000;
-/** A page of a hundred pull requests or comments of full length stays below it. */
+/** Large enough for a hundred pull requests or comments of full length. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /**
- * One request to a forge's API; JSON both ways. TransientError for network, rate limits and 5xx, InputError for other
- * refusals: `scm.auth` for 401 and 403, `scm.not-found` for 404 and 410, `scm.conflict` for 409, else `scm.refused`.
+ * One JSON request to the API of a forge.
+ * @throws TransientError for network errors, rate limits and 5xx; InputError for other refusals: `scm.auth` for 401 and
+ *   403, `scm.not-found` for 404 and 410, `scm.conflict` for 409, otherwise `scm.refused`
  */
 export async function forgeAnswer(request: ForgeRequest): Promise<ForgeAnswer> {
   const { url, method, headers, body, subject, signal } = request;
@@ -49,7 +50,7 @@ export async function forgeAnswer(request: ForgeRequest): Promise<ForgeAnswer> {
       cause,
     });
   }
-  // Azure DevOps answers 203 with a page to sign in, and follows no rule of HTTP with it.
+  // Azure DevOps answers 203 with a sign-in page, which is not what the status means in HTTP.
   if (response.status === 203) throw new InputError('the forge asks to sign in', authDetails(subject));
   if (response.ok) return { value: text === '' ? {} : parseAnswer(text, subject), headers: response.headers };
   throw refusal(response, text, subject);
@@ -62,7 +63,7 @@ export async function forgeRequest(request: ForgeRequest): Promise<unknown> {
 
 function refusal({ status, headers }: Response, text: string, subject: string): InputError | TransientError {
   const said = `the forge answered ${status}: ${text.slice(0, 200)}`;
-  // GitHub answers 403 as well when too much was asked.
+  // GitHub also answers 403 when the rate limit is exceeded.
   const isLimited = status === 429 || (status === 403 && isRateLimit(headers));
   if (isLimited || status >= 500)
     return new TransientError(said, { code: 'scm.unavailable', subject, retryAfterMs: waitMsOf(headers) });
@@ -85,7 +86,7 @@ function isRateLimit(headers: Headers): boolean {
   return headers.has('retry-after') || headers.get('x-ratelimit-remaining') === '0';
 }
 
-/** `Retry-After` in seconds, else until `X-RateLimit-Reset` by the forge's own clock. */
+/** `Retry-After` in seconds, or else the time until `X-RateLimit-Reset` by the clock of the forge. */
 function waitMsOf(headers: Headers): number | undefined {
   const seconds = Number(headers.get('retry-after') ?? Number.NaN);
   if (Number.isFinite(seconds)) return Math.max(seconds, 0) * 1000;

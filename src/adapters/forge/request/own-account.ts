@@ -1,9 +1,9 @@
 import type { ForgeApi } from './forge-api.ts';
 
-/** The account that a token is of, where it is known without asking with the token; undefined: ask. */
+/** Returns the account of a token if it is known without a request; undefined: a request is needed. */
 export type NamedAccount = () => Promise<string | undefined>;
 
-/** The account that comments are written as; asked for once. */
+/** The account that comments are written as. It is requested once. */
 export class OwnAccount {
   readonly #api: ForgeApi;
   readonly #named: NamedAccount | undefined;

@@ -1,6 +1,6 @@
 /**
- * Whether what a forge reports is about the repository with this address. One that the forge names without an address is taken by
- * the end of its path.
+ * Whether the event of a forge is about the repository with this address. A repository that the forge names without an
+ * address is matched by the end of its path.
  */
 export function concernsRepository(
   event: { readonly repositoryUrls: readonly string[]; readonly repositoryName?: string | undefined },
@@ -13,8 +13,9 @@ export function concernsRepository(
 }
 
 /**
- * Whether two addresses name one repository: `https://Forge.example/team/fleet.git`, `ssh://git@forge.example/team/fleet` and
- * `git@forge.example:team/fleet.git` do. Scheme, user, port, case of the host and a trailing `.git` do not count.
+ * Whether two addresses name the same repository. `https://Forge.example/team/fleet.git`,
+ * `ssh://git@forge.example/team/fleet` and `git@forge.example:team/fleet.git` do. Scheme, user, port, the case of the
+ * host and a trailing `.git` are ignored.
  */
 export function sameRepository(a: string, b: string): boolean {
   const left = repositoryKey(a);

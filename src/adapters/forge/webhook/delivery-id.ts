@@ -4,7 +4,7 @@ import type { WebhookHeaders, WebhookProvider } from '../event/webhook-event.ts'
 const HEADERS = [
   'x-github-delivery',
   'x-gitea-delivery',
-  // GitLab: the same for every try of a delivery. Its event's uuid is older, and the same for several deliveries.
+  // GitLab: the same for every attempt of a delivery. The uuid of the event is older, but several deliveries can share it.
   'idempotency-key',
   'x-gitlab-event-uuid',
   'x-request-uuid',
@@ -12,7 +12,7 @@ const HEADERS = [
   'webhook-id',
 ];
 
-/** What is the same of a delivery that comes twice; undefined: the forge does not say. @param body authentic, JSON */
+/** The id that all attempts of a delivery share; undefined if the forge sends none. @param body authentic JSON */
 export function deliveryId(
   provider: WebhookProvider,
   headers: WebhookHeaders,
@@ -20,7 +20,7 @@ export function deliveryId(
 ): string | undefined {
   if (provider !== 'azure-devops')
     return HEADERS.map((name) => headerOf(headers, name)).find((value) => value !== undefined);
-  // Azure DevOps has it in the body.
+  // Azure DevOps sends it in the body.
   const { id } = JSON.parse(body.toString('utf8')) as { readonly id?: unknown };
   return typeof id === 'string' ? id : undefined;
 }

@@ -7,7 +7,7 @@ import { parseGitHubLike } from '../github-like/github-like-webhook.ts';
 import { parseGitLab } from '../gitlab/gitlab-webhook.ts';
 import { AnswerFields } from '../request/answer-fields.ts';
 
-/** Reads an authentic webhook's body. Undefined when it is not what the provider sends. */
+/** Parses the body of an authentic webhook. Undefined if it is not an event of the provider. */
 export function parseWebhook(
   provider: WebhookProvider,
   headers: WebhookHeaders,
@@ -46,7 +46,10 @@ function parseJson(body: Buffer): AnswerFields | undefined {
   }
 }
 
-/** `{"repository": URL, "ref": "refs/heads/main", "commit": id}`; all optional: an empty body means "look at everything". */
+/**
+ * `{"repository": URL, "ref": "refs/heads/main", "commit": id}`. All fields are optional: an empty body means "fetch
+ * everything".
+ */
 function parseGeneric(payload: AnswerFields): WebhookEvent {
   return {
     kind: 'push',

@@ -3,25 +3,25 @@ import { headerOf } from '../event/webhook-event.ts';
 import type { WebhookHeaders, WebhookProvider } from '../event/webhook-event.ts';
 
 export interface WebhookSecrets {
-  /** Any of them counts, so that a secret can be changed on both ends one after the other. */
+  /** Any of them is accepted, so that a secret can be replaced at one end and then at the other. */
   readonly secrets: readonly string[];
-  /** Azure DevOps sends basic authentication: the user name that goes with the secrets; absent: any. */
+  /** Azure DevOps uses basic authentication: the user name that belongs to the secrets. Absent: any name. */
   readonly username?: string | undefined;
-  /** Generic webhooks: the header that carries `sha256=<hex>`. */
+  /** Generic webhooks: the header with `sha256=<hex>`. */
   readonly signatureHeader?: string | undefined;
 }
 
 export const DEFAULT_SIGNATURE_HEADER = 'x-signature-256';
-/** How old a signed timestamp may be. */
+/** The maximum age of a signed timestamp. */
 const MAX_AGE_MS = 5 * 60_000;
 
-/** Whether the request comes from somebody who knows a secret. Compares in constant time, over the bytes as they came. */
+/** Whether the sender of the request knows a secret. Compares in constant time, and verifies the bytes as they arrived. */
 export function verifyWebhook(
   provider: WebhookProvider,
   request: { readonly headers: WebhookHeaders; readonly body: Buffer; readonly nowMs: number },
   config: WebhookSecrets,
 ): boolean {
-  // An empty secret would make everybody authentic.
+  // With an empty secret, every request would be authentic.
   const secrets = config.secrets.filter((secret) => secret !== '');
   const { username, signatureHeader } = config;
   return secrets.some((secret) => verifyOne(provider, request, { username, signatureHeader, secret }));
@@ -62,7 +62,7 @@ function verifyOne(
   }
 }
 
-/** Standard Webhooks: `v1,<base64>` over id, timestamp and body; several signatures are separated by blanks. */
+/** Standard Webhooks: `v1,<base64>` over id, timestamp and body. Several signatures are separated by spaces. */
 function verifyStandardWebhook(
   headers: WebhookHeaders,
   body: Buffer,
@@ -83,7 +83,7 @@ function hmacHex(secret: string, body: Buffer): string {
   return createHmac('sha256', secret).update(body).digest('hex');
 }
 
-/** Compares hashes of both, so that neither content nor length shows in the time. */
+/** Compares hashes, so that the time reveals neither content nor length. */
 function equal(got: string | undefined, want: string): boolean {
   const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(hash(got ?? ''), hash(want)) && got !== undefined;

@@ -7,21 +7,23 @@ import { WEBHOOK_PROVIDERS } from '../event/webhook-event.ts';
 import type { WebhookEvent, WebhookHeaders, WebhookProvider } from '../event/webhook-event.ts';
 
 export interface WebhookHandlerOptions {
-  /** Only providers that are here are answered at all. */
+  /** Requests for other providers get 404. */
   readonly providers: Readonly<Partial<Record<WebhookProvider, WebhookSecrets>>>;
   readonly nowMs: () => number;
-  /** Called once per delivery; must return at once (enqueue a key). */
+  /** Called once per delivery. It must return at once, for example after it enqueued a key. */
   readonly onEvent: (event: WebhookEvent, provider: WebhookProvider) => void;
   readonly maxBodyBytes?: number | undefined;
 }
 
 const DEFAULT_MAX_BODY_BYTES = 5 * 1024 * 1024;
-/** Bodies that are read at the same time, and so held in memory. Nobody has shown a secret yet. */
+/** The number of bodies that are read, and held in memory, at the same time. Their senders have not shown a secret yet. */
 const MAX_READING = 16;
 const REMEMBERED_DELIVERIES = 1_000;
 
 /**
- * Answers `POST …/<provider>` (github, gitlab, gitea, bitbucket, azure-devops, generic) on node:http or under express. The
+ * Answers `POST …/<provider>` (github, gitlab, gitea, bitbucket, azure-devops, generic) on node:http or under express.
+ * The size of the body is limited while it arrives, then its bytes are verified, and only then it is parsed. A repeated
+ * delivery counts once.
  * body is limited while it arrives, verified as bytes, and only then parsed. Deliveries that are repeated count once.
  */
 export function webhookHandler(
@@ -61,7 +63,7 @@ function providerOf(url: string): WebhookProvider | undefined {
   return WEBHOOK_PROVIDERS.find((provider) => provider === last);
 }
 
-/** The name of a delivery is not signed: a replayed body causes one more fetch, and nothing else. */
+/** The id of a delivery is not signed. A replayed body only causes another fetch. */
 function isRepeated(seen: Set<string>, provider: WebhookProvider, id: string | undefined): boolean {
   if (id === undefined) return false;
   const key = `${provider} ${id}`;
@@ -72,7 +74,10 @@ function isRepeated(seen: Set<string>, provider: WebhookProvider, id: string | u
   return false;
 }
 
-/** A delivery takes a moment: the oldest that still arrives is the slowest. Polling finds what is lost with it. */
+/**
+ * A delivery takes a moment, so the oldest one that still arrives is the slowest, and is dropped. Polling covers what
+ * is lost with it.
+ */
 function makeRoom(reading: Set<IncomingMessage>): void {
   const [oldest] = reading;
   if (reading.size < MAX_READING || oldest === undefined) return;
@@ -81,7 +86,7 @@ function makeRoom(reading: Set<IncomingMessage>): void {
 }
 
 async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
-  // The connection is not to end before its answer was sent, so the loop must not destroy it.
+  // The connection must stay open until the answer is sent, so the loop must not destroy the request.
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > maxBytes) return undefined;
   const chunks: Buffer[] = [];
@@ -95,7 +100,7 @@ async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buf
 }
 
 function answer(response: ServerResponse, status: number, message: string): void {
-  // What is left of a refused body is not read: the connection ends with the answer.
+  // The rest of a refused body is not read, so the connection is closed after the answer.
   if (status === 413) response.setHeader('connection', 'close');
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(`${JSON.stringify({ message })}\n`);

@@ -2,13 +2,16 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { needsGitProgram } from '../program/git-program.ts';
 
-/** Files whose presence means that a part of the repository is elsewhere. */
+/** Files whose presence means that parts of the repository are stored elsewhere. */
 const ELSEWHERE = [
   ['commondir', 'a linked work tree'],
   ['objects/info/alternates', 'a repository that borrows objects from another one'],
 ] as const;
 
-/** What isomorphic-git would take for an empty or damaged repository. InputError `git.needs-program`. */
+/**
+ * Rejects repositories that isomorphic-git would read as empty or damaged. InputError
+ * `git.needs-program`.
+ */
 export async function requireReadable(gitDir: string): Promise<void> {
   const subject = `Git repository ${gitDir}`;
   const textOf = (name: string): Promise<string> => readFile(path.join(gitDir, name), 'utf8').catch(() => '');
@@ -20,12 +23,12 @@ export async function requireReadable(gitDir: string): Promise<void> {
     throw needsGitProgram(subject, `reading a repository with ${other[1] ?? ''} = ${other[2] ?? ''}`);
 }
 
-/** Revisions that say more than a name: `main~2`, `HEAD^`, `main@{1}`, `:/text`. */
+/** Rejects revision expressions other than names: `main~2`, `HEAD^`, `main@{1}`, `:/text`. */
 export function requirePlainRevision(revision: string): void {
   if (/[~^:]|@\{|\.\.|^@$/.test(revision))
     throw needsGitProgram(
       `Git ref ${revision}`,
-      'a revision that is no branch, tag or commit by its name',
-      'name the commit by its id',
+      'a revision that is not the name of a branch, tag or commit',
+      'use the id of the commit',
     );
 }

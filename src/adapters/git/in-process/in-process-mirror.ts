@@ -22,14 +22,14 @@ import { privateFs } from './private-fs.ts';
 import { checkRefAdvertisement } from './ref-advertisement.ts';
 import { recordShallow } from './shallow-commits.ts';
 
-/** Where the next fetch begins, whatever its ref was. */
+/** The last fetched commit, from which the next fetch negotiates. */
 const FETCHED_REF = 'refs/berth/fetched';
-/** Packs are held in memory here, so the limit is far below the git program's. */
+/** Packs are held in memory, so the limit is far below that of the git program. */
 const DEFAULT_MAX_BYTES = 512 * 1024 ** 2;
 
 /**
- * A mirror without a git program: https and http through isomorphic-git; a local path is read in place; no ssh. Every fetch that
- * brings something adds a pack, and nothing puts them together.
+ * A mirror without a git program. It fetches https and http through isomorphic-git, reads a local path in place, and
+ * does not support ssh. Every fetch that receives objects adds a pack, and packs are never combined.
  */
 export class InProcessMirror extends InProcessRepository implements GitMirror {
   readonly #options: MirrorOptions;
@@ -44,7 +44,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     this.#unlock = unlock;
   }
 
-  /** InputError `git.needs-program` for ssh, and what GitProgramMirror.open throws. */
+  /** @throws InputError `git.needs-program` for ssh, and the errors of GitProgramMirror.open */
   static async open(options: MirrorOptions): Promise<InProcessMirror> {
     const url = parseGitUrl(options.url);
     checkAuthMatchesUrl(url, options.auth ?? NO_AUTH);
@@ -64,7 +64,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
 
   async fetch(ref: GitRef, options: FetchOptions = {}): Promise<string> {
     checkGitRef(ref);
-    // A repository that is read in place may have grown since; what was remembered of its packs goes.
+    // A repository that is read in place may have new packs.
     this.cache = {};
     if (!(await mirrorExists(this.#options.mirrorDir, this.#remote ? 'HEAD' : ''))) await this.#makeAgain();
     if (!this.#remote) {
@@ -83,13 +83,13 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     } catch (error) {
       if (!(error instanceof TransientError) || error.code !== 'git.corrupt') throw error;
     }
-    // The mirror is only a cache: what is damaged goes, and everything is fetched again, once.
+    // The mirror is only a cache: if it is damaged, it is removed and fetched again, once.
     await make(this.#options);
     this.cache = {};
     return this.#fetchRef(ref, options);
   }
 
-  /** After the directory was removed. */
+  /** Recreates the mirror after its directory was removed. */
   async #makeAgain(): Promise<void> {
     await this.#unlock();
     this.#unlock = await lockMirrorDirectory(this.#options.mirrorDir);
@@ -112,16 +112,14 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
       throw meaning;
     }
     const commit = await this.resolve(ref).catch((cause: unknown) => {
-      // A tag may well lead to what is no commit; what cannot be read at all is damaged.
+      // A tag may point to an object other than a commit; an unreadable object is damage.
       throw cause instanceof InputError ? cause : this.#corrupt(cause);
     });
     await git.writeRef({ ...this.store, ref: FETCHED_REF, value: commit, force: true });
     return commit;
   }
 
-  /**
-   * A repository of another owner, which may disappear and reappear as another kind, for example with a work tree.
-   */
+  /** A repository of another owner, which may be replaced, e.g. by one with a work tree. */
   async #findInPlace(): Promise<void> {
     this.gitDir = await localGitDir(parseGitUrl(this.#options.url).text);
     const isThere = await stat(path.join(this.gitDir, 'HEAD')).catch(() => undefined);
@@ -150,7 +148,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
   }
 
   async pin(name: PinName, commit: string): Promise<void> {
-    // A repository that is read in place belongs to somebody else.
+    // A repository that is read in place must not be changed.
     if (!this.#remote) return writeFile(this.#pinFile(name), commit, { mode: PRIVATE_FILE_MODE });
     await git.writeRef({ ...this.store, ref: `refs/berth/${name}`, value: commit, force: true });
   }
@@ -165,7 +163,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     return path.join(this.#options.mirrorDir, `berth-pin-${name}`);
   }
 
-  /** There is nothing here that packs could be put together with. */
+  /** Without a git program, packs cannot be repacked. */
   async tidy(): Promise<void> {}
 
   override async close(): Promise<void> {
@@ -197,7 +195,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
         http,
         url,
         remote: 'origin',
-        // Its commit is what the remote may omit, because it is here already.
+        // The remote may omit the objects of its commit, which exist here already.
         ref: FETCHED_REF,
         remoteRef,
         singleBranch,
@@ -216,14 +214,15 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
       case 'tag':
         return keepAs(`refs/tags/${ref.name}`, `refs/tags/${ref.name}`);
       case 'commit':
-        // Servers cannot be asked for an id in this protocol version: every branch and tag is fetched, and looked through.
+        // In this protocol version a client cannot request a commit id, so all branches and tags
+        // are fetched and searched.
         return keepAs('HEAD', 'refs/berth/head', false);
       case 'semver': {
         const refs = await git.listServerRefs({ http, url, prefix: 'refs/tags/', protocolVersion: 1 });
         const tags = refs.map((entry) => entry.ref.replace(/^refs\/tags\//, ''));
         const tag = selectSemverTag(tags, ref.range);
         if (tag === undefined) throw new git.Errors.NotFoundError(formatGitRef(ref));
-        // Tags that are gone on the remote must not win over the ones that are there.
+        // Tags that were deleted on the remote must not take precedence over existing ones.
         for (const old of await git.listTags(this.store))
           if (!tags.includes(old)) await git.deleteRef({ ...this.store, ref: `refs/tags/${old}` });
         return keepAs(`refs/tags/${tag}`, `refs/tags/${tag}`);
@@ -231,10 +230,10 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     }
   }
 
-  /** An answer without a pack is an answer to isomorphic-git, also when there should have been one. */
+  /** Checks that a pack was received; isomorphic-git accepts a response without one. */
   async #requireSent(oid: string): Promise<void> {
     await git.readObject({ ...this.store, oid, format: 'deflated' }).catch((cause: unknown) => {
-      // If it is there and cannot be read, its reader reports it as damaged.
+      // If the object exists and cannot be read, its reader reports it as damaged.
       if (!(cause instanceof git.Errors.NotFoundError)) return;
       throw new TransientError(`the remote's answer ends before ${oid}, which it named`, {
         code: 'git.failed',
@@ -262,10 +261,10 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
           cause: error,
         });
       if (statusCode >= 300 && statusCode < 400)
-        return new InputError('the remote answers at another address, which is not followed', {
+        return new InputError('the remote redirects to another address, which Berth does not follow', {
           code: 'git.redirect',
           subject,
-          hint: 'give the source the address that the remote points to; often it is the same with .git at its end',
+          hint: 'use the address that the remote redirects to; often it is the same with .git at its end',
           cause: error,
         });
       if (statusCode === 404)
@@ -275,7 +274,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
           cause: error,
         });
     }
-    // An old branch or tag has the name of a folder that this one needs: `release` blocks `release/1.2`.
+    // An old branch or tag has the name of a folder that the new one needs: `release` blocks `release/1.2`.
     if (['EISDIR', 'ENOTDIR', 'EEXIST'].includes(String((error as NodeJS.ErrnoException).code)))
       return this.#corrupt(error);
     return new TransientError(`git failed: ${errorText(error)}`, {
@@ -286,7 +285,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
   }
 }
 
-/** Files as ever; a pack is looked through before it is written, and so before anything in it is inflated. */
+/** A file system that checks each pack before it is written. */
 function checkingPacks(subject: string): typeof privateFs {
   const { promises } = privateFs;
   const writeChecked: typeof promises.writeFile = async (...args) => {
@@ -305,15 +304,16 @@ async function prepare(options: MirrorOptions): Promise<void> {
   if (recorded !== url) await make(options);
 }
 
-/** Makes the directory an empty repository for this URL; what the git program kept there, or another URL brought, is only a cache. */
+/** Initializes an empty repository for this URL, and removes any other cache. */
 async function make({ mirrorDir: gitdir, url }: MirrorOptions): Promise<void> {
   await clearMirror(gitdir);
   await git.init({ fs: privateFs, gitdir, dir: gitdir, bare: true, defaultBranch: 'main' });
-  // Written last: it says that the mirror is whole. It also holds the refspec that isomorphic-git asks for.
+  // Written last, to mark the mirror as complete. It also contains the refspec that isomorphic-git
+  // needs.
   await git.addRemote({ fs: privateFs, gitdir, remote: 'origin', url, force: true });
 }
 
-/** Where there is nothing yet, the place itself; every fetch checks what is there. */
+/** The path itself if nothing exists there yet; every fetch checks it. */
 async function localGitDir(url: string): Promise<string> {
   const place = url.startsWith('file:') ? fileURLToPath(url) : url;
   return (await resolveGitDir(place)) ?? place;

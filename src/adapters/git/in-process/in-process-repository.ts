@@ -16,6 +16,7 @@ import { MAX_COMMIT_BYTES, parseCommitObject, refuseHugeCommit } from '../reposi
 import { diffTreeObjects, listTreeObject, resolvePath } from '../repository/in-process-tree.ts';
 import type { ReadTree, TreeLeaf } from '../repository/in-process-tree.ts';
 import { privateFs } from './private-fs.ts';
+import { type GitStore, readObject } from './read-object.ts';
 import { checkRevision, refuseRef, resolveGitRef, tagOfRef } from '../repository/resolve-ref.ts';
 import type { RefReader } from '../repository/resolve-ref.ts';
 import { shallowCommits } from './shallow-commits.ts';
@@ -24,18 +25,18 @@ import { parseTreeObject } from '../repository/tree-object.ts';
 
 type Ids = ReadonlyMap<string, string | undefined>;
 
-/** How far back the versions of a file are looked for. */
+/** Maximum number of commits in which versions of a file are searched. */
 const MAX_HISTORY = 10_000;
-/** Two commits that differ in more folders have no end, or are listed sooner. */
+/** If two commits differ in more folders, the tree may be endless, and listing both is faster anyway. */
 const MAX_DIFFERENT_TREES = 100_000;
 
 /**
- * Reads a repository on disk without a git program, through isomorphic-git: several times slower, and packs are held in
- * memory. For places where no git is installed.
+ * Reads a repository on disk through isomorphic-git, for systems without a git program. It is several times slower, and
+ * holds packs in memory.
  */
 export class InProcessRepository implements GitRepository {
   protected gitDir: string;
-  /** isomorphic-git keeps pack indexes in here; a fresh one makes it look at the disk again. */
+  /** The cache of isomorphic-git, with pack indexes; a new one makes it read the disk again. */
   protected cache: object = {};
   readonly #readTree: ReadTree;
   readonly #refs: RefReader = {
@@ -56,7 +57,7 @@ export class InProcessRepository implements GitRepository {
     return resolveGitRef(ref, this.#refs);
   }
 
-  /** Name of the tag that a ref leads to now; undefined when it is no tag, or when there is none. */
+  /** Name of the tag that a ref resolves to; undefined if it is not a tag or does not exist. */
   tagOf(ref: GitRef): Promise<string | undefined> {
     return tagOfRef(ref, this.#refs);
   }
@@ -83,10 +84,10 @@ export class InProcessRepository implements GitRepository {
 
   async commit(id: string): Promise<CommitInfo> {
     return this.#read(id, async () => {
-      const found = await git.readObject({ ...this.store, oid: id, format: 'content' }).catch(absent);
-      if (found?.type !== 'commit' || found.format !== 'content') return refuseRef(id);
-      if (found.object.length > MAX_COMMIT_BYTES) refuseHugeCommit(id, found.object.length);
-      return parseCommitObject(id, Buffer.from(found.object).toString('utf8'));
+      const found = await readObject(this.store, id).catch(absent);
+      if (found?.type !== 'commit') return refuseRef(id);
+      if (found.content.length > MAX_COMMIT_BYTES) refuseHugeCommit(id, found.content.length);
+      return parseCommitObject(id, found.content.toString('utf8'));
     });
   }
 
@@ -164,21 +165,21 @@ export class InProcessRepository implements GitRepository {
 
   async #readBlob(id: string, maxBytes: number): Promise<BlobContent> {
     try {
-      const { blob } = await git.readBlob({ ...this.store, oid: id });
-      if (blob.length > maxBytes) return { id, state: 'too-large', sizeBytes: blob.length };
-      return { id, state: 'read', bytes: Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength) };
+      const { type, content } = await readObject(this.store, id);
+      if (type !== 'blob') throw new git.Errors.ObjectTypeError(id, type as 'tree', 'blob');
+      if (content.length > maxBytes) return { id, state: 'too-large', sizeBytes: content.length };
+      return { id, state: 'read', bytes: content };
     } catch (error) {
       if (error instanceof git.Errors.NotFoundError) return { id, state: 'missing' };
       throw this.#failed(id, error);
     }
   }
 
-  /** The commit that a ref, id or annotated tag leads to. */
+  /** The id of the commit that a ref, id or annotated tag points to. */
   protected async commitOf(name: string): Promise<string | undefined> {
     try {
       const oid = /^[0-9a-f]{40}$/.test(name) ? name : await git.resolveRef({ ...this.store, ref: name });
-      // Peels annotated tags on the way.
-      return (await git.readCommit({ ...this.store, oid })).oid;
+      return await peeledCommit(this.store, oid);
     } catch (error) {
       const absent = error instanceof git.Errors.NotFoundError || error instanceof git.Errors.ObjectTypeError;
       if (absent) return undefined;
@@ -195,7 +196,7 @@ export class InProcessRepository implements GitRepository {
   }
 
   #failed(subject: string, cause: unknown): TransientError {
-    // An error of the disk may pass; any other error here means that the repository is damaged.
+    // An error of the file system may disappear. Any other error means that the repository is damaged.
     const isDamaged = (cause as NodeJS.ErrnoException).syscall === undefined;
     const said = cause instanceof git.Errors.InternalError ? cause.data.message : errorText(cause);
     const code = isDamaged ? 'git.corrupt' : 'git.failed';
@@ -207,19 +208,24 @@ function absent(error: unknown): undefined {
   if (!(error instanceof git.Errors.NotFoundError)) throw error;
 }
 
-type Store = Pick<Parameters<typeof git.readObject>[0], 'fs' | 'gitdir' | 'cache'>;
+/** The commit that an id or annotated tag leads to. */
+async function peeledCommit(store: GitStore, oid: string): Promise<string | undefined> {
+  const { type, content } = await readObject(store, oid);
+  if (type === 'commit') return oid;
+  const tagged =
+    type === 'tag' ? /^object ([0-9a-f]{40})\n/.exec(content.toString('latin1'))?.[1] : undefined;
+  return tagged === undefined ? undefined : peeledCommit(store, tagged);
+}
 
-/** Not git.readTree: one file with a backslash in its name, or a mode of old, made it refuse the whole repository. */
-async function readTreeOf(store: Store, oid: string): Promise<readonly TreeLeaf[]> {
-  const found = await git.readObject({ ...store, oid, format: 'content' });
-  if (found.type === 'commit' && found.format === 'content') {
-    const { commit } = await git.readCommit({ ...store, oid });
-    return readTreeOf(store, commit.tree);
-  }
-  const leaves =
-    found.type === 'tree' && found.format === 'content'
-      ? parseTreeObject(Buffer.from(found.object), oid.length / 2)
-      : undefined;
-  if (leaves === undefined) throw new git.Errors.ObjectTypeError(oid, found.type as 'blob', 'tree');
+/**
+ * Not git.readTree, which rejects the complete repository for one file with a backslash in its
+ * name, or with an obsolete mode.
+ */
+async function readTreeOf(store: GitStore, oid: string): Promise<readonly TreeLeaf[]> {
+  const { type, content } = await readObject(store, oid);
+  const root = type === 'commit' ? /^tree ([0-9a-f]{40})\n/.exec(content.toString('latin1'))?.[1] : undefined;
+  if (root !== undefined) return readTreeOf(store, root);
+  const leaves = type === 'tree' ? parseTreeObject(content, oid.length / 2) : undefined;
+  if (leaves === undefined) throw new git.Errors.ObjectTypeError(oid, type as 'blob', 'tree');
   return leaves;
 }

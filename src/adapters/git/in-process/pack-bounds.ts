@@ -3,19 +3,20 @@ import { setImmediate } from 'node:timers/promises';
 import { inflateSync } from 'node:zlib';
 import { InputError, TransientError } from '../../../core/errors.ts';
 
-/** What is inflated whole in process, and never in the git program. */
+/** Maximum size of an object that is inflated in this process. */
 export const MAX_OBJECT_BYTES = 64 * 1024 ** 2;
 const HEADER_BYTES = 12;
 const TRAILER_BYTES = 20;
 const [OFS_DELTA, REF_DELTA] = [6, 7];
-/** Others get their turn after so many objects, or bytes to be hashed. */
+/** Yields to other work after this many objects or bytes. */
 const AT_ONCE = 500;
 const BYTES_AT_ONCE = 8 * 1024 ** 2;
 
 /**
- * Walks a pack before isomorphic-git inflates it, which trusts it: gigabytes of zeros take a few kilobytes there. An object that is
- * larger than the bound, says so of itself, or is larger than it says, is an InputError `git.too-large`. A pack that is not whole is a
- * TransientError: what is missing of one that was taken is never asked for again.
+ * Checks a pack before isomorphic-git inflates it without limits: a few kilobytes can inflate to
+ * gigabytes. An object that is larger than the limit, or larger than its header, is an InputError
+ * `git.too-large`. An incomplete pack is a TransientError, because missing objects of an accepted
+ * pack would never be requested again.
  */
 export async function checkPackBounds(
   pack: Buffer,
@@ -45,7 +46,7 @@ export async function checkPackBounds(
   }
 }
 
-/** A pack ends with the SHA-1 of all before it. */
+/** A pack ends with the SHA-1 of its content. */
 async function requireWhole(pack: Buffer, subject: string): Promise<void> {
   const end = Math.max(pack.length - TRAILER_BYTES, 0);
   const hash = createHash('sha1');
@@ -72,7 +73,7 @@ function inflateWithin(bytes: Buffer, size: number, refusal: () => InputError) {
   }
 }
 
-/** A number of seven bits a byte, the lowest first, after `firstBits` of the first byte. */
+/** A number with seven bits in each byte, lowest first, after the `firstBits` of the first byte. */
 function readSize(bytes: Buffer, start: number, firstBits: 4 | 7): { size: number; end: number } {
   let [at, byte] = [start + 1, bytes[start] ?? 0];
   let size = byte & (2 ** firstBits - 1);
@@ -85,7 +86,7 @@ function readSize(bytes: Buffer, start: number, firstBits: 4 | 7): { size: numbe
 
 function tooLarge(subject: string, maxBytes: number): InputError {
   return new InputError(
-    `holds an object of more than ${maxBytes} bytes, which is too much to read in process`,
+    `contains an object of more than ${maxBytes} bytes, which is too large to read in process`,
     {
       code: 'git.too-large',
       subject,

@@ -2,12 +2,18 @@ import fs from 'node:fs';
 import type { MakeDirectoryOptions } from 'node:fs';
 import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '../../../runtime/files/private-mode.ts';
 
-const { mkdir, writeFile } = fs.promises;
+const { mkdir, readFile, writeFile } = fs.promises;
 
-/** The file system for isomorphic-git. Only the owner may read and write the files and folders that it creates, whatever the umask. */
+/**
+ * The file system for isomorphic-git. Only the owner may read and write the files and folders that
+ * it creates, independent of the umask.
+ */
 export const privateFs = {
   promises: {
     ...fs.promises,
+    // Each call of isomorphic-git makes one without a file, to see whether it returns a promise.
+    readFile: (...given: Parameters<typeof readFile> | []) =>
+      given.length === 0 ? Promise.resolve() : readFile(...given),
     mkdir: (path: string, options: MakeDirectoryOptions = {}) =>
       mkdir(path, { ...options, mode: PRIVATE_DIRECTORY_MODE }),
     writeFile: (...[file, data, options]: Parameters<typeof writeFile>) =>

@@ -3,7 +3,7 @@ import { TransientError } from '../../../core/errors.ts';
 import { needsGitProgram } from '../program/git-program.ts';
 
 export interface RefAdvertisementOptions {
-  /** What error messages begin with. */
+  /** The subject of errors. */
   readonly subject: string;
   /**
    * Add a HEAD line to a list without HEAD, as a remote sends it when its HEAD names a missing branch: isomorphic-git cannot fetch
@@ -45,7 +45,7 @@ function checkAdvertisement(
   { subject, addMissingHead: lendHead, shallowCommits: shallow }: RefAdvertisementOptions,
 ): Buffer {
   const { lines, flushes } = parsePktLines(body);
-  // This is no ref advertisement: isomorphic-git reports what it is.
+  // This is not a ref advertisement. isomorphic-git reports what it is.
   if (lines.length === 0) return body;
   const hasServiceLine = lines[0]?.startsWith('# service=') === true;
   const listEnd = flushes[hasServiceLine ? 1 : 0];

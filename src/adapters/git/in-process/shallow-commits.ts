@@ -2,13 +2,13 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PRIVATE_FILE_MODE } from '../../../runtime/files/private-mode.ts';
 
-/** Where the history of a repository that does not have all of it begins: the parents of these commits may not be there. */
+/** The commits where the history of a shallow repository begins. Their parents may be missing. */
 export async function shallowCommits(gitDir: string): Promise<ReadonlySet<string>> {
   const text = await readFile(join(gitDir, 'shallow'), 'utf8').catch(() => '');
   return new Set(text.split('\n').filter((id) => id !== ''));
 }
 
-/** What a remote says of its own history; what it said before stays true of what was fetched then. */
+/** Adds the shallow commits of a remote; earlier ones stay valid for earlier fetches. */
 export async function recordShallow(gitDir: string, ids: readonly string[]): Promise<void> {
   const known = await shallowCommits(gitDir);
   if (ids.every((id) => known.has(id))) return;

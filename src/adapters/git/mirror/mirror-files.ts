@@ -1,18 +1,26 @@
 import { rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 
-/** The URL that the git program's mirror follows. Written last: its presence says that the mirror is whole. */
+/**
+ * The URL that the git program's mirror follows. Written last: its presence marks the mirror as
+ * complete.
+ */
 export const URL_FILE = 'berth-url';
 
-/** What a mirror consists of, by git or in process: first what says that it is whole, to the git program's way of reading it and to ours. */
+/**
+ * The files of a mirror, of the git program and in process. First those that mark it as complete.
+ */
 const PARTS = [URL_FILE, 'config', 'objects', 'refs', 'info', 'HEAD', 'packed-refs', 'shallow'] as const;
 
-/** A mirror is only a cache. Other files in it stay, such as the lock. */
+/** Deletes the mirror, which is only a cache. Other files in the folder stay, such as the lock. */
 export async function clearMirror(mirrorDir: string): Promise<void> {
   for (const part of PARTS) await rm(path.join(mirrorDir, part), { recursive: true, force: true });
 }
 
-/** False when the mirror was removed. @param part what is looked for in the directory; '': the directory itself */
+/**
+ * False when the mirror was removed. @param part the file to check in the directory; '': the
+ * directory itself
+ */
 export async function mirrorExists(mirrorDir: string, part: 'HEAD' | '' = 'HEAD'): Promise<boolean> {
   return (await stat(path.join(mirrorDir, part)).catch(() => undefined)) !== undefined;
 }

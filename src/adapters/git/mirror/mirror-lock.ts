@@ -83,7 +83,8 @@ async function readProcessLife(pid: number): Promise<ProcessLife | undefined> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
     const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8');
-    // The name in parentheses may hold blanks; the state is the 3rd field, the first after it, and the time the 22nd.
+    // The name in parentheses may contain spaces; the state is the 3rd field, directly after it,
+    // and the start time the 22nd.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return { startedAt: `${fields[19] ?? ''} ${boot.trim()}`, hasExited: 'ZX'.includes(fields[0] ?? '?') };
   } catch {

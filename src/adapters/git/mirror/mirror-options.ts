@@ -2,10 +2,10 @@ import type { GitAuth } from '../repository/git-auth.ts';
 
 export const DEFAULT_FETCH_TIMEOUT_MS = 10 * 60_000;
 
-/** What a mirror follows, and how far. */
+/** The remote of a mirror, and its limits. */
 export interface MirrorOptions {
   readonly url: string;
-  /** Directory of our own; created, and thrown away when it cannot be used. */
+  /** A directory that only Berth uses. It is created, and deleted when it cannot be used. */
   readonly mirrorDir: string;
   readonly auth?: GitAuth | undefined;
   /** PEM file of the certificate authority to trust instead of the system's. */

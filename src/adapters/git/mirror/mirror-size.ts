@@ -3,7 +3,7 @@ import path from 'node:path';
 
 const CHECK_EVERY_MS = 1_000;
 
-/** Calls `tooLargeFile` once when the directory grows beyond `maxBytes`; the returned function ends the watch. */
+/** Calls `tooLarge` once when the directory grows beyond `maxBytes`. The returned function ends the watch. */
 export function watchSize(directory: string, maxBytes: number, tooLarge: () => void): () => void {
   let checking = false;
   const timer = setInterval(() => {
@@ -13,7 +13,7 @@ export function watchSize(directory: string, maxBytes: number, tooLarge: () => v
       .then((bytes) => {
         if (bytes > maxBytes) tooLarge();
       })
-      .catch(() => undefined) // a file that vanished in between: the next check will do
+      .catch(() => undefined) // a file vanished meanwhile: the next check measures again
       .finally(() => {
         checking = false;
       });
@@ -22,7 +22,10 @@ export function watchSize(directory: string, maxBytes: number, tooLarge: () => v
   return () => clearInterval(timer);
 }
 
-/** Bytes of the packs, half-written ones included: fetches keep packs (fetch.unpackLimit 1), so nothing else grows. */
+/**
+ * The size of the packs in bytes, including incomplete ones. Fetches keep packs (fetch.unpackLimit 1), so nothing else
+ * grows.
+ */
 export async function directoryBytes(gitDir: string): Promise<number> {
   const packs = path.join(gitDir, 'objects', 'pack');
   const names = await readdir(packs).catch((): string[] => []);

@@ -4,14 +4,14 @@ import { diffTreeObjects } from '../repository/in-process-tree.ts';
 import type { TreeLeaf } from '../repository/in-process-tree.ts';
 import { parseTreeObject } from '../repository/tree-object.ts';
 
-/** Beyond these two listings, each by a process of its own, are faster. */
+/** For more trees, two listings are faster, each by a process of its own. */
 const MAX_TREES = 64;
 const MAX_TREE_BYTES = 1024 * 1024;
 
 /**
- * What differs between two commits, through the `git cat-file` that runs anyway: a commit of a few files costs a few tree objects
- * instead of a process. Undefined for `git ls-tree` to answer: many or large trees, a commit that is not there, and names that
- * are not UTF-8.
+ * The differences between two commits, through the running `git cat-file`: a commit of a few files
+ * needs a few tree objects instead of a new process. Undefined for many or large trees, a missing
+ * commit and names that are not UTF-8, for which `git ls-tree` is used.
  */
 export async function diffSmallTrees(
   catFile: CatFile,

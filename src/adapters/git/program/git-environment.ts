@@ -1,7 +1,7 @@
 import type { SshAuth } from '../repository/git-auth.ts';
 import type { GitTransport } from '../repository/git-url.ts';
 
-/** Variables of ours that git or ssh may see; everything else is withheld. */
+/** Variables of the process that git or ssh may see. All others are withheld. */
 const PASSED_ON = [
   'PATH',
   'TMPDIR',
@@ -18,10 +18,10 @@ const PASSED_ON = [
 ] as const;
 
 export interface GitEnvironmentInput {
-  /** The repository; set as GIT_DIR so that git never searches for one. */
+  /** The repository. It is set as GIT_DIR, so that git never searches for one. */
   readonly gitDir: string;
   readonly ambient: Readonly<Record<string, string | undefined>>;
-  /** The only transport git may use in this run; absent for runs that need none. */
+  /** The only transport that git may use in this run; absent for runs that need none. */
   readonly transport?: GitTransport | undefined;
   /** `Authorization` header for http(s), sent to `url` only. */
   readonly authorization?: { readonly url: string; readonly value: string } | undefined;
@@ -65,15 +65,16 @@ export function gitEnvironment(input: GitEnvironmentInput): Record<string, strin
     'credential.helper': '',
     'gc.auto': '0',
     'maintenance.auto': 'false',
-    // Keep packs as they come: thousands of loose files are slower to read and impossible to watch.
+    // Keep received packs: thousands of loose objects are slower to read, and their size cannot be
+    // monitored.
     'fetch.unpackLimit': '1',
-    // Larger files go through git in pieces, never whole through its memory.
+    // git streams larger files instead of reading them into memory.
     'core.bigFileThreshold': '32m',
     'fetch.recurseSubmodules': 'false',
     'submodule.recurse': 'false',
     'protocol.allow': 'never',
     ...(input.transport === undefined ? {} : { [`protocol.${input.transport}.allow`]: 'always' }),
-    // A transfer that crawls below 1 KB/s for 30 s is dead.
+    // A transfer that stays below 1 KB/s for 30 s is aborted.
     'http.lowSpeedLimit': '1000',
     'http.lowSpeedTime': '30',
     ...(input.caFile === undefined ? {} : { 'http.sslCAInfo': input.caFile }),
@@ -81,7 +82,7 @@ export function gitEnvironment(input: GitEnvironmentInput): Record<string, strin
       ? {}
       : {
           [`http.${input.authorization.url}.extraHeader`]: `Authorization: ${input.authorization.value}`,
-          // git would send the header with every later request to the host that a first answer pointed to.
+          // After a redirect, git would send the header with every later request to the other host.
           'http.followRedirects': 'false',
         }),
     ...input.config,
@@ -98,7 +99,7 @@ function addConfig(environment: Record<string, string>, config: Readonly<Record<
   });
 }
 
-/** ssh without the user's configuration; only the given key, only known hosts, never a question. */
+/** ssh without the user's configuration; only the given key, only known hosts, no prompts. */
 function sshCommand(ssh: SshAuth | undefined): string {
   const options = [
     'BatchMode=yes',
@@ -119,7 +120,7 @@ function sshCommand(ssh: SshAuth | undefined): string {
   return words.map(shellQuoted).join(' ');
 }
 
-/** ssh splits the value at blanks unless it is in double quotes. */
+/** ssh splits the value at spaces unless it is in double quotes. */
 function doubleQuoted(text: string): string {
   return `"${text.replaceAll('"', '')}"`;
 }

@@ -10,9 +10,9 @@ import { withPrivateUmask } from './private-umask.ts';
 export interface GitRun {
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  /** Existing directory to run in; git works on GIT_DIR. */
+  /** An existing directory to run in. git uses GIT_DIR. */
   readonly cwd: string;
-  /** What the failure is about: a URL, a commit. */
+  /** Subject of errors: a URL, a commit. */
   readonly subject: string;
   readonly signal?: AbortSignal | undefined;
   /** Stop git when it runs for longer than this. Absent: there is no limit. */
@@ -36,9 +36,9 @@ export type GitResult =
     };
 
 const DEFAULT_IDLE_TIMEOUT_MS = 120_000;
-/** Less than the longest string that Node.js can hold. */
+/** Less than the maximum string length of Node.js. */
 const MAX_STDOUT_BYTES = 256 * 1024 ** 2;
-/** A fetch writes a few hundred lines of progress and messages; a server could make git write without end. */
+/** A fetch writes a few hundred lines of progress and messages. A malicious server could make git write endlessly. */
 const MAX_STDERR_BYTES = 8 * 1024 ** 2;
 /** Only the end of stderr is kept. */
 const KEPT_STDERR_BYTES = 64 * 1024;

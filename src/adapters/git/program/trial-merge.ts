@@ -5,22 +5,25 @@ import { runGit, runGitOrThrow } from './run-git.ts';
 export interface TrialMergeInput {
   readonly gitDir: string;
   readonly ambient: Readonly<Record<string, string | undefined>>;
-  /** An existing folder for the objects that the merge makes; the repository itself is only read. */
+  /** An existing folder for the objects of the merge. The repository itself is only read. */
   readonly scratchDir: string;
-  /** Full ids: what is merged into, and what is merged. */
+  /** Full ids: the commit to merge into, and the commit to merge. */
   readonly into: string;
   readonly head: string;
-  /** Milliseconds since the epoch: when the merge counts as made, so that it has the same id every time. */
+  /** The time of the merge commit, in milliseconds since the epoch. With a fixed time, its id is the same every time. */
   readonly timeMs: number;
 }
 
 export type TrialMerge =
   /** Read the commit with `objectsIn: scratchDir`. */
   | { readonly kind: 'merged'; readonly commit: string }
-  /** Files that both sides changed in ways that do not go together. */
+  /** Files with conflicting changes on both sides. */
   | { readonly kind: 'conflicts'; readonly files: readonly string[] };
 
-/** Merges two commits as a forge would, in memory and a scratch folder: no work tree, no index, no change of the repository. */
+/**
+ * Merges two commits as a forge would, in memory and a scratch folder: without a work tree or an index, and without
+ * changing the repository.
+ */
 export async function trialMerge(input: TrialMergeInput): Promise<TrialMerge> {
   const { gitDir, ambient, scratchDir, into, head } = input;
   const subject = `merge of ${head.slice(0, 12)} into ${into.slice(0, 12)}`;
@@ -39,7 +42,7 @@ export async function trialMerge(input: TrialMergeInput): Promise<TrialMerge> {
   };
   const args = ['merge-tree', '--write-tree', '--no-messages', '--name-only', '-z', into, head];
   const merged = await runGit({ ...run, args, environment });
-  // Exit code 1: there are conflicts, and their files follow the tree.
+  // Exit code 1: there are conflicts, and the files follow the tree in the output.
   if (!merged.ok && merged.exitCode !== 1) throw merged.error;
   const [tree = '', ...files] = merged.stdout.split('\0').filter((part) => part !== '');
   if (!merged.ok) return { kind: 'conflicts', files: [...new Set(files)].sort() };

@@ -1,10 +1,13 @@
 import { InputError } from '../../../core/errors.ts';
 import type { CommitInfo, GitPerson } from './git-repository.ts';
 
-/** The end of the year 9999: later times have no date that other programs can read. */
+/** The end of the year 9999. Other programs cannot read dates after it. */
 const MAX_SECONDS = 253_402_300_799;
 
-/** Parses the bytes of a commit object (as text). InputError `git.bad-commit`: git accepts any bytes as a commit. */
+/**
+ * Parses the bytes of a commit object (as text). @throws InputError `git.bad-commit`, because git accepts any bytes as
+ * a commit
+ */
 export function parseCommitObject(id: string, text: string): CommitInfo {
   const end = text.indexOf('\n\n');
   const headers = (end === -1 ? text : text.slice(0, end)).split('\n');
@@ -21,6 +24,7 @@ export function parseCommitObject(id: string, text: string): CommitInfo {
     });
   return {
     id,
+    tree: valuesOf('tree')[0] ?? '',
     parents: valuesOf('parent'),
     author: parsePerson(author),
     committer: parsePerson(committer),
@@ -31,7 +35,7 @@ export function parseCommitObject(id: string, text: string): CommitInfo {
 
 export const MAX_COMMIT_BYTES = 1024 * 1024;
 
-/** InputError `git.bad-commit`. */
+/** @throws InputError `git.bad-commit`, always */
 export function refuseHugeCommit(id: string, sizeBytes: number): never {
   throw new InputError(`is an object of ${sizeBytes} bytes, expected at most ${MAX_COMMIT_BYTES}`, {
     code: 'git.bad-commit',
@@ -40,13 +44,13 @@ export function refuseHugeCommit(id: string, sizeBytes: number): never {
   });
 }
 
-/** `Name <mail> seconds zone`, leniently: old tools wrote odd ones. */
+/** Parses `Name <mail> seconds zone` leniently, because old tools wrote malformed ones. */
 function parsePerson(text: string): GitPerson {
   const match = /^(.*?)\s*<([^>]*)>\s*(-?\d+)?/.exec(text);
   return { name: match?.[1] ?? text, email: match?.[2] ?? '', timeMs: timeOf(Number(match?.[3] ?? 0)) };
 }
 
-/** Milliseconds of a time that a commit claims; the beginning of time for one that no calendar has. */
+/** The time that a commit claims, in milliseconds. A time that no calendar has becomes the epoch. */
 function timeOf(seconds: number): number {
   return seconds >= 0 && seconds <= MAX_SECONDS ? seconds * 1000 : 0;
 }

@@ -2,13 +2,13 @@ import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 export interface FoundGitDir {
-  /** What GIT_DIR has to be. */
+  /** The value for GIT_DIR. */
   readonly gitDir: string;
-  /** The folder whose repository it is. */
+  /** The folder that the repository belongs to. */
   readonly top: string;
 }
 
-/** The repository that a folder is in, at any depth; undefined: in none. */
+/** Finds the repository that contains a folder, at any depth; undefined if there is none. */
 export async function findEnclosingGitDir(folder: string): Promise<FoundGitDir | undefined> {
   for (let top = path.resolve(folder); ; top = path.dirname(top)) {
     const gitDir = await resolveGitDir(top);
@@ -17,7 +17,10 @@ export async function findEnclosingGitDir(folder: string): Promise<FoundGitDir |
   }
 }
 
-/** The `.git` of a work tree, what a linked work tree's or a submodule's `.git` names, or the folder itself as a bare repository. */
+/**
+ * The `.git` of a work tree, the target of the `.git` file of a linked work tree or submodule, or
+ * the folder itself as a bare repository.
+ */
 export async function resolveGitDir(folder: string): Promise<string | undefined> {
   const dotGit = path.join(folder, '.git');
   const info = await infoOf(dotGit);

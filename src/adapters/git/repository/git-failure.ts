@@ -10,8 +10,8 @@ interface KnownFailure {
 }
 
 /**
- * The git program distinguishes failures only by its messages (it always exits with 128), so they are read here, under LC_ALL=C,
- * and nowhere else.
+ * The git program always exits with 128, so failures can be distinguished only by their messages. They are parsed only
+ * here, under LC_ALL=C.
  */
 const KNOWN: readonly KnownFailure[] = [
   { pattern: /No space left on device/, code: 'git.disk-full', problem: 'the disk is full', transient: true },
@@ -42,8 +42,8 @@ const KNOWN: readonly KnownFailure[] = [
   {
     pattern: /returned error: 30[1278]/,
     code: 'git.redirect',
-    problem: 'the remote answers at another address, where the credentials must not follow',
-    hint: 'give the source the address that the remote points to; often it is the same with .git at its end',
+    problem: 'the remote redirects to another address, to which the credentials must not be sent',
+    hint: 'use the address that the remote redirects to; often it is the same with .git at its end',
   },
   {
     pattern: /detected dubious ownership/,
@@ -54,7 +54,7 @@ const KNOWN: readonly KnownFailure[] = [
   {
     pattern: /transport '.*' not allowed/,
     code: 'git.transport',
-    problem: 'the remote wanted another transport than its URL names',
+    problem: 'the remote requires another transport than that of its URL',
   },
   {
     pattern: /mismatched algorithms|object format mismatch/,
@@ -65,11 +65,11 @@ const KNOWN: readonly KnownFailure[] = [
   {
     pattern: /cannot lock ref '[^']*': '[^']*' exists; cannot create/,
     code: 'git.name-taken',
-    problem: 'an old branch or tag has the place of this one',
+    problem: 'the name of an old branch or tag conflicts with this one',
     transient: true,
   },
   {
-    // Before what it says of its objects: ours are not thrown away because of them.
+    // Checked before messages about objects, which would discard our mirror.
     pattern: /corruption on the remote side|pack-objects died|bad pack header/,
     code: 'git.remote-damaged',
     problem: 'the remote cannot send all of its objects',
@@ -84,7 +84,7 @@ const KNOWN: readonly KnownFailure[] = [
   },
 ];
 
-/** What a failed git command means for the caller. */
+/** The error for a failed git command. */
 export function gitFailure(stderr: string, subject: string): BerthError {
   const known = KNOWN.find(({ pattern }) => pattern.test(stderr));
   const said = lastWords(stderr);
@@ -99,7 +99,7 @@ export function gitFailure(stderr: string, subject: string): BerthError {
   return known.transient === true ? new TransientError(problem, details) : new InputError(problem, details);
 }
 
-/** The first fatal or error line, else the last line: what a person would quote. */
+/** The first fatal or error line, otherwise the last line. */
 function lastWords(stderr: string): string {
   const lines = stderr
     .split(/[\r\n]+/)

@@ -6,10 +6,13 @@ import { InputError } from '../../../core/errors.ts';
 import type { GitRef } from './git-repository.ts';
 
 const COMMIT_ID = /^[0-9a-f]{40}$|^[0-9a-f]{64}$/;
-/** What git check-ref-format forbids, and a leading dash, which would be read as an option. */
+/**
+ * Characters that git check-ref-format forbids, and a leading dash, which git would parse as an
+ * option.
+ */
 const FORBIDDEN = /[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|\/\/|^[-/.]|\/\.|\.$|\/$|\.lock(?:\/|$)|^@$/;
 
-/** Checks a ref before git sees it. InputError `git.bad-ref`. */
+/** Checks a ref before it is passed to git. InputError `git.bad-ref`. */
 export function checkGitRef(ref: GitRef): GitRef {
   switch (ref.type) {
     case 'head':
@@ -37,7 +40,7 @@ function badRef(got: string, expected: string): InputError {
   });
 }
 
-/** Short text for messages: `branch main`. */
+/** A short text for messages: `branch main`. */
 export function formatGitRef(ref: GitRef): string {
   switch (ref.type) {
     case 'head':
@@ -52,7 +55,10 @@ export function formatGitRef(ref: GitRef): string {
   }
 }
 
-/** Whether a push to a full ref name (`refs/heads/main`) may move what a source follows. */
+/**
+ * Whether a push to a full ref name (`refs/heads/main`) may change the commit that a source
+ * follows.
+ */
 export function mayAffectRef(ref: GitRef, pushed: string): boolean {
   switch (ref.type) {
     case 'branch':
@@ -68,7 +74,7 @@ export function mayAffectRef(ref: GitRef, pushed: string): boolean {
   }
 }
 
-/** The tag with the highest version inside the range; pre-releases only when the range names one. */
+/** The tag with the highest version in the range. Pre-releases count only if the range names one. */
 export function selectSemverTag(tags: readonly string[], range: string): string | undefined {
   let best: { tag: string; version: SemVer } | undefined;
   for (const tag of tags) {
@@ -79,7 +85,7 @@ export function selectSemverTag(tags: readonly string[], range: string): string 
   return best?.tag;
 }
 
-/** What to ask the remote for, and under which names it is kept here. */
+/** The refspecs to fetch, with their local names. */
 export function refspecsOf(ref: GitRef): string[] {
   switch (ref.type) {
     case 'head':

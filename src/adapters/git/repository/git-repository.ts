@@ -17,6 +17,8 @@ export interface GitPerson {
 export interface CommitInfo {
   /** Full hexadecimal id. */
   readonly id: string;
+  /** Full id of what it holds: equal for equal content, however it was merged. */
+  readonly tree: string;
   readonly parents: readonly string[];
   readonly author: GitPerson;
   readonly committer: GitPerson;
@@ -27,7 +29,7 @@ export interface CommitInfo {
 
 /** One leaf of a commit's tree: a file, a symlink (120000) or a submodule (160000). */
 export interface TreeEntry {
-  /** Slash-separated; a name that is not UTF-8 shows U+FFFD. */
+  /** Separated by slashes. Bytes of a name that are not UTF-8 appear as U+FFFD. */
   readonly path: string;
   readonly mode: string;
   readonly id: string;
@@ -64,21 +66,21 @@ export interface ReadBlobsOptions {
 }
 
 /**
- * Commits, trees and blobs of one repository; never a work tree. Two implementations obey one contract suite: the git
- * program (git-program-repository.ts) and isomorphic-git (in-process-repository.ts).
+ * Commits, trees and blobs of one repository, but never a work tree. There are two implementations, which pass the same
+ * contract tests: the git program (git-program-repository.ts) and isomorphic-git (in-process-repository.ts).
  */
 export interface GitRepository {
   /** Id of the commit that a ref points to, without asking the remote. @throws InputError `git.ref-not-found` */
   resolve(ref: GitRef): Promise<string>;
   /**
-   * Any revision text a user may type (branch, tag, remote branch, id; with the git program also `main~2`). InputError
-   * `git.ref-not-found`, or `git.needs-program`.
+   * Resolves any revision that a user may type (branch, tag, remote branch, id; with the git program also `main~2`).
+   * @throws InputError `git.ref-not-found`, or `git.needs-program`
    */
   resolveRevision(revision: string): Promise<string>;
   commit(id: string): Promise<CommitInfo>;
-  /** All leaves of a commit's tree in path order. */
+  /** All leaves of a commit's tree, sorted by path. */
   listTree(commit: string): Promise<readonly TreeEntry[]>;
-  /** The paths that differ between two commits' trees. A rename is a removal and an addition. */
+  /** The paths that differ between the trees of two commits. A rename is a removal and an addition. */
   diffTrees(from: string, to: string): Promise<readonly TreeChange[]>;
   /** Calls back once per id, in the order of `ids`. */
   readBlobs(
@@ -88,7 +90,7 @@ export interface GitRepository {
   ): Promise<void>;
   /** The versions of files along the first parents, from the last `limit` commits that changed any of them. */
   fileHistories(commit: string, paths: readonly string[], limit: number): Promise<FileHistories>;
-  /** Best common ancestor; undefined for unrelated histories. */
+  /** The best common ancestor; undefined for unrelated histories. */
   mergeBase(a: string, b: string): Promise<string | undefined>;
   close(): Promise<void>;
 }
@@ -97,7 +99,10 @@ export interface FetchOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called when the objects have been received. Not called when the commit was in the mirror and the remote was not asked. */
   readonly onAnswered?: (() => void) | undefined;
-  /** Delete the objects of the mirror and fetch all of them again, once the remote answers. For a mirror whose objects are damaged. */
+  /**
+   * Delete the objects of the mirror and fetch all of them again, when the remote is reachable. For
+   * a mirror whose objects are damaged.
+   */
   readonly refetchAll?: boolean | undefined;
 }
 

@@ -24,7 +24,7 @@ const SCP_LIKE = /^(?:([^@/:]+)@)?(\[[^\]@/]+\]|[^@/:]+):(?!\/\/)(.+)$/;
  */
 export function parseGitUrl(text: string): GitUrl {
   if (text === '' || /[\u0000-\u001f\u007f]/.test(text))
-    throw badUrl(text, 'it is empty or holds control characters');
+    throw badUrl(text, 'it is empty or contains control characters');
   if (text.startsWith('-')) throw badUrl(text, 'it starts with a dash');
   if (REMOTE_HELPER.test(text))
     throw badUrl(text, 'it names a remote helper (helper::address), which is not supported');
@@ -35,7 +35,7 @@ export function parseGitUrl(text: string): GitUrl {
     throw badUrl(text, 'expected https://…, ssh://…, user@host:path, file:///… or an absolute path');
   const [, user, host = '', repositoryPath = ''] = scp;
   if (repositoryPath.startsWith('-') || repositoryPath.includes('\\'))
-    throw badUrl(text, 'the path starts with a dash or holds a backslash');
+    throw badUrl(text, 'the path starts with a dash or contains a backslash');
   checkSshAddress(text, user, host);
   return { text, transport: 'ssh', host };
 }
@@ -49,16 +49,16 @@ function parseSchemeUrl(text: string): GitUrl {
       if (url.username !== '' || url.password !== '')
         throw badUrl(
           redacted(url),
-          'it holds credentials',
-          'give them through the source, from a file or a Secret',
+          'it contains credentials',
+          'set them in the source, from a file or a Secret',
         );
       return { text, transport: url.protocol === 'https:' ? 'https' : 'http', host: url.hostname };
     case 'ssh:':
-      if (url.password !== '') throw badUrl(redacted(url), 'it holds a password');
+      if (url.password !== '') throw badUrl(redacted(url), 'it contains a password');
       checkSshAddress(text, url.username === '' ? undefined : url.username, url.hostname);
       return { text, transport: 'ssh', host: url.hostname };
     case 'file:':
-      if (url.host !== '' && url.host !== 'localhost') throw badUrl(text, 'a file URL names no host');
+      if (url.host !== '' && url.host !== 'localhost') throw badUrl(text, 'a file URL must not name a host');
       return { text, transport: 'file', host: '' };
     default:
       throw badUrl(text, `got scheme ${url.protocol.slice(0, -1)}, expected https, http, ssh or file`);

@@ -1,6 +1,6 @@
 import type { TreeChange, TreeEntry } from './git-repository.ts';
 
-/** An entry of a tree object; `path` is its name alone. */
+/** An entry of a tree object. `path` contains only its name. */
 export interface TreeLeaf {
   readonly path: string;
   readonly mode: string;
@@ -8,10 +8,13 @@ export interface TreeLeaf {
   readonly type: 'blob' | 'tree' | 'commit';
 }
 
-/** Entries of one tree object; a commit's id may be given for its tree. */
+/** Reads the entries of one tree object. The id of a commit means its tree. */
 export type ReadTree = (oid: string) => Promise<readonly TreeLeaf[]>;
 
-/** All leaves below a tree in path order (git sorts directories as if their names ended in a slash), until `onLeaf` throws. */
+/**
+ * Lists all leaves below a tree, sorted by path, until `onLeaf` throws. git sorts directories as if their names ended
+ * in a slash.
+ */
 export async function listTreeObject(
   readTree: ReadTree,
   oid: string,
@@ -25,7 +28,7 @@ export async function listTreeObject(
   }
 }
 
-/** What differs between two trees; subtrees with equal ids are not looked into. */
+/** The differences between two trees; subtrees with equal ids are skipped. */
 export async function diffTreeObjects(
   readTree: ReadTree,
   from: string | undefined,
@@ -53,7 +56,7 @@ export async function diffTreeObjects(
   return changes;
 }
 
-/** Blob id of a path in a commit; undefined when there is no plain file. */
+/** The id of the blob at a path in a commit; undefined if there is no regular file. */
 export async function resolvePath(
   readTree: ReadTree,
   commit: string,

@@ -2,14 +2,15 @@ import { BugError, InputError } from '../../../core/errors.ts';
 import type { FileVersion, TreeChange, TreeEntry } from './git-repository.ts';
 
 /**
- * A tree may name one and the same subtree again and again, so that a repository of a few kilobytes lists more files than anybody can
- * count. The largest real ones hold about half as many as this.
+ * Maximum number of entries. A tree may reference one subtree many times, so that a repository of a
+ * few kilobytes has billions of files. The largest real repositories have about half as many as
+ * this.
  */
 export const MAX_TREE_ENTRIES = 1_000_000;
-/** Room for that many paths of 75 bytes. */
+/** Enough for that many paths of 75 bytes. */
 export const MAX_LISTING_BYTES = 128 * 1024 ** 2;
 
-/** InputError `git.too-many-files`. */
+/** @throws InputError `git.too-many-files`, always */
 export function refuseEndlessTree(commit: string): never {
   throw new InputError(`lists more than ${MAX_TREE_ENTRIES} files`, {
     code: 'git.too-many-files',
@@ -18,7 +19,7 @@ export function refuseEndlessTree(commit: string): never {
   });
 }
 
-/** Parses `git ls-tree -r -z`: `mode type id\tpath\0`. InputError `git.too-many-files`. */
+/** Parses `git ls-tree -r -z`: `mode type id\tpath\0`. @throws InputError `git.too-many-files` */
 export function parseTreeListing(output: string, commit: string): TreeEntry[] {
   const entries: TreeEntry[] = [];
   for (let at = 0; at < output.length; ) {
@@ -38,7 +39,7 @@ export function parseTreeListing(output: string, commit: string): TreeEntry[] {
   return entries;
 }
 
-/** What differs between two listings. */
+/** The differences between two listings. */
 export function compareListings(from: readonly TreeEntry[], to: readonly TreeEntry[]): TreeChange[] {
   const gone = new Map(from.map((entry) => [entry.path, entry]));
   const changes: TreeChange[] = [];
@@ -51,7 +52,10 @@ export function compareListings(from: readonly TreeEntry[], to: readonly TreeEnt
   return changes;
 }
 
-/** Parses `git log -z --format=%H --raw`: for each commit its id, then a line of modes, ids and status and a path for each change. */
+/**
+ * Parses `git log -z --format=%H --raw`: for each commit its id, and for each change a line of modes, ids and status,
+ * and a path.
+ */
 export function parseFileHistories(output: string): {
   readonly versions: ReadonlyMap<string, readonly FileVersion[]>;
   readonly commits: number;

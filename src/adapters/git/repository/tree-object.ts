@@ -3,7 +3,7 @@ import type { TreeLeaf } from './in-process-tree.ts';
 /**
  * Parses a tree object: for each entry `mode name\0` and the bytes of the id. Bytes of a name that are not UTF-8 become U+FFFD.
  * @param idBytes length of an id: 20 for SHA-1, 32 for SHA-256
- * @returns undefined when the bytes are no tree object
+ * @returns undefined when the bytes are not a tree object
  */
 export function parseTreeObject(bytes: Buffer, idBytes: number): readonly TreeLeaf[] | undefined {
   const leaves: TreeLeaf[] = [];
@@ -25,7 +25,7 @@ function typeOf(mode: string): TreeLeaf['type'] {
   return mode === '160000' ? 'commit' : 'blob';
 }
 
-/** The mode as `git diff-tree` prints it. Old repositories hold other modes of files, such as 100664. */
+/** The mode as `git diff-tree` prints it. Old repositories contain other modes of files, such as 100664. */
 function canonicalMode(mode: string): string {
   if (mode.startsWith('4')) return '040000';
   if (!mode.startsWith('100')) return mode;

@@ -1,7 +1,7 @@
 import type { Problem } from '../../../core/model/problem.ts';
 import type { TreeEntry } from './git-repository.ts';
 
-/** A regular file with a safe path. `id` is that of its blob. */
+/** A regular file with a safe path. `id` is the id of its blob. */
 export interface TreeFile {
   readonly path: string;
   readonly id: string;
@@ -48,8 +48,8 @@ function refusalOf(entry: TreeEntry, twins: ReadonlyMap<string, string>): Refusa
   if (entry.mode === '160000')
     return {
       code: 'source.submodule',
-      message: 'got a submodule, which is not read',
-      hint: 'add its repository as a source of its own',
+      message: 'got a submodule, which Berth does not read',
+      hint: 'add its repository as a separate source',
     };
   if (entry.path.includes('\ufffd'))
     return { code: 'source.path-encoding', message: 'got a path that is not UTF-8, expected UTF-8' };
@@ -71,7 +71,7 @@ function refusalOf(entry: TreeEntry, twins: ReadonlyMap<string, string>): Refusa
   if (twin !== undefined)
     return {
       code: 'source.case-twins',
-      message: `differs from ${twin} only in case, so that some file systems read one for the other`,
+      message: `differs from ${twin} only in case, so some file systems confuse the two`,
       hint: 'rename one of them',
     };
   return undefined;

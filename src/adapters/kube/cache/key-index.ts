@@ -2,7 +2,10 @@ import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { namespacedName } from '../../../core/model/object-ref.ts';
 import type { ObjectChange, ObjectStore } from './object-store.ts';
 
-/** Objects by a text derived from them (none, one or several per object), kept up to date by the changes of a store. */
+/**
+ * Objects by texts derived from them (none, one or several for each object). The changes of a store keep the index up
+ * to date.
+ */
 export class KeyIndex {
   readonly #keysOf: (object: KubeObject) => readonly string[];
   readonly #buckets = new Map<string, Map<string, KubeObject>>();

@@ -6,26 +6,30 @@ import type { Supervisor } from '../../../runtime/supervisor.ts';
 import { KeyIndex } from './key-index.ts';
 import { Reflector, type ReflectorOptions } from './reflector.ts';
 
-/** How objects of a kind are found by something other than their name. Declared once, as a constant: it identifies the index. */
+/**
+ * How to find objects of a kind by something other than their name. Declare it once, as a constant, because its
+ * identity names the index.
+ */
 export interface IndexDefinition {
   readonly kind: KindInfo;
-  /** The keys that an object is found by: none, one or several. */
+  /** The keys of an object: none, one or several. */
   readonly keysOf: (object: KubeObject) => string | readonly string[] | undefined;
 }
 
 export interface ObjectCacheOptions
   extends Pick<ReflectorOptions, 'api' | 'clock' | 'random' | 'log' | 'historyOf' | 'onOtherHistory'> {
-  /** Called for each list or watch that failed. */
+  /** Called for each list or watch that fails. */
   readonly onError?: ((kind: KindInfo, error: unknown) => void) | undefined;
-  /** Keeps less of the objects of a kind than the server sends, by the plural of the kind. Every reader sees what is kept. */
+  /** By the plural of a kind: reduces its objects to the parts that are kept. All readers see only these parts. */
   readonly transforms?: Readonly<Record<string, ReflectorOptions['transform']>> | undefined;
-  /** Follows only some objects of a kind, by the plural of the kind: one namespace, or those with a label. */
+  /** By the plural of a kind: follows only some of its objects, such as those in one namespace or with a label. */
   readonly scopes?: Readonly<Record<string, ListOptions>> | undefined;
 }
 
 /**
- * The objects that a process keeps of a hub: one list, one watch and one copy per kind, and one index per definition, for every
- * reader in the process. Each kind is followed by itself: one that is refused or silent does not stop the others.
+ * The objects of a hub that a process keeps: one list, one watch and one copy for each kind, and one index for each
+ * definition, shared by all readers in the process. The kinds are independent: one that is refused or silent does not
+ * stop the others.
  */
 export class ObjectCache {
   readonly #options: ObjectCacheOptions;
@@ -37,12 +41,12 @@ export class ObjectCache {
     this.#options = options;
   }
 
-  /** Of all kinds that were asked for. */
+  /** The reflectors of all kinds that were requested. */
   get reflectors(): readonly Reflector[] {
     return [...this.#reflectors.values()];
   }
 
-  /** The only reflector of the kind. The first call decides that the kind is followed. */
+  /** The only reflector of the kind. The first call makes the cache follow the kind. */
   of(kind: KindInfo): Reflector {
     const id = `${apiVersionOf(kind)} ${kind.kind}`;
     const known = this.#reflectors.get(id);
@@ -62,7 +66,7 @@ export class ObjectCache {
     return index;
   }
 
-  /** Lists and watches all kinds, also those that are asked for later. To be called once. */
+  /** Lists and watches all kinds, including those that are requested later. Call it once. */
   start(supervisor: Supervisor): void {
     this.#supervisor = supervisor;
     for (const reflector of this.reflectors) run(reflector, supervisor);
@@ -73,7 +77,7 @@ export class ObjectCache {
     for (const reflector of this.reflectors) reflector.restart();
   }
 
-  /** What waits after a failure waits no longer: the server answers again. */
+  /** Ends the pauses after failures, because the server answers again. */
   hurry(): void {
     for (const reflector of this.reflectors) reflector.hurry();
   }

@@ -2,14 +2,14 @@ import { jsonEqual } from '../../../core/model/json-equal.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { namespacedName } from '../../../core/model/object-ref.ts';
 
-/** `before` and `after` are both there for a modification; `key` is `namespace/name`, or `name` when cluster-scoped. */
+/** A modification has both `before` and `after`. `key` is `namespace/name`, or `name` for a cluster-scoped kind. */
 export interface ObjectChange {
   readonly key: string;
   readonly before: KubeObject | undefined;
   readonly after: KubeObject | undefined;
 }
 
-/** The objects of one kind as last seen, by key; notifies its listeners of changes. */
+/** The last seen objects of one kind, by key. Notifies its listeners of changes. */
 export class ObjectStore {
   readonly #objects = new Map<string, KubeObject>();
   readonly #listeners = new Set<(change: ObjectChange) => void>();
@@ -19,7 +19,7 @@ export class ObjectStore {
     return this.#objects.size;
   }
 
-  /** Grows with every change: an unchanged number means unchanged objects. */
+  /** Grows with every change. The same number means the same objects. */
   get revision(): number {
     return this.#revision;
   }
@@ -32,7 +32,7 @@ export class ObjectStore {
     return [...this.#objects.values()];
   }
 
-  /** @returns a function that stops the calls */
+  /** @returns a function that removes the listener */
   onChange(listener: (change: ObjectChange) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -52,8 +52,9 @@ export class ObjectStore {
   }
 
   /**
-   * Takes a complete list: what is not in it is gone.
-   * @param isSameHistory false: of a server that was restored, where the version of an object may have another content than before
+   * Replaces everything by a complete list. Objects that are not in it are deleted.
+   * @param isSameHistory false for a server that was restored, where the same version of an object may have other
+   *   content
    */
   replace(objects: readonly KubeObject[], { isSameHistory } = { isSameHistory: true }): void {
     const present = new Set(objects.map((object) => namespacedName(object.metadata)));

@@ -9,7 +9,7 @@ import { sleep } from '../../../runtime/sleep.ts';
 import { WaitList } from '../../../runtime/wait-list.ts';
 import { ObjectStore } from './object-store.ts';
 import { SilenceTimer } from './silence-timer.ts';
-import { isWatchInHistory, wentBack } from './watch-proof.ts';
+import { isWatchInHistory, isListOlderThanWatch } from './watch-proof.ts';
 import { withoutManagedFields } from './without-managed-fields.ts';
 
 export interface ReflectorOptions extends ListOptions {
@@ -20,19 +20,19 @@ export interface ReflectorOptions extends ListOptions {
   readonly random: () => number;
   readonly log: Logger;
   readonly backoff?: BackoffLimits;
-  /** Without an event or bookmark for this long the stream counts as dead and is opened again. Servers send bookmarks about every 60 s. */
+  /** A stream that is silent for this long is opened again. Servers send a bookmark about every 60 s. */
   readonly silenceLimitMs?: number;
   readonly onError?: (error: unknown) => void;
-  /** Awaited before each list and watch. When its number changes, what was read before belongs to another history: it is listed again. */
+  /** Awaited before each list and watch. When its number changes, the history is another one: lists again. */
   readonly historyOf?: (() => Promise<number>) | undefined;
-  /** Called when the server turned out to have another history, of which its answers said nothing; the kind is listed again. */
+  /** Called when the server has another history although its answers did not show it. The kind is listed again. */
   readonly onOtherHistory?: (() => Promise<void>) | undefined;
-  /** Keeps less of each object than the server sends; managedFields are always dropped. */
+  /** Reduces each object to the parts that are kept. managedFields are always dropped. */
   readonly transform?: (object: KubeObject) => KubeObject;
 }
 
 export interface ReflectorPosition {
-  /** Undefined before the first list, and where histories are not distinguished. */
+  /** Undefined before the first list, and if histories are not distinguished. */
   readonly history: number | undefined;
   readonly resourceVersion: string | undefined;
 }
@@ -42,13 +42,13 @@ export interface WatchFailure {
   readonly error: InputError;
 }
 
-/** A failure that lasts is logged again after this time. */
+/** A lasting failure is logged again after this time. */
 const LOG_AGAIN_MS = 300_000;
 
 /**
- * Keeps a store equal to one kind on the server: one list, then one watch that is resumed where it broke. What client-node's
- * informer lacks: bookmarks, jitter, a limit on silence (a stream that died without a FIN), and "gone" handled by a list that is
- * compared with what was known, so that deletions in the gap are reported.
+ * Keeps a store equal to one kind on the server: one list, then one watch that is resumed after an interruption. Unlike
+ * client-node's informer, it has bookmarks, jitter, and a limit on silence (for a stream that died without a FIN). It
+ * handles "gone" by a list that is compared with the known objects, so that deletions in the gap are reported.
  */
 export class Reflector {
   readonly store = new ObjectStore();
@@ -57,23 +57,23 @@ export class Reflector {
   readonly #backoff: Backoff;
   readonly #waiting = new WaitList();
   #resourceVersion: string | undefined;
-  /** The newest version of the history, kept after the position was given up. */
+  /** The newest version of the history. It is kept after the position is lost. */
   #reached: string | undefined;
   #history: number | undefined;
-  /** The next list may show versions that were seen before, with another content. */
+  /** Whether the next list may show known versions with other content. */
   #isAnotherHistory = false;
-  /** The server said that it has not reached the position: it has to be told before a list counts. */
+  /** The server has not reached our position. `onOtherHistory` must succeed before a list counts. */
   #isDoubted = false;
   #synced = false;
   #isWatching = false;
   #provenAtMs = -Infinity;
   #relists = 0;
-  /** Lists are numbered: the last that began, the last that was read, and the one that has to be read before a watch goes on. */
+  /** Lists are numbered: the last one started, the last one read, and the one that must be read before a watch continues. */
   #lists = { begun: 0, read: 0, wanted: 0 };
   #interrupt: () => void = () => undefined;
   #endPause: () => void = () => undefined;
   #failure: WatchFailure | undefined;
-  /** When the log said so. An outage of the whole server is logged once, and not for each kind. */
+  /** When the failure was last logged. The outage of a whole server is logged once, not for each kind. */
   #loggedAtMs = -Infinity;
 
   constructor(options: ReflectorOptions) {
@@ -82,27 +82,27 @@ export class Reflector {
     this.#backoff = new Backoff(options.backoff ?? { initialMs: 500, maxMs: 30_000 }, options.random);
   }
 
-  /** A complete list has been read at least once. */
+  /** Whether a complete list has been read at least once. */
   get synced(): boolean {
     return this.#synced;
   }
 
-  /** A watch is open: what changes on the server now arrives here. */
+  /** Whether a watch is open, so that changes on the server arrive. */
   get isWatching(): boolean {
     return this.#isWatching;
   }
 
-  /** The history that is followed (see `historyOf`) and the newest resource version that was seen in it. */
+  /** The history that is followed (see `historyOf`), and the newest resource version seen in it. */
   get position(): ReflectorPosition {
     return { history: this.#history, resourceVersion: this.#resourceVersion ?? this.#reached };
   }
 
-  /** Complete lists read so far: the first, and one per lost resourceVersion. */
+  /** Complete lists read so far: the first one, and one for each lost resourceVersion. */
   get relists(): number {
     return this.#relists;
   }
 
-  /** What the server refuses for as long as nobody acts: a right that is missing, a kind that it does not serve. Undefined since it answered. */
+  /** A refusal that lasts until somebody acts: a missing right or kind. Undefined after an answer. */
   get failure(): WatchFailure | undefined {
     return this.#failure;
   }
@@ -117,28 +117,28 @@ export class Reflector {
     return this.#waiting.until(() => this.#synced, signal);
   }
 
-  /** The same, or when the server refused the list. */
+  /** Resolves when synced, when the server refused the list, or when the signal aborts. */
   whenAnswered(signal: AbortSignal): Promise<void> {
     return this.#waiting.until(() => this.#synced || this.#failure !== undefined, signal);
   }
 
   /**
-   * Lists again, whatever the watch has shown: resolves when the store has what the server held after this call, when the server refuses
-   * the list, or when the signal aborts.
+   * Lists again, whatever the watch has shown. Resolves when the store has what the server had after this call, when
+   * the server refuses the list, or when the signal aborts.
    */
   async relist(signal: AbortSignal): Promise<void> {
     const wanted = this.restart();
     await this.#waiting.until(() => this.#lists.read >= wanted || this.#failure?.verb === 'list', signal);
   }
 
-  /** Ends the watch, or the pause before the next one, and lists again. @returns the number of that list */
+  /** Ends the watch, or the pause before the next one, and lists again. @returns the number of this list */
   restart(): number {
     this.#lists.wanted = this.#lists.begun + 1;
     this.#interrupt();
     return this.#lists.wanted;
   }
 
-  /** Ends the pause after a failure: the server answers again. */
+  /** Ends the pause after a failure, because the server answers again. */
   hurry(): void {
     this.#backoff.reset();
     this.#endPause();
@@ -148,14 +148,14 @@ export class Reflector {
     return this.#resourceVersion === undefined || this.#lists.read < this.#lists.wanted;
   }
 
-  /** Runs until the signal aborts; never rejects. */
+  /** Runs until the signal aborts. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
         await this.#checkHistory();
         const isResumed = !this.#mustList;
         while (this.#mustList && !signal.aborted) this.#resourceVersion = await this.#list();
-        // Stopped while listing: the abort event is over and would not reach the watch.
+        // The signal aborted during the list, so the watch would not see the abort event.
         if (signal.aborted || this.#resourceVersion === undefined) return;
         await this.#watch(this.#resourceVersion, isResumed, signal);
       } catch (error) {
@@ -179,9 +179,10 @@ export class Reflector {
     const { api, kind, namespace, labelSelector, fieldSelector } = this.#options;
     const number = ++this.#lists.begun;
     const { items, resourceVersion } = await api.list(kind, { namespace, labelSelector, fieldSelector });
-    // The next list follows at once then: others may have found more. Nothing of this one counts before all know of it.
+    // Other kinds may have found more, so the next list follows at once. Nothing of this list counts before all kinds
+    // know about it.
     const isOther =
-      !this.#isAnotherHistory && (this.#isDoubted || wentBack(this.store, items, this.#reached));
+      !this.#isAnotherHistory && (this.#isDoubted || isListOlderThanWatch(this.store, items, this.#reached));
     if (isOther) await this.#meetOtherHistory();
     this.store.replace(
       items.map((object) => this.#slim(object)),
@@ -197,7 +198,7 @@ export class Reflector {
     return resourceVersion;
   }
 
-  /** @param isResumed the version is that of a watch before, and not that of a list */
+  /** @param isResumed whether the version comes from an earlier watch and not from a list */
   async #watch(resourceVersion: string, isResumed: boolean, signal: AbortSignal): Promise<void> {
     const { api, kind, namespace, labelSelector, fieldSelector, clock } = this.#options;
     const stream = new AbortController();
@@ -205,8 +206,10 @@ export class Reflector {
     signal.addEventListener('abort', stop, { once: true });
     this.#interrupt = stop;
     const silence = new SilenceTimer(clock, this.#options.silenceLimitMs ?? 150_000, () => {
-      // Usual where the server has no watch cache: then it sends no bookmarks for a kind that does not change.
-      this.#options.log.debug('watch received nothing for long, opening it again', { kind: kind.kind });
+      // This is normal for a server without a watch cache: it sends no bookmarks for a kind that does not change.
+      this.#options.log.debug('the watch received nothing for a long time and is opened again', {
+        kind: kind.kind,
+      });
       stop();
     });
     const openedAtMs = clock.now();
@@ -226,11 +229,11 @@ export class Reflector {
       this.#isWatching = false;
       silence.cancel();
       signal.removeEventListener('abort', stop);
-      // Also when the server ended the watch: what waits for more of it ends.
+      // Also when the server ended the watch, so that everything that uses it ends.
       stop();
     }
     if (signal.aborted || this.#mustList) return;
-    // A server that ends every watch at once must not be hammered.
+    // A server that ends every watch at once must not be overloaded.
     if (clock.now() - openedAtMs < 1_000) await this.#pause(this.#backoff.nextMs(), signal);
   }
 
@@ -240,11 +243,11 @@ export class Reflector {
       const isProven = await isWatchInHistory({ ...this.#options, store: this.store, reached }, stream);
       if (!isProven && !stream.aborted) await this.#meetOtherHistory();
     } catch {
-      // The server is away: the watch ends, and the next one is proven.
+      // The server does not answer: the watch ends, and the next one is checked.
     }
   }
 
-  /** @throws TransientError when the server does not answer: it has to be told again */
+  /** @throws TransientError when the server does not answer, so that the call must be repeated */
   async #meetOtherHistory(): Promise<void> {
     await this.#options.onOtherHistory?.();
     this.#isAnotherHistory = true;
@@ -256,7 +259,7 @@ export class Reflector {
     this.#backoff.reset();
     if (event.type === 'bookmark') {
       const { resourceVersion } = event;
-      // Progress of an etcd that was restored under the watch.
+      // A progress report of an etcd that was restored while the watch was open.
       if (isNewerResourceVersion(this.#resourceVersion ?? '', resourceVersion))
         this.#meetOtherHistory().catch(() => this.restart());
       else if (resourceVersion !== '') this.#resourceVersion = resourceVersion;
@@ -281,8 +284,9 @@ export class Reflector {
   #afterFailure(error: unknown): void {
     const { log, kind, onError } = this.#options;
     const verb = this.#mustList ? 'list' : 'watch';
-    // After trouble of the network or the server the stream goes on from its position; all else starts from a list. So does a
-    // position that the server has not reached: it was restored from a backup, and its history is another one.
+    // After a failure of the network or the server, the watch resumes at its position. After any other error it starts
+    // from a list. So does a position that the server has not reached: the server was restored from a backup, and has
+    // another history.
     const isAhead = error instanceof TransientError && error.code === 'kube.resourceversiontoolarge';
     this.#isDoubted ||= isAhead;
     if (!(error instanceof TransientError) || isAhead) {
@@ -301,11 +305,11 @@ export class Reflector {
     const nowMs = this.#options.clock.now();
     const isNews = !isOfNetwork && nowMs - this.#loggedAtMs >= LOG_AGAIN_MS;
     if (isNews) this.#loggedAtMs = nowMs;
-    log[isNews ? 'warn' : 'debug'](`${verb} failed, trying again until it works`, { kind: kind.kind, error });
+    log[isNews ? 'warn' : 'debug'](`${verb} failed and will be retried`, { kind: kind.kind, error });
     onError?.(error);
   }
 
-  /** Until the time is over, or a list is wanted now. */
+  /** Waits until the time is over, or a list is requested. */
   async #pause(forMs: number, signal: AbortSignal): Promise<void> {
     const over = new AbortController();
     const end = (): void => over.abort();

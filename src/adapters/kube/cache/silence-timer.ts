@@ -1,6 +1,6 @@
 import type { Clock } from '../../../core/ports.ts';
 
-/** Calls once when it was not restarted for as long as the limit. */
+/** Calls back once, if it was not restarted within the limit. */
 export class SilenceTimer {
   #cancel: () => void = () => undefined;
   readonly #clock: Clock;

@@ -3,12 +3,12 @@ import { lowerBound } from '../../../core/model/lower-bound.ts';
 import { namespacedName } from '../../../core/model/object-ref.ts';
 import type { ObjectStore } from './object-store.ts';
 
-/** More changed objects than these are not put into their places one by one: all are sorted again. */
+/** If more objects changed, all are sorted again instead of inserting them one by one. */
 const FEW = 64;
 
 /**
- * The objects of a store in the order of their keys. A list that was handed out never changes, and it is the same one again as
- * long as nothing changed; after a few changes the next one costs a copy.
+ * The objects of a store, sorted by their keys. A list that was returned never changes, and the same list is returned
+ * while nothing changes. After a few changes, the next list costs a copy.
  */
 export class SortedView<T = KubeObject> {
   readonly #store: ObjectStore;
@@ -17,7 +17,7 @@ export class SortedView<T = KubeObject> {
   #keys: string[] = [];
   #list: readonly T[] = [];
 
-  /** @param read what is listed of an object; called once for each of its versions, or more often when many changed */
+  /** @param read computes what is listed for an object; called once for each version, or more often if many changed */
   constructor(store: ObjectStore, read: (object: KubeObject) => T) {
     this.#store = store;
     this.#read = read;

@@ -11,24 +11,25 @@ export interface WatchProofOptions extends ListOptions {
   readonly kind: KindInfo;
   readonly clock: Clock;
   readonly store: ObjectStore;
-  /** How far the watch has got. */
+  /** The version that the watch has reached. */
   readonly reached: () => string | undefined;
 }
 
-/** After each of these the server is asked; meanwhile the watch may show what happened while it was cut. */
+/** The server is asked after each of these pauses. Meanwhile the watch may show what happened while it was interrupted. */
 const PAUSES_MS = [1_000, 2_000, 3_000];
 
-/** Of no object: such a list shows the newest version alone. */
+/** The name of no object: a list of it shows only the newest version. */
 const NO_NAME = 'no-such-object';
 
 /**
- * Whether the server still is where a watch that was opened again believes it to be. A kube-apiserver takes a version that its etcd does
- * not have, or has for another state since a restore, without an error: the watch shows nothing of what the restore changed. So the
- * newest object of the store is compared with the server: where it went back, is gone, or is another one, and the watch does not
- * show that either, the history is another one.
+ * Whether the server is still at the position from which a watch was resumed. A kube-apiserver accepts a version
+ * without an error even if its etcd does not have it, or has another state for it since a restore. The watch then shows
+ * nothing of what the restore changed. Therefore the newest object of the store is compared with the server. If it has
+ * an older version, is gone or was replaced, and the watch does not show that, the history is another one.
  *
- * Rejected: to list all of the kind whenever a watch was cut. Each restart of an API server would cost a list of everything.
- * @returns false: another history; also true when the signal aborts
+ * Rejected: to list the whole kind after each interruption of a watch. Each restart of an API server would cost a
+ * complete list.
+ * @returns false for another history; true also when the signal aborts
  * @throws TransientError when the server does not answer
  */
 export async function isWatchInHistory(options: WatchProofOptions, signal: AbortSignal): Promise<boolean> {
@@ -47,17 +48,18 @@ export async function isWatchInHistory(options: WatchProofOptions, signal: Abort
       fieldSelector: fieldSelector === undefined ? byName : `${fieldSelector},${byName}`,
     });
     if (before !== undefined && isNewerResourceVersion(before, resourceVersion)) return false;
-    // The watch has shown what became of it, so it follows the history that the server has.
+    // The watch has shown the change of the object, so it follows the history of the server.
     if (signal.aborted || newest === undefined || !isStillShown() || sameState(items[0], newest)) return true;
   }
   return false;
 }
 
 /**
- * Whether a list shows a state from before the position that a watch had reached: an object went back, or one that the watch must have
- * shown is not known. A server whose watches do not reach back to the position after a restore asks for such a list (410).
+ * Whether a list shows a state before the position of a watch: an object has an older version, or an object that the
+ * watch must have shown is unknown. After a restore, a server whose watches do not reach back to the position answers
+ * 410 and so causes such a list.
  */
-export function wentBack(
+export function isListOlderThanWatch(
   store: Pick<ObjectStore, 'get'>,
   items: readonly KubeObject[],
   reached: string | undefined,
@@ -67,7 +69,7 @@ export function wentBack(
   return items.some((item) => {
     const known = store.get(namespacedName(item.metadata));
     if (known?.metadata.uid !== item.metadata.uid) return isSeen(item);
-    // What the process itself put into the store may be ahead of the list.
+    // Objects that the process itself put into the store may be newer than the list.
     return known !== undefined && isSeen(known) && isNewerResourceVersion(versionOf(known), versionOf(item));
   });
 }

@@ -7,24 +7,24 @@ import { isKeyPair, type TlsMaterial } from '../proxy/tls-material.ts';
 import type { KubeCluster, KubeUser } from './kubeconfig-entries.ts';
 
 /**
- * Certificates and keys of a kubeconfig, read from their files with each call. What is half written is an error: a certificate and the
- * key of another one are not used.
+ * Certificates and keys of a kubeconfig, read from their files with each call. Half-written files are an error: a
+ * certificate is never used with the key of another one.
  * Source of the rules: kubernetes/client-go, transport/transport.go (TLSConfigFor, loadTLSFiles).
  */
 export class TlsMaterialReader {
-  /** What was read last, and found to be usable. */
+  /** The last material that was read and is valid. */
   #checked: TlsMaterial | undefined;
 
   /**
-   * @returns the same object for as long as the files say the same
+   * @returns the same object while the files do not change
    * @throws Error that names the file or the field
    */
   async read(cluster: KubeCluster | undefined, user: KubeUser | undefined): Promise<TlsMaterial> {
     const hasCertificate = Boolean(user?.certData ?? user?.certFile);
-    // One after the other: where two files are missing, the error always names the first one.
+    // In sequence, so that the error always names the first of several missing files.
     const ca = await fileOrData('certificate-authority', cluster?.caFile, cluster?.caData);
     const cert = await fileOrData('client-certificate', user?.certFile, user?.certData);
-    // A key alone is not used, nor read.
+    // A key without a certificate is neither used nor read.
     const key = hasCertificate ? await fileOrData('client-key', user?.keyFile, user?.keyData) : undefined;
     const found: TlsMaterial = {
       ...(cluster?.skipTLSVerify === true && { rejectUnauthorized: false }),
@@ -42,10 +42,11 @@ export class TlsMaterialReader {
 }
 
 /**
- * The Authorization header of a token, a token file, or a name with a password. A token file counts before `token`, which is used when
- * the file cannot be read or is empty.
- * Source of the rule: kubernetes/client-go, transport/round_trippers.go (bearerAuthRoundTripper), transport/token_source.go.
- * @throws Error when a token file is all there is, and it cannot be read or is empty
+ * The Authorization header for a token, a token file, or a name with a password. A token file takes precedence over
+ * `token`, which is used if the file cannot be read or is empty.
+ * Source of the rule: kubernetes/client-go, transport/round_trippers.go (bearerAuthRoundTripper),
+ * transport/token_source.go.
+ * @throws Error when there is only a token file, and it cannot be read or is empty
  */
 export async function authorizationOf(user: KubeUser | undefined): Promise<string | undefined> {
   const token = await tokenOf(user);
@@ -81,18 +82,18 @@ async function fileOrData(
   }
 }
 
-/** OpenSSL ignores what is no certificate, and then nobody is trusted. */
+/** OpenSSL ignores a text without certificates, and then no server is trusted. */
 function requireCertificate(pem: Buffer, file: string | undefined): void {
   try {
     new X509Certificate(pem);
   } catch {
-    throw new Error(`certificate-authority${place(file)} holds no PEM certificate`);
+    throw new Error(`certificate-authority${place(file)} contains no PEM certificate`);
   }
 }
 
 function requirePair(cert: Buffer, key: Buffer, file: string | undefined): void {
   if (isKeyPair(cert, key)) return;
-  throw new Error(`client-certificate${place(file)} and client-key are no PEM, or not of each other`);
+  throw new Error(`client-certificate${place(file)} and client-key are not PEM, or do not match`);
 }
 
 function place(file: string | undefined): string {

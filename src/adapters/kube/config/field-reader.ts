@@ -3,14 +3,15 @@ type Fields = Readonly<Record<string, unknown>>;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /**
- * Typed access to the fields of a YAML mapping. `null` counts as absent. Values are never part of an error: they may be credentials.
- * Each method throws an Error that names the field and the type that was expected.
+ * Typed access to the fields of a YAML mapping. `null` counts as absent. Errors never contain values, because they may
+ * be credentials.
+ * Each method throws an Error that names the field and the expected type.
  */
 export class FieldReader {
   readonly #fields: Fields;
   readonly #place: string;
 
-  /** @param place of the mapping in its file, for errors: `users[0].user` */
+  /** @param place the position of the mapping in its file, for errors: `users[0].user` */
   constructor(value: unknown, place: string) {
     this.#fields = mappingOf(value, place);
     this.#place = place;
@@ -21,7 +22,7 @@ export class FieldReader {
     return textOf(this.#fields[key], this.#at(key)) || undefined;
   }
 
-  /** The text of the field when it is valid base64, line breaks aside. */
+  /** The text of the field if it is valid base64, ignoring line breaks. */
   base64(key: string): string | undefined {
     const value = this.text(key)?.replace(/[\r\n]/g, '');
     if (value === undefined || BASE64.test(value)) return value;
@@ -52,7 +53,7 @@ export class FieldReader {
     return value === undefined ? undefined : new FieldReader(value, `${this.#place}.${key}`);
   }
 
-  /** A mapping even when the field is absent: then it has no fields. */
+  /** Returns a mapping without fields if the field is absent. */
   mapping(key: string): FieldReader {
     return new FieldReader(this.#fields[key], `${this.#place}.${key}`);
   }
@@ -62,12 +63,12 @@ export class FieldReader {
     return listOf(this.#fields[key], place).map((item, at) => new FieldReader(item, `${place}[${at}]`));
   }
 
-  /** As it is written. */
+  /** The value without any conversion. */
   raw(key: string): unknown {
     return this.#fields[key];
   }
 
-  /** @throws Error that says where */
+  /** @throws Error with the position */
   refuse(problem: string): never {
     throw new Error(`${this.#place}: ${problem}`);
   }

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { KubeUser } from './kubeconfig-entries.ts';
 
-/** Whom requests act as. */
+/** The user that requests impersonate. */
 export interface ImpersonatedUser {
   readonly user: string;
   readonly groups: readonly string[];
@@ -10,7 +10,7 @@ export interface ImpersonatedUser {
   readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
-/** Whom the user of a kubeconfig acts as: the fields `as`, `as-uid`, `as-groups` and `as-user-extra`. */
+/** The user that the user of a kubeconfig impersonates: the fields `as`, `as-uid`, `as-groups` and `as-user-extra`. */
 export function impersonatedBy(user: KubeUser | undefined): ImpersonatedUser | undefined {
   if (!user?.impersonateUser) return undefined;
   return {
@@ -36,7 +36,10 @@ export function impersonationHeaders(user: ImpersonatedUser | undefined): Outgoi
   };
 }
 
-/** What is no token of RFC 7230 in a key is escaped byte by byte, and so is `%`; servers unescape the key. */
+/**
+ * Characters of a key that are not allowed in a token (RFC 7230) are escaped byte by byte, and so is `%`. Servers
+ * unescape the key.
+ */
 function extraHeader(key: string): string {
   const escaped = [...Buffer.from(key, 'utf8')].map((byte) => {
     const character = String.fromCharCode(byte);

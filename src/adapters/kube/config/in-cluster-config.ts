@@ -17,8 +17,9 @@ export function hasServiceAccountToken(): boolean {
 }
 
 /**
- * The cluster that this pod runs in, and the pod's service account. The token is read when it is needed, not here.
- * @throws Error when this process does not run in a pod
+ * The API server of the cluster that this pod runs in, with the service account of the pod. The token is read when it
+ * is needed, not here.
+ * @throws Error if this process does not run in a pod
  */
 export function inClusterConfig(env: NodeJS.ProcessEnv = process.env): KubeConfigParts {
   const { KUBERNETES_SERVICE_HOST: host = '', KUBERNETES_SERVICE_PORT: port = '443' } = env;

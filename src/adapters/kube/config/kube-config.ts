@@ -10,26 +10,26 @@ import type { KubeCluster, KubeConfigParts, KubeContext, KubeUser } from './kube
 import { oidcAuthorization } from './oidc-authorization.ts';
 import { serverUrl } from './server-url.ts';
 
-/** What requests to the current cluster are sent with. */
+/** The credentials of requests to the current cluster. */
 export interface KubeCredentials {
   readonly tls: TlsMaterial;
   /** Value of the Authorization header. */
   readonly authorization: string | undefined;
   /** Milliseconds since the epoch; undefined: not known. */
   readonly expiresAtMs?: number | undefined;
-  /** The plugin that they come from printed this. */
+  /** The output of the plugin that the credentials come from. */
   readonly ofPlugin?: ExecCredential | undefined;
 }
 
-export interface CredentialsWish {
+export interface CredentialsOptions {
   readonly clock: Clock;
-  /** What the server answered 401 to. */
+  /** The credentials that the server answered with 401. */
   readonly refused?: KubeCredentials | undefined;
-  /** Nobody waits for the answer any more. */
+  /** Aborts when nothing waits for the answer any more. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A kubeconfig, and what requests to its current cluster are sent with. */
+/** A kubeconfig, and the credentials for its current cluster. */
 export class KubeConfig implements KubeConfigParts {
   readonly clusters: readonly KubeCluster[];
   readonly users: readonly KubeUser[];
@@ -37,10 +37,10 @@ export class KubeConfig implements KubeConfigParts {
   readonly currentContext: string | undefined;
   readonly #env: NodeJS.ProcessEnv;
   readonly #files = new TlsMaterialReader();
-  /** Shared by all connections that are made with this kubeconfig. */
+  /** Shared by all connections that use this kubeconfig. */
   #plugin: ExecPlugin | undefined;
 
-  /** @param env with the variables that name a proxy; exec plugins are started with it */
+  /** @param env the environment of exec plugins, with the variables that set a proxy */
   constructor(parts: KubeConfigParts, env: NodeJS.ProcessEnv = process.env) {
     this.clusters = parts.clusters;
     this.users = parts.users;
@@ -59,30 +59,30 @@ export class KubeConfig implements KubeConfigParts {
     return this.users.find(({ name }) => name === context?.user);
   }
 
-  /** Ends in `/`. Undefined when the current context leads to no server. */
+  /** Ends in `/`. Undefined if the current context has no valid server. */
   serverUrl(): URL | undefined {
     return serverUrl(this.getCurrentCluster());
   }
 
-  /** The proxy on the way to the current cluster. */
+  /** The proxy for connections to the current cluster. */
   proxy(): ProxyAddress | undefined {
     const url = this.serverUrl();
     return url && chooseProxy(url, this.getCurrentCluster()?.proxyUrl, this.#env);
   }
 
-  /** Whom requests act as, if the kubeconfig says so. */
+  /** The impersonated user, if the kubeconfig names one. */
   impersonated(): ImpersonatedUser | undefined {
     return impersonatedBy(this.getCurrentUser());
   }
 
   /**
-   * Reads the files that the current context names, and runs its plugin when that is due. A server without TLS gets no credentials.
-   * A token counts before a plugin and an identity provider.
+   * Reads the files of the current context, and runs its plugin if necessary. A server without TLS gets no credentials.
+   * A token takes precedence over a plugin and an identity provider.
    * Source of the rules: kubernetes/client-go, tools/clientcmd/client_config.go (ClientConfig), transport/round_trippers.go and
    * plugin/pkg/client/auth/exec/exec.go (UpdateTransportConfig).
-   * @throws Error when a file cannot be read or holds something else; TransientError of an exec plugin
+   * @throws Error when a file cannot be read or is invalid; TransientError of an exec plugin
    */
-  async credentials(wish: CredentialsWish): Promise<KubeCredentials> {
+  async credentials(wish: CredentialsOptions): Promise<KubeCredentials> {
     if (this.serverUrl()?.protocol !== 'https:') return { tls: {}, authorization: undefined };
     const cluster = this.getCurrentCluster();
     const user = this.getCurrentUser();
@@ -93,7 +93,7 @@ export class KubeConfig implements KubeConfigParts {
     return { tls, authorization: user.authProvider && (await oidcAuthorization(user.authProvider)) };
   }
 
-  async #fromPlugin(tls: TlsMaterial, user: KubeUser, wish: CredentialsWish): Promise<KubeCredentials> {
+  async #fromPlugin(tls: TlsMaterial, user: KubeUser, wish: CredentialsOptions): Promise<KubeCredentials> {
     this.#plugin ??= this.#pluginOf(user);
     const printed = await this.#plugin?.credential({
       clock: wish.clock,

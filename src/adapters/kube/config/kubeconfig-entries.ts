@@ -1,9 +1,9 @@
 import type { ExecPluginConfig } from '../exec/exec-plugin-config.ts';
 
-/** The cluster of a kubeconfig. Absent fields are absent, and so are texts that are empty. */
+/** The cluster of a kubeconfig. Empty texts count as absent. */
 export interface KubeCluster {
   readonly name: string;
-  /** As it is written, without a `/` at its end: `https://host:6443/prefix`, or `host:6443`. */
+  /** As written, but without a trailing `/`: `https://host:6443/prefix`, or `host:6443`. */
   readonly server: string;
   readonly caFile?: string;
   /** Base64. */
@@ -12,7 +12,7 @@ export interface KubeCluster {
   readonly tlsServerName?: string;
   readonly proxyUrl?: string;
   readonly disableCompression?: boolean;
-  /** What the cluster says to exec plugins: the extension `client.authentication.k8s.io/exec`. */
+  /** The configuration of the cluster for exec plugins: the extension `client.authentication.k8s.io/exec`. */
   readonly execConfig?: unknown;
 }
 
@@ -42,18 +42,18 @@ export interface AuthProvider {
 
 export interface KubeContext {
   readonly name: string;
-  /** '' when the context names none. */
+  /** '' if the context names none. */
   readonly cluster: string;
-  /** '' when the context names none. */
+  /** '' if the context names none. */
   readonly user: string;
   readonly namespace?: string;
 }
 
-/** One kubeconfig, or several that were merged: look-ups take the first entry of a name. */
+/** One kubeconfig, or several merged ones. A look-up returns the first entry with a name. */
 export interface KubeConfigParts {
   readonly clusters: readonly KubeCluster[];
   readonly users: readonly KubeUser[];
   readonly contexts: readonly KubeContext[];
-  /** Name of the context in use; undefined when the kubeconfig has no current-context. */
+  /** The name of the context in use; undefined if the kubeconfig has no current-context. */
   readonly currentContext: string | undefined;
 }

@@ -7,14 +7,14 @@ import { parseKubeconfig } from './parse-kubeconfig.ts';
 export const KUBECONFIG_HINT = 'give a kubeconfig file with --kubeconfig, or set KUBECONFIG';
 
 /**
- * Merges the files that KUBECONFIG names, else reads ~/.kube/config. Holds nothing where there is no file.
+ * Merges the files that KUBECONFIG names, or else reads ~/.kube/config. The result is empty if there is no file.
  * Source of the rules: kubernetes/client-go, tools/clientcmd/loader.go (ClientConfigLoadingRules.Load).
- * @throws InputError when a file exists and cannot be read, or is no kubeconfig
+ * @throws InputError when an existing file cannot be read, or is not a kubeconfig
  */
 export function mergeKubeconfigs(env: NodeJS.ProcessEnv): KubeConfigParts {
   const all = filesToLoad(env).flatMap((file) => readIfThere(file) ?? []);
   return {
-    // Look-ups take the first entry of a name: what later files say of it does not count, not even in part.
+    // Look-ups return the first entry with a name. Later entries with the name are ignored completely.
     clusters: all.flatMap(({ clusters }) => clusters),
     users: all.flatMap(({ users }) => users),
     contexts: all.flatMap(({ contexts }) => contexts),
@@ -29,14 +29,14 @@ function filesToLoad(env: NodeJS.ProcessEnv): readonly string[] {
   return file === undefined ? [] : [file];
 }
 
-/** Path of `~/.kube/config`; undefined when the environment names no home folder. */
+/** The path of `~/.kube/config`; undefined if the environment names no home directory. */
 export function defaultKubeconfigFile(env: NodeJS.ProcessEnv): string | undefined {
-  // Not os.homedir(): it throws in a pod whose user is in no passwd file.
+  // Not os.homedir(), which throws in a pod whose user is not in the passwd file.
   const home = env['HOME'] ?? env['USERPROFILE'] ?? '';
   return home === '' ? undefined : path.join(home, '.kube', 'config');
 }
 
-/** Skips only a file that does not exist: an unreadable file may hold the first entry of a name. */
+/** Ignores only a file that does not exist, because an unreadable file may contain the first entry with a name. */
 function readIfThere(file: string): KubeConfigParts | undefined {
   try {
     return readKubeconfig(file);
@@ -47,7 +47,7 @@ function readIfThere(file: string): KubeConfigParts | undefined {
   }
 }
 
-/** @throws InputError when the file cannot be read, or is no kubeconfig */
+/** @throws InputError when the file cannot be read, or is not a kubeconfig */
 export function readKubeconfig(file: string): KubeConfigParts {
   return wrapUnreadable(file, () => parseKubeconfig(readFileSync(file, 'utf8'), path.dirname(file)));
 }
@@ -57,7 +57,7 @@ export function wrapUnreadable<T>(subject: string, read: () => T): T {
   try {
     return read();
   } catch (cause) {
-    // A YAML error goes on with the lines around it, credentials among them.
+    // A YAML error continues with the surrounding lines, which may contain credentials.
     const [problem] = errorText(cause).split('\n', 1);
     throw new InputError(`cannot be read: ${problem}`, {
       code: 'kubeconfig.invalid',

@@ -4,9 +4,9 @@ import type { AuthProvider } from './kubeconfig-entries.ts';
 const providers = new WeakMap<AuthProvider, Promise<() => Promise<string | undefined>>>();
 
 /**
- * The Authorization header of the identity provider `oidc`. client-node does this: it keeps the ID token, and asks the issuer for another
- * when it has expired. It is imported on first use, since its 800 modules of generated models would delay every start by a third of a
- * second.
+ * The Authorization header of the identity provider `oidc`. client-node implements it: it caches the ID token, and
+ * requests another one from the issuer when it has expired. It is imported on first use, because its 800 modules of
+ * generated models would delay every start by a third of a second.
  * @throws Error of the issuer, or of the connection to it
  */
 export async function oidcAuthorization(provider: AuthProvider): Promise<string | undefined> {

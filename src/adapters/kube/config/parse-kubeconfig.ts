@@ -10,7 +10,7 @@ import type {
   KubeUser,
 } from './kubeconfig-entries.ts';
 
-/** Name of the extension of a cluster that its exec plugins are given. */
+/** The extension of a cluster that is passed to its exec plugins. */
 const EXEC_EXTENSION = 'client.authentication.k8s.io/exec';
 /** Versions of the plugin API in which `interactiveMode` has a default. */
 const MODE_HAS_DEFAULT = new Set([
@@ -19,11 +19,11 @@ const MODE_HAS_DEFAULT = new Set([
 ]);
 
 /**
- * Parses one kubeconfig file. An empty file is valid and holds nothing.
+ * Parses one kubeconfig file. An empty file is valid and declares nothing.
  * Source of the rules: kubernetes/client-go, tools/clientcmd/loader.go (Load, ResolveLocalPaths) and tools/clientcmd/api/v1
  * (conversion.go, defaults.go).
- * @param folder what relative paths in it are relative to: the folder of the file
- * @throws Error that names the field which has another type than kubectl expects, or the name that occurs twice in a list
+ * @param folder the folder of the file, which relative paths in it are based on
+ * @throws Error that names the field with a wrong type, or the name that occurs twice in a list
  */
 export function parseKubeconfig(text: string, folder: string): KubeConfigParts {
   const document = new FieldReader(load(text), '');
@@ -91,7 +91,7 @@ function readExec(fields: FieldReader, inFolder: ResolvePath): ExecPluginConfig 
   const command = fields.text('command') ?? '';
   const apiVersion = fields.text('apiVersion') ?? '';
   return {
-    // A command without a slash is looked up on the PATH; one with a slash is a path.
+    // A command without a slash is searched on the PATH. One with a slash is a path.
     command: command.includes('/') ? (inFolder(command) ?? '') : command,
     args: fields.texts('args'),
     env: fields
@@ -128,7 +128,7 @@ function namedEntries<T>(
   });
 }
 
-/** Absent fields are left out, as the types demand. */
+/** Drops undefined fields, as the types require. */
 function defined<T extends object>(fields: { readonly [K in keyof T]: T[K] | undefined }): T {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 }

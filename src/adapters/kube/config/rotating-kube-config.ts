@@ -8,8 +8,8 @@ export interface ClientPair {
 }
 
 /**
- * A kubeconfig whose client certificate is replaced while connections use it: new requests go out with the new one within seconds, those
- * under way end with the old one.
+ * A kubeconfig whose client certificate is replaced while connections use it. New requests use the new certificate
+ * within seconds. Requests in progress finish with the old one.
  */
 export class RotatingKubeConfig extends KubeConfig {
   #user: KubeUser;
@@ -23,7 +23,7 @@ export class RotatingKubeConfig extends KubeConfig {
     this.#user = userOf(pair);
   }
 
-  /** Only with the certificate: what else the user of the file has is not used. */
+  /** Only the certificate is used, no other credentials of the user in the file. */
   override getCurrentUser(): KubeUser {
     return this.#user;
   }

@@ -1,8 +1,9 @@
 import type { KubeCluster } from './kubeconfig-entries.ts';
 
 /**
- * The URL of a cluster's server, which ends in `/`, without query and fragment. Undefined: what the cluster names is no URL of a server.
- * kubectl takes `host:port` for a server without TLS, which it tells no credentials: hardly what was meant, so it is no URL here.
+ * The URL of a cluster's server. It ends in `/`, and has no query or fragment. Undefined if the server is not a valid
+ * URL. kubectl accepts `host:port` as a server without TLS, and sends it no credentials. This is probably a mistake, so
+ * it is refused here.
  * Source of the rules: kubernetes/client-go, tools/clientcmd/client_config.go (ClientConfig), rest/url_utils.go (DefaultServerURL).
  */
 export function serverUrl(cluster: KubeCluster | undefined): URL | undefined {

@@ -7,11 +7,12 @@ import { serverUrl } from './server-url.ts';
 const INTERACTIVE_MODES = ['Never', 'IfAvailable', 'Always'];
 
 /**
- * What keeps a context from being used, one sentence for each problem. Entries that the context does not use may be wrong.
- * Names of fields are said, values never: they may be credentials.
+ * Why a context cannot be used, one sentence for each problem. Entries that the context does not use may be invalid.
+ * The sentences contain names of fields, but never values, which may be credentials.
  * Source of the rules: kubernetes/client-go, tools/clientcmd/validation.go (ConfirmUsable) and transport/transport.go
- * (TLSConfigFor). Unlike there, a user that does not exist is refused (kubectl asks for a name and a password), and so is a server that is
- * no URL; files are read when they are needed. A context without a user asks anonymously.
+ * (TLSConfigFor). Unlike there, a user that does not exist is refused (kubectl prompts for a name and a password), and
+ * so is a server that is not a URL. Files are read only when they are needed. A context without a user sends anonymous
+ * requests.
  */
 export function unusableReasons(parts: KubeConfigParts, contextName: string): readonly string[] {
   const context = parts.contexts.find(({ name }) => name === contextName);

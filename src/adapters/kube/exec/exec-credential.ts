@@ -4,20 +4,23 @@ import type { ExecPluginConfig } from './exec-plugin-config.ts';
 
 const GROUP = 'client.authentication.k8s.io';
 
-/** Of the plugin API, as kubeconfigs name them. */
+/** Versions of the plugin API, as kubeconfigs name them. */
 export const EXEC_API_VERSIONS: readonly string[] = [`${GROUP}/v1`, `${GROUP}/v1beta1`];
 
-/** What a plugin printed. */
+/** The output of a plugin. */
 export interface ExecCredential {
   readonly token: string | undefined;
-  /** PEM. Both or none. */
+  /** PEM. Both are present, or neither. */
   readonly certificate: string | undefined;
   readonly key: string | undefined;
-  /** Milliseconds since the epoch; undefined: good until the server refuses it. */
+  /** Milliseconds since the epoch; undefined: valid until the server refuses it. */
   readonly expiresAtMs: number | undefined;
 }
 
-/** What a plugin with `provideClusterInfo` gets. Source: k8s.io/client-go, pkg/apis/clientauthentication Cluster. */
+/**
+ * The cluster information for a plugin with `provideClusterInfo`. Source: k8s.io/client-go,
+ * pkg/apis/clientauthentication Cluster.
+ */
 export interface ExecCluster {
   readonly server: string;
   readonly tlsServerName?: string | undefined;
@@ -59,14 +62,14 @@ interface Printed {
 }
 
 /**
- * Parses what a plugin printed.
+ * Parses the output of a plugin.
  * Source of the rules: kubernetes/client-go, plugin/pkg/client/auth/exec/exec.go (refreshCredsLocked).
- * @throws Error that says what is wrong, without anything of what was printed but the API version
+ * @throws Error that says what is wrong, without any part of the output except the API version
  */
 export function parseExecCredential(printed: string, apiVersion: string): ExecCredential {
   const parsed = parseObject(printed) as Printed;
   if (parsed.kind !== 'ExecCredential' || typeof parsed.apiVersion !== 'string')
-    throw new Error('printed an object that is no ExecCredential');
+    throw new Error('printed an object that is not an ExecCredential');
   if (parsed.apiVersion !== apiVersion)
     throw new Error(
       `printed apiVersion ${JSON.stringify(parsed.apiVersion.slice(0, 80))}, expected "${apiVersion}" as in the kubeconfig`,
@@ -81,24 +84,24 @@ export function parseExecCredential(printed: string, apiVersion: string): ExecCr
   if ((certificate === undefined) !== (key === undefined))
     throw new Error('printed only one of clientCertificateData and clientKeyData');
   if (certificate !== undefined && key !== undefined && !isKeyPair(certificate, key))
-    throw new Error('printed a client certificate and a key that are no PEM, or not of each other');
+    throw new Error('printed a client certificate and a key that are not PEM, or do not match');
   return { token, certificate, key, expiresAtMs: timeOf(status) };
 }
 
-/** JSON, or YAML, which kubectl takes as well. */
+/** JSON or YAML. kubectl accepts both. */
 function parseObject(text: string): object {
   try {
     const value = load(text, { schema: CORE_SCHEMA });
     if (typeof value === 'object' && value !== null) return value;
   } catch {
-    // The error of the parser repeats what it read.
+    // The error of the parser would repeat the text.
   }
-  throw new Error(text.trim() === '' ? 'printed nothing' : 'printed something that is no JSON object');
+  throw new Error(text.trim() === '' ? 'printed nothing' : 'printed something that is not a JSON object');
 }
 
 function textOf(status: Readonly<Record<string, unknown>>, field: string): string | undefined {
   const value = status[field] ?? '';
-  if (typeof value !== 'string') throw new Error(`printed a status.${field} that is no text`);
+  if (typeof value !== 'string') throw new Error(`printed a status.${field} that is not text`);
   return value === '' ? undefined : value;
 }
 
@@ -108,6 +111,7 @@ function timeOf({ expirationTimestamp }: Readonly<Record<string, unknown>>): num
   if (expirationTimestamp === undefined || expirationTimestamp === null) return undefined;
   const text = typeof expirationTimestamp === 'string' ? expirationTimestamp : '';
   const timeMs = RFC3339.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(timeMs)) throw new Error('printed a status.expirationTimestamp that is no RFC 3339 time');
+  if (Number.isNaN(timeMs))
+    throw new Error('printed a status.expirationTimestamp that is not an RFC 3339 time');
   return timeMs;
 }

@@ -9,26 +9,26 @@ import {
 import type { ExecPluginConfig } from './exec-plugin-config.ts';
 import { PluginMissing, runPlugin } from './run-plugin.ts';
 
-/** A plugin that nobody can answer is given up after this. */
+/** A plugin that nobody can answer is stopped after this time. */
 const LIMIT_MS = 60_000;
 
 export interface PluginOwner {
-  /** Of the kubeconfig, for errors. */
+  /** The name of the user in the kubeconfig, for errors. */
   readonly user: string;
   readonly config: ExecPluginConfig;
-  /** The plugin's environment is this one, and what the kubeconfig adds to it. */
+  /** The environment of the plugin. The kubeconfig may add variables. */
   readonly env: NodeJS.ProcessEnv;
   /** Whether this process has a terminal on standard input. */
   readonly isTerminal: () => boolean;
 }
 
-export interface PluginWish {
+export interface PluginOptions {
   readonly clock: Clock;
-  /** What a plugin that asks for it gets. */
+  /** The cluster information, for a plugin that requests it. */
   readonly cluster: ExecCluster;
-  /** What the server refused: the plugin runs again, unless it has done so since. */
+  /** The credential that the server refused. The plugin runs again, unless it has run since. */
   readonly refused?: ExecCredential | undefined;
-  /** Nobody waits any more. When it is so for all who asked, the plugin is killed. */
+  /** Aborts when the caller no longer waits. When all callers have aborted, the plugin is killed. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -39,9 +39,10 @@ interface Run {
 }
 
 /**
- * Credentials of an exec plugin. They are kept until they expire or the server refuses them, and all who ask at the same time share one
- * run of the plugin.
- * Source of the rules: kubernetes/client-go, plugin/pkg/client/auth/exec/exec.go. Unlike there, a plugin that never ends is given up.
+ * Credentials of an exec plugin. They are cached until they expire or the server refuses them. Concurrent callers share
+ * one run of the plugin.
+ * Source of the rules: kubernetes/client-go, plugin/pkg/client/auth/exec/exec.go. Unlike there, a plugin that does not
+ * end is stopped.
  */
 export class ExecPlugin {
   readonly #owner: PluginOwner;
@@ -53,10 +54,10 @@ export class ExecPlugin {
   }
 
   /**
-   * @throws TransientError `kubeconfig.exec` when there is no such program (the install hint is its hint), when it fails, hangs or prints
-   * something else; or the reason of the signal
+   * @throws TransientError `kubeconfig.exec` when there is no such program (the hint is the install hint), or when it
+   *   fails, hangs or prints anything else; or the reason of the signal
    */
-  async credential(wish: PluginWish): Promise<ExecCredential> {
+  async credential(wish: PluginOptions): Promise<ExecCredential> {
     const { clock, refused, signal } = wish;
     const { expiresAtMs = Infinity } = this.#current ?? {};
     if (this.#current !== undefined && this.#current !== refused && clock.now() <= expiresAtMs)
@@ -66,13 +67,13 @@ export class ExecPlugin {
     return await orAborted(run.result, signal, () => {
       run.waiting -= 1;
       if (run.waiting > 0) return;
-      // Who asks from now on gets a run of its own.
+      // Later callers get a run of their own.
       this.#forget(run);
       run.controller.abort(signal?.reason);
     });
   }
 
-  #start(wish: PluginWish): Run {
+  #start(wish: PluginOptions): Run {
     const controller = new AbortController();
     const run: Run = { result: this.#refresh(wish, controller), controller, waiting: 0 };
     const forget = (): void => this.#forget(run);
@@ -84,7 +85,7 @@ export class ExecPlugin {
     if (this.#run === run) this.#run = undefined;
   }
 
-  async #refresh({ clock, cluster }: PluginWish, controller: AbortController): Promise<ExecCredential> {
+  async #refresh({ clock, cluster }: PluginOptions, controller: AbortController): Promise<ExecCredential> {
     const { config, env, user } = this.#owner;
     const interactive = this.#isInteractive();
     const info = renderExecInfo(config, interactive, cluster);
@@ -109,11 +110,11 @@ export class ExecPlugin {
     if (config.interactiveMode === 'Never') return false;
     const interactive = isTerminal();
     if (interactive || config.interactiveMode === 'IfAvailable') return interactive;
-    throw pluginError(new Error('needs a terminal, and standard input is none'), user, config);
+    throw pluginError(new Error('needs a terminal, but standard input is not one'), user, config);
   }
 }
 
-/** Rejects with the reason of the signal when it aborts first. */
+/** Rejects with the reason of the signal if it aborts first. */
 function orAborted<T>(
   result: Promise<T>,
   signal: AbortSignal | undefined,
@@ -144,7 +145,7 @@ function pluginError(
   });
 }
 
-/** Control characters other than white space are written out: an install hint comes from a file, and is shown on a terminal. */
+/** Escapes control characters except white space: an install hint comes from a file, and is shown in a terminal. */
 function printable(text: string): string {
   return text
     .trim()

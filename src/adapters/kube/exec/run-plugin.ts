@@ -6,19 +6,22 @@ export interface PluginCall {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
-  /** It may ask the person at the terminal: it gets this process's standard input, and stays in its process group. */
+  /**
+   * Whether the plugin may prompt the user: it then gets the standard input of this process, and stays in its process
+   * group.
+   */
   readonly interactive: boolean;
-  /** Kills the plugin and what it started; the reason becomes the error. */
+  /** Kills the plugin and its child processes. The reason becomes the error. */
   readonly signal: AbortSignal;
 }
 
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
 /**
- * Runs a plugin to its end. What it writes to standard error goes to that of this process, as with kubectl.
- * @returns what it printed
+ * Runs a plugin until it ends. Its standard error goes to that of this process, as with kubectl.
+ * @returns its output
  * @throws PluginMissing when there is no such program
- * @throws Error that says how it ended, without its arguments and without anything that it printed
+ * @throws Error that says how it ended, without its arguments and its output
  */
 export function runPlugin({ command, args, env, interactive, signal }: PluginCall): Promise<string> {
   if (signal.aborted) return Promise.reject(signal.reason as Error);
@@ -28,8 +31,10 @@ export function runPlugin({ command, args, env, interactive, signal }: PluginCal
     try {
       child = spawn(command, [...args], { env, stdio, detached: !interactive });
     } catch {
-      // The error of a bad argument repeats it.
-      reject(new Error('cannot be started: its command, its arguments or its environment hold a zero byte'));
+      // The error of Node.js for an invalid argument would repeat it.
+      reject(
+        new Error('cannot be started: its command, its arguments or its environment contain a zero byte'),
+      );
       return;
     }
     const ended = childProcessGroups.track(child.pid);
@@ -39,7 +44,7 @@ export function runPlugin({ command, args, env, interactive, signal }: PluginCal
       problem ??= reason;
       if (interactive) child.kill('SIGKILL');
       else killGroup(child.pid, 'SIGKILL');
-      // Somebody else may hold its output open.
+      // Another process may keep its output open.
       child.stdout?.destroy();
     };
     const onAbort = (): void => stop(signal.reason as Error);
@@ -66,7 +71,7 @@ export function runPlugin({ command, args, env, interactive, signal }: PluginCal
   });
 }
 
-/** There is no such program, or it may not be run. */
+/** There is no such program, or it is not executable. */
 export class PluginMissing extends Error {
   constructor() {
     super('was not found, or may not be executed');

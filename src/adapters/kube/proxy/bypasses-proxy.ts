@@ -3,9 +3,10 @@ import { BlockList, isIP } from 'node:net';
 type Matcher = (host: string, port: string) => boolean;
 
 /**
- * Whether NO_PROXY keeps a server from being reached through a proxy. Servers on this machine (`localhost`, loopback addresses) never
- * are. Entries are separated by commas: `*`, a network in CIDR notation, an address, or a domain, each of the last two with a port if
- * only that port is meant. `example.com` means the domain and what is below it, `.example.com` and `*.example.com` what is below it.
+ * Whether NO_PROXY excludes a server from the proxy. Servers on this machine (`localhost`, loopback addresses) are
+ * always excluded. Entries are separated by commas: `*`, a network in CIDR notation, an address, or a domain. An
+ * address or a domain may have a port, and then matches only this port. `example.com` matches the domain and its
+ * subdomains; `.example.com` and `*.example.com` match only its subdomains.
  * Source of the rules: golang.org/x/net, http/httpproxy/proxy.go (useProxy, init).
  * @param host a name, or an address without brackets
  */

@@ -2,10 +2,10 @@ import { parseProxyUrl, portOf, type ProxyAddress, withoutBrackets } from './pro
 import { bypassesProxy } from './bypasses-proxy.ts';
 
 /**
- * The proxy to a server: `proxy-url` of the cluster, for every server; else that of HTTPS_PROXY (of HTTP_PROXY for a plain `http` server),
- * unless NO_PROXY names the server or the server is on this machine. Lower-case names of the variables are read when the others are
- * empty. A variable that cannot be read counts as not set.
- * Source of the rules: golang.org/x/net, http/httpproxy/proxy.go (FromEnvironment, ProxyFunc), which kubectl asks.
+ * The proxy for a server: the `proxy-url` of the cluster, for every server. Otherwise that of HTTPS_PROXY (HTTP_PROXY
+ * for a plain `http` server), unless NO_PROXY names the server or the server is on this machine. Lower-case variables
+ * are read if the upper-case ones are empty. A variable that cannot be parsed counts as not set.
+ * Source of the rules: golang.org/x/net, http/httpproxy/proxy.go (FromEnvironment, ProxyFunc), which kubectl uses.
  */
 export function chooseProxy(
   server: URL,

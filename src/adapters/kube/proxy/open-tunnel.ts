@@ -9,16 +9,16 @@ import { type TlsMaterial, tlsOptions } from './tls-material.ts';
 
 export interface TunnelOptions {
   readonly proxy: ProxyAddress;
-  /** Names are resolved by the proxy. */
+  /** The proxy resolves names. */
   readonly host: string;
   readonly port: number;
-  /** For a proxy that is reached over TLS: it is checked as the server behind it is. */
+  /** For a proxy that is reached over TLS. It is verified like the server behind it. */
   readonly tls: TlsMaterial;
-  /** Ends the attempt; its reason becomes the error. */
+  /** Aborts the attempt. The reason becomes the error. */
   readonly signal: AbortSignal;
 }
 
-/** The limit that counts is the signal. */
+/** The library needs a limit; the signal is the real one. */
 const NO_LIMIT_MS = 2 ** 31 - 1;
 
 /**
@@ -41,7 +41,7 @@ export async function openTunnel(options: TunnelOptions): Promise<Socket> {
   } catch (error) {
     socket.destroy();
     signal.throwIfAborted();
-    // Without a cause: what the library throws holds the password.
+    // Without a cause, because the error of the library contains the password.
     throw new TransientError(errorText(error), {
       code: 'kube.proxy',
       subject: `proxy ${describeProxy(proxy)}`,
@@ -74,7 +74,7 @@ async function askToConnect(socket: Socket, { proxy, host, port }: TunnelOptions
 }
 
 async function askSocks(socket: Socket, { proxy, host, port }: TunnelOptions): Promise<void> {
-  // Loaded only here: it would delay every start.
+  // Loaded only here, because it would delay every start.
   const { SocksClient } = await import('socks');
   await SocksClient.createConnection({
     command: 'connect',
@@ -90,7 +90,7 @@ async function askSocks(socket: Socket, { proxy, host, port }: TunnelOptions): P
   });
 }
 
-/** The header that tells a proxy who asks. */
+/** The header with the credentials for a proxy. */
 export function proxyAuthorization({ login }: ProxyAddress): { readonly 'proxy-authorization'?: string } {
   if (login === undefined) return {};
   return { 'proxy-authorization': basicAuthorization(login.username, login.password) };

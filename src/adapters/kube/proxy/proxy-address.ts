@@ -1,10 +1,10 @@
-/** A proxy, and who asks it. */
+/** A proxy, and the credentials for it. */
 export interface ProxyAddress {
   readonly scheme: 'http' | 'https' | 'socks5';
   /** A name or an address; IPv6 without brackets. */
   readonly host: string;
   readonly port: number;
-  /** Undefined: the proxy gets none. */
+  /** Undefined if the proxy needs no credentials. */
   readonly login: { readonly username: string; readonly password: string } | undefined;
 }
 
@@ -15,7 +15,7 @@ type ParsedProxy =
 const DEFAULT_PORTS = { http: 80, https: 443, socks5: 1080 } as const;
 
 /**
- * Parses `proxy-url` of a kubeconfig. The problem does not repeat the URL: it may hold a password.
+ * Parses the `proxy-url` of a kubeconfig. The problem does not repeat the URL, which may contain a password.
  * Source of the rules: kubernetes/client-go, tools/clientcmd/helpers.go (parseProxyURL).
  */
 export function parseProxyUrl(text: string): ParsedProxy {
@@ -34,7 +34,7 @@ export function parseProxyUrl(text: string): ParsedProxy {
   return { address };
 }
 
-/** `https://proxy.example:3128`: for errors, without who asks. */
+/** `https://proxy.example:3128`, for errors, without credentials. */
 export function describeProxy({ scheme, host, port }: ProxyAddress): string {
   return `${scheme}://${hostAndPort(host, port)}`;
 }
@@ -43,12 +43,12 @@ export function hostAndPort(host: string, port: number): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** The host of a URL as sockets take it. */
+/** The host of a URL in the form that sockets need. */
 export function withoutBrackets(hostname: string): string {
   return hostname.replace(/^\[(.*)\]$/, '$1');
 }
 
-/** The port of a URL, also where it is the usual one of its scheme. */
+/** The port of a URL, or the default port of its scheme. */
 export function portOf({ port, protocol }: URL): number {
   if (port !== '') return Number(port);
   return protocol === 'http:' ? 80 : 443;

@@ -1,21 +1,21 @@
 import { isIP } from 'node:net';
 import { checkServerIdentity, type ConnectionOptions, createSecureContext } from 'node:tls';
 
-/** What a client brings to a TLS handshake: PEM texts, and how it checks the server. */
+/** The PEM texts of a client for a TLS handshake, and how it verifies the server. */
 export interface TlsMaterial {
-  /** Authorities that may have issued the server's certificate. Absent: those that Node knows. */
+  /** Authorities for the certificate of the server. Absent: those that Node.js knows. */
   readonly ca?: Buffer;
   readonly cert?: Buffer | string;
   readonly key?: Buffer | string;
-  /** False: any certificate will do. */
+  /** False: any certificate is accepted. */
   readonly rejectUnauthorized?: boolean;
-  /** The name that the server's certificate must be for, instead of the one that it was reached by. */
+  /** The name that the certificate of the server must be valid for, instead of the host name. */
   readonly serverName?: string;
 }
 
 /**
- * Options for a handshake with `host`, without how to get there. An address is no server name in TLS: the certificate is checked for it,
- * and nothing is sent.
+ * Options for a handshake with `host`, without the address to connect to. TLS does not send an IP address as server
+ * name, but the certificate is verified for it.
  */
 export function tlsOptions(host: string, { serverName, ...tls }: TlsMaterial): ConnectionOptions {
   const name = serverName ?? host;
@@ -27,7 +27,7 @@ export function tlsOptions(host: string, { serverName, ...tls }: TlsMaterial): C
   };
 }
 
-/** Whether both are PEM, and the key is that of the certificate. */
+/** Whether both are PEM, and the key belongs to the certificate. */
 export function isKeyPair(cert: Buffer | string, key: Buffer | string): boolean {
   try {
     createSecureContext({ cert, key });

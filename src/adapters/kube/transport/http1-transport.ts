@@ -2,7 +2,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { afterAwakeTime } from './after-awake-time.ts';
+import { startAwakeTimeout } from './awake-timeout.ts';
 import {
   endOnAbort,
   headerTimeoutError,
@@ -13,7 +13,7 @@ import {
 } from './kube-transport.ts';
 import type { ProxyAddress } from '../proxy/proxy-address.ts';
 import type { TlsMaterial } from '../proxy/tls-material.ts';
-import { type Http1Way, http1Way } from './http1-way.ts';
+import { type Http1Route, http1Route } from './http1-route.ts';
 import type { WriteFence } from './write-fence.ts';
 
 export interface TransportOptions {
@@ -21,18 +21,21 @@ export interface TransportOptions {
   readonly base: URL;
   readonly tls: TlsMaterial;
   readonly proxy: ProxyAddress | undefined;
-  /** Until the response's headers are there, connecting included. */
+  /** The limit until the headers of the response arrive, including the connection. */
   readonly headerTimeoutMs: number;
 }
 
-/** HTTP/1.1 over kept-alive connections: one request at a time on each, so as many connections as requests under way. */
+/**
+ * HTTP/1.1 over kept-alive connections. Each carries one request at a time, so there are as many connections as
+ * requests in progress.
+ */
 export class Http1Transport implements KubeTransport {
   readonly #options: TransportOptions;
-  readonly #way: Http1Way;
+  readonly #way: Http1Route;
 
   constructor(options: TransportOptions) {
     this.#options = options;
-    this.#way = http1Way(options);
+    this.#way = http1Route(options);
   }
 
   send(request: WireRequest): Promise<KubeResponse> {
@@ -49,7 +52,7 @@ export class Http1Transport implements KubeTransport {
     if (signal !== undefined) options.signal = signal;
     return new Promise((resolve, reject) => {
       const outgoing = (first.protocol === 'http:' ? http : https).request(first, options);
-      const endLimit = afterAwakeTime(headerTimeoutMs, () =>
+      const endLimit = startAwakeTimeout(headerTimeoutMs, () =>
         outgoing.destroy(headerTimeoutError(subject, headerTimeoutMs)),
       );
       outgoing.once('response', (message) => {
@@ -69,7 +72,7 @@ export class Http1Transport implements KubeTransport {
     });
   }
 
-  /** Sockets in use go on; an agent without requests keeps nothing alive. */
+  /** Sockets in use continue. An agent without requests keeps nothing alive. */
   retire(): void {
     for (const sockets of Object.values(this.#way.agent.freeSockets))
       for (const socket of sockets ?? []) socket.destroy();
@@ -93,9 +96,9 @@ function sendFenced(outgoing: http.ClientRequest, { body }: WireRequest, fence: 
   }
 }
 
-/** What is written to a socket before it is connected waits in it. */
+/** Data that is written to a socket before it is connected stays in its buffer. */
 function whenConnected(socket: Socket, next: () => void): void {
-  // Not in Node's types: true until the handshake is over.
+  // Not in the types of Node.js: true until the handshake has finished.
   const isShaking =
     socket instanceof TLSSocket && (socket as { secureConnecting?: boolean }).secureConnecting;
   if (isShaking === true) socket.once('secureConnect', next);

@@ -4,13 +4,13 @@ import { TransientError } from '../../../core/errors.ts';
 import { openTunnel } from '../proxy/open-tunnel.ts';
 import { portOf, type ProxyAddress, withoutBrackets } from '../proxy/proxy-address.ts';
 import { type TlsMaterial, tlsOptions } from '../proxy/tls-material.ts';
-import { afterAwakeTime } from './after-awake-time.ts';
+import { startAwakeTimeout } from './awake-timeout.ts';
 
 /** A connection and how many streams are open on it. */
 export interface PooledSession {
   readonly session: ClientHttp2Session;
   streams: number;
-  /** A ping is under way. */
+  /** Whether a ping is in progress. */
   probed: boolean;
 }
 
@@ -18,22 +18,22 @@ export interface Http2SessionsOptions {
   readonly base: URL;
   readonly tls: TlsMaterial;
   readonly proxy: ProxyAddress | undefined;
-  /** Until a new connection may be used. */
+  /** The limit until a new connection may be used. */
   readonly connectTimeoutMs: number;
 }
 
-/** Between two probes of a connection that the other side left without a FIN. */
+/** The interval of probes, which find a connection that the peer left without a FIN. */
 const KEEP_ALIVE_MS = 30_000;
-/** A list of some MiB must not wait for a window update every 64 KiB; watches share the connection with it. */
+/** A list of several MiB must not wait for a window update every 64 KiB. Watches share the connection with it. */
 const STREAM_WINDOW_BYTES = 1024 * 1024;
 const SESSION_WINDOW_BYTES = 16 * 1024 * 1024;
 const SESSION_MEMORY_MB = 256;
 const PONG_WITHIN_MS = 5_000;
 
-/** Connections to one server, opened when the streams that the server allows on the others are in use. */
+/** Connections to one server. A new one is opened when all streams that the server allows are in use. */
 export class Http2Sessions {
   readonly #options: Http2SessionsOptions;
-  /** Those that take new streams. */
+  /** Sessions that accept new streams. */
   readonly #usable = new Set<PooledSession>();
   readonly #all = new Map<ClientHttp2Session, TLSSocket>();
   /** Aborts connections that are still being opened. */
@@ -46,8 +46,9 @@ export class Http2Sessions {
   }
 
   /**
-   * A connection with room for one more stream, counted already: give it back with `done`. Undefined: the server does not speak
-   * HTTP/2. Rejects when it cannot be reached.
+   * A connection with room for one more stream, which is already counted: return it with `done`. Undefined if the
+   * server does not speak HTTP/2.
+   * @throws TransientError when the server cannot be reached
    */
   async take(): Promise<PooledSession | undefined> {
     for (let isFirst = true; ; isFirst = false) {
@@ -58,7 +59,8 @@ export class Http2Sessions {
       try {
         if (!(await this.#opening)) return undefined;
       } catch (error) {
-        // Others began before we asked: what they failed of may be over, as when a server has just started.
+        // Another caller started this attempt earlier. The cause of its failure may be over, for example if a server
+        // has just started.
         if (!begunBefore || isTimeout(error)) throw error;
       }
     }
@@ -68,13 +70,13 @@ export class Http2Sessions {
     pooled.streams -= 1;
     if (pooled.streams > 0 || pooled.session.destroyed) return;
     if (!this.#usable.has(pooled)) pooled.session.close();
-    // An idle connection does not keep the process alive.
+    // An idle connection must not keep the process alive.
     else pooled.session.unref();
   }
 
   /**
-   * Is anybody there? A connection whose other side does not answer a ping ends, with all its streams.
-   * @param trusted go on using it meanwhile: nothing speaks against it but that a stream was given up
+   * Checks whether the peer is alive. A connection whose peer does not answer a ping ends, with all its streams.
+   * @param trusted use it meanwhile: the only sign against it is one stream that was cancelled
    */
   probe(pooled: PooledSession, trusted: boolean): void {
     const { session } = pooled;
@@ -83,7 +85,7 @@ export class Http2Sessions {
     if (pooled.probed) return;
     pooled.probed = true;
     const withinMs = Math.min(PONG_WITHIN_MS, this.#options.connectTimeoutMs);
-    const endLimit = afterAwakeTime(withinMs, () => session.destroy(), false);
+    const endLimit = startAwakeTimeout(withinMs, () => session.destroy(), false);
     session.ping((error) => {
       endLimit();
       pooled.probed = false;
@@ -91,7 +93,7 @@ export class Http2Sessions {
     });
   }
 
-  /** No new streams; each connection ends with its last one. */
+  /** Accepts no new streams. Each connection ends with its last stream. */
   retire(): void {
     this.#retired = true;
     for (const { session } of this.#usable) session.close();
@@ -133,7 +135,7 @@ export class Http2Sessions {
     const pooled: PooledSession = { session, streams: 0, probed: false };
     const leave = (): boolean => this.#usable.delete(pooled);
     this.#all.set(session, socket);
-    // The streams report what went wrong; this only keeps the error from being unhandled.
+    // The streams report the error. This listener only keeps it from being unhandled.
     session.on('error', leave);
     session.on('goaway', leave);
     session.on('close', () => {
@@ -144,7 +146,7 @@ export class Http2Sessions {
     if (this.#retired) session.close();
     else if (takesStreams(session)) this.#usable.add(pooled);
     else {
-      // Trying at once again would open one connection after the other for as long as the server is like that.
+      // An immediate retry would open one connection after the other as long as the server behaves like this.
       session.destroy();
       throw closedError(this.#options.base);
     }
@@ -152,12 +154,12 @@ export class Http2Sessions {
   }
 }
 
-/** A server that is going down may greet with a goodbye, or allow no stream at all. */
+/** Whether the server accepts streams: one that shuts down may start with GOAWAY, or allow no streams. */
 function takesStreams({ closed, destroyed, remoteSettings }: ClientHttp2Session): boolean {
   return !closed && !destroyed && remoteSettings.maxConcurrentStreams !== 0;
 }
 
-/** How many streams the server allows is known from its settings on. */
+/** Waits for the settings of the server, which contain the allowed number of streams. */
 function settled(session: ClientHttp2Session, options: Http2SessionsOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     const fail = (): void => {
@@ -165,7 +167,7 @@ function settled(session: ClientHttp2Session, options: Http2SessionsOptions): Pr
       session.destroy();
       reject(closedError(options.base));
     };
-    const endLimit = afterAwakeTime(options.connectTimeoutMs, fail);
+    const endLimit = startAwakeTimeout(options.connectTimeoutMs, fail);
     session.once('remoteSettings', () => {
       endLimit();
       session.off('close', fail);
@@ -176,21 +178,21 @@ function settled(session: ClientHttp2Session, options: Http2SessionsOptions): Pr
   });
 }
 
-/** Rejects with the reason of `closing`, too. */
+/** Rejects with the reason of `closing` as well. */
 async function openSocket(
   { base, tls, proxy, connectTimeoutMs }: Http2SessionsOptions,
   closing: AbortSignal,
 ): Promise<TLSSocket> {
   const late = new AbortController();
-  const endTime = afterAwakeTime(connectTimeoutMs, () =>
+  const endTime = startAwakeTimeout(connectTimeoutMs, () =>
     late.abort(connectError(base, `within ${connectTimeoutMs} ms`)),
   );
   const signal = AbortSignal.any([closing, late.signal]);
   const [host, port] = [withoutBrackets(base.hostname), portOf(base)];
   try {
     const tunnel = proxy && (await openTunnel({ proxy, host, port, tls, signal }));
-    const whither = tunnel === undefined ? { host, port } : { host, socket: tunnel };
-    return await secured(connectTls({ ...tlsOptions(host, tls), ...whither, ALPNProtocols }), signal);
+    const target = tunnel === undefined ? { host, port } : { host, socket: tunnel };
+    return await secured(connectTls({ ...tlsOptions(host, tls), ...target, ALPNProtocols }), signal);
   } finally {
     endTime();
   }

@@ -15,37 +15,38 @@ export interface KubeRequest extends RequestSubject {
   readonly query?: string | undefined;
   readonly body?: string | undefined;
   readonly contentType?: string | undefined;
-  /** Default `application/json`. */
+  /** Default: `application/json`. */
   readonly accept?: string | undefined;
   /** Aborts the request and its response. */
   readonly signal?: AbortSignal | undefined;
-  /** The answer has no end of its own. */
+  /** Whether the answer has no end, like a watch. */
   readonly isStream?: boolean | undefined;
-  /** Of a write: asked each time that it is sent. */
+  /** For a write: called each time that it is sent. */
   readonly fence?: WriteFence | undefined;
 }
 
 export interface ConnectionOptions {
   readonly config: KubeConfig;
   readonly clock: Clock;
-  /** Until the response's headers are there. */
+  /** The limit until the headers of the response arrive. */
   readonly requestTimeoutMs: number;
-  /** Servers take the part before the first `/` as field manager of writes that name none. */
+  /** Servers use the part before the first `/` as field manager of writes that name none. */
   readonly userAgent: string;
-  /** Instead of whom the kubeconfig says. */
+  /** Used instead of the impersonated user in the kubeconfig. */
   readonly impersonate: ImpersonatedUser | undefined;
-  /** Told of each request whether it was answered. */
+  /** Is notified of each request whether it was answered. */
   readonly outage?: Pick<ServerOutage, 'answered' | 'failed'> | undefined;
 }
 
 /**
- * Requests to the kubeconfig's current cluster over kept-alive connections, with the kubeconfig's TLS material and credentials.
+ * Sends requests to the current cluster of a kubeconfig over kept-alive connections, with its TLS material and
+ * credentials.
  */
 export class KubeConnection {
   readonly server: string;
   readonly #base: URL;
   readonly #options: ConnectionOptions;
-  /** The same for all requests; lower-case names. */
+  /** Headers of all requests, with lower-case names. */
   readonly #headers: http.OutgoingHttpHeaders;
   readonly #closing = new AbortController();
   #transport: KubeTransport | undefined;
@@ -66,7 +67,10 @@ export class KubeConnection {
     };
   }
 
-  /** Resolves when the headers arrived; the caller consumes the body. A refused credential is read again and tried once more. */
+  /**
+   * Resolves when the headers have arrived; the caller reads the body. If credentials are refused, they are read again
+   * and the request is repeated once.
+   */
   async open(request: KubeRequest): Promise<KubeResponse> {
     const used = await this.#currentCredentials();
     const response = await this.#send(request, used);
@@ -80,7 +84,7 @@ export class KubeConnection {
     return this.#send(request, renewed);
   }
 
-  /** Requests under way fail now, and so does every later one. */
+  /** Requests in progress fail now, and all later ones fail as well. */
   close(): void {
     this.#closing.abort(networkError('the client was closed', { method: 'connect', path: this.server }));
     this.#transport?.close();
@@ -92,7 +96,7 @@ export class KubeConnection {
     const { method, path, query, body, accept } = request;
     const { authorization } = credentials;
     const whole = this.#base.pathname + path.replace(/^\//, '') + (query === undefined ? '' : `?${query}`);
-    // Without a length Node sends DELETE bodies chunked, which some servers and proxies drop.
+    // Without a length, Node.js sends DELETE bodies chunked, which some servers and proxies drop.
     const bodyHeaders =
       body === undefined
         ? undefined
@@ -125,7 +129,10 @@ export class KubeConnection {
     }
   }
 
-  /** Files that changed are picked up within CREDENTIALS_MAX_AGE_MS. While they cannot be read, what was read before goes on. */
+  /**
+   * Changed files are noticed within CREDENTIALS_MAX_AGE_MS. While they cannot be read, the previous credentials stay
+   * in use.
+   */
   async #currentCredentials(): Promise<KubeCredentials> {
     const last = this.#credentials;
     const now = this.#options.clock.now();
@@ -140,7 +147,7 @@ export class KubeConnection {
     }
   }
 
-  /** Other credentials than those that the server refused; undefined when there are none. */
+  /** Credentials that differ from those that the server refused; undefined if there are none. */
   async #renewedCredentials(refused: KubeCredentials): Promise<KubeCredentials | undefined> {
     const isOther = (one: KubeCredentials | undefined): boolean =>
       one !== undefined && !sameCredentials(one, refused);
@@ -159,7 +166,7 @@ export class KubeConnection {
     const loaded = await this.#orNetworkError(() =>
       config.credentials({ clock, refused, signal: this.#closing.signal }),
     );
-    // New TLS material needs new connections; requests under way keep the old ones until they end.
+    // New TLS material needs new connections. Requests in progress keep the old ones until they end.
     if (this.#credentials !== undefined && !isDeepStrictEqual(this.#credentials.tls, loaded.tls)) {
       this.#transport?.retire();
       this.#transport = undefined;
@@ -197,7 +204,7 @@ function sameCredentials(a: KubeCredentials, b: KubeCredentials): boolean {
 }
 
 function noOtherCredentials({ method, path }: RequestSubject, error: unknown): TransientError {
-  const problem = `the server answered 401, and other credentials are not to be had: ${errorText(error)}`;
+  const problem = `the server answered 401, and other credentials could not be obtained: ${errorText(error)}`;
   const hint = error instanceof BerthError ? error.hint : undefined;
   return new TransientError(problem, { code: 'kube.unauthorized', subject: `${method} ${path}`, hint });
 }
@@ -205,6 +212,6 @@ function noOtherCredentials({ method, path }: RequestSubject, error: unknown): T
 function requireServer(config: KubeConfig): URL {
   const url = config.serverUrl();
   if (url !== undefined) return url;
-  const problem = `context "${config.currentContext ?? ''}" leads to no server`;
+  const problem = `context "${config.currentContext ?? ''}" names no server`;
   throw new InputError(problem, { code: 'kubeconfig.unusable', subject: 'kubeconfig' });
 }

@@ -1,6 +1,6 @@
 import { type BerthError, ConflictError, InputError, TransientError } from '../../../core/errors.ts';
 
-/** meta/v1 Status as servers send it, as far as Berth reads it. */
+/** The fields of meta/v1 Status that Berth reads. */
 export interface KubeStatus {
   readonly kind: 'Status';
   readonly code?: number;
@@ -16,17 +16,18 @@ export interface KubeStatus {
   };
 }
 
-/** What failed: names the request in messages. */
+/** The request that failed, for messages. */
 export interface RequestSubject {
   readonly method: string;
-  /** Path without server and query. */
+  /** The path without server and query. */
   readonly path: string;
-  /** The command that prints the rights of the process that asks. */
+  /** The command that prints the rights of this process. */
   readonly rightsCommand?: string | undefined;
 }
 
 /**
- * The error for a refused request: class by HTTP status, code from the Status reason. The Status becomes `cause`.
+ * The error for a refused request. Its class follows from the HTTP status, and its code from the reason of the Status.
+ * The Status becomes the `cause`.
  * Source of the reasons: k8s.io/apimachinery meta/v1 StatusReason.
  */
 export function errorForStatus(
@@ -37,7 +38,7 @@ export function errorForStatus(
 ): BerthError {
   const reason = reasonOf(httpStatus, status);
   const details = { code: `kube.${reason}`, subject: `${request.method} ${request.path}`, cause: status };
-  // The server names the missing right; who else refuses, says so as well.
+  // The message of the server names the missing right, and so does that of another refusal.
   const rights =
     reason === 'forbidden' && request.rightsCommand !== undefined
       ? `; ${request.rightsCommand}, with the same flags, prints the rights that are needed`
@@ -56,15 +57,15 @@ export function errorForStatus(
   return new InputError(problem, { ...details, hint: HINTS[reason] });
 }
 
-/** Code of the error about an applied object that does not fit the schema of its kind. */
+/** The error code for an applied object that does not match the schema of its kind. */
 export const SCHEMA_MISMATCH = 'kube.schemamismatch';
 
-const SCHEMA_HINT = 'correct the field; the object as a whole is refused until then';
+const SCHEMA_HINT = 'correct the field; the hub rejects the complete object until then';
 
 /**
- * Whether an applied object does not fit the schema of its kind: an unknown field, a wrong type, two items with one key. The server answers
- * 500 without a reason, as it does when its storage fails for a moment, and nothing but the beginning of the message tells the two apart;
- * with another beginning the answer counts as a passing failure.
+ * Whether an applied object does not match the schema of its kind: it has an unknown field, a wrong type, or two items
+ * with the same key. The server answers 500 without a reason, as it does for a temporary failure of its storage. Only
+ * the start of the message distinguishes the two. Any other message counts as a temporary failure.
  * Source: k8s.io/apimachinery `util/managedfields/internal/structuredmerge.go` (Apply), apiserver
  * `endpoints/handlers/responsewriters/status.go` (an error without a Status becomes a 500 without a reason).
  */
@@ -73,7 +74,7 @@ function isSchemaMismatch(httpStatus: number, status: KubeStatus | undefined): b
   return status?.message?.startsWith('failed to create typed patch object (') === true;
 }
 
-/** The connection failed, or what arrived is not what a Kubernetes API sends. */
+/** The connection failed, or the answer is not one of a Kubernetes API. */
 export function networkError(problem: string, request: RequestSubject, cause?: unknown): TransientError {
   return new TransientError(problem, {
     code: 'kube.network',
@@ -83,8 +84,8 @@ export function networkError(problem: string, request: RequestSubject, cause?: u
 }
 
 /**
- * Whether the server answered 401, 403 or 404. The right, object, namespace or kind that is missing may be there a moment later,
- * so that the same request is worth trying again.
+ * Whether the server answered 401, 403 or 404. The missing right, object, namespace or kind may exist a moment later,
+ * so the same request is worth a retry.
  */
 export function mayBeAllowedLater(error: unknown): boolean {
   return error instanceof InputError && REFUSALS.has(error.code);
@@ -94,11 +95,11 @@ const REFUSALS: ReadonlySet<string> = new Set(['kube.unauthorized', 'kube.forbid
 
 export interface FieldConflict {
   readonly field: string;
-  /** `conflict with "kubectl" using apps/v1`, as the server says it. */
+  /** The text of the server: `conflict with "kubectl" using apps/v1`. */
   readonly message: string;
 }
 
-/** The fields over which a server-side apply lost against other managers; empty for any other error. */
+/** The fields with conflicts in a server-side apply; empty for any other error. */
 export function fieldConflicts(error: unknown): readonly FieldConflict[] {
   if (!(error instanceof ConflictError)) return [];
   const causes = (error.cause as KubeStatus | undefined)?.details?.causes ?? [];
@@ -107,7 +108,7 @@ export function fieldConflicts(error: unknown): readonly FieldConflict[] {
     .map((cause) => ({ field: cause.field ?? '', message: cause.message ?? '' }));
 }
 
-/** Is this a Status? Proxies answer in HTML, half answers are cut: nothing is taken for granted. */
+/** Parses a Status without assumptions: proxies answer with HTML, and answers may be truncated. */
 export function parseKubeStatus(value: unknown): KubeStatus | undefined {
   return typeof value === 'object' && value !== null && (value as { kind?: unknown }).kind === 'Status'
     ? (value as KubeStatus)
@@ -116,7 +117,7 @@ export function parseKubeStatus(value: unknown): KubeStatus | undefined {
 
 function reasonOf(httpStatus: number, status: KubeStatus | undefined): string {
   if (httpStatus === 410) return 'expired';
-  // Comes as a time-out: the server waited for a version that it does not have, and may never have.
+  // The reason is a timeout: the server waited for a version that it does not have, and may never have.
   if (status?.details?.causes?.some((cause) => cause.reason === 'ResourceVersionTooLarge') === true)
     return 'resourceversiontoolarge';
   const reason = status?.reason;
@@ -141,7 +142,7 @@ const REASON_BY_STATUS: Readonly<Record<number, string>> = {
 };
 
 const HINTS: Readonly<Record<string, string>> = {
-  unauthorized: 'the credentials in the kubeconfig are not accepted (expired, or of another cluster)',
+  unauthorized: 'the credentials in the kubeconfig are not accepted (expired, or for another cluster)',
   forbidden: 'grant the missing permission to the user in the kubeconfig (kubectl auth can-i --list)',
   notfound: 'the object, its namespace or its CustomResourceDefinition does not exist on this server',
 };

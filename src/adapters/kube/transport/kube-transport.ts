@@ -4,41 +4,41 @@ import { errorText, TransientError } from '../../../core/errors.ts';
 import { networkError, type RequestSubject } from './kube-errors.ts';
 import type { WriteFence } from './write-fence.ts';
 
-/** A request as it goes on the wire. */
+/** A request in the form in which it is sent. */
 export interface WireRequest {
   /** For messages: without server, prefix and query. */
   readonly subject: RequestSubject;
   readonly method: string;
-  /** With the server's prefix and the query. */
+  /** With the prefix of the server and the query. */
   readonly path: string;
   /** Lower-case names. */
   readonly headers: OutgoingHttpHeaders;
   readonly body: string | undefined;
   /** Aborts the request and its response. */
   readonly signal: AbortSignal | undefined;
-  /** Asked when nothing is left to wait for before the request goes onto a connection. */
+  /** Called when nothing else delays the request, before it is written to a connection. */
   readonly fence: WriteFence | undefined;
 }
 
 export interface KubeResponse {
   readonly statusCode: number;
   readonly headers: IncomingHttpHeaders;
-  /** To be read to its end, or destroyed. */
+  /** The caller must read it to its end, or destroy it. */
   readonly body: Readable;
-  /** Asked when the body has ended: did the server end it, or was it cut? */
+  /** Called when the body has ended: whether the server ended it, or it was truncated. */
   readonly isWhole: () => boolean;
 }
 
-/** One way to a server. Resolves when the response's headers are there; rejects with a TransientError. */
+/** A transport to a server. `send` resolves when the headers of the response have arrived. @throws TransientError */
 export interface KubeTransport {
   send(request: WireRequest): Promise<KubeResponse>;
-  /** No new connections; free ones end now, busy ones when their requests do. */
+  /** Opens no new connections. Free ones end now, busy ones after their requests. */
   retire(): void;
-  /** Everything ends now. */
+  /** Ends everything now. */
   close(): void;
 }
 
-/** @param afterMs from the moment the request was on the wire */
+/** @param afterMs since the request was sent */
 export function headerTimeoutError(subject: RequestSubject, afterMs: number): TransientError {
   return new TransientError(`no answer within ${afterMs} ms`, {
     code: 'kube.timeout',
@@ -51,7 +51,10 @@ export function noAnswerError(server: string, subject: RequestSubject, cause: un
   return networkError(`no answer from ${server}: ${errorText(cause)}`, subject, cause);
 }
 
-/** Ends a request with the reason of a signal that aborts before the request is over. @returns to be called when it is over */
+/**
+ * Ends a request with the reason of the signal if the signal aborts first. @returns a function to call when the request
+ * is over
+ */
 export function endOnAbort(signal: AbortSignal, end: (reason: Error) => void): () => void {
   const onAbort = (): void => end(signal.reason as Error);
   signal.addEventListener('abort', onAbort, { once: true });

@@ -2,10 +2,10 @@ import { errorText, type TransientError } from '../../../core/errors.ts';
 import { networkError, type RequestSubject } from './kube-errors.ts';
 import type { KubeResponse } from './kube-transport.ts';
 
-/** More than any list Berth asks for in pages; protects against a server that never stops. */
+/** Larger than any page of a list that Berth requests. Protects against a server that never stops sending. */
 const MAX_BODY_BYTES = 256 * 1024 * 1024;
 
-/** The whole body as text. Half a response is an error. `idleTimeoutMs` without a byte is an error too. */
+/** The whole body as text. A truncated response is an error, and so is a pause of `idleTimeoutMs`. */
 export function readBody(
   { body, isWhole }: KubeResponse,
   request: RequestSubject,
@@ -44,7 +44,7 @@ export function readBody(
     body.once('close', () => {
       if (!body.readableEnded) fail(networkError('the answer was cut', request));
     });
-    // It was cut before anybody listened.
+    // It was truncated before the listeners were added.
     if (body.destroyed && !body.readableEnded) fail(networkError('the answer was cut', request));
   });
 }
@@ -55,8 +55,8 @@ function textOf(chunks: readonly Buffer[]): string {
 }
 
 /**
- * Parses a JSON body. What is not JSON is the network's fault (a proxy's page, half an answer), so it is worth a
- * retry.
+ * Parses a JSON body. A body that is not JSON comes from the network (the page of a proxy, a truncated response), so it
+ * is worth a retry.
  */
 export function parseJsonBody(
   text: string,

@@ -3,7 +3,7 @@ import { TransientError } from '../../../core/errors.ts';
 import type { Clock } from '../../../core/ports.ts';
 import type { RequestSubject } from './kube-errors.ts';
 
-/** Requests to one server at the same time, where nobody says otherwise. */
+/** The default limit of concurrent requests to one server. */
 export const DEFAULT_MAX_REQUESTS = 32;
 
 interface Waiting {
@@ -12,14 +12,14 @@ interface Waiting {
 }
 
 /**
- * So many requests at the same time and no more; the others wait their turn, first come, first served. The wait has a limit of
- * its own: a request's own time-out begins only when it is sent. A caller that got an answer continues after the waiting callers have sent theirs: the
- * server works on them meanwhile. So twice as many senders as slots keep both sides at work, where otherwise they take turns.
+ * Limits the number of concurrent requests. Further requests wait in order. The wait has its own limit, because the
+ * timeout of a request starts when it is sent. After an answer, the caller continues only when waiting requests have
+ * been sent, so that the server is busy meanwhile. With twice as many senders as slots, both sides always have work.
  */
 export class RequestSlots {
   readonly #clock: Clock;
   readonly #waitLimitMs: number;
-  /** Insertion order is the order of service. */
+  /** Served in the order of insertion. */
   readonly #waiting = new Set<Waiting>();
   #free: number;
 
@@ -29,14 +29,14 @@ export class RequestSlots {
     this.#clock = clock;
   }
 
-  /** @throws TransientError `kube.busy` when no slot came free in time */
+  /** @throws TransientError `kube.busy` when no slot became free in time */
   async run<T>(subject: RequestSubject, send: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free -= 1;
     else await this.#turn(subject);
     try {
       return await send();
     } finally {
-      // The session sends what it was given at the end of a turn.
+      // The HTTP/2 session sends its data at the end of the event loop turn.
       if (this.#next()) await nextTurn();
     }
   }
@@ -45,7 +45,7 @@ export class RequestSlots {
     return new Promise((resolve, reject) => {
       const cancel = this.#clock.schedule(this.#waitLimitMs, () => {
         this.#waiting.delete(waiting);
-        const problem = `not sent within ${this.#waitLimitMs} ms: all requests that may be under way at the same time are`;
+        const problem = `not sent within ${this.#waitLimitMs} ms: the limit of concurrent requests is in use`;
         reject(new TransientError(problem, { code: 'kube.busy', subject: `${method} ${path}` }));
       });
       const waiting = { start: resolve, cancel };
@@ -53,7 +53,7 @@ export class RequestSlots {
     });
   }
 
-  /** The slot goes to who waits longest. @returns whether anybody waited */
+  /** Gives the slot to the request that has waited longest. @returns whether any request waited */
   #next(): boolean {
     const [first] = this.#waiting;
     if (first === undefined) {

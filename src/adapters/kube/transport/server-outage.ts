@@ -2,7 +2,7 @@ import { TransientError } from '../../../core/errors.ts';
 import type { Clock, Logger } from '../../../core/ports.ts';
 
 export interface ServerOutageOptions {
-  /** Address of the API server, for people. */
+  /** The address of the API server, for messages. */
   readonly server: string;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Logger;
@@ -11,9 +11,9 @@ export interface ServerOutageOptions {
 const STARTING_MS = 20_000;
 
 /**
- * Tells once that an API server does not answer, and once that it does again: each request that fails meanwhile says nothing new. An
- * outage begins with a request that got no answer while no other one got any. It ends with any answer that a server gives which can
- * read its store: a watch is also opened, and 500 and more is also said, by one that cannot.
+ * Reports once that an API server does not answer, and once that it answers again. An outage starts with a request
+ * without an answer while no other request is answered. It ends with an answer that proves that the server can read its
+ * storage: opening a watch and a status of 500 or more do not prove that.
  */
 export class ServerOutage {
   readonly #options: ServerOutageOptions;
@@ -29,7 +29,10 @@ export class ServerOutage {
     return this.#sinceMs !== undefined;
   }
 
-  /** Whether failures are due to an outage: after its start a server does not serve everything for a while (404, 429, 503). */
+  /**
+   * Whether failures are caused by an outage. After a start, a server does not serve everything for a while (404, 429,
+   * 503).
+   */
   get isFelt(): boolean {
     return this.isOn || this.#options.clock.now() - this.#endedAtMs < STARTING_MS;
   }
@@ -45,12 +48,12 @@ export class ServerOutage {
     this.#endedAtMs = clock.now();
   }
 
-  /** @param sentAtMs of the request that failed */
+  /** @param sentAtMs when the failed request was sent */
   failed(sentAtMs: number, error: unknown): void {
     if (this.isOn || !isNoAnswer(error) || this.#answeredAtMs > sentAtMs) return;
     this.#sinceMs = sentAtMs;
     const { log, server } = this.#options;
-    log.warn('API server does not answer, trying again until it does', { server, error });
+    log.warn('API server does not answer; requests are retried until it does', { server, error });
   }
 }
 

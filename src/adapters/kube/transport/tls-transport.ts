@@ -1,5 +1,5 @@
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2';
-import { afterAwakeTime } from './after-awake-time.ts';
+import { startAwakeTimeout } from './awake-timeout.ts';
 import { Http1Transport, type TransportOptions } from './http1-transport.ts';
 import { Http2Sessions, type PooledSession } from './http2-sessions.ts';
 import {
@@ -13,8 +13,8 @@ import {
 import type { WriteFence } from './write-fence.ts';
 
 /**
- * HTTP/2 where the server offers it: all requests and watches of a cluster over one connection, one TLS handshake instead of one
- * for each of them, and less work per request at both ends (docs/performance.md). HTTP/1.1 otherwise.
+ * HTTP/2 if the server supports it. All requests and watches of a cluster share one connection, which saves TLS
+ * handshakes and work at both ends (docs/performance.md). Otherwise HTTP/1.1.
  */
 export class TlsTransport implements KubeTransport {
   readonly #options: TransportOptions;
@@ -29,7 +29,7 @@ export class TlsTransport implements KubeTransport {
 
   async send(request: WireRequest): Promise<KubeResponse> {
     if (this.#http1 !== undefined) return this.#http1.send(request);
-    // A server that is about to close refuses streams that it did not begin with; they are safe to send again.
+    // A server that is about to close refuses streams that it has not started to process. They are safe to send again.
     for (let attempt = 0; ; attempt++) {
       const pooled = await this.#take(request);
       if (pooled === undefined) {
@@ -82,12 +82,12 @@ export class TlsTransport implements KubeTransport {
           ...(signal === undefined ? {} : { signal }),
         });
       } catch (error) {
-        // The connection ended since it was taken, or the request is not to be sent any more.
+        // The connection has ended since, or the request must no longer be sent.
         this.#sessions.done(pooled);
         reject(error instanceof Error ? error : new Error(String(error)));
         return;
       }
-      const endLimit = afterAwakeTime(headerTimeoutMs, () => {
+      const endLimit = startAwakeTimeout(headerTimeoutMs, () => {
         this.#sessions.probe(pooled, false);
         stream.destroy(headerTimeoutError(subject, headerTimeoutMs));
       });
@@ -101,14 +101,14 @@ export class TlsTransport implements KubeTransport {
           isWhole: () => stream.rstCode === constants.NGHTTP2_NO_ERROR && !stream.aborted,
         });
       });
-      // Stays: an error after the body was read has nobody else to hear it.
+      // Stays attached: after the body was read, an error has no other listener.
       stream.on('error', (error: Error) => {
         reject(stream.rstCode === constants.NGHTTP2_REFUSED_STREAM ? new RefusedStream() : error);
       });
       stream.once('close', () => {
         endLimit();
         this.#sessions.done(pooled);
-        // A watch is given up when it is silent for too long: maybe the whole connection is dead.
+        // A watch is cancelled when it is silent for too long. The whole connection may be dead.
         if (signal?.aborted === true) this.#sessions.probe(pooled, true);
         reject(new Error('the connection was closed'));
       });
@@ -118,9 +118,9 @@ export class TlsTransport implements KubeTransport {
 }
 
 /**
- * Asks the fence right before the frame that completes the request. Node does not write frames when they are made but at the end of the
- * turn of its event loop, so a process may be frozen with requests that were made and not sent. A server does not act on a request
- * that is not complete.
+ * Calls the fence directly before the frame that completes the request. Node.js writes frames at the end of an event
+ * loop turn, so a process could be suspended between creating and sending a request. A server does not act on an
+ * incomplete request.
  */
 function endFenced(stream: ClientHttp2Stream, fence: WriteFence): void {
   stream.once('wantTrailers', () => {
@@ -133,7 +133,7 @@ function endFenced(stream: ClientHttp2Stream, fence: WriteFence): void {
       // Without trailers this is an empty DATA frame that ends the stream.
       stream.sendTrailers({});
     } catch (error) {
-      // Later, since frames are being written now.
+      // Deferred, because frames are being written now.
       setImmediate(() => stream.destroy(error as Error));
     }
   });

@@ -7,10 +7,10 @@ import { parseKubeStatus, errorForStatus, networkError, type RequestSubject } fr
 import type { KubeResponse } from './kube-transport.ts';
 import { parseJsonBody } from './read-body.ts';
 
-/** An object of the API is at most a few MiB; a longer line is not a watch event. */
+/** An object of the API has at most a few MiB. A longer line is not a watch event. */
 const MAX_LINE_CHARS = 16 * 1024 * 1024;
 
-/** The events of a watch response, one JSON document per line. Ends when the server ends it or the signal aborts. */
+/** The events of a watch response, one JSON document in each line. Ends when the server ends it, or the signal aborts. */
 export async function* readWatchEvents(
   response: KubeResponse,
   request: RequestSubject,
@@ -26,12 +26,13 @@ async function* readLines(
   request: RequestSubject,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
-  // Several times as fast as a TextDecoder, and its texts are half as large.
+  // Several times as fast as a TextDecoder, and its strings need half of the memory.
   const decoder = new StringDecoder('utf8');
   let pending = '';
   try {
     for await (const chunk of response.body as AsyncIterable<Buffer>) {
-      // Answers that came at the same time go first: somebody waits for them before the next request is sent.
+      // Answers that arrived at the same time are processed first, because callers wait for them before they send the
+      // next request.
       await nextTurn();
       let searchFrom = pending.length;
       pending += decoder.write(chunk);

@@ -1,10 +1,11 @@
-/** Says whether writes may be sent, and stops those that were sent when they may not go on. */
+/** Decides whether writes may be sent, and aborts those that must not continue. */
 export interface WriteFence {
   /**
-   * Called right before each request that may change something is sent, when it waits for no turn and no connection any more; more than
-   * once where a request is sent in parts.
+   * Called directly before each request that may change something is sent, when it no longer waits for a slot or a
+   * connection. It is called several times for a request that is sent in parts.
    *
-   * @returns aborts when the write must not go on; its reason, a TransientError, is the error of the write
+   * @returns a signal that aborts when the write must not continue; its reason, a TransientError, becomes the error of
+   *   the write
    * @throws TransientError when nothing may be written now
    */
   enter(): AbortSignal;

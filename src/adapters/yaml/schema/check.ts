@@ -2,18 +2,18 @@ import type { FieldPath } from '../../../core/model/field-path.ts';
 import { closestName } from '../../../core/sources/closest-name.ts';
 import type { ListSchema, ObjectSchema, Schema, StringSchema } from './schema.ts';
 
-/** One finding of a schema check. `at` says whether the key or the value of `path` is wrong. */
+/** One finding of a schema check. `at`: whether the key or the value of `path` is wrong. */
 export interface SchemaFinding {
   readonly severity: 'error' | 'warning';
   readonly code: string;
   readonly path: FieldPath;
   readonly at: 'key' | 'value';
-  /** Got what, expected what; the field's name is put in front by the caller. */
+  /** Got what, expected what; the caller adds the name of the field. */
   readonly message: string;
   readonly hint?: string;
 }
 
-/** Checks a value against a schema and reports everything that is wrong with it. */
+/** Checks a value against a schema, and reports all problems. */
 export function checkSchema(value: unknown, schema: Schema): SchemaFinding[] {
   const findings: SchemaFinding[] = [];
   check(value, schema, { path: [], findings });
@@ -177,7 +177,7 @@ export function isMapping(value: unknown): value is Record<string, unknown> {
 
 const SHOWN_LENGTH = 60;
 
-/** A value in few words for a message: type first, so that `"3"` and `3` cannot be confused. */
+/** A short description of a value for a message. The type comes first, so that `"3"` and `3` cannot be confused. */
 export function describeValue(value: unknown): string {
   if (value === null) return 'nothing (null)';
   if (Array.isArray(value)) return 'a list';

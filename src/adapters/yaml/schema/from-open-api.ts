@@ -33,9 +33,9 @@ export type Replacements = Readonly<Record<string, Schema>>;
 const INT32 = { minimum: -2147483648, maximum: 2147483647 };
 
 /**
- * The schema that a manifest is checked against, from the OpenAPI schema that a hub checks it against. A required field with a default may
- * be left out, as on a hub.
- * @throws Error a replacement whose path the schema does not have: a mistake in this program
+ * Converts the OpenAPI schema of a hub to the schema for manifests. A required field with a default
+ * may be omitted, as on a hub. @throws Error for a replacement whose path is not in the schema,
+ * which is a bug
  */
 export function schemaFromOpenApi(schema: JsonObject, replacements: Replacements): Schema {
   const unused = new Map(Object.entries(replacements));
@@ -49,7 +49,7 @@ export function schemaFromOpenApi(schema: JsonObject, replacements: Replacements
   return derived;
 }
 
-/** What replaces the schema of a path. */
+/** The replacement for the schema at a path. */
 type Take = (path: string) => Schema | undefined;
 
 function derive(schema: OpenApi, path: string, take: Take): Schema {

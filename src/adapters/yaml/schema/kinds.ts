@@ -14,7 +14,7 @@ const KNOWN: readonly KnownKind[] = [
 const BY_TYPE = new Map(KNOWN.map((known) => [`${apiVersionOf(known.info)} ${known.info.kind}`, known]));
 const BY_GROUP_KIND = new Map(KNOWN.map((known) => [`${known.info.group} ${known.info.kind}`, known]));
 
-/** The kind an object says it is: `known`, `other-version` of a kind we know, or `unknown`. */
+/** The kind of an object: `known`, `other-version` of a known kind, or `unknown`. */
 export type KindLookup =
   | { readonly state: 'known'; readonly known: KnownKind }
   | { readonly state: 'other-version'; readonly expected: string }
@@ -31,5 +31,5 @@ export function lookUpKind(apiVersion: string, kind: string): KindLookup {
 /** Kind names, for "did you mean". */
 export const KNOWN_KIND_NAMES: readonly string[] = KNOWN.map((known) => known.info.kind);
 
-/** Their groups, for the same. */
+/** Their groups, for the same purpose. */
 export const KNOWN_GROUPS: readonly string[] = [...new Set(KNOWN.map((known) => known.info.group))];

@@ -11,7 +11,7 @@ export const qualifiedKey = text({ ...namedPattern(QUALIFIED_NAME), maxLength: 3
 export const time = text({ pattern: RFC3339, patternName: 'a time such as 2026-01-31T12:00:00Z' });
 export const nullableTime = text({ ...time, nullable: true });
 
-/** Metadata of every kind, known or not. Values of labels and annotations must be strings: `"true"`, not `true`. */
+/** Metadata of every kind. Values of labels and annotations must be strings: `"true"`, not `true`. */
 export function metadataSchema(name: Schema = dnsSubdomain, namespaced?: boolean): ObjectSchema {
   return object({
     'name!': name,
@@ -53,11 +53,13 @@ export const condition = object(
   { open: true },
 );
 
-/** Operators and values are judged by the selector's own rules, where the whole requirement is in view. */
+/**
+ * Operators and values are checked by the rules of selectors, which need the complete requirement.
+ */
 export const selectorRequirement = object({ 'key!': string, 'operator!': string, values: list(string) });
 export const labelSelector = object({ matchLabels: stringMap, matchExpressions: list(selectorRequirement) });
 
-/** An object of a kind that Berth does not know: only what every Kubernetes object has in common. */
+/** The schema of an unknown kind: the fields of every Kubernetes object. */
 export const anyObject = object(
   {
     'apiVersion!': text({ minLength: 1 }),
@@ -67,7 +69,7 @@ export const anyObject = object(
   { open: true },
 );
 
-/** A kind's own fields beside apiVersion, kind and metadata. */
+/** The schema of a kind from its own fields, without apiVersion, kind and metadata. */
 export function kindSchema(metadata: ObjectSchema, fields: Readonly<Record<string, Schema>>): ObjectSchema {
   return object({ 'apiVersion!': string, 'kind!': string, 'metadata!': metadata, ...fields });
 }

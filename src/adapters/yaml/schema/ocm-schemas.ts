@@ -15,7 +15,7 @@ import { condition, dnsLabel, kindSchema, metadataSchema, nullableTime } from '.
 import { any, between, list, object, oneOf, string, text } from './schema.ts';
 import type { ObjectSchema } from './schema.ts';
 
-/** Conditions that people write by hand into the status of a cluster or a score rarely have all fields. */
+/** Conditions that people write into the status of a cluster or a score rarely have all fields. */
 const conditions = list(condition);
 const atLeastZero = between(0, 2147483647);
 const groupIndex = {
@@ -25,9 +25,9 @@ const groupIndex = {
 };
 
 /**
- * Where a manifest is held to other rules than a hub's. Statuses that Berth writes itself are not read from files. OCM's definitions take
- * any text for the mode and the operator, any number of clusters and a binding to no set; what its controllers do with those is nothing
- * that anybody wants.
+ * Rules for manifests that differ from those of a hub. Statuses that Berth writes are not read from
+ * files. OCM's definitions accept any mode, operator and number of clusters, and a binding without
+ * a set, for which its controllers have no useful behaviour.
  */
 const REPLACED: Readonly<Record<string, Replacements>> = {
   ManagedCluster: {
@@ -35,7 +35,7 @@ const REPLACED: Readonly<Record<string, Replacements>> = {
     '.status.conditions': conditions,
     '.status.clusterClaims[]': object({ 'name!': string, 'value!': string }),
   },
-  // The empty text means the default to OCM's controllers.
+  // OCM's controllers treat the empty text as the default.
   ManagedClusterSet: {
     '.spec.clusterSelector.selectorType': oneOf('ExclusiveClusterSetLabel', 'LabelSelector', ''),
     '.status': any,
@@ -52,7 +52,7 @@ const REPLACED: Readonly<Record<string, Replacements>> = {
   ManifestWorkReplicaSet: { ...groupIndex, '.status': any },
 };
 
-/** A kind whose fields we know, and the one version of it that we read. */
+/** A kind whose fields are known, and its supported version. */
 export interface KnownKind {
   readonly info: KindInfo;
   readonly schema: ObjectSchema;
@@ -78,7 +78,7 @@ function manifestSchema(info: KindInfo): ObjectSchema {
   const fields = [...derived.fields].filter(([name]) => name === 'spec' || name === 'status');
   const isRequired = (name: string): boolean =>
     derived.required.includes(name) || (name === 'spec' && info === MANAGED_CLUSTER_SET_BINDING);
-  // A cluster's name is the name of its namespace on the hub.
+  // The name of a cluster is also the name of its namespace on the hub.
   const name = info === MANAGED_CLUSTER ? dnsLabel : undefined;
   return kindSchema(
     metadataSchema(name, info.namespaced),

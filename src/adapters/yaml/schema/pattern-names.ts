@@ -12,7 +12,7 @@ import {
   WORK_AGENT_USER,
 } from '../../../core/ocm/patterns.ts';
 
-/** What a text must be, for messages, and the expression that checks it. */
+/** A name of a pattern for messages, and the regular expression. */
 export interface NamedPattern {
   readonly pattern: RegExp;
   readonly patternName: string;
@@ -32,10 +32,10 @@ const NAMES: Readonly<Record<string, string>> = {
   [WORK_AGENT_USER]: 'a name that starts with work-agent',
 };
 
-/** OCM's expression is bound at neither end and takes `|` for a unit; what it means is this. */
+/** Corrections of OCM's patterns, which are not anchored and accept `|` as a unit. */
 const STRICTER: Readonly<Record<string, RegExp>> = { [DURATION_OR_NONE]: /^([0-9]+[hms])+$|^None$/ };
 
-/** A pattern of OCM's definitions in words. */
+/** The name of a pattern of OCM's definitions. */
 export function namedPattern(pattern: string): NamedPattern {
   return {
     pattern: STRICTER[pattern] ?? new RegExp(pattern),

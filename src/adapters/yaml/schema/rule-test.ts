@@ -6,7 +6,7 @@ const name = text({ minLength: 1 });
 const names = list(name, { minItems: 1 });
 const target = object({ 'kind!': name, namespace: name, 'name!': name });
 
-/** The flags of `berth plan` that assume something of clusters. */
+/** The flags of `berth plan` for assumptions about clusters. */
 const assumption = object({
   label: names,
   claim: names,

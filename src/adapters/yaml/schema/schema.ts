@@ -1,4 +1,4 @@
-/** What a value of the input may look like: compact tables, checked by check.ts. */
+/** The schema of a value, as compact tables that check.ts evaluates. */
 export type Schema =
   | StringSchema
   | { readonly type: 'integer'; readonly minimum?: number; readonly maximum?: number }
@@ -33,7 +33,7 @@ export interface ObjectSchema {
   readonly type: 'object';
   readonly fields: ReadonlyMap<string, Schema>;
   readonly required: readonly string[];
-  /** Fields beyond the listed ones are none of our business. */
+  /** Unknown fields are allowed. */
   readonly open: boolean;
 }
 

@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'no
 import { agentGroups, type AgentIdentity, agentUser } from '../../../core/registration/agent-identity.ts';
 import { DER_TAG, writeDer } from '../../../hub/auth/certificates/der.ts';
 
-/** A key that never leaves this machine, and the request that is made with it; both PEM. */
+/** A key that never leaves this machine, and the certificate request that was created with it. Both are PEM. */
 export interface OwnRequest {
   readonly keyPem: string;
   readonly requestPem: string;
@@ -14,7 +14,7 @@ const OID = {
   ecdsaWithSha256: Buffer.from('2a8648ce3d040302', 'hex'),
 };
 
-/** A new key of the curve P-256, and a request (PKCS#10, RFC 2986) for the certificate of an agent. */
+/** Creates a new P-256 key, and a PKCS#10 request (RFC 2986) for the certificate of an agent. */
 export function makeRequest(identity: AgentIdentity): OwnRequest {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const keyPem = privateKey.export({ type: 'sec1', format: 'pem' }) as string;
@@ -35,7 +35,7 @@ function requestFor(identity: AgentIdentity, keyPem: string): string {
     DER_TAG.sequence,
     info,
     writeDer(DER_TAG.sequence, writeDer(DER_TAG.objectId, OID.ecdsaWithSha256)),
-    // The first byte counts unused bits.
+    // The first byte is the number of unused bits.
     writeDer(DER_TAG.bitString, Buffer.from([0]), signature),
   );
   const lines = der.toString('base64').match(/.{1,64}/g) ?? [];

@@ -2,14 +2,14 @@ import { X509Certificate } from 'node:crypto';
 import { isKeyPair } from '../../../adapters/kube/proxy/tls-material.ts';
 import type { HeldCertificate } from '../../../core/registration/agent/plan-certificate.ts';
 
-/** Reads a certificate for its key; undefined when either is missing or no PEM, or they are not of each other. */
+/** Parses a certificate together with its key. Undefined if one is missing, is not PEM, or does not belong to the other. */
 export function readCertificate(
   certPem: string | undefined,
   keyPem: string | undefined,
 ): HeldCertificate | undefined {
   if (!certPem || !keyPem || !isKeyPair(certPem, keyPem)) return undefined;
   const certificate = new X509Certificate(certPem);
-  // Unlike `subject` nothing in it is escaped.
+  // Nothing in it is escaped, unlike in `subject`.
   const subject = certificate.toLegacyObject().subject as unknown as Readonly<
     Record<string, string | readonly string[] | undefined>
   >;

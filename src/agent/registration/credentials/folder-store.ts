@@ -11,12 +11,12 @@ import {
   type CredentialStore,
 } from './credential-store.ts';
 
-/** What is about to be written, before the first file is. */
+/** The pending changes, written before the first file. */
 const JOURNAL = '.credentials-to-write.json';
 
 /**
- * Credentials in the files of a folder that only their owner may read, as OCM's agent has them. A write goes through a journal: after a
- * crash in the middle of it the next read completes it, so that a certificate is never without its key.
+ * Stores credentials in the files of a folder that only their owner may read, as OCM's agent does. A write goes through
+ * a journal: after a crash in the middle, the next read completes it, so that certificate and key always match.
  */
 export class FolderStore implements CredentialStore {
   readonly folder: string;

@@ -1,7 +1,7 @@
 import type { KubeConfig } from '../../../adapters/kube/config/kube-config.ts';
 import type { HubEntry } from '../../../core/registration/agent/hub-entry.ts';
 
-/** How a kubeconfig leads to its hub. */
+/** The address and authority of the hub in a kubeconfig. */
 export function hubEntryOf(config: Pick<KubeConfig, 'getCurrentCluster'>): HubEntry {
   const { name, server, proxyUrl, caFile, caData, tlsServerName } = config.getCurrentCluster() ?? {
     name: '',

@@ -8,7 +8,7 @@ import { readCertificate } from '../certificate/read-certificate.ts';
 import type { CredentialFiles } from './credential-store.ts';
 import { hubEntryOf } from './hub-entry-of.ts';
 
-/** What an agent holds for its hub, or why it begins with the bootstrap kubeconfig. */
+/** The credentials of an agent for its hub, or why it must start with the bootstrap kubeconfig. */
 export type HubCredentials =
   | {
       readonly kind: 'usable';
@@ -20,18 +20,18 @@ export type HubCredentials =
 
 interface CredentialCheck {
   readonly identity: AgentIdentity;
-  /** Of the bootstrap kubeconfig. */
+  /** The hub of the bootstrap kubeconfig. */
   readonly bootstrap: HubEntry;
   readonly nowMs: number;
-  /** Of the store. */
+  /** The folder of the store. */
   readonly folder: string;
-  /** With the variables that name a proxy. */
+  /** The environment, with the variables that set a proxy. */
   readonly env: NodeJS.ProcessEnv;
 }
 
 /**
- * Source of the rule: open-cluster-management.io/ocm `pkg/registration/register/common.go` (IsHubKubeConfigValid). A kubeconfig that
- * cannot be read is replaced, as one that is missing.
+ * Source of the rule: open-cluster-management.io/ocm `pkg/registration/register/common.go` (IsHubKubeConfigValid). A
+ * kubeconfig that cannot be parsed is replaced like a missing one.
  */
 export function readCredentials(files: CredentialFiles, check: CredentialCheck): HubCredentials {
   const { identity, bootstrap, nowMs, folder, env } = check;
@@ -40,13 +40,13 @@ export function readCredentials(files: CredentialFiles, check: CredentialCheck):
   if (held === undefined || plan.kind === 'request')
     return { kind: 'unusable', why: REASONS[plan.kind === 'request' ? plan.why : 'missing'] };
   const parts = parsed(files.kubeconfig, folder);
-  if (parts === undefined) return { kind: 'unusable', why: 'there is no hub kubeconfig that can be read' };
+  if (parts === undefined) return { kind: 'unusable', why: 'there is no valid hub kubeconfig' };
   const entry = hubEntryOf(new KubeConfig(parts, env));
   if (!sameHub(entry, bootstrap)) {
     const fields = changedFields(entry, bootstrap).join(', ');
     return {
       kind: 'unusable',
-      why: `the bootstrap kubeconfig leads elsewhere: ${fields} of the cluster differ`,
+      why: `the bootstrap kubeconfig names another hub: ${fields} of the cluster differ`,
     };
   }
   const pair = { certPem: files['tls.crt'] ?? '', keyPem: files['tls.key'] ?? '' };

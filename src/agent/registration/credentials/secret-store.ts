@@ -1,4 +1,3 @@
-import { ConflictError } from '../../../core/errors.ts';
 import { SECRET } from '../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { KubeApi, ObjectKey } from '../../../core/ports.ts';
@@ -8,17 +7,16 @@ import {
   type CredentialKey,
   type CredentialStore,
 } from './credential-store.ts';
+import { retryOnConflict } from '../../../adapters/kube/retry-on-conflict.ts';
 
-const ATTEMPTS = 5;
-
-/** Credentials in a Secret, as OCM's agent has them: one write is one request. Keys of others in it stay. */
+/** Stores credentials in a Secret, as OCM's agent does. One write is one request. Other keys in the Secret stay. */
 export class SecretStore implements CredentialStore {
-  /** A Secret has no folder; what is relative in the kubeconfig is replaced by its data. */
+  /** A Secret has no folder. Relative paths in the kubeconfig are replaced by data of the Secret. */
   readonly folder = '/';
   readonly #api: KubeApi;
   readonly #key: ObjectKey;
 
-  /** @param api of the cluster that the agent runs in. The namespace must exist */
+  /** @param api of the cluster that the agent runs in. The namespace must exist. */
   constructor(api: KubeApi, key: ObjectKey) {
     this.#api = api;
     this.#key = key;
@@ -39,12 +37,7 @@ export class SecretStore implements CredentialStore {
   }
 
   async write(changes: { readonly [Key in CredentialKey]?: string | undefined }): Promise<void> {
-    for (let attempt = 1; ; attempt++)
-      try {
-        return await this.#writeOnce(changes);
-      } catch (error) {
-        if (!(error instanceof ConflictError) || attempt === ATTEMPTS) throw error;
-      }
+    return retryOnConflict(() => this.#writeOnce(changes));
   }
 
   async #writeOnce(changes: { readonly [Key in CredentialKey]?: string | undefined }): Promise<void> {

@@ -7,19 +7,20 @@ import type { KubeApi } from '../../../core/ports.ts';
 import { chooseHub, type HubCandidate } from '../../../core/registration/agent/choose-hub.ts';
 import type { RegistrationSettings } from '../options/registration-settings.ts';
 
-/** Reads a bootstrap kubeconfig again. @throws InputError when it cannot be used */
+/** Reads a bootstrap kubeconfig again. @throws InputError when it is invalid */
 export type ReadBootstrap = () => KubeConfig;
 
 interface Search {
   readonly bootstraps: readonly ReadBootstrap[];
   readonly clusterName: string;
-  /** Of the hub kubeconfig that is kept. */
+  /** The server in the stored hub kubeconfig. */
   readonly currentServer: string | undefined;
   readonly settings: RegistrationSettings;
 }
 
 /**
- * The bootstrap kubeconfig to work with. One alone is taken as it is; of several one whose hub answers and would have the cluster.
+ * Chooses the bootstrap kubeconfig to use. A single one is used without checks. Of several, one is chosen whose hub
+ * answers and would accept the cluster.
  * @throws InputError when none can be used now
  */
 export async function findHub(search: Search): Promise<ReadBootstrap> {
@@ -30,10 +31,10 @@ export async function findHub(search: Search): Promise<ReadBootstrap> {
   const chosen = chooseHub(candidates, currentServer);
   const found = chosen === undefined ? undefined : bootstraps[chosen];
   if (found !== undefined) return found;
-  throw new InputError('none of their hubs answers and would have the cluster', {
+  throw new InputError('no hub answers and would accept the cluster', {
     code: 'agent.no-hub',
     subject: `${bootstraps.length} bootstrap kubeconfigs`,
-    hint: 'the log says what each of them lacks',
+    hint: 'the log says what is wrong with each of them',
   });
 }
 
@@ -45,13 +46,13 @@ async function examine(read: ReadBootstrap, { clusterName, settings }: Search): 
     const hub = settings.connect(config);
     try {
       const why = await objection(hub.api, clusterName);
-      if (why !== undefined) settings.log.warn('hub of the list is left out', { server, why });
+      if (why !== undefined) settings.log.warn('a hub in the list is skipped', { server, why });
       return { server, passes: why === undefined };
     } finally {
       hub.close();
     }
   } catch (error) {
-    settings.log.warn('hub of the list is left out', { server, why: errorText(error) });
+    settings.log.warn('a hub in the list is skipped', { server, why: errorText(error) });
     return { server, passes: false };
   }
 }
@@ -64,7 +65,7 @@ const NEEDED = [
   ...['create', 'get', 'list', 'watch'].map((verb) => ({ ...REQUESTS, verb })),
 ];
 
-/** Why a hub would not have the cluster; undefined: it would. */
+/** Why a hub would not accept the cluster; undefined if it would. */
 async function objection(api: KubeApi, clusterName: string): Promise<string | undefined> {
   for (const resourceAttributes of NEEDED) {
     const review: KubeObject = {

@@ -12,22 +12,22 @@ const KEPT = z.object({
   requestPem: z.string(),
 });
 
-interface Wish {
+interface OpenRequestOptions {
   readonly server: string;
   readonly identity: AgentIdentity;
   readonly store: CredentialStore;
 }
 
 /**
- * The request that is open at this hub, or a new one, whose key is kept before the hub hears of it: an agent that is killed at any moment
- * goes on with the same request.
+ * The open request at this hub, or a new one. Its key is stored before the hub receives it, so that an agent that
+ * crashes at any moment continues with the same request.
  */
-export async function openRequest(wish: Wish): Promise<OwnRequest> {
-  return keptRequest(await wish.store.read(), wish) ?? newRequest(wish);
+export async function openRequest(options: OpenRequestOptions): Promise<OwnRequest> {
+  return keptRequest(await options.store.read(), options) ?? newRequest(options);
 }
 
 /** Instead of one that was refused. */
-export async function newRequest({ server, identity, store }: Wish): Promise<OwnRequest> {
+export async function newRequest({ server, identity, store }: OpenRequestOptions): Promise<OwnRequest> {
   const made = makeRequest(identity);
   await store.write({
     'cluster-name': identity.cluster,
@@ -37,13 +37,16 @@ export async function newRequest({ server, identity, store }: Wish): Promise<Own
   return made;
 }
 
-function keptRequest(files: CredentialFiles, { server, identity }: Wish): OwnRequest | undefined {
+function keptRequest(
+  files: CredentialFiles,
+  { server, identity }: OpenRequestOptions,
+): OwnRequest | undefined {
   const parsed = KEPT.safeParse(parsedJson(files['certificate-request.json']));
   if (!parsed.success) return undefined;
   const { keyPem, requestPem, ...kept } = parsed.data;
   if (kept.server !== server || kept.cluster !== identity.cluster || kept.agent !== identity.agent)
     return undefined;
-  // Its certificate is in use: a key serves one certificate.
+  // Its certificate is in use, and a key is used for only one certificate.
   return readCertificate(files['tls.crt'], keyPem) === undefined ? { keyPem, requestPem } : undefined;
 }
 

@@ -17,33 +17,33 @@ import type { CredentialStore } from '../credentials/credential-store.ts';
 import type { RegistrationSettings } from '../options/registration-settings.ts';
 import { newRequest, openRequest } from './open-request.ts';
 
-export interface CertificateWish {
-  /** Of the hub. */
+export interface CertificateOptions {
+  /** The client of the hub. */
   readonly api: KubeApi;
   readonly identity: AgentIdentity;
   readonly store: CredentialStore;
   readonly settings: RegistrationSettings;
-  /** Why there is none yet, for people: at each new reason. */
+  /** Called with each new reason why there is no certificate yet, for users. */
   readonly onProblem?: (problem: string) => void;
 }
 
-/** Somebody refused; the next request is a while after it. */
+/** The pause after a person refused a request. */
 const AFTER_REFUSAL = { initialMs: 10_000, maxMs: 600_000 };
-/** The hub does not answer, or answers with an error. */
+/** The pause after the hub did not answer, or answered with an error. */
 const AFTER_FAILURE = { initialMs: 1_000, maxMs: 30_000 };
-/** OCM's words, in a condition that people look for. */
+/** The text of OCM, in a condition that users look for. */
 const CROWDED = 'Stop creating csr since there are too many csr created already on hub';
 
 /**
- * Asks the hub for a client certificate, and waits until it is issued, however long that takes.
+ * Requests a client certificate from the hub, and waits without a time limit until it is issued.
  * Source: open-cluster-management.io/ocm `pkg/registration/register/csr/csr.go`.
- * @returns undefined when the signal aborts. Nothing is kept of the certificate yet
+ * @returns undefined when the signal aborts. The certificate is not stored yet.
  */
 export async function requestCertificate(
-  wish: CertificateWish,
+  options: CertificateOptions,
   signal: AbortSignal,
 ): Promise<ClientPair | undefined> {
-  const { api, identity, settings } = wish;
+  const { api, identity, settings } = options;
   const { clock, random, log } = settings;
   const over = new AbortController();
   onAbort(signal, () => over.abort());
@@ -58,7 +58,7 @@ export async function requestCertificate(
   const running = reflector.run(over.signal);
   try {
     await reflector.whenSynced(over.signal);
-    return await new Waiting(wish, reflector).issued(over.signal);
+    return await new Waiting(options, reflector).issued(over.signal);
   } finally {
     over.abort();
     await running;
@@ -66,21 +66,21 @@ export async function requestCertificate(
 }
 
 class Waiting {
-  readonly #wish: CertificateWish;
+  readonly #options: CertificateOptions;
   readonly #reflector: Reflector;
   readonly #refusals: Backoff;
   readonly #failures: Backoff;
-  #told = '';
+  #lastProblem = '';
 
-  constructor(wish: CertificateWish, reflector: Reflector) {
-    this.#wish = wish;
+  constructor(options: CertificateOptions, reflector: Reflector) {
+    this.#options = options;
     this.#reflector = reflector;
-    this.#refusals = new Backoff(AFTER_REFUSAL, wish.settings.random);
-    this.#failures = new Backoff(AFTER_FAILURE, wish.settings.random);
+    this.#refusals = new Backoff(AFTER_REFUSAL, options.settings.random);
+    this.#failures = new Backoff(AFTER_FAILURE, options.settings.random);
   }
 
   async issued(signal: AbortSignal): Promise<ClientPair | undefined> {
-    const { clock, log } = this.#wish.settings;
+    const { clock, log } = this.#options.settings;
     const wake = new WakeUp();
     this.#reflector.store.onChange(() => wake.call());
     let own: OwnRequest | undefined;
@@ -98,8 +98,7 @@ class Waiting {
         if (step.kind === 'wait')
           this.#tell('the certificate request waits for its approval', { request: step.name });
         if (step.kind === 'refused' || step.kind === 'issued') {
-          const why =
-            step.kind === 'refused' ? step.why : 'its certificate is not the one that was asked for';
+          const why = step.kind === 'refused' ? step.why : 'its certificate is not the requested one';
           this.#tell(`the certificate request was refused: ${why}`, { request: step.name });
           await sleep(clock, this.#refusals.nextMs(), signal);
           if (!signal.aborted) own = await newRequest(this.#place);
@@ -109,9 +108,9 @@ class Waiting {
       } catch (error) {
         if (signal.aborted) break;
         waitMs = this.#failures.nextMs();
-        log.warn('certificate cannot be requested yet', { cluster: this.#wish.identity.cluster, error });
+        log.warn('certificate cannot be requested yet', { cluster: this.#options.identity.cluster, error });
       }
-      // After a create the store has what was created.
+      // After a create, the store contains the created request.
       const pause = waitMs === undefined ? undefined : clock.schedule(waitMs, () => wake.call());
       await wake.wait(signal);
       pause?.();
@@ -120,7 +119,7 @@ class Waiting {
   }
 
   get #place() {
-    const { api, identity, store } = this.#wish;
+    const { api, identity, store } = this.#options;
     return { server: api.server, identity, store };
   }
 
@@ -131,11 +130,11 @@ class Waiting {
   #pairOf({ keyPem }: OwnRequest, certificate: string): ClientPair | undefined {
     const certPem = Buffer.from(certificate, 'base64').toString('utf8');
     const held = readCertificate(certPem, keyPem);
-    return held !== undefined && isOf(this.#wish.identity, held) ? { certPem, keyPem } : undefined;
+    return held !== undefined && isOf(this.#options.identity, held) ? { certPem, keyPem } : undefined;
   }
 
   async #create({ requestPem }: OwnRequest, signal: AbortSignal): Promise<void> {
-    const { api, identity, settings } = this.#wish;
+    const { api, identity, settings } = this.#options;
     // Read again: a request may be there whose answer was lost. The watch may not have shown it yet.
     await this.#reflector.relist(signal);
     if (signal.aborted) return;
@@ -162,9 +161,9 @@ class Waiting {
   }
 
   #tell(problem: string, fields: object): void {
-    if (problem === this.#told) return;
-    this.#told = problem;
-    const { identity, settings, onProblem } = this.#wish;
+    if (problem === this.#lastProblem) return;
+    this.#lastProblem = problem;
+    const { identity, settings, onProblem } = this.#options;
     settings.log.info(problem, { cluster: identity.cluster, ...fields });
     onProblem?.(problem);
   }

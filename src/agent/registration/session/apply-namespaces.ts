@@ -13,16 +13,17 @@ import { sha256 } from '../../../runtime/sha256.ts';
 interface NamespaceDuty {
   readonly cluster: KubeApi;
   readonly managed: ManagedCluster;
-  /** Server of the bootstrap kubeconfig, verbatim. */
+  /** The server of the bootstrap kubeconfig, unchanged. */
   readonly hubServer: string;
   /** RFC 3339, seconds. */
   readonly now: string;
 }
 
 /**
- * Makes the namespaces that the hub manages on the cluster, and labels those that it no longer does. None is ever deleted.
+ * Creates the namespaces that the hub manages on the cluster, and marks with a label those that it no longer manages.
+ * None is ever deleted.
  * Source: open-cluster-management.io/ocm `pkg/registration/spoke/managedcluster/managed_namespace_reconcile.go`.
- * @returns the entries with what came of each
+ * @returns the entries, each with its outcome
  */
 export async function applyNamespaces(duty: NamespaceDuty): Promise<readonly ManagedNamespaceStatus[]> {
   const { cluster, managed, hubServer, now } = duty;

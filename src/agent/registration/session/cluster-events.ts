@@ -6,7 +6,10 @@ import type { KubeApi } from '../../../core/ports.ts';
 import { clusterEvent } from '../../../core/registration/cluster-event.ts';
 import type { RegistrationSettings } from '../options/registration-settings.ts';
 
-/** Events about a ManagedCluster, in its namespace on the hub. One that cannot be written is lost: nothing depends on it. */
+/**
+ * Writes Events about a ManagedCluster into its namespace on the hub. One that cannot be written is dropped, because
+ * nothing depends on it.
+ */
 export class ClusterEvents {
   readonly #hub: KubeApi;
   readonly #settings: RegistrationSettings;
@@ -32,7 +35,7 @@ export class ClusterEvents {
       },
     );
     this.#hub.create(EVENT, event).catch((error: unknown) => {
-      log.debug('event cannot be written', { cluster: name, reason, problem: errorText(error) });
+      log.debug('an Event cannot be written', { cluster: name, reason, problem: errorText(error) });
     });
   }
 }

@@ -4,8 +4,9 @@ import type { KubeApi } from '../../../core/ports.ts';
 import type { AgentIdentity } from '../../../core/registration/agent-identity.ts';
 
 /**
- * Whether the hub knows the certificate of the client. Only a cluster that can be read proves it; a 401 proves the contrary.
- * @returns undefined: the answer says neither, as where the hub is away, or the cluster was taken from it
+ * Whether the hub accepts the certificate of the client. Only a successful read of the cluster proves that it does; a
+ * 401 proves that it does not.
+ * @returns undefined if the answer proves neither: the hub does not answer, or does not allow the read
  */
 export async function isCertificateKnown(
   hub: KubeApi,

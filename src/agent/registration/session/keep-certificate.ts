@@ -20,8 +20,8 @@ import { credentialFiles } from '../joining/join-hub.ts';
 import { requestCertificate } from '../joining/request-certificate.ts';
 import type { RegistrationSettings } from '../options/registration-settings.ts';
 
-export interface CertificateDuty {
-  /** With the certificate that is to be renewed. */
+export interface CertificateKeeperOptions {
+  /** A client with the certificate that has to be renewed. */
   readonly api: KubeApi;
   readonly config: RotatingKubeConfig;
   readonly held: HeldCertificate;
@@ -29,30 +29,30 @@ export interface CertificateDuty {
   readonly identity: AgentIdentity;
   readonly store: CredentialStore;
   readonly settings: RegistrationSettings;
-  /** There is something to say about the certificate. */
+  /** Called when the condition about the certificate changed. */
   readonly onNews: () => void;
 }
 
-/** Timers do not count the time that a machine sleeps. */
+/** Timers do not count the time while a machine sleeps, so the clock is checked at this interval. */
 const LOOK_AGAIN_MS = 300_000;
 
-/** Renews the certificate of an agent in time, and gives the new one to the connections that are open. */
+/** Renews the certificate of an agent in time, and passes the new one to the open connections. */
 export class CertificateKeeper {
-  readonly #duty: CertificateDuty;
+  readonly #duty: CertificateKeeperOptions;
   #held: HeldCertificate;
   #condition: Condition | undefined;
 
-  constructor(duty: CertificateDuty) {
+  constructor(duty: CertificateKeeperOptions) {
     this.#duty = duty;
     this.#held = duty.held;
   }
 
-  /** For the status of the ManagedCluster. Undefined: nothing new since the agent started. */
+  /** The condition for the status of the ManagedCluster. Undefined: nothing happened since the agent started. */
   get condition(): Condition | undefined {
     return this.#condition;
   }
 
-  /** Until the signal aborts, or the certificate has expired. */
+  /** Runs until the signal aborts, or the certificate has expired. */
   async run(signal: AbortSignal): Promise<'expired' | 'stopped'> {
     const { identity, settings } = this.#duty;
     const { clock, random } = settings;
@@ -72,7 +72,7 @@ export class CertificateKeeper {
     const { clock, log, random } = settings;
     const over = new AbortController();
     onAbort(signal, () => over.abort());
-    // While the request waits for its approval the certificate may expire: then only the bootstrap kubeconfig helps.
+    // The certificate may expire while the request waits for approval. Then only the bootstrap kubeconfig helps.
     const cancel = clock.schedule(Math.max(0, this.#held.notAfterMs - clock.now()), () => over.abort());
     const onProblem = (problem: string): void => {
       this.#condition = certificateNotRotated(problem);
@@ -102,7 +102,7 @@ export class CertificateKeeper {
     }
   }
 
-  /** The store may be away for a while: the certificate is there, and is not asked for again. */
+  /** The store may be unavailable for a while. The certificate exists and is not requested again. */
   async #keep(write: () => Promise<void>, signal: AbortSignal): Promise<void> {
     const { clock, random, log } = this.#duty.settings;
     const backoff = new Backoff({ initialMs: 500, maxMs: 30_000 }, random);
@@ -111,7 +111,7 @@ export class CertificateKeeper {
         return await write();
       } catch (error) {
         if (signal.aborted) throw error;
-        log.warn('credentials cannot be kept yet', {
+        log.warn('credentials cannot be stored yet', {
           place: this.#duty.store.place,
           problem: errorText(error),
         });

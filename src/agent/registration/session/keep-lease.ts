@@ -6,14 +6,15 @@ import type { Clock, KubeApi } from '../../../core/ports.ts';
 import { CLUSTER_LEASE } from '../../../core/registration/names.ts';
 
 /**
- * Renews the lease by which the hub knows that the agent lives. The hub creates it; only its renewTime is the agent's.
+ * Renews the lease that tells the hub that the agent is alive. The hub creates the lease; the agent writes only its
+ * renewTime.
  * Source: open-cluster-management.io/ocm `pkg/registration/spoke/lease/lease_controller.go`.
  */
 export class ClusterLease {
   readonly #api: KubeApi;
   readonly #clusterName: string;
   readonly #clock: Clock;
-  /** As it was written last: nobody else writes it, so it need not be read each time. */
+  /** The lease as last written. No other client writes it, so it is not read each time. */
   #known: KubeObject | undefined;
 
   constructor(api: KubeApi, clusterName: string, clock: Clock) {
@@ -22,7 +23,7 @@ export class ClusterLease {
     this.#clock = clock;
   }
 
-  /** @throws InputError `kube.notfound` while the hub has not created it; what the API throws */
+  /** @throws InputError `kube.notfound` while the hub has not created it; the errors of the API */
   async renew(): Promise<void> {
     try {
       await this.#write(this.#known ?? (await this.#read()));
@@ -37,7 +38,7 @@ export class ClusterLease {
   async #read(): Promise<KubeObject> {
     const found = await this.#api.get(LEASE, { namespace: this.#clusterName, name: CLUSTER_LEASE });
     if (found !== undefined) return found;
-    throw new InputError('was not created by the hub yet', {
+    throw new InputError('has not been created by the hub yet', {
       code: 'kube.notfound',
       subject: `lease ${this.#clusterName}/${CLUSTER_LEASE}`,
     });

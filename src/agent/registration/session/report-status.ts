@@ -24,27 +24,27 @@ import { ClusterEvents } from './cluster-events.ts';
 import { probeServer, serverVersion } from './probe-server.ts';
 import { WatchedKinds } from './watched-kinds.ts';
 
-export interface StatusDuty {
+export interface StatusReportOptions {
   readonly hub: KubeApi;
   readonly cluster: ManagedApi;
   readonly clusterName: string;
-  /** Server of the bootstrap kubeconfig. */
+  /** The server of the bootstrap kubeconfig. */
   readonly hubServer: string;
   readonly settings: RegistrationSettings;
-  /** Something of the cluster changed. */
+  /** Called when something about the cluster changed. */
   readonly onChange: () => void;
-  /** About the certificate, if there is something to say. */
+  /** The condition about the certificate, if there is one. */
   readonly certificate: () => Condition | undefined;
 }
 
-/** Without any event the status is looked at so often. */
+/** Without events, the status is checked at this interval. */
 const RESYNC_MS = 60_000;
-/** Events come in bursts; the API server is not asked again for each of them. */
+/** Events arrive in bursts. The API server is not probed again for each of them. */
 const PROBE_FRESH_MS = 10_000;
 
-/** Reports to the hub what the agent sees of its cluster: one patch, and only when something changed. */
+/** Reports the state of the cluster to the hub: one patch, and only if something changed. */
 export class StatusReport {
-  readonly #duty: StatusDuty;
+  readonly #duty: StatusReportOptions;
   readonly #watched: WatchedKinds;
   readonly #events: ClusterEvents;
   #health: HealthMemory = { failingSinceMs: undefined };
@@ -53,13 +53,13 @@ export class StatusReport {
     | undefined;
   #cutCount = 0;
 
-  constructor(duty: StatusDuty) {
+  constructor(duty: StatusReportOptions) {
     this.#duty = duty;
     this.#watched = new WatchedKinds(duty.cluster, duty.settings, duty.onChange);
     this.#events = new ClusterEvents(duty.hub, duty.settings);
   }
 
-  /** @returns when to look again, in milliseconds; undefined: when the hub accepts the cluster */
+  /** @returns when to check again, in milliseconds; undefined: when the hub accepts the cluster */
   async report(managed: ManagedCluster, signal: AbortSignal): Promise<number | undefined> {
     if (!isAccepted(managed)) return undefined;
     const { clock, random } = this.#duty.settings;
@@ -79,7 +79,7 @@ export class StatusReport {
     const { cluster, hubServer, certificate } = this.#duty;
     const { verdict: health, version } = await this.#probe();
     const base = { health, certificate: certificate() };
-    // Nothing that is read while the server is not well is news.
+    // If the server is not healthy, the other values that it returns are not reported.
     if (health.kind !== 'ok') return base;
     await this.#watched.look(signal);
     return {

@@ -30,34 +30,37 @@ export interface SessionOptions {
   readonly store: CredentialStore;
   readonly cluster: ManagedApi;
   readonly settings: RegistrationSettings;
-  /** Why the agent has to begin again with a bootstrap kubeconfig; undefined: it need not. Asked every few seconds. */
+  /** Why the agent must start again with a bootstrap kubeconfig; undefined if it need not. Called every few seconds. */
   readonly reasonToLeave: () => string | undefined;
-  /** There is a list of hubs: one that denies the cluster, or does not answer, is left. */
+  /** Whether there are other hubs, so that the agent leaves one that denies the cluster or does not answer. */
   readonly hasOtherHubs: boolean;
-  /** The hub has accepted the cluster. Called once. */
+  /** Called once, when the hub has accepted the cluster. */
   readonly onAccepted: () => void;
 }
 
-/** Why a session is over. */
+/** Why a session has ended. */
 export interface SessionEnd {
   readonly why: string;
-  /** The hub does not know the certificate. */
+  /** Whether the hub refused the certificate. */
   readonly isRefused: boolean;
 }
 
 const LOOK_AGAIN_MS = 10_000;
-/** A hub that is restarted may answer so for a moment. */
+/** The number of refusals in a row that count. A hub that restarts may refuse for a moment. */
 const REFUSALS = 3;
-/** A lease that ran out while the agent was at another hub is no sign that this one is away. */
+/**
+ * Right after the start, an expired lease does not show that this hub is down: it expired while the agent was at
+ * another hub.
+ */
 const STARTING_MS = 10_000;
 const LOOP = {
   concurrency: 2,
   backoff: { initialMs: 1_000, maxMs: 30_000 },
-  // A right that is missing may be granted; one that was taken away may come back.
+  // A missing right may be granted, and a revoked one may be granted again.
   inputRetryMs: 0,
 };
 
-/** Works with a hub on which the cluster is registered: lease, status and certificate. */
+/** Works with a hub at which the cluster is registered: lease, status and certificate. */
 export async function runSession(options: SessionOptions, signal: AbortSignal): Promise<SessionEnd> {
   const session = new Session(options);
   return session.run(signal);
@@ -74,9 +77,9 @@ class Session {
   #leaseSeconds: number | undefined;
   #wasAccepted = false;
   #end: SessionEnd = { why: 'stopped', isRefused: false };
-  /** In a row. */
+  /** The number of refusals in a row. */
   #refusals = 0;
-  /** When the hub took the lease last; at the start: now. */
+  /** When the hub last accepted the lease; at the start: now. */
   #renewedAtMs: number;
 
   constructor(options: SessionOptions) {
@@ -119,7 +122,7 @@ class Session {
   }
 
   async run(signal: AbortSignal): Promise<SessionEnd> {
-    // Every watch and every wait listens: that is no leak.
+    // Every watch and every wait adds a listener, so many listeners are not a leak.
     setMaxListeners(0, this.#over.signal);
     onAbort(signal, () => this.#over.abort());
     this.#reflector.store.onChange(() => this.#onCluster());
@@ -176,13 +179,16 @@ class Session {
       await updateClientConfigs(hub.api, managed, settings);
       return { kind: 'requeue', afterMs };
     } catch (error) {
-      // Somebody else wrote: the watch shows it, and then we look again; at the latest after the usual wait.
+      // Another client wrote. The next pass starts when the watch shows the change, or after this time.
       if (error instanceof ConflictError) return { kind: 'requeue', afterMs: 1_000 };
       throw error;
     }
   }
 
-  /** A hub that was installed again, or that revoked the certificate, has refused it several times in a row. */
+  /**
+   * Whether the hub has refused the certificate several times in a row: it was installed again, or it revoked the
+   * certificate.
+   */
   async #isUnknown(): Promise<boolean> {
     if (this.#reflector.isWatching) return false;
     const { hub, identity } = this.#options;
@@ -190,7 +196,7 @@ class Session {
     return this.#refusals >= REFUSALS;
   }
 
-  /** Looks every few seconds whether the agent has to go elsewhere. */
+  /** Checks every few seconds whether the agent must leave the hub. */
   async #watch(over: AbortSignal): Promise<void> {
     const { settings, reasonToLeave, hasOtherHubs } = this.#options;
     const { clock, hubTimeoutMs } = settings;
@@ -200,10 +206,10 @@ class Session {
       if (over.aborted) return;
       const why = reasonToLeave();
       if (why !== undefined) this.#leave(why);
-      if (await this.#isUnknown()) this.#leave('the hub does not know the certificate', true);
+      if (await this.#isUnknown()) this.#leave('the hub refuses the certificate', true);
       const nowMs = clock.monotonicMs();
       if (hasOtherHubs && nowMs - startedAtMs > STARTING_MS && nowMs - this.#renewedAtMs > hubTimeoutMs)
-        this.#leave('the hub does not take the lease');
+        this.#leave('the hub does not accept the lease');
     }
   }
 }

@@ -6,8 +6,8 @@ import type { KubeApi } from '../../../core/ports.ts';
 import type { RegistrationSettings } from '../options/registration-settings.ts';
 
 /**
- * Corrects how others reach the cluster, after its address or authority changed. OCM's agent does so only when the number of addresses
- * changes. The agent may update its ManagedCluster, and not patch it.
+ * Updates how other clients reach the cluster, after its address or authority changed. OCM's agent does so only if the
+ * number of addresses changes. The agent may update its ManagedCluster, but not patch it.
  */
 export async function updateClientConfigs(
   hub: KubeApi,
@@ -16,7 +16,7 @@ export async function updateClientConfigs(
 ): Promise<void> {
   if (clientConfigs.length === 0 || managed.metadata.deletionTimestamp !== undefined) return;
   if (jsonEqual(managed.spec?.managedClusterClientConfigs, clientConfigs)) return;
-  // What the watch shows has lost its managed fields; an update must have the whole object.
+  // The watched object has no managed fields, but an update needs the complete object.
   const whole = await hub.get(MANAGED_CLUSTER, { namespace: '', name: managed.metadata.name });
   if (whole === undefined) return;
   const spec = { ...(whole['spec'] as object), managedClusterClientConfigs: clientConfigs };

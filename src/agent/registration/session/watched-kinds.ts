@@ -10,10 +10,10 @@ import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { KubeApi } from '../../../core/ports.ts';
 import type { RegistrationSettings } from '../options/registration-settings.ts';
 
-/** A kind that a cluster need not have is looked for again so often. */
+/** Kinds that a cluster may lack are looked up again at this interval. */
 const LOOK_AGAIN_MS = 300_000;
 
-/** What an agent reports of its cluster, kept current by watches: nodes, claims and properties. */
+/** What an agent reports about its cluster, kept up to date by watches: nodes, claims and properties. */
 export class WatchedKinds {
   readonly #cluster: KubeApi;
   readonly #settings: RegistrationSettings;
@@ -28,7 +28,7 @@ export class WatchedKinds {
     this.#onChange = onChange;
   }
 
-  /** Begins to watch what the cluster serves. Waits for first lists, and not for those that are refused. */
+  /** Starts to watch the kinds that the cluster serves. Waits for their first lists, but not for lists that are refused. */
   async look(signal: AbortSignal): Promise<void> {
     this.#watch(NODE, signal);
     const nowMs = this.#settings.clock.monotonicMs();
@@ -44,7 +44,7 @@ export class WatchedKinds {
     return this.#known(NODE);
   }
 
-  /** Undefined: one of the kinds is there and could not be read. */
+  /** Undefined if one of the kinds exists and could not be read. */
   claims():
     | { readonly claims: readonly KubeObject[]; readonly properties: readonly KubeObject[] }
     | undefined {
@@ -85,7 +85,7 @@ export class WatchedKinds {
   }
 }
 
-/** Of thousands of nodes only what is counted. */
+/** There may be thousands of nodes, so only the fields that count are kept. */
 function slimNode({ apiVersion, kind, metadata, ...node }: KubeObject): KubeObject {
   const { name, uid, resourceVersion } = metadata;
   const { unschedulable } = (node['spec'] ?? {}) as { readonly unschedulable?: boolean };

@@ -36,15 +36,15 @@ Examples:
   berth agent --hub-kubeconfig /var/run/hub/kubeconfig --cluster-name edge-7 --drift resync   # in a pod of the managed cluster
   berth agent --bootstrap-kubeconfig boot.kubeconfig --hub-kubeconfig-dir /var/lib/berth/hub --cluster-name edge-7
   berth agent --clusters fleet.yaml                                # many clusters, or many hubs, in one process
-  berth agent --print-rbac=hub --cluster-name edge-7              # accounts and permissions for the hub, to apply there
-  berth agent --print-rbac=managed --kind apps/Deployment /Service   # and for the managed cluster, with these kinds in works
+  berth agent --print-rbac=hub --cluster-name edge-7              # the agent's account and permissions on the hub
+  berth agent --print-rbac=managed --kind apps/Deployment /Service   # permissions on the managed cluster, for works with these kinds
   berth agent --print-rbac=managed --bootstrap-kubeconfig boot.kubeconfig --hub-kubeconfig-secret open-cluster-management-agent/hub
 `;
 
 export const agentCommand: CliCommand = {
   register(program, run) {
     addRegistrationFlags(program.command('agent'))
-      .description('register a cluster, apply its ManifestWorks and report back (runs until stopped)')
+      .description('register a cluster, apply its ManifestWorks and report their status (runs until stopped)')
       .option('--hub-kubeconfig <file>', 'kubeconfig of the hub')
       .option(
         '--kubeconfig <file>',
@@ -53,29 +53,37 @@ export const agentCommand: CliCommand = {
       .option('--cluster-name <name>', 'name of the managed cluster: its namespace on the hub')
       .option(
         '--clusters <file>',
-        'several at once: a YAML list of clusterName, hubKubeconfig, kubeconfig, agentId',
+        'a YAML list of several clusters: clusterName, hubKubeconfig, kubeconfig, agentId',
       )
       .option('--agent-id <id>', 'owner of the AppliedManifestWorks (default: hash of the hub URL)')
       .option('--status-sync-interval <duration>', 'how often objects that cannot be watched are read', '10s')
       .option(
         '--appliedmanifestwork-eviction-grace-period <duration>',
-        'how long objects are kept after their work has disappeared',
+        'how long objects are kept after their work disappeared from the hub',
         '60m',
       )
       .option('--workers <n>', 'works applied at the same time', '10')
-      .option('--max-watches <n>', 'watches on the managed cluster, one per kind and namespace', '200')
-      .option('--drift <mode>', 'watch: correct when seen; resync: every 4 to 6 minutes', 'watch')
-      .option('--executor-cache', 'remember what executors may do; watches RBAC objects for it', false)
+      .option(
+        '--max-watches <n>',
+        'the most watches on the managed cluster, one per kind and namespace',
+        '200',
+      )
+      .option(
+        '--drift <mode>',
+        'when drift is corrected: watch: when it is seen; resync: every 4 to 6 minutes',
+        'watch',
+      )
+      .option('--executor-cache', 'cache what executors may do; this watches RBAC objects', false)
       .option('--raw-feedback', 'report objects, lists and fractions as JSON text', false)
-      .option('--max-json-raw-length <n>', 'longest such text, in bytes', '1024')
+      .option('--max-json-raw-length <n>', 'longest such JSON text, in bytes', '1024')
       .option('--log-level <level>', 'debug, info, warn, error', 'info')
       .option(
         '--print-rbac [hub|managed]',
-        'print the accounts and roles that the agent needs on the hub, on the managed cluster, or on both, with the other flags as given, and exit',
+        'print the accounts and roles that the agent needs with these flags on the hub, on the managed cluster, or on both, and exit',
       )
       .option(
         '--kind <group/kind...>',
-        'with --print-rbac: the kinds that works carry; /KIND for the core group',
+        'with --print-rbac: the kinds that works contain; /KIND for the core group',
       )
       .option(
         '--namespace <name>',
@@ -117,7 +125,7 @@ async function runAgent(io: CliIo, flags: AgentFlags): Promise<ExitCode> {
 }
 
 async function printRbac(io: CliIo, flags: AgentFlags, part: string | true): Promise<ExitCode> {
-  const { renderAgentRbac, CARRYING } = await import('../../../core/rbac/agent-rbac.ts');
+  const { renderAgentRbac, CARRIED_KIND_PERMISSION } = await import('../../../core/rbac/agent-rbac.ts');
   const { listedPermissions } = await import('../../../core/rbac/listed-kinds.ts');
   const { knownResources } = await import('./known-resources.ts');
   const { clusterName, namespace, executorCache, kind } = flags;
@@ -125,7 +133,7 @@ async function printRbac(io: CliIo, flags: AgentFlags, part: string | true): Pro
   if (clusterName === undefined && side !== 'managed')
     throw wrongOption('--cluster-name', 'is missing, expected the name of the managed cluster');
   checkListedKinds(kind ?? []);
-  const kinds = kind && listedPermissions(kind, knownResources(), CARRYING);
+  const kinds = kind && listedPermissions(kind, knownResources(), CARRIED_KIND_PERMISSION);
   const pair = registeringPair(flags);
   const registers = pair && { secret: pair.credentials.kind === 'secret' ? pair.credentials : undefined };
   const duties = { clusterName: clusterName ?? '', namespace, executorCache, kinds, side, registers };
@@ -140,7 +148,7 @@ async function pairsOf(flags: AgentFlags): Promise<readonly AgentPair[]> {
     if (clusterName !== undefined || hubKubeconfig !== undefined || registering !== undefined)
       throw wrongOption(
         '--clusters',
-        'already names clusters and hubs, expected it without --cluster-name, --hub-kubeconfig and --bootstrap-kubeconfig',
+        'already names clusters and hubs, so --cluster-name, --hub-kubeconfig and --bootstrap-kubeconfig are not allowed with it',
       );
     const { readAgentPairs } = await import('../../../agent/options/agent-pairs.ts');
     return readAgentPairs(clusters);

@@ -4,7 +4,7 @@ import { ocmDefinitions } from '../../../hub/scheme/ocm-definitions.ts';
 
 const ARGO_CD = 'argoproj.io';
 
-/** The resources of Kubernetes' kinds, OCM's and Argo CD's. */
+/** The resources of the kinds of Kubernetes, OCM and Argo CD. */
 export function knownResources(): KnownResources {
   const builtin = BUILTIN_RESOURCES.map(({ group, kind, plural = `${kind.toLowerCase()}s` }) => ({
     group,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { packageRoot } from '../../../runtime/package-root.ts';
 
-/** Version of this package, `unknown` when package.json was taken away. */
+/** The version of this package; `unknown` if package.json is missing. */
 export async function packageVersion(): Promise<string> {
   const text = await readFile(new URL('package.json', packageRoot()), 'utf8').catch(() => undefined);
   return text === undefined ? 'unknown' : (JSON.parse(text) as { version: string }).version;

@@ -5,7 +5,7 @@ import type { CliIo, ExitCode } from '../../terminal/cli-io.ts';
 import { packageVersion } from './package-version.ts';
 import { messageLines, withSafeOutput } from '../../terminal/terminal-output.ts';
 
-/** Runs one of the commands; never throws: a failure is printed to stderr and becomes exit code 1. */
+/** Runs one of the commands. Never throws: a failure is printed to stderr and becomes exit code 1. */
 export async function runCommands(
   commands: readonly CliCommand[],
   args: readonly string[],
@@ -39,7 +39,7 @@ export async function runCommands(
 }
 
 const HELP = `
-Exit codes: 0 done or no change, 1 error, 2 plan found changes or hub revoke found no token, 3 plan is stopped by a rule or a hold, or serve lost its Lease.
+Exit codes: 0 done or no change, 1 error, 2 plan found changes or hub revoke found no token, 3 a rule or a hold stops the plan, or serve lost its Lease.
 
 Examples:
   berth COMMAND --help        # what it does, its options, examples
@@ -48,7 +48,7 @@ Examples:
 
 const COMMANDERS = new Help();
 
-/** Without the defaults that go without saying. */
+/** Without trivial defaults. */
 function optionDescription(option: Option): string {
   const defaultValue: unknown = option.defaultValue;
   const isPlain = defaultValue === false || (Array.isArray(defaultValue) && defaultValue.length === 0);
@@ -56,7 +56,7 @@ function optionDescription(option: Option): string {
 }
 
 function reportFailure(error: unknown, io: CliIo): ExitCode {
-  // Commander has already written its own message (help, version, usage errors).
+  // Commander has already printed its own message (help, version, usage errors).
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1;
   io.stderr.write(messageLines('error', errorText(error)));
   if (error instanceof BerthError && error.hint !== undefined)

@@ -25,11 +25,11 @@ Examples:
 
 export const scoreProviderPrometheusCommand: CliCommand = {
   register(program, run) {
-    const command = verbCommand(program, 'score-provider', 'keep the scores of a cluster current on its hub')
+    const command = verbCommand(program, 'score-provider', 'keep the scores of clusters up to date on a hub')
       .command('prometheus')
-      .description('scores that Prometheus computes, of one cluster or of many (runs until stopped)')
+      .description('write scores that Prometheus computes, for one cluster or for many (runs until stopped)')
       .option('--score <name=promql...>', 'a score and its query: an instant vector, from -100 to 100')
-      .option('--cluster-name <name>', 'the cluster that all queries are about, for one cluster');
+      .option('--cluster-name <name>', 'the cluster, if all queries are about a single one');
     addScoreFlags(addPrometheusFlags(command), 'prometheus')
       .addHelpText('after', EXAMPLES)
       .action(
@@ -46,7 +46,7 @@ function queriesOf({ score = [] }: QueryFlags): ReadonlyMap<string, ScoreQuery> 
   for (const text of score) {
     const [, name, query] = /^([A-Za-z][\w.-]*)=(.+)$/s.exec(text) ?? [];
     if (name === undefined || query === undefined || queries.has(name))
-      throw wrongValue('--score', text, 'NAME=QUERY, with another name for each');
+      throw wrongValue('--score', text, 'NAME=QUERY, with a different name for each');
     queries.set(name, { query });
   }
   if (queries.size === 0) throw wrongOption('--score', 'is missing, expected NAME=QUERY');

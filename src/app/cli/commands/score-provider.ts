@@ -23,14 +23,14 @@ Examples:
   berth score-provider resource-usage --hub-kubeconfig hub.kubeconfig --kubeconfig cluster1.kubeconfig --cluster-name cluster1
   berth score-provider resource-usage --hub-kubeconfig hub.kubeconfig --cluster-name edge-7 --refresh 30s   # in a pod of the cluster
   berth score-provider resource-usage --hub-kubeconfig hub.kubeconfig --prometheus-url https://thanos.example.org \\
-    --cluster-label cluster                                          # for all clusters, from the metrics of kube-state-metrics
+    --cluster-label cluster                                          # for all clusters, from kube-state-metrics
 `;
 
 export const scoreProviderCommand: CliCommand = {
   register(program, run) {
-    const command = verbCommand(program, 'score-provider', 'keep the scores of a cluster current on its hub')
+    const command = verbCommand(program, 'score-provider', 'keep the scores of clusters up to date on a hub')
       .command('resource-usage')
-      .description('CPU and memory that pods have left, as scores from -100 to 100 (runs until stopped)')
+      .description('write unused CPU and memory as scores from -100 to 100 (runs until stopped)')
       .option(
         '--kubeconfig <file>',
         'kubeconfig of the managed cluster (default: KUBECONFIG, ~/.kube/config, in-cluster)',
@@ -38,7 +38,7 @@ export const scoreProviderCommand: CliCommand = {
       .option('--cluster-name <name>', 'name of the managed cluster: its namespace on the hub')
       .option(
         '--measure <what>',
-        'what counts as used: requests (of pods), metrics (of metrics-server), auto (metrics where there are any)',
+        'what counts as used: requests (of pods), metrics (of metrics-server), auto (metrics if there are any)',
         'requests',
       );
     addScoreFlags(addPrometheusFlags(command), 'resource-usage-score')
@@ -54,13 +54,13 @@ async function provide(io: CliIo, flags: UsageFlags): Promise<ExitCode> {
     if (kubeconfig !== undefined || measure !== 'requests')
       throw wrongOption(
         '--prometheus-url',
-        'says where requests are read, expected it without --kubeconfig and --measure',
+        'is where requests are read from, so --kubeconfig and --measure are not allowed with it',
       );
     await provideFromPrometheus(io, flags, resourceUsageQueries);
     return 0;
   }
   if (flags.clusterLabel !== undefined)
-    throw wrongOption('--cluster-label', 'is a label of series, expected --prometheus-url with it');
+    throw wrongOption('--cluster-label', 'is a label of time series, so it needs --prometheus-url');
   if (!clusterName)
     throw wrongOption('--cluster-name', 'is missing, expected the name of the managed cluster');
   const { provideScores } = await import('../../../agent/scores/provide-scores.ts');

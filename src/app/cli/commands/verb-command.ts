@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** `berth get`, `berth create` …: made by the first command that is below it. */
+/** The parent command `berth get`, `berth create` …. The first subcommand creates it. */
 export function verbCommand(program: Command, name: string, description: string): Command {
   const known = program.commands.find((command) => command.name() === name);
   return known ?? program.command(name).description(description).addHelpText('after', helpOf);

@@ -18,7 +18,7 @@ export const versionCommand: CliCommand = {
   register(program, run) {
     program
       .command('version')
-      .description('print the version of berth and of the Node.js that runs it')
+      .description('print the versions of berth and of Node.js')
       .addOption(outputOption())
       .addHelpText('after', HELP)
       .action(

@@ -1,7 +1,7 @@
 import { wrongOption } from './wrong-option.ts';
 
 /**
- * Names of managed clusters, separated by commas, each once, in their order.
+ * Parses names of managed clusters, separated by commas. Removes duplicates and keeps the order.
  * @throws InputError when there is none
  */
 export function clusterNames(option: string, text: string): readonly string[] {

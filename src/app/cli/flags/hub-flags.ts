@@ -5,29 +5,32 @@ import type { CliIo } from '../../terminal/cli-io.ts';
 import { wrongOption } from './wrong-option.ts';
 import { onAbort } from '../../../runtime/on-abort.ts';
 
-/** Flags of every command that talks to a hub. */
+/** Flags of every command that connects to a hub. */
 export interface HubFlags {
   readonly kubeconfig?: string;
   readonly context?: string;
 }
 
-/** @param of whose kubeconfig it is */
+/** @param of the cluster of the kubeconfig, for the help */
 export function addHubFlags(command: Command, of = 'the hub'): Command {
   return command
     .option('--kubeconfig <file>', `kubeconfig of ${of} (default: KUBECONFIG, ~/.kube/config, in-cluster)`)
     .option('--context <name>', 'context of the kubeconfig');
 }
 
-/** For commands that read files unless a flag asks for a hub: `--hub`, or flags that make sense with it only. */
+/**
+ * Whether a command that reads files by default must read a hub: `--hub`, or a flag that implies
+ * it.
+ */
 export function isHubRequested(flags: HubFlags & { readonly hub: boolean }): boolean {
   return flags.hub || flags.kubeconfig !== undefined || flags.context !== undefined;
 }
 
 export const EMBEDDED_HELP =
-  'the hub is an embedded one: Berth decides every placement on it, as with berth serve --embedded';
+  'the hub is an embedded hub: Berth decides all of its placements, as with berth serve --embedded';
 
 /**
- * Whose placements on the hub Berth decides, as `berth serve` with the same flag.
+ * Which placements on the hub Berth decides, as `berth serve` with the same flag.
  * @param knowsHub the command reads a hub, or an inventory of one
  * @throws InputError when the flag is given without a hub
  */
@@ -40,7 +43,7 @@ export function decidedPlacements(
   return embedded ? 'all' : 'own';
 }
 
-/** Connects, runs, and frees the connection. The client is loaded only here: other commands start without it. */
+/** Connects, runs `use`, and closes the connection. The client is loaded only here, so that other commands start without it. */
 export async function withHub<T>(
   io: CliIo,
   flags: HubFlags,
@@ -49,7 +52,7 @@ export async function withHub<T>(
   return withServer(io, { file: flags.kubeconfig, context: flags.context }, use);
 }
 
-/** The same for any API server. @param source of its kubeconfig */
+/** Does the same for any API server. @param source of its kubeconfig */
 export async function withServer<T>(
   io: CliIo,
   source: KubeConfigSource,

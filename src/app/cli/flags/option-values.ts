@@ -1,7 +1,7 @@
 import { parseGoDuration } from '../../../core/model/go-duration.ts';
 import { wrongValue } from './wrong-option.ts';
 
-/** What the values of options mean. InputError for one that means nothing. */
+/** Parsers of option values. InputError for an invalid value. */
 
 export function oneOf<T extends string>(option: string, text: string, known: readonly T[]): T {
   const found = known.find((value) => value === text);
@@ -9,22 +9,29 @@ export function oneOf<T extends string>(option: string, text: string, known: rea
   throw wrongValue(option, text, [known.slice(0, -1).join(', '), ...known.slice(-1)].join(' or '));
 }
 
-/** In milliseconds. */
+/** Returns milliseconds. */
 export function positiveDuration(option: string, text: string): number {
   const ms = parseGoDuration(text);
   if (ms !== undefined && ms > 0) return ms;
   throw wrongValue(option, text, 'a positive duration such as 10s, 5m or 1h30m');
 }
 
-/** In milliseconds. */
+/** Returns milliseconds. */
 export function durationOrNone(option: string, text: string): number {
   const ms = parseGoDuration(text);
   if (ms !== undefined && ms >= 0) return ms;
   throw wrongValue(option, text, 'a duration such as 10s, 5m or 1h30m, or 0');
 }
 
-export function wholeNumber(option: string, text: string, least: number): number {
-  const value = Number(text);
-  if (Number.isSafeInteger(value) && value >= least) return value;
-  throw wrongValue(option, text, `a whole number of at least ${least}`);
+/** In milliseconds. A bare number is seconds. */
+export function durationOrSeconds(option: string, text: string): number {
+  return positiveDuration(option, /^\d+$/.test(text) ? `${text}s` : text);
+}
+
+/** A whole number in decimal digits, from `min` to `max`. */
+export function wholeNumber(option: string, text: string, min: number, max?: number): number {
+  const value = /^\d+$/.test(text) ? Number(text) : NaN;
+  if (Number.isSafeInteger(value) && value >= min && value <= (max ?? value)) return value;
+  const range = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
+  throw wrongValue(option, text, `a whole number ${range}`);
 }

@@ -7,7 +7,7 @@ import type { CliIo } from '../../terminal/cli-io.ts';
 import { type ScoreFlags, withScoreDuty } from './score-flags.ts';
 import { wrongOption, wrongValue } from './wrong-option.ts';
 
-/** Where scores are asked for, and of which clusters. */
+/** The Prometheus server, and the clusters to query. */
 export interface PrometheusFlags extends ScoreFlags {
   readonly prometheusUrl?: string;
   readonly prometheusTokenFile?: string;
@@ -17,12 +17,12 @@ export interface PrometheusFlags extends ScoreFlags {
 
 export function addPrometheusFlags(command: Command): Command {
   return command
-    .option('--prometheus-url <url>', 'Prometheus, or what answers as it does; without /api/v1')
-    .option('--prometheus-token-file <file>', 'bearer token; read for each question')
-    .option('--cluster-label <label>', 'label of the series that names the cluster, for many clusters');
+    .option('--prometheus-url <url>', 'URL of Prometheus, or of a compatible server; without /api/v1')
+    .option('--prometheus-token-file <file>', 'file with a bearer token; it is read for each query')
+    .option('--cluster-label <label>', 'for many clusters: label of the time series that names the cluster');
 }
 
-/** Keeps the scores of queries current until that ends. @throws InputError for a flag that cannot be used */
+/** Keeps the scores of queries up to date until the process is stopped. @throws InputError for an invalid flag */
 export async function provideFromPrometheus(
   io: CliIo,
   flags: PrometheusFlags,
@@ -52,14 +52,17 @@ function serverOf({ prometheusUrl: url }: PrometheusFlags): string {
   return url;
 }
 
-/** A label goes into queries as it is. Source: Prometheus, "Data model", label names. */
+/**
+ * Valid label names, which are used in queries unescaped. Source: Prometheus, "Data model", label
+ * names.
+ */
 const LABEL = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
 
 function ownerOf({ clusterLabel: label, clusterName: name }: PrometheusFlags): SeriesOwner {
   if ((label === undefined) === (name === undefined))
     throw wrongOption(
       '--cluster-label',
-      `got ${label === undefined ? 'nothing' : 'it beside --cluster-name'}, expected either --cluster-label or --cluster-name`,
+      `got ${label === undefined ? 'neither' : 'both'}, expected either --cluster-label or --cluster-name`,
     );
   if (label === undefined) return { kind: 'cluster', name: name ?? '' };
   if (!LABEL.test(label)) throw wrongValue('--cluster-label', label, 'the name of a label of Prometheus');

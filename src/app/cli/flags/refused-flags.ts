@@ -2,8 +2,8 @@ import { type Command, Option } from 'commander';
 import { wrongOption } from './wrong-option.ts';
 
 /**
- * Flags of clusteradm that mean nothing here: one of them is an error that says why, and nothing is done.
- * @param reasons by flag, without `--`
+ * Rejects flags of clusteradm that Berth does not support, with the reason. @param reasons by flag,
+ * without `--`
  */
 export function refuseFlags(command: Command, reasons: Readonly<Record<string, string>>): Command {
   for (const [name, reason] of Object.entries(reasons)) {

@@ -22,50 +22,49 @@ export interface RegistrationFlags {
   readonly agentId?: string;
 }
 
-/** The shortest life that the certificates API takes is ten minutes; OCM's agent asks for an hour at least. */
+/** The certificates API accepts ten minutes or more; OCM's agent requires at least an hour. */
 const SHORTEST_CERTIFICATE_SECONDS = 3_600;
 
 export function addRegistrationFlags(command: Command): Command {
   return command
     .option(
       '--bootstrap-kubeconfig <file...>',
-      'register the cluster with this kubeconfig; with several: at one hub of them, and at another when it fails',
+      'kubeconfig to register the cluster with; with several, the agent uses one hub, and switches to another when it fails',
     )
     .option(
       '--hub-kubeconfig-dir <dir>',
       'with --bootstrap-kubeconfig: folder for the certificate and its key',
     )
-    .option('--hub-kubeconfig-secret <namespace/name>', 'instead of the folder: a Secret')
+    .option('--hub-kubeconfig-secret <namespace/name>', 'Secret to use instead of the folder')
     .option(
       '--hosting-kubeconfig <file>',
-      'cluster of that Secret (default: the managed cluster; an empty name: the one that this runs in)',
+      'kubeconfig of the cluster with that Secret (default: the managed cluster; empty: the cluster that the agent runs in)',
     )
     .option(
       '--client-cert-expiration-seconds <n>',
-      'life of the certificate to ask for; 0: the hub decides',
+      'requested lifetime of the certificate; 0: the hub decides',
       '0',
     )
-    .option('--spoke-external-server-urls <url...>', 'how others reach the API server of the cluster')
+    .option('--spoke-external-server-urls <url...>', 'URLs of the cluster’s API server for other clients')
     .option(
       '--cluster-annotations <key=value...>',
-      'annotations of the ManagedCluster (agent.open-cluster-management.io/…)',
+      'annotations for the ManagedCluster (agent.open-cluster-management.io/…)',
     )
     .option(
       '--max-custom-cluster-claims <n>',
-      'claims to report, those with reserved names not counted',
+      'limit of reported claims, not counting those with reserved names',
       '20',
     )
-    .option('--reserved-cluster-claim-suffixes <suffix...>', 'names that end so are reserved')
+    .option('--reserved-cluster-claim-suffixes <suffix...>', 'claim names with these suffixes are reserved')
     .option(
       '--hub-connection-timeout <duration>',
-      'with several hubs: leave one that does not answer for so long',
+      'with several hubs: leave one that does not respond for this long',
       '10m',
     );
 }
 
 /**
- * What the flags say of registering; undefined: nothing.
- * @throws InputError for flags that do not go together
+ * The registration settings of the flags; undefined: none. @throws InputError for conflicting flags
  */
 export function registeringPair(flags: RegistrationFlags): RegisteringPair | undefined {
   const { bootstrapKubeconfig, hubKubeconfigDir, hubKubeconfigSecret, hostingKubeconfig } = flags;
@@ -95,7 +94,7 @@ export function registeringPair(flags: RegistrationFlags): RegisteringPair | und
   return { bootstrapKubeconfigs: bootstrapKubeconfig, credentials, clusterName, kubeconfig, agentId };
 }
 
-/** @throws InputError for values that mean nothing */
+/** @throws InputError for invalid values */
 export function registrationOptions(flags: RegistrationFlags): RunAgentsOptions['registration'] {
   const seconds = wholeNumber('--client-cert-expiration-seconds', flags.clientCertExpirationSeconds, 0);
   if (seconds !== 0 && seconds < SHORTEST_CERTIFICATE_SECONDS)

@@ -4,7 +4,7 @@ import type { CliIo } from '../../terminal/cli-io.ts';
 import { oneOf, positiveDuration } from './option-values.ts';
 import { wrongOption } from './wrong-option.ts';
 
-/** What the providers of scores have in common. */
+/** Common flags of score providers. */
 export interface ScoreFlags {
   readonly hubKubeconfig?: string;
   readonly scoreName: string;
@@ -15,7 +15,7 @@ export interface ScoreFlags {
 
 export interface ScoreDuty {
   readonly hub: KubeApi;
-  /** The client of another kubeconfig. */
+  /** Creates the client of another kubeconfig. */
   readonly clientOf: (kubeconfig: string | undefined) => KubeApi;
   readonly scoreName: string;
   readonly refreshMs: number;
@@ -25,19 +25,19 @@ export interface ScoreDuty {
   readonly log: Logger;
 }
 
-/** @param scoreName the default */
+/** @param scoreName the default name */
 export function addScoreFlags(command: Command, scoreName: string): Command {
   return command
     .option('--hub-kubeconfig <file>', 'kubeconfig of the hub')
     .option('--score-name <name>', 'name of the AddOnPlacementScore', scoreName)
-    .option('--refresh <duration>', 'how often scores are made, up to 10 % more by chance', '60s')
-    .option('--valid-for <duration>', 'how long a score counts; at least twice --refresh', '5m')
+    .option('--refresh <duration>', 'interval between scores, plus a random 0 to 10 %', '60s')
+    .option('--valid-for <duration>', 'how long a score is valid; at least twice --refresh', '5m')
     .option('--log-level <level>', 'debug, info, warn, error', 'info');
 }
 
 /**
- * Provides scores until that ends; then closes the clients.
- * @throws InputError for a flag that cannot be used
+ * Runs `duty` until the process is stopped, then closes the clients.
+ * @throws InputError for an invalid flag
  */
 export async function withScoreDuty(
   io: CliIo,

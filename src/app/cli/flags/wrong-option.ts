@@ -1,11 +1,11 @@
 import { InputError } from '../../../core/errors.ts';
 
-/** An option that cannot be used as it was given; `problem` says what is wrong with it and what was expected. */
+/** The error for an invalid option; `problem` describes the value and what was expected. */
 export function wrongOption(option: string, problem: string): InputError {
   return new InputError(problem, { code: 'cli.option', subject: option });
 }
 
-/** One whose value means nothing here. */
+/** The error for an invalid value of an option. */
 export function wrongValue(option: string, got: string, expected: string): InputError {
   return wrongOption(option, `got ${JSON.stringify(got)}, expected ${expected}`);
 }

@@ -1,7 +1,7 @@
 import type { HubInventory } from '../../../controllers/inventory/hub-inventory.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';
 
-/** Adds the gauges of `/metrics` that are read from the parts of the controller whenever somebody asks for them. */
+/** Adds the gauges of `/metrics` that are read from the controller at each scrape. */
 export function addControllerGauges({
   metrics,
   inventory,
@@ -17,7 +17,7 @@ export function addControllerGauges({
   metrics.gauge('berth_leader', '1 while this process may write to the hub', () => Number(leadership.isHeld));
   metrics.gaugePerLabels(
     'berth_lease_holder',
-    'Which process holds the Lease, as this one saw it last; its value is always 1',
+    'The process that holds the Lease, as this one last saw it; the value is always 1',
     ['lease', 'holder'],
     () => {
       const { lease = '', holder = '' } = leadership.status() ?? {};
@@ -28,12 +28,12 @@ export function addControllerGauges({
     new Map(inventory.reflectors.map((reflector) => [reflector.kind.kind, value(reflector)]));
   metrics.gaugePerKind(
     'berth_inventory_staleness_seconds',
-    'Time since the hub confirmed a kind; -1 before the first list',
+    'Time since the hub last confirmed a kind; -1 before the first list',
     perKind((r) => r.stalenessMs() / 1000),
   );
   metrics.gaugePerKind(
     'berth_inventory_objects',
-    'Objects known',
+    'Objects in the cache',
     perKind((r) => r.store.size),
   );
   metrics.gaugePerKind(
@@ -63,7 +63,7 @@ export function addControllerGauges({
   metrics.gauge('berth_publish_queue_depth', 'Placements waiting to be published', () => decider.queue.depth);
   metrics.gauge(
     'berth_publish_queue_retrying',
-    'Placements waiting for another try',
+    'Placements waiting for a retry',
     () => decider.queue.delayed,
   );
 }
@@ -71,7 +71,7 @@ export function addControllerGauges({
 function addWaveGauge({ metrics, waves }: Pick<ControllerHttpOptions, 'metrics' | 'waves'>): void {
   metrics.gaugePerLabels(
     'berth_argocd_waves_held_clusters',
-    'Clusters that are not served to an ApplicationSet before an earlier wave is healthy and has soaked',
+    'Clusters that wait until an earlier wave of their ApplicationSet is healthy and has soaked',
     ['application_set', 'placement', 'waits_for', 'reason'],
     () =>
       (waves?.held() ?? []).map(({ applicationSet, placement, waitsFor, reason, clusters }) => ({
@@ -87,7 +87,7 @@ function addPullGauges({ metrics, pull }: Pick<ControllerHttpOptions, 'metrics' 
     ['berth_pull_groups_held', 'ApplicationSets and namespaces whose removals are held', 'held'],
     [
       'berth_pull_removals_unconfirmed',
-      'Works of Applications that the hub removes and their clusters have not confirmed',
+      'Deleted works of Applications whose removal the clusters have not confirmed',
       'unconfirmed',
     ],
   ] as const;

@@ -13,7 +13,7 @@ import type { Readiness } from './readiness.ts';
 import type { ServeOptions } from '../../settings/serve-options.ts';
 import type { PreviewLinks } from './preview-links.ts';
 
-/** What the controller's HTTP answers are made from. */
+/** The data sources of the controller's HTTP server. */
 export interface ControllerHttpOptions {
   readonly options: ServeOptions;
   readonly inventory: HubInventory;
@@ -23,9 +23,9 @@ export interface ControllerHttpOptions {
   readonly decider: { readonly queue: WorkQueue };
   readonly readiness: Readiness;
   readonly leadership: Leadership;
-  /** The commit that the object's source was last read at; '' without a source, and while it is not known. */
+  /** The commit at which the object's source was last read; '' without a source, or while it is unknown. */
   readonly commitOf: (object: Pick<KubeObject, 'metadata'>) => string;
-  /** Absent: Applications of Argo CD are not pulled. */
+  /** Absent: the pull model of Argo CD is off. */
   readonly pull?: Pick<PullController, 'figures'> | undefined;
   /** Absent: no ApplicationSet is served in waves. */
   readonly waves?: Pick<RunningWaves, 'servedTo' | 'held'> | undefined;
@@ -34,9 +34,9 @@ export interface ControllerHttpOptions {
   readonly warnings: () => readonly string[];
 }
 
-/** What is served of the previews of pull requests. */
+/** The parts of pull request previews that are served. */
 export interface PreviewParts {
-  /** @returns at once */
+  /** Returns immediately. */
   take(event: WebhookEvent): void;
   readonly reports: Pick<ReportFiles, 'read'>;
   readonly links: Pick<PreviewLinks, 'isValid'>;

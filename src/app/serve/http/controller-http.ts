@@ -12,17 +12,18 @@ import type { ControllerHttpOptions } from './controller-http-options.ts';
 import { publishedPluginSource } from './published-plugin-source.ts';
 import { webhookRoute } from './webhook-route.ts';
 
-/** Of each token: a tenant that asks again and again must not fill the log. */
+/** Minimum interval of logged refusals per token, so that one client cannot fill the log. */
 const REFUSALS_LOGGED_EVERY_MS = 60_000;
 
 export interface ControllerHttp extends HttpListener {
-  /** Begins to load what the first request of a person, a monitor or a forge would have to wait for. */
+  /** Starts to load the modules that the first request of a person, a monitor or a forge needs. */
   prepare(): void;
 }
 
 /**
- * The plugin endpoint is asked at every reconcile of every ApplicationSet: it sits on node:http directly. What people, monitors
- * and forges ask goes through express, which is loaded when somebody asks: a start has better things to do.
+ * The plugin endpoint is asked at every reconcile of every ApplicationSet: it uses node:http
+ * directly. Requests of people, monitors and forges use express, which is loaded on demand to keep
+ * the start fast.
  */
 export async function serveHttp(parts: ControllerHttpOptions): Promise<ControllerHttp | undefined> {
   const { http } = parts.options;
@@ -36,14 +37,15 @@ export async function serveHttp(parts: ControllerHttpOptions): Promise<Controlle
     clock: systemClock,
     onAnswer: reportAnswers(parts),
   });
-  // Secrets that cannot be read are reported now, not at the first delivery.
+  // Secrets that cannot be read are reported at the start, not at the first delivery.
   const webhooks = webhookRoute(parts);
-  const loadRoutes = async () => (await import('./people-routes.ts')).peopleRoutes(parts, tokens, webhooks);
+  const loadRoutes = async () =>
+    (await import('./controller-routes.ts')).controllerRoutes(parts, tokens, webhooks);
   let routes: ReturnType<typeof loadRoutes> | undefined;
   const pair = http.tls === undefined ? undefined : new TlsPair(http.tls, log);
   const listener = await listenHttp({ ...http, tls: pair?.identity }, async (request, response) => {
     const path = (request.url ?? '/').split('?')[0] ?? '/';
-    // A prefix in Argo CD's baseUrl stays in the path.
+    // Argo CD keeps a path prefix of its baseUrl, so only the end of the path counts.
     if (path.endsWith(GETPARAMS_PATH)) return endpoint.handle(request, response);
     (await (routes ??= loadRoutes()))(request, response);
   });
@@ -60,7 +62,7 @@ export async function serveHttp(parts: ControllerHttpOptions): Promise<Controlle
 }
 
 function warnOfClearText({ host, tokenFile, webhookSecretFiles = {} }: ServeHttpOptions, log: Logger): void {
-  // GitLab and Azure DevOps send the secret itself, the other forges a signature.
+  // GitLab and Azure DevOps send the secret itself, the other forges send a signature.
   const webhooks = ['gitlab', 'azure-devops'].filter((provider) => provider in webhookSecretFiles);
   if (isLoopbackHost(host) || (tokenFile === undefined && webhooks.length === 0)) return;
   log.warn('bearer tokens and secrets of webhooks are sent unencrypted', {
@@ -71,14 +73,17 @@ function warnOfClearText({ host, tokenFile, webhookSecretFiles = {} }: ServeHttp
 
 type Tokens = Pick<BearerTokens, 'identify'>;
 
-/** Loaded only where there are tokens: the schema of the file is large. */
+/** Loaded only if there is a token file, because its schema is large. */
 async function openTokens(file: string | undefined, { options }: ControllerHttpOptions): Promise<Tokens> {
   if (file === undefined) return { identify: () => undefined };
   const { BearerTokens: Opened } = await import('../../../../plugin/tokens/bearer-tokens.ts');
   return new Opened({ file, clock: options.clock, log: options.log });
 }
 
-/** Which token asked for what is in the metrics; a refusal is also in the log, with the name of the token, never the token. */
+/**
+ * Counts requests by token in the metrics, and logs refusals with the name of the token, never with
+ * the token.
+ */
 function reportAnswers({ metrics, options }: ControllerHttpOptions): (answer: PluginAnswer) => void {
   const loggedAtMs = new Map<string, number>();
   return (answer) => {

@@ -4,17 +4,17 @@ import type { ControllerEvent } from '../../../controllers/events/controller-eve
 interface AnsweredRequest {
   readonly applicationSet: string;
   readonly status: number;
-  /** Name of a token of ours, or ''. */
+  /** The name of a token, or ''. */
   readonly token: string;
-  /** Number of clusters. */
+  /** The number of clusters. */
   readonly items: number;
   readonly tookMs: number;
 }
 
-/** Names of ApplicationSets come from outside: a bounded number of them become labels. */
+/** The names of ApplicationSets come from outside, so only a limited number of them become labels. */
 const MAX_APPLICATION_SETS = 500;
 
-/** What is measured; text for /metrics comes from `registry`. */
+/** The metrics of the controller; `registry` renders /metrics. */
 export class ControllerMetrics {
   readonly registry = new Registry();
   readonly #published: Counter;
@@ -27,7 +27,7 @@ export class ControllerMetrics {
   readonly #pulled: Counter<'action'>;
   readonly #registrations = new Counter({
     name: 'berth_registrations_total',
-    help: 'What the controllers of registration did to clusters',
+    help: 'Actions of the registration controllers on clusters',
     labelNames: ['action'],
     registers: [this.registry],
   });
@@ -70,7 +70,7 @@ export class ControllerMetrics {
     });
     this.#refreshTime = new Histogram({
       name: 'berth_argocd_refresh_seconds',
-      help: 'Time from the request of a refresh until Argo CD has generated the Applications',
+      help: 'Time from the request of a refresh until Argo CD generated the Applications',
       buckets: [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 180],
       registers,
     });
@@ -100,7 +100,7 @@ export class ControllerMetrics {
     });
     this.#clusters = new Gauge({
       name: 'berth_plugin_clusters',
-      help: 'Clusters in the last answer to an ApplicationSet that was no refusal',
+      help: 'Clusters in the last answer to an ApplicationSet, not counting refusals',
       labelNames: ['application_set'],
       registers,
     });
@@ -112,7 +112,7 @@ export class ControllerMetrics {
     });
   }
 
-  /** A number that is read when somebody asks. */
+  /** A gauge that is read at each scrape. */
   gauge(name: string, help: string, collect: () => number): void {
     new Gauge({
       name,
@@ -124,14 +124,14 @@ export class ControllerMetrics {
     });
   }
 
-  /** The same for one number per kind. */
+  /** The same with a label for the kind. */
   gaugePerKind(name: string, help: string, collect: () => ReadonlyMap<string, number>): void {
     this.gaugePerLabels(name, help, ['kind'], () =>
       [...collect()].map(([kind, value]) => ({ labels: { kind }, value })),
     );
   }
 
-  /** The same for several labels: a combination that is no longer collected is no longer shown. */
+  /** Adds a number with several labels. A combination that is no longer collected is no longer shown. */
   gaugePerLabels<L extends string>(
     name: string,
     help: string,
@@ -169,7 +169,7 @@ export class ControllerMetrics {
     this.#schedule.observe(tookMs / 1000);
   }
 
-  /** An admission webhook answered. */
+  /** Counts an answer of an admission webhook. */
   reviewed(verdict: string): void {
     this.#reviews.inc({ verdict });
   }

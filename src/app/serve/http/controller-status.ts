@@ -9,14 +9,14 @@ import type { PublishedPlacements } from '../../../core/publish/pages/published-
 import type { Readiness } from './readiness.ts';
 import type { ServeOptions } from '../../settings/serve-options.ts';
 
-/** What `berth status` shows. Plain JSON. */
+/** The answer that `berth status` shows. Plain JSON. */
 export interface ControllerStatus {
   readonly ready: boolean;
   readonly problem: string | undefined;
   readonly schedule: 'berth' | 'upstream';
-  /** Which of several processes this one is; absent where nobody is elected. */
+  /** Role of this process; absent without leader election. */
   readonly leadership?: LeadershipStatus | undefined;
-  /** What a person should look at, e.g. two controllers that decide the same placements. */
+  /** Warnings for users, e.g. two controllers that decide the same placements. */
   readonly warnings: readonly string[];
   readonly sources: readonly SourceReport[];
   readonly placements: readonly PlacementReport[];
@@ -24,7 +24,7 @@ export interface ControllerStatus {
 
 export interface SourceReport {
   readonly name: string;
-  /** Followed without a git program. */
+  /** Whether the source is read without a git program. */
   readonly inProcess: boolean;
   readonly commit: string | undefined;
   readonly subject: string | undefined;
@@ -97,7 +97,7 @@ function placementReport(
   },
 ): PlacementReport {
   const key = `${placement.metadata.namespace ?? ''}/${placement.metadata.name}`;
-  // Where OCM decides, a hold is of a time when Berth did.
+  // If OCM decides, a hold is left over from when Berth did.
   const held = options.schedule === 'upstream' ? undefined : activeHold(placement);
   return {
     placement: key,

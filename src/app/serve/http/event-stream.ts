@@ -1,10 +1,10 @@
 import type { Clock } from '../../../core/ports.ts';
 import type { ControllerEvent, ControllerEventBody } from '../../../controllers/events/controller-events.ts';
 
-/** A reader that does not keep up loses the oldest events, never the controller's memory. */
+/** A slow reader loses the oldest events, so that it cannot fill the memory of the controller. */
 const MAX_WAITING = 10_000;
 
-/** Hands each event to every reader that is there when it happens; a reader sees them in order. */
+/** Passes each event to every current reader. Each reader sees the events in order. */
 export class EventStream implements AsyncIterable<ControllerEvent> {
   readonly #clock: Clock;
   readonly #readers = new Set<Reader>();
@@ -24,7 +24,7 @@ export class EventStream implements AsyncIterable<ControllerEvent> {
     for (const reader of this.#readers) reader.end();
   }
 
-  /** Reading starts with the call, not with the first `next`. */
+  /** Reading starts with this call, not with the first `next`. */
   [Symbol.asyncIterator](): AsyncIterator<ControllerEvent> {
     const reader = new Reader();
     this.#readers.add(reader);

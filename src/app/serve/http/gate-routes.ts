@@ -3,8 +3,9 @@ import { placementGate } from '../../../core/publish/judge/placement-gate.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';
 
 /**
- * `GET /placements/NAMESPACE/NAME`: whether a promotion that depends on the placement may go on (`placementGate`), as JSON `{open, reasons}`.
- * With `?fail` a closed gate answers 409, for those who read the status only.
+ * `GET /placements/NAMESPACE/NAME`: whether a promotion that depends on the placement may continue
+ * (`placementGate`), as JSON `{open, reasons}`. With `?fail` a closed gate responds with 409, for
+ * clients that check only the status code.
  */
 export function gateRoutes({ inventory }: ControllerHttpOptions, requireApi: RequestHandler): Router {
   const gates = Router();

@@ -6,16 +6,19 @@ import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '../../../runtime/file
 const DAY_MS = 86_400_000;
 const LIFETIME_DAYS = 7;
 
-/** Signs paths, so that who has the link may read what is there until it expires, and nothing else. */
+/** Signs paths: a link gives access to its path only, until it expires. */
 export class PreviewLinks {
   readonly #key: Buffer;
 
-  /** @param file keeps the key, so that links survive a restart; made where it is missing or damaged */
+  /** @param file stores the key, so that links survive a restart; created if it is missing or damaged */
   constructor(file: string) {
     this.#key = readKey(file) ?? makeKey(file);
   }
 
-  /** The path with when it expires, seven to eight days from now: the same all day, so that a comment does not change for it. */
+  /**
+   * Adds the expiry, seven to eight days from now, and the signature to a path. The result is the same all day, so that
+   * a comment does not change because of it.
+   */
   sign(path: string, nowMs: number): string {
     const expires = ((Math.floor(nowMs / DAY_MS) + LIFETIME_DAYS + 1) * DAY_MS) / 1000;
     return `${path}?expires=${expires}&signature=${this.#mac(path, String(expires)).toString('hex')}`;

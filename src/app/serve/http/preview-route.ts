@@ -4,10 +4,10 @@ import type { PreviewParts } from './controller-http-options.ts';
 
 const SOURCE = /^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$/;
 const FILE = /^[1-9][0-9]{0,15}\.(html|svg)$/;
-/** Nothing in a report may run, or be loaded from elsewhere, also where the escaping of a name failed. */
+/** A report must not run scripts or load anything, even if the escaping of a name failed. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'";
 
-/** A stored page or picture of a preview: for a signed link that has not expired, else as `/api`. */
+/** Serves a stored page or picture of a preview: with a signed link that has not expired, or with a token as for `/api`. */
 export function previewRoute(
   { reports, links }: PreviewParts,
   { clock }: { readonly clock: Clock },

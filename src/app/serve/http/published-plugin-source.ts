@@ -8,12 +8,14 @@ import type { PublishedPlacement } from '../../../core/publish/pages/published-p
 import { sha256 } from '../../../runtime/sha256.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';
 
-/** On a Placement: its ApplicationSets may get an empty list. */
+/** Annotation of a Placement: its ApplicationSets may get an empty list. */
 const ON_EMPTY_ANNOTATION = 'berth.dev/on-empty';
 
 type Parts = Pick<ControllerHttpOptions, 'publishedPlacements' | 'inventory' | 'commitOf' | 'waves'>;
 
-/** What the plugin endpoint reads: published decisions, and what the controller has read of the clusters. */
+/**
+ * The data of the plugin endpoint: published decisions and clusters, from the controller's memory.
+ */
 export function publishedPluginSource({
   publishedPlacements,
   inventory,
@@ -28,7 +30,7 @@ export function publishedPluginSource({
     return known;
   };
   const lastCommits = new Map<string, string>();
-  /** Of a placement that was deleted while its decision stays published: the commit before. */
+  /** If a placement was deleted while its decision stays published, the previous commit counts. */
   const commitBehind = (name: string): string => {
     const placement = placements.store.get(name);
     if (placement !== undefined) lastCommits.set(name, commitOf(placement));
@@ -63,7 +65,7 @@ export function publishedPluginSource({
       });
     },
     waves: (asked) => waves?.servedTo(asked) ?? WITHOUT_WAVES,
-    // Each of them only grows.
+    // Each of these revisions only grows.
     revision: () => clusters.store.revision + clusterSets.store.revision + scores.store.revision,
   };
 }
@@ -72,10 +74,10 @@ const NONE: readonly AddOnScore[] = [];
 const WITHOUT_WAVES = {
   ok: false,
   isWrong: true,
-  message: 'input.parameters.waves has no meaning without berth serve --argocd-waves',
+  message: 'input.parameters.waves needs berth serve --argocd-waves',
 } as const;
 
-/** The scores of a cluster are in its namespace; they are grouped again when one of them changed. */
+/** The scores of a cluster are in its namespace. They are grouped again when one of them changed. */
 function scoresByCluster(store: ObjectStore): (cluster: string) => readonly AddOnScore[] {
   let revision = -1;
   const grouped = new Map<string, AddOnScore[]>();

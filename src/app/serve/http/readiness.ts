@@ -8,13 +8,17 @@ import type { FirstReads } from '../../../controllers/sources/progress/first-rea
 import type { HubInventory } from '../../../controllers/inventory/hub-inventory.ts';
 import type { PublishedPlacements } from '../../../core/publish/pages/published-placements.ts';
 
-/** A first read that takes longer counts as one that failed: a forge that hangs must not keep a controller from being ready. */
+/**
+ * A first read that takes longer counts as failed, so that a hanging forge does not keep the
+ * controller unready.
+ */
 const PATIENCE_MS = 60_000;
 
 /**
- * Ready: the hub's caches are filled and fresh, everything on it was published once, and every source was read once or could not be.
- * A process that stands by is as ready as the one that leads, so that a rollout goes on; one that can neither lead nor see who does is not.
- * A source that could not be read is an error of its own (`berth status`, metrics), and no reason to keep from serving what is known.
+ * Ready: the caches of the hub are filled and fresh, everything was published once, and every
+ * source was read once or failed. A standby is ready like the leader, so that a rolling update can
+ * continue; a process that cannot read the lease is not. A failed source is reported separately
+ * (`berth status`, metrics), and does not stop serving known decisions.
  */
 export class Readiness {
   readonly #inventory: Pick<HubInventory, 'problem'>;
@@ -35,13 +39,13 @@ export class Readiness {
     this.#sources = sources;
   }
 
-  /** Resolves when readiness no longer waits for the sources. */
+  /** Resolves when readiness no longer depends on the sources. */
   async whenSourcesRead(signal: AbortSignal): Promise<void> {
     await this.#sources.whenOver(PATIENCE_MS, signal);
     this.#sourcesOver = true;
   }
 
-  /** Why not; undefined when ready. */
+  /** Why the process is not ready; undefined when it is ready. */
   problem(): string | undefined {
     const problem = this.#inventory.problem();
     if (problem !== undefined) return problem;
@@ -53,7 +57,10 @@ export class Readiness {
   }
 }
 
-/** A leader whose lease lapsed is not to be taken out of service for it: what is published stays valid, and no other process may lead yet. */
+/**
+ * A leader whose lease lapsed stays in service: published decisions stay valid, and no other
+ * process may lead yet.
+ */
 function electionProblem(status: LeadershipStatus | undefined): string | undefined {
   if (status === undefined) return undefined;
   const { role, lease, holder, problem } = status;

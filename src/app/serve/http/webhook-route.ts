@@ -8,9 +8,9 @@ import type { Clock, Logger } from '../../../core/ports.ts';
 import { SecretFile } from '../../../runtime/files/secret-file.ts';
 import type { GitLoop } from '../../../controllers/sources/following/git-loop.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';
-import { handToLeader, isAboutPullRequest } from './hand-to-leader.ts';
+import { forwardToLeader, isAboutPullRequest } from './forward-to-leader.ts';
 
-/** A push that concerns a source makes it fetch now. Polling stays the safety net for deliveries that got lost. */
+/** A push to a followed repository makes its sources fetch now. Polling covers lost deliveries. */
 export function webhookRoute({
   options,
   loops,
@@ -25,12 +25,12 @@ export function webhookRoute({
     nowMs: () => options.clock.now(),
     onEvent: (event, provider) => {
       if (event.kind !== 'push') return previews?.take(event);
-      // Only there is it meant when no repository is named.
+      // Only the generic webhook means all sources if it names no repository.
       const all = provider === 'generic' && event.repositoryUrls.length === 0;
       for (const loop of loops) if (concerns(event, loop, all)) loop.fetch();
     },
   });
-  const toLeader = handToLeader(options.http?.peers ?? []);
+  const toLeader = forwardToLeader(options.http?.peers ?? []);
   return (request, response, next) => {
     const isForLeader = previews !== undefined && isAboutPullRequest(request.headers);
     if (isForLeader && !leadership.isHeld) void toLeader(request, response, next);
@@ -39,14 +39,17 @@ export function webhookRoute({
 }
 
 function concerns(event: PushEvent, loop: GitLoop, all: boolean): boolean {
-  // A name that is not in full may be a branch or a tag.
+  // A name that is not a full ref may be a branch or a tag.
   if (event.ref?.startsWith('refs/') === true && !loop.concerns(event.ref)) return false;
   return all || concernsRepository(event, loop.url);
 }
 
 type PushEvent = WebhookEvent & { readonly kind: 'push' };
 
-/** Read again every second at most: a secret that left the file is refused, and all are while it is missing, empty or broken. */
+/**
+ * The file is read again at most every second. A secret that was removed from the file is refused, and all are refused
+ * while the file is missing, empty or invalid.
+ */
 function rotatingSecrets(
   file: string,
   { clock, log }: { readonly clock: Clock; readonly log: Logger },

@@ -21,10 +21,10 @@ export interface CredentialReaderOptions {
   readonly serviceAccounts: Reflector;
 }
 
-/** A Secret is read again after this time, or when its ManagedServiceAccount tells of a new token. */
+/** A Secret is read again after this time, or when its ManagedServiceAccount reports a new token. */
 const READ_AGAIN_MS = 300_000;
 
-/** Reads how Argo CD reaches a cluster. Secrets in the namespaces of clusters are read by name and never watched. */
+/** Reads how Argo CD reaches a cluster. Secrets in the cluster namespaces are read by name, never watched. */
 export class CredentialReader {
   readonly #options: CredentialReaderOptions;
   readonly #read = new Map<
@@ -36,7 +36,7 @@ export class CredentialReader {
     this.#options = options;
   }
 
-  /** @throws BerthError of the hub */
+  /** @throws BerthError the errors of the hub */
   async read(registration: Registration): Promise<CredentialReading> {
     const { access } = registration.gitOpsCluster;
     if (access.kind === 'blank') return ownCredentials(registration);
@@ -46,7 +46,7 @@ export class CredentialReader {
     const nowMs = this.#options.clock.now();
     if (known?.stamp === stamp && nowMs - known.atMs < READ_AGAIN_MS) return known.reading;
     const reading = await this.#readNow(registration);
-    // What is missing may come at any moment.
+    // Only a complete reading is kept: what is missing may appear at any moment.
     if (reading.kind === 'read') this.#read.set(cluster, { stamp, atMs: nowMs, reading });
     else this.#read.delete(cluster);
     return reading;

@@ -39,19 +39,19 @@ export interface PassOptions {
 }
 
 export interface PassResult {
-  /** By the key of the GitOpsCluster, also of those that are gone while Secrets of theirs stay. */
+  /** By the key of the GitOpsCluster. Includes deleted ones that still have Secrets. */
   readonly outcomes: ReadonlyMap<string, RegistrationOutcome>;
-  /** Something failed that may work the next time. */
+  /** A failure that may succeed on the next pass. */
   readonly mayWorkLater: boolean;
-  /** Secrets wait for their Applications. */
+  /** Some Secrets must stay until their Applications are gone. */
   readonly isWaiting: boolean;
 }
 
-/** Registrations worked on at the same time. */
+/** Registrations processed at the same time. */
 const CONCURRENCY = 8;
 const FIELD_MANAGER = 'berth-argocd';
 
-/** One pass over all cluster secrets: writes what is missing or different, and removes what nothing needs. */
+/** One pass over all cluster Secrets: writes those that are missing or differ, and removes those that nothing needs. */
 export class SecretsPass {
   readonly #options: PassOptions;
   readonly #input: ClusterSecretsInput;
@@ -89,7 +89,7 @@ export class SecretsPass {
     return { outcomes, mayWorkLater: this.#mayWorkLater, isWaiting: this.#kept.size > 0 };
   }
 
-  /** One cluster that fails stops no other. */
+  /** The failure of one cluster does not stop the others. */
   async #register(registration: Registration): Promise<void> {
     const { key } = registration.gitOpsCluster;
     const { name } = registration.cluster.metadata;
@@ -97,7 +97,7 @@ export class SecretsPass {
       const reading = await this.#options.credentials.read(registration);
       const step = planSecret(registration, reading, this.#input);
       if (step.kind === 'refuse') {
-        // A token, a Secret or an address may come, and a Secret of others may go.
+        // A token, a Secret or an address may appear, and another owner may delete its Secret.
         this.#mayWorkLater = true;
         note(this.#problems, key, `cluster ${name}: ${step.why}`);
         return;
@@ -109,7 +109,7 @@ export class SecretsPass {
       note(this.#registered, key, name);
     } catch (error) {
       this.#mayWorkLater = true;
-      // The cache was behind, and shows it in a moment.
+      // The cache was behind. Its next event starts another pass.
       if (error instanceof ConflictError && error.code !== 'kube.alreadyexists') return;
       note(this.#problems, key, `cluster ${name}: ${errorText(error)}`);
     }
@@ -132,7 +132,7 @@ export class SecretsPass {
     this.#tell('updated', { name, cluster, gitOpsCluster });
   }
 
-  /** The Applications are read from the hub itself: a deletion follows from what is not there. */
+  /** The Applications are read from the hub, not from the cache, because Secrets are deleted when no Application is found. */
   async #remove(unwanted: readonly KnownSecret[]): Promise<void> {
     const applications = await this.#applications();
     for (const secret of unwanted) {

@@ -29,11 +29,11 @@ import { SecretsPass, type SecretWritten } from './secrets-pass.ts';
 
 export interface ClusterSecretsOptions {
   readonly hub: KubeApi;
-  /** Of the same hub; keeps of Secrets those of clusters in the namespace of Argo CD. */
+  /** The cache of the same hub. Of the Secrets it keeps only cluster Secrets in the namespace of Argo CD. */
   readonly cache: ObjectCache;
   readonly published: PublishedPlacements;
   readonly argocdNamespace: string;
-  /** Labels of ManagedClusters that their Secrets get: keys, or `prefix*`. */
+  /** Labels of a ManagedCluster to copy to its Secret: keys, or `prefix*`. */
   readonly labels: readonly string[];
   readonly clock: Clock;
   readonly log: Logger;
@@ -46,17 +46,17 @@ export interface ClusterSecretsOptions {
 }
 
 export interface RunningClusterSecrets {
-  /** What fails or waits at the moment, as text for users; all of it is tried again. */
+  /** What fails or waits at the moment, as text for users. Berth retries all of it. */
   warnings(): readonly string[];
   close(): Promise<void>;
 }
 
-/** All Secrets are looked at together: two GitOpsClusters may want the same cluster. */
+/** One queue key for all Secrets: two GitOpsClusters may want the same cluster. */
 const ALL = 'all';
 const DEBOUNCE_MS = 250;
-/** Secrets that give credentials are not watched. */
+/** Secrets with credentials are not watched, so they are read again after this time. */
 const LOOK_AGAIN_MS = 300_000;
-/** Applications are not watched: so often it is asked whether those of a removed cluster are gone. */
+/** Applications are not watched. Berth checks at this interval whether those of a removed cluster are gone. */
 const MAX_WAIT_MS = 30_000;
 
 /** Registers in Argo CD the clusters that the placements of GitOpsClusters select. */
@@ -115,7 +115,7 @@ class Registrar {
     });
   }
 
-  /** A hub may lack a version of GitOpsCluster, and ManagedServiceAccounts. */
+  /** A hub may lack ManagedServiceAccounts, or one of the versions of GitOpsCluster. */
   async whenSynced(signal: AbortSignal): Promise<void> {
     await Promise.all([
       this.#clusters.whenSynced(signal),
@@ -130,10 +130,10 @@ class Registrar {
         ? []
         : [`argocd: ${refusedKindText(kind, failure)}; until then no cluster is registered or removed`],
     );
-    const told = [...this.#outcomes].flatMap(([key, { problems, kept }]) =>
+    const reported = [...this.#outcomes].flatMap(([key, { problems, kept }]) =>
       [...problems, ...kept].map((sentence) => `argocd: GitOpsCluster ${key}: ${sentence}`),
     );
-    return [...refused, ...told];
+    return [...refused, ...reported];
   }
 
   async pass(): Promise<ReconcileOutcome> {
@@ -162,7 +162,7 @@ class Registrar {
     return { kind: 'requeue', afterMs: LOOK_AGAIN_MS };
   }
 
-  /** In the order of precedence: the oldest first. */
+  /** In order of precedence, oldest first. */
   #read() {
     const objects = new Map<string, readonly [KindInfo, KubeObject]>();
     for (const { kind, store } of this.#gitOps)
@@ -190,7 +190,7 @@ class Registrar {
     return { objects, gitOpsClusters, unreadable };
   }
 
-  /** One of the two versions is enough. A version that the hub does not serve holds nothing. */
+  /** One of the two versions is enough. A version that the hub does not serve blocks nothing. */
   #refusedGitOps(): readonly Reflector[] {
     const unread = this.#gitOps.filter(({ synced, failure }) => !synced || failure !== undefined);
     const served = unread.filter(({ failure }) => failure?.error.code !== 'kube.notfound');
@@ -221,7 +221,7 @@ function selectedClusters(published: PublishedPlacements, placement: string): re
     ?.groups.flatMap(({ decisions }) => decisions.map(({ clusterName }) => clusterName));
 }
 
-/** The own status patch is no reason for another pass. */
+/** Berth's own status patch does not start another pass. */
 function hasContentChanged({ before, after }: ObjectChange): boolean {
   const content = (object: KubeObject | undefined) =>
     object && [
@@ -239,7 +239,7 @@ function tokenOf(object: KubeObject): unknown {
   return tokenSecretRef;
 }
 
-/** Heartbeats and conditions are not of interest. */
+/** Heartbeats and conditions do not matter. */
 function hasAddressChanged({ before, after }: ObjectChange): boolean {
   const content = (object: KubeObject | undefined) => object && [object.metadata.labels, object['spec']];
   return !jsonEqual(content(before), content(after));

@@ -9,8 +9,9 @@ import { formatRef, namespacedName } from '../../../core/model/object-ref.ts';
 import type { KubeApi } from '../../../core/ports.ts';
 
 /**
- * Keeps an Application from a cluster while as many other clusters as its annotation allows hold a copy, those included that were
- * told to remove theirs and have not confirmed it. The works are read from the hub, and one creation at a time is let through.
+ * Keeps an Application from a cluster while as many other clusters hold a copy as its annotation allows. A cluster
+ * counts until it has confirmed that its copy is removed. The works are read from the hub, and only one creation runs
+ * at a time.
  */
 export class CopyLimit {
   readonly #hub: Pick<KubeApi, 'list'>;
@@ -22,8 +23,8 @@ export class CopyLimit {
 
   /**
    * Calls `create` unless too many clusters hold a copy.
-   * @returns those clusters; undefined: the work was created
-   * @throws InputError for an annotation that is no positive whole number
+   * @returns the clusters that hold one; undefined if the work was created
+   * @throws InputError for an annotation that is not a positive whole number
    */
   async create(
     application: Application,

@@ -1,6 +1,6 @@
 import type { PullHeld } from '../../../core/argocd/pull/pull-events.ts';
 
-/** The groups whose removals are held now. */
+/** The groups whose removals are held. */
 export class HeldRemovals {
   readonly #held = new Map<string, PullHeld & { readonly applications: ReadonlySet<string> }>();
 
@@ -8,21 +8,21 @@ export class HeldRemovals {
     return [...this.#held.values()].sort((a, b) => (a.group < b.group ? -1 : 1));
   }
 
-  /** Why works of the Application stay; undefined: nothing of it is held. */
+  /** Why works of the Application are not removed; undefined if no removal is held. */
   messageOf(application: string): string | undefined {
     for (const { applications, message } of this.#held.values())
       if (applications.has(application)) return message;
     return undefined;
   }
 
-  /** @returns whether this hold is news */
+  /** @returns whether this hold is new or has another token */
   hold(held: PullHeld, applications: ReadonlySet<string>): boolean {
     const before = this.#held.get(held.group);
     this.#held.set(held.group, { ...held, applications });
     return before?.token !== held.token;
   }
 
-  /** @returns Applications that were held until now */
+  /** @returns the Applications that were held until now */
   release(group: string): Iterable<string> {
     const applications = this.#held.get(group)?.applications ?? [];
     this.#held.delete(group);

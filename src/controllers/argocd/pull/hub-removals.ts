@@ -8,19 +8,19 @@ import { DEFAULT_NAMESPACE } from '../../../core/sync/apply-set.ts';
 import { PULL_FIELD_MANAGER, type PullRemovalMemory } from './pull-options.ts';
 
 const KEY = { namespace: DEFAULT_NAMESPACE, name: 'berth-pull-removals' } as const;
-/** Groups have characters that a key of a ConfigMap may not have. */
+/** Names of groups contain characters that a ConfigMap key may not have, so the key is a hash. */
 const KEY_DIGITS = 24;
 
 interface Entry {
-  /** For people who read it. */
+  /** For people who read the ConfigMap. */
   readonly group: string;
   readonly removals: readonly Removal[];
 }
 
 /**
- * Keeps earlier removals of pulled works on the hub, in one ConfigMap: the next leader goes on with the window of the one before. It is
- * read for each judgement, which is rare, and written under its resourceVersion, so that a process that no longer leads overwrites
- * nothing.
+ * Keeps the recent removals of pulled works in a ConfigMap on the hub, so that the next leader continues the window of
+ * the previous one. It is read for each judgement, which is rare. It is written under the resourceVersion that was
+ * read, so that a former leader overwrites nothing.
  */
 export class HubRemovals implements PullRemovalMemory {
   readonly #hub: KubeApi;
@@ -37,7 +37,7 @@ export class HubRemovals implements PullRemovalMemory {
     this.#digest = digest;
   }
 
-  /** @throws InputError for a ConfigMap that cannot be read: nothing may be removed without it */
+  /** @throws InputError for a ConfigMap that cannot be parsed: nothing may be removed without it */
   async read(group: string): Promise<readonly Removal[]> {
     const text = dataOf(await this.#hub.get(CONFIG_MAP, KEY))[this.#keyOf(group)];
     return text === undefined ? [] : parseEntry(text).removals;
@@ -52,7 +52,7 @@ export class HubRemovals implements PullRemovalMemory {
     else await this.#hub.update(CONFIG_MAP, object, PULL_FIELD_MANAGER);
   }
 
-  /** Without the groups that removed nothing for so long that it no longer counts. */
+  /** Without the groups whose last removal is too old to count. */
   #recent(data: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
     const nowMs = this.#clock.now();
     return Object.fromEntries(
@@ -74,10 +74,10 @@ function parseEntry(text: string): Entry {
   const { removals } = (entry ?? {}) as { readonly removals?: unknown };
   if (Array.isArray(removals) && removals.every(isRemoval))
     return { group: (entry as Entry).group, removals };
-  throw new InputError('holds something else than the removals that Berth wrote', {
+  throw new InputError('does not hold the removals that Berth wrote', {
     code: 'pull.removals',
     subject: `ConfigMap ${KEY.namespace}/${KEY.name}`,
-    hint: `delete it: kubectl -n ${KEY.namespace} delete configmap ${KEY.name} (removals of the last ten minutes no longer count then)`,
+    hint: `delete it: kubectl -n ${KEY.namespace} delete configmap ${KEY.name} (after that, the removals of the last ten minutes no longer count)`,
   });
 }
 

@@ -13,7 +13,7 @@ import { refusedKindText } from '../../inventory/refused-kind.ts';
 
 const asWork = (object: KubeObject): ManifestWork => object as unknown as ManifestWork;
 
-/** By `namespace/name` of the hub's Application. */
+/** By `namespace/name` of the Application on the hub. */
 const WORKS_BY_APPLICATION: IndexDefinition = {
   kind: MANIFEST_WORK,
   keysOf: (work) => hubApplicationOf(asWork(work)),
@@ -29,7 +29,7 @@ const APPLICATIONS_BY_CLUSTER: IndexDefinition = {
   keysOf: (application) => pullCluster(asApplication(application)),
 };
 
-/** What the pull controller sees of the hub: a view of the cache of the process. */
+/** What the pull controller reads of the hub: a view of the cache of the process. */
 export class PullInventory {
   readonly applications: Reflector;
   readonly works: Reflector;
@@ -51,11 +51,11 @@ export class PullInventory {
     return [this.applications, this.works, this.clusters];
   }
 
-  /** What the hub refuses. Until each kind has been listed once, nothing is written. */
+  /** Kinds that the hub refuses to list or watch. Nothing is written until each kind has been listed once. */
   warnings(): readonly string[] {
     return this.reflectors.flatMap(({ kind, failure, synced }) => {
       if (failure === undefined) return [];
-      const consequence = synced ? 'it is listed again within 30 s' : 'until then no Application is pulled';
+      const consequence = synced ? 'Berth lists it again within 30 s' : 'until then no Application is pulled';
       return [`pull model: ${refusedKindText(kind, failure)}; ${consequence}`];
     });
   }
@@ -73,7 +73,7 @@ export class PullInventory {
     return this.#worksOfGroup.get(group).map(asWork);
   }
 
-  /** Keys of the Applications that the cluster is to pull. */
+  /** Keys of the Applications that the cluster should pull. */
   applicationsOf(cluster: string): readonly string[] {
     return this.#applicationsOf.get(cluster).map(({ metadata }) => namespacedName(metadata));
   }
@@ -82,7 +82,7 @@ export class PullInventory {
     return this.clusters.store.get(name) as ManagedCluster | undefined;
   }
 
-  /** Works that the hub deletes and whose cluster has not confirmed it. */
+  /** Works with a deletion timestamp, whose cluster has not confirmed the removal. */
   unconfirmedRemovals(): readonly ManifestWork[] {
     return this.works.store
       .list()
@@ -90,7 +90,7 @@ export class PullInventory {
       .filter((work) => work.metadata.deletionTimestamp !== undefined && removalGroup(work) !== undefined);
   }
 
-  /** A cluster that does not answer the hub, or is not known to it. */
+  /** Whether the cluster is unknown to the hub, or does not renew its lease. */
   isAway(name: string): boolean {
     return isAway(this.cluster(name));
   }

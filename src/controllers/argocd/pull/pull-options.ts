@@ -5,16 +5,16 @@ import type { Digest } from '../../../core/publish/approval/plan-token.ts';
 import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
 import type { Removal } from '../../../core/publish/judge/removal-window.ts';
 
-/** Earlier removals by group: they must survive a restart, and a change of the leader. */
+/** Recent removals by group. They must survive a restart and a change of leader. */
 export interface PullRemovalMemory {
   read(group: string): Promise<readonly Removal[]>;
-  /** Resolves when it is stored: nothing is removed before. */
+  /** Resolves when the removals are stored. Nothing is removed before. */
   persist(group: string, removals: readonly Removal[]): Promise<void>;
 }
 
 export interface PullOptions {
   readonly hub: KubeApi;
-  /** Of the same hub, with the specs of works that carry Applications. Its owner starts it. */
+  /** The cache of the same hub. It keeps the specs of works that carry Applications. The caller starts it. */
   readonly cache: ObjectCache;
   readonly clock: Clock;
   readonly log: Logger;

@@ -19,20 +19,26 @@ import { PULL_FIELD_MANAGER, type PullOptions } from './pull-options.ts';
 export interface ApplicationReconcilerOptions extends Pick<PullOptions, 'hub' | 'onWrite'> {
   readonly inventory: PullInventory;
   readonly held: HeldRemovals;
-  /** Works of this group are to be looked at for removal. */
+  /** Called when works of this group may have to be removed. */
   readonly onLeaving: (group: string) => void;
 }
 
-/** `resources-finalizer.argocd.argoproj.io`, also with /background or /foreground: Argo CD on the hub never takes it away. */
+/**
+ * `resources-finalizer.argocd.argoproj.io`, also with /background or /foreground. Argo CD on the hub never removes it,
+ * because it does not reconcile Applications that clusters pull.
+ */
 const ARGO_FINALIZER = /^resources-finalizer\.argocd\.argoproj\.io(\/(background|foreground))?$/;
-/** The event of the removal comes sooner; this only covers a lost one. */
+/** The deletion event normally comes sooner. This covers a lost one. */
 const COPY_RECHECK_MS = 30_000;
 
-/** One pass over one Application of the hub: its work, its finalizer, its status. Removals are decided for whole groups, elsewhere. */
+/**
+ * One pass over one Application on the hub: its work, its finalizer, its status. `removeWorks` decides about removals,
+ * for whole groups.
+ */
 export class ApplicationReconciler {
   readonly #options: ApplicationReconcilerOptions;
   readonly #copies: CopyLimit;
-  /** Applications that wait for the removal of other copies, and the clusters that hold them. */
+  /** Applications that wait until other copies are removed, and the clusters that hold those copies. */
   readonly #waiting = new Map<string, readonly string[]>();
 
   constructor(options: ApplicationReconcilerOptions) {
@@ -40,7 +46,7 @@ export class ApplicationReconciler {
     this.#copies = new CopyLimit(options.hub);
   }
 
-  /** Keys of Applications that wait for the removal of other copies. */
+  /** Keys of Applications that wait until other copies are removed. */
   get waiting(): readonly string[] {
     return [...this.#waiting.keys()];
   }
@@ -91,7 +97,7 @@ export class ApplicationReconciler {
     }
   }
 
-  /** A work that is there already is the one that was made a moment ago, unless it carries another Application. */
+  /** An existing work is accepted if it carries this Application: it was just created. */
   async #expectOurs(key: string, { metadata }: ManifestWork, cause: BerthError): Promise<void> {
     const { namespace = '', name } = metadata;
     const live = await this.#options.hub.get(MANIFEST_WORK, { namespace, name });
@@ -121,7 +127,7 @@ export class ApplicationReconciler {
     const { inventory, held, hub } = this.#options;
     const live = works.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
     const work = live.find(({ metadata }) => metadata.namespace === cluster) ?? live[0];
-    // Nobody pulls it, and nobody did.
+    // No cluster pulls it, and none did.
     if (cluster === undefined && work === undefined) return;
     const where = cluster ?? work?.metadata.namespace ?? '';
     const feedback = readPullFeedback(work);
@@ -137,7 +143,7 @@ export class ApplicationReconciler {
     const patch = planApplicationStatus(application, work, feedback, conditions);
     if (patch === undefined) return;
     const { namespace = '', name, uid, resourceVersion } = application.metadata;
-    // Another operation may have come meanwhile: it must stay.
+    // With a precondition, because another operation may have been requested meanwhile and must be kept.
     const metadata = patch.operation === null ? { uid, resourceVersion } : { uid };
     await hub.mergePatch(APPLICATION, { namespace, name }, { metadata, ...patch }, PULL_FIELD_MANAGER);
   }

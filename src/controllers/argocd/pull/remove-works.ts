@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import { judgePullRemovals } from '../../../core/argocd/pull/judge-removals.ts';
-import { planPull, type PullLeaving } from '../../../core/argocd/pull/plan-pull.ts';
+import { planPull, type WorkToRemove } from '../../../core/argocd/pull/plan-pull.ts';
 import { hubApplicationOf } from '../../../core/argocd/pull/pull-target.ts';
 import { asApplication, type Application } from '../../../core/model/kind/argo-application.ts';
 import { APPLICATION } from '../../../core/argocd/argocd-kinds.ts';
@@ -15,16 +15,16 @@ export interface RemoveWorksOptions
   extends Pick<PullOptions, 'hub' | 'clock' | 'digest' | 'budget' | 'removals' | 'onWrite' | 'onHeld'> {
   readonly inventory: PullInventory;
   readonly held: HeldRemovals;
-  /** The hold of these Applications began or ended. */
+  /** Called when a hold of these Applications began or ended. */
   readonly onHoldChanged: (applications: Iterable<string>) => void;
 }
 
-/** Requests to the hub at the same time. */
+/** Concurrent requests to the hub. */
 const CONCURRENCY = 8;
-/** Earlier removals leave the window without an event. */
+/** Recent removals leave the window without an event. */
 const HELD_RECHECK_MS = 60_000;
 
-/** Removes the works of one group that carry no Application any more, all or none of them: see judgePullRemovals. */
+/** Removes the works of one group that no longer carry an Application: all of them, or none (see judgePullRemovals). */
 export async function removeWorks(group: string, options: RemoveWorksOptions): Promise<ReconcileOutcome> {
   const { inventory, held, clock, removals, onHeld, onHoldChanged } = options;
   const nowMs = clock.now();
@@ -61,14 +61,14 @@ export async function removeWorks(group: string, options: RemoveWorksOptions): P
   return DONE;
 }
 
-/** What leaves as the hub itself says, not the cache: a deletion follows from it. */
+/** The works to remove, read from the hub and not from the cache, because they will be deleted. */
 async function confirmedLeaving(
   group: string,
   { inventory, hub }: RemoveWorksOptions,
-): Promise<readonly PullLeaving[]> {
+): Promise<readonly WorkToRemove[]> {
   const keys = new Set(inventory.worksOfGroup(group).map((work) => hubApplicationOf(work) ?? ''));
   const hasCluster = (name: string): boolean => inventory.cluster(name) !== undefined;
-  const leavingOf = (key: string, application: Application | undefined): readonly PullLeaving[] =>
+  const leavingOf = (key: string, application: Application | undefined): readonly WorkToRemove[] =>
     planPull({ application, works: inventory.worksOf(key), hasCluster }).leaving;
   const candidates = [...keys].filter((key) => leavingOf(key, inventory.application(key)).length > 0);
   const limit = pLimit(CONCURRENCY);
@@ -82,9 +82,9 @@ async function confirmedLeaving(
   return (await Promise.all(confirmed)).flat();
 }
 
-/** One that fails does not stop the others. @throws the first error, after all were tried */
+/** One failure does not stop the others. @throws the first error, after all were tried */
 async function deleteAll(
-  leaving: readonly PullLeaving[],
+  leaving: readonly WorkToRemove[],
   { hub, onWrite }: RemoveWorksOptions,
 ): Promise<void> {
   const limit = pLimit(CONCURRENCY);

@@ -17,17 +17,17 @@ import { ApplicationReconciler } from './reconcile-application.ts';
 import { removeWorks } from './remove-works.ts';
 import { SetReports } from './write-set-report.ts';
 
-/** What `/metrics` says of the pull model. */
+/** The figures of the pull model in `/metrics`. */
 export interface PullFigures {
   readonly works: number;
   /** Groups whose removals are held. */
   readonly held: number;
-  /** Works that the hub deletes and that their clusters have not confirmed. */
+  /** Works with a deletion timestamp, whose clusters have not confirmed the removal. */
   readonly unconfirmed: number;
 }
 
 export interface PullController {
-  /** Resolves once all kinds have been listed, and the first pass over what was there is through. */
+  /** Resolves when all kinds have been listed and all Applications have been reconciled once. */
   whenIdle(): Promise<void>;
   /** What fails, is held or is not confirmed at the moment, as text for users. */
   warnings(): readonly string[];
@@ -35,12 +35,12 @@ export interface PullController {
   close(): Promise<void>;
 }
 
-/** Removals that belong together arrive one by one: they are judged when this time has passed since the first. */
+/** Related removals arrive one by one. They are judged together when this time has passed since the first one. */
 const GATHER_MS = 1_000;
 const REPORT_MS = 2_000;
 const WORKERS = 4;
 
-/** Runs the pull model of Argo CD: Applications of the hub to ManifestWorks, and the status back. */
+/** Runs the pull model of Argo CD: Applications on the hub become ManifestWorks, and the status comes back. */
 export function startPullController(options: PullOptions): PullController {
   const { hub, cache, clock, log, random, mayBegin, onError } = options;
   const supervisor = new Supervisor({ clock, random, log });
@@ -73,7 +73,7 @@ export function startPullController(options: PullOptions): PullController {
     reconcile: (key: string) => Promise<ReconcileOutcome>,
   ): void =>
     supervisor.start(name, async (stop) => {
-      // Before every kind has been listed, a work looks like one without an Application.
+      // Until every kind has been listed, a work looks as if it had no Application.
       await synced;
       await runReconciler(
         {
@@ -85,7 +85,7 @@ export function startPullController(options: PullOptions): PullController {
             return outcome;
           },
           onError: (key, error) => {
-            // Somebody was faster: the next pass sees it.
+            // Another writer was faster: its event starts the next pass.
             if (error instanceof ConflictError) return;
             failing.failed(`${name} ${key}`, error);
             onError?.(key, error);
@@ -95,7 +95,7 @@ export function startPullController(options: PullOptions): PullController {
       );
     });
   run('pulled Application', applications, WORKERS, (key) => reconciler.reconcile(key));
-  // One at a time: what one removes counts for the next.
+  // One group at a time, because a removal in one group counts for the next.
   run('removal of pulled works', removals, 1, (group) => removeWorks(group, removal));
   run('report of an ApplicationSet', reports, 1, (set) => setReports.reconcile(set));
   return {
@@ -141,7 +141,7 @@ interface Queues {
   readonly waiting: () => readonly string[];
 }
 
-/** What is in the cache already counts as changed now: it may have been filled before. */
+/** Objects that are already in the cache are enqueued, too: it may have been filled before. */
 function enqueueOnChange(inventory: PullInventory, queues: Queues): void {
   const { addAll } = queues;
   addAll(inventory.applications.store.list().map(({ metadata }) => namespacedName(metadata)));
@@ -152,7 +152,7 @@ function enqueueOnChange(inventory: PullInventory, queues: Queues): void {
   inventory.clusters.store.onChange((change) => {
     if (isSameCluster(change)) return;
     addAll(inventory.applicationsOf(change.key));
-    // Copies that took the place of one on this cluster say whether it answers.
+    // Applications that wait for the removal of a copy on this cluster show in their status whether it answers.
     for (const work of inventory.unconfirmedRemovals())
       if (work.metadata.namespace === change.key) addAll(groupKeys(inventory, work));
   });
@@ -176,7 +176,7 @@ function workChanged(
     after === undefined || after.metadata.deletionTimestamp !== before?.metadata.deletionTimestamp;
   if (!isLeaving || before === undefined) return;
   addAll(waiting());
-  // A hold counts the works that stay; a copy elsewhere says that this one may still run.
+  // A hold counts the works that stay. The status of a copy elsewhere says that this one may still run.
   if (inventory.isAway(first.metadata.namespace ?? '')) addAll(groupKeys(inventory, first));
 }
 
@@ -187,7 +187,7 @@ function groupKeys(inventory: PullInventory, work: ManifestWork): readonly strin
     : inventory.worksOfGroup(group).map((other) => hubApplicationOf(other) ?? '');
 }
 
-/** Whether nothing changed that an Application says of its cluster. */
+/** Whether nothing changed that the status of an Application says about its cluster. */
 function isSameCluster({ before, after }: ObjectChange): boolean {
   if (before === undefined || after === undefined) return false;
   return isAway(before as unknown as ManagedCluster) === isAway(after as unknown as ManagedCluster);

@@ -15,13 +15,13 @@ export interface SetReportsOptions {
   readonly inventory: PullInventory;
 }
 
-/** Whether the hub has the kind is asked again after this time. */
+/** After this time Berth checks again whether the hub serves the kind. */
 const ASK_AGAIN_MS = 300_000;
 
-/** Writes a MulticlusterApplicationSetReport for each ApplicationSet with pulled Applications, where the hub has the kind. */
+/** Writes a MulticlusterApplicationSetReport for each ApplicationSet with pulled Applications, if the hub serves the kind. */
 export class SetReports {
   readonly #options: SetReportsOptions;
-  /** What each report says; read from the hub once. */
+  /** The content of each report; read from the hub once. */
   readonly #written = new Map<string, KubeObject | undefined>();
   #served: { readonly atMs: number; readonly answer: Promise<boolean> } | undefined;
 
@@ -39,7 +39,7 @@ export class SetReports {
     const before = this.#written.get(set);
     const works = inventory.worksOfGroup(`ApplicationSet ${set}`);
     if (works.length === 0) {
-      // A report without the label is of somebody else.
+      // A report without the label belongs to another writer.
       if (before?.metadata.labels?.[HOSTING_SET_KEY] !== undefined)
         await hub.delete(APPLICATION_SET_REPORT, key, { uid: before.metadata.uid });
       this.#written.delete(set);

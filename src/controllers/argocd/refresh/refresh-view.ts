@@ -16,11 +16,11 @@ export interface RefreshViewOptions {
   readonly cache: ObjectCache;
   readonly published: PublishedPlacements;
   readonly argocdNamespace: string;
-  /** Names of ConfigMaps whose `baseUrl` is Berth. */
+  /** Names of the ConfigMaps whose `baseUrl` is Berth. */
   readonly pluginConfigMaps: readonly string[];
 }
 
-/** Which ApplicationSets read which published decisions, from what the process has in memory. */
+/** Finds out which ApplicationSets read which published decisions, from the state in memory. */
 export class RefreshView {
   readonly applicationSets: Reflector;
   readonly configMaps: Reflector;
@@ -40,7 +40,7 @@ export class RefreshView {
     this.configMaps.store.onChange(() => (this.#configs = undefined));
   }
 
-  /** Names of the ApplicationSets, `namespace/name`, that have a generator for decisions. */
+  /** Names (`namespace/name`) of the ApplicationSets with a generator for decisions. */
   readers(): readonly string[] {
     return this.applicationSets.store
       .list()
@@ -48,7 +48,7 @@ export class RefreshView {
       .map(({ metadata }) => namespacedName(metadata));
   }
 
-  /** Those of them that read this placement, `namespace/name`, as far as it is published. */
+  /** Names of the ApplicationSets that read this placement (`namespace/name`), if it is published. */
   readersOf(placement: string): readonly string[] {
     const published = this.#options.published.get(placement);
     if (published === undefined) return [];
@@ -62,7 +62,7 @@ export class RefreshView {
     return this.applicationSets.store.get(key);
   }
 
-  /** What the ApplicationSet reads of everything that is published. */
+  /** What the ApplicationSet reads from all published decisions. */
   seenBy(object: KubeObject): SeenDecisions {
     return this.#seen(object, this.#options.published.list());
   }
@@ -77,7 +77,7 @@ export class RefreshView {
     });
     const served = servedText(object.metadata.annotations);
     if (served === '' || seen.digest === undefined) return seen;
-    // A wave that is served is another answer to the same decision.
+    // The same decision is answered differently when another wave is served.
     return { ...seen, digest: sha256(`${seen.digest} ${served}`).slice(0, 12) };
   }
 

@@ -17,7 +17,7 @@ import { WritePace } from '../../../runtime/write-pace.ts';
 import { refusedKindText } from '../../inventory/refused-kind.ts';
 import { RefreshView, type RefreshViewOptions } from './refresh-view.ts';
 
-/** What became of a refresh. `tookMs`: from the first request on. */
+/** The outcome of a refresh. `tookMs`: since the first request. */
 export interface RefreshEvent {
   /** `namespace/name` */
   readonly applicationSet: string;
@@ -36,27 +36,27 @@ export interface RefreshOptions extends RefreshViewOptions {
   readonly mayBegin?: ((signal: AbortSignal) => Promise<void>) | undefined;
   readonly onRefresh?: ((event: RefreshEvent) => void) | undefined;
   readonly onError?: ((key: string, error: unknown) => void) | undefined;
-  /** Refreshes of all ApplicationSets together, on average; twice as many at once. Default: 10. */
+  /** Average rate for all ApplicationSets together; bursts may have twice as many. Default: 10. */
   readonly perSecond?: number | undefined;
 }
 
 export interface RunningRefresh {
-  /** What fails at the moment, as text for users; all of it is tried again. */
+  /** What fails at the moment, as text for users. Berth retries all of it. */
   warnings(): readonly string[];
-  /** ApplicationSets that were asked to refresh and are not confirmed. */
+  /** Number of ApplicationSets whose refresh was requested and is not confirmed. */
   readonly pending: number;
   close(): Promise<void>;
 }
 
-/** Placements of one commit are published within this time, mostly: their ApplicationSets are refreshed once. */
+/** Placements of one commit are usually published within this time, so their ApplicationSets are refreshed once. */
 const DEBOUNCE_MS = 250;
-/** Ten are reconciled at the same time by default: more would only wait in Argo CD's queue. */
+/** By default Argo CD reconciles ten ApplicationSets at a time. More requests would only wait in its queue. */
 const DEFAULT_PER_SECOND = 10;
 const FIELD_MANAGER = 'berth-argocd';
 
 /**
- * Asks Argo CD to generate the Applications of exactly those ApplicationSets whose published decisions changed. What was asked for is
- * written on the ApplicationSet itself, so that a restart asks for nothing twice and forgets nothing.
+ * Makes Argo CD generate the Applications of exactly those ApplicationSets whose published decisions changed. Each
+ * request is recorded on the ApplicationSet itself, so that a restart neither repeats nor forgets one.
  */
 export function startRefresh(options: RefreshOptions): RunningRefresh {
   const { clock, random, log, mayBegin, published, onError } = options;
@@ -68,7 +68,7 @@ export function startRefresh(options: RefreshOptions): RunningRefresh {
   published.onChange((placement) =>
     soon(placement === undefined ? view.readers() : view.readersOf(placement)),
   );
-  // A page with a new name or label may be the one that a generator asks for.
+  // A page with a new name or label may be what a generator selects.
   view.decisions.store.onChange(({ before, after }) => {
     if (before === undefined || after === undefined) soon(view.readers());
   });
@@ -176,7 +176,7 @@ class Refresher {
       [REFRESHED_FOR_ANNOTATION]: seen.digest,
     };
     const before = this.#sent.get(key);
-    // The controller may answer before the hub does: it is known already that a refresh is under way.
+    // Recorded before the request: the ApplicationSet controller may respond before the hub does.
     this.#sent.set(key, {
       firstAtMs: isRetry ? (before?.firstAtMs ?? nowMs) : nowMs,
       lastAtMs: nowMs,
@@ -199,14 +199,14 @@ class Refresher {
     const outcome = isRetry ? 'requested-again' : 'requested';
     log.debug('ApplicationSet refresh requested', { applicationSet: key, placements: seen.placements });
     onRefresh?.({ applicationSet: key, outcome, placements: seen.placements });
-    // What the watch shows comes sooner.
+    // Normally the watch reports the result sooner.
     return { kind: 'requeue', afterMs: RECHECK_MS };
   }
 }
 
 const RECHECK_MS = 15_000;
 
-/** With milliseconds: two refreshes within one second differ. */
+/** With milliseconds, so that two refreshes within one second differ. */
 function formatTime(ms: number): string {
   return formatRfc3339(instantFromEpochMs(ms)).replace(
     'Z',

@@ -9,7 +9,7 @@ import { Supervisor } from '../../../runtime/supervisor.ts';
 import { WorkQueue } from '../../../runtime/work-queue.ts';
 import { refusedKindText } from '../../inventory/refused-kind.ts';
 import { WaveView, type WaveViewOptions } from './wave-view.ts';
-import { type HeldNow, WaveWriter } from './wave-writer.ts';
+import { type HeldPlacementWaves, WaveWriter } from './wave-writer.ts';
 
 export interface WavesOptions extends WaveViewOptions {
   readonly hub: KubeApi;
@@ -25,22 +25,22 @@ export interface WavesOptions extends WaveViewOptions {
 }
 
 export interface RunningWaves {
-  /** By what waves an ApplicationSet is to be answered. */
+  /** The waves that decide what an ApplicationSet gets. */
   servedTo(asked: WavesAsked): WaveReading;
-  held(): readonly HeldNow[];
-  /** What fails, or waits for something that may not come by itself, as text for users. */
+  held(): readonly HeldPlacementWaves[];
+  /** What fails, or needs somebody to act, as text for users. */
   warnings(): readonly string[];
   close(): Promise<void>;
 }
 
-/** Applications change their status one after the other: they are looked at together. */
+/** Applications change their status one after the other. Changes within this time are handled together. */
 const GATHER_MS = 100;
-/** A wave that takes longer than this needs somebody to look. */
+/** A wave that takes longer is reported, so that somebody looks at it. */
 const SLOW_MS = 15 * 60_000;
 
 /**
- * Gives each cluster that an ApplicationSet takes in waves its wave, and serves a wave when the one before is healthy. Who leads plans and
- * writes; every process answers from what is written.
+ * Assigns a wave to each cluster that an ApplicationSet takes in waves, and serves a wave when the previous one is
+ * healthy. The leader plans and writes; every process answers from what is written.
  */
 export function startWaves(options: WavesOptions): RunningWaves {
   const { clock, random, log, mayBegin, onError, published } = options;
@@ -65,7 +65,7 @@ export function startWaves(options: WavesOptions): RunningWaves {
     }
   });
   supervisor.start('waves of ApplicationSets', async (signal) => {
-    // Before all Applications are known, a cluster that has one looks like a new one.
+    // Until all Applications are known, a cluster that has one looks like a new cluster.
     await Promise.all(view.reflectors.map((reflector) => reflector.whenSynced(signal)));
     addAll(view.takers());
     await runReconciler(
@@ -97,7 +97,7 @@ function refusals(view: WaveView): readonly string[] {
   );
 }
 
-/** A wave that soaks, or whose Applications have just begun, needs nobody. */
+/** A wave that soaks, or whose Applications have just started, needs nobody to act. */
 function heldTexts(writer: WaveWriter, nowMs: number): readonly string[] {
   return writer
     .held()

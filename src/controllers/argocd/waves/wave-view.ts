@@ -27,21 +27,24 @@ import { refusedKindText } from '../../inventory/refused-kind.ts';
 
 export interface WaveViewOptions {
   readonly cache: ObjectCache;
-  /** Names of ConfigMaps whose `baseUrl` is Berth. */
+  /** Names of the ConfigMaps whose `baseUrl` is Berth. */
   readonly pluginConfigMaps: readonly string[];
-  /** Applications that the hub has not confirmed for longer count as unknown. */
+  /** After this time without confirmation by the hub, the health of Applications counts as unknown. */
   readonly staleAfterMs: number;
 }
 
-/** By name alone: Argo CD does not say in which namespace it is. */
+/** By name only, because requests of Argo CD do not contain the namespace. */
 const SETS_BY_NAME: IndexDefinition = { kind: APPLICATION_SET, keysOf: ({ metadata }) => metadata.name };
-/** By `namespace/name` of the ApplicationSet that made it. */
+/** By `namespace/name` of the ApplicationSet that generated it. */
 const APPLICATIONS_BY_SET: IndexDefinition = {
   kind: APPLICATION,
   keysOf: ({ metadata }) => hostingSet(metadata),
 };
 
-/** Which ApplicationSets take placements in waves, and how their Applications are, from what the process has in memory. */
+/**
+ * Finds out which ApplicationSets take placements in waves, and how healthy their Applications are, from the state in
+ * memory.
+ */
 export class WaveView {
   readonly applicationSets: Reflector;
   readonly applications: Reflector;
@@ -52,7 +55,7 @@ export class WaveView {
   readonly #applicationsBySet;
   #uses = new WeakMap<KubeObject, WaveUses>();
   #configs: GeneratorConfigs | undefined;
-  /** By `namespace/name` of an ApplicationSet: an equal text is the same map. */
+  /** By `namespace/name` of the ApplicationSet. The same text gives the same map object. */
   readonly #parsed = new Map<
     string,
     { readonly text: string; readonly waves: ReturnType<typeof servedWaves> }
@@ -84,7 +87,10 @@ export class WaveView {
     return this.applicationSets.store.get(key);
   }
 
-  /** Names, `namespace/name`, of those that have waves, or had them. @param placement only those that take this one */
+  /**
+   * Names (`namespace/name`) of the ApplicationSets that have waves, or had them. @param placement only those that take
+   * this one
+   */
   takers(placement?: string): readonly string[] {
     return this.applicationSets.store
       .list()
@@ -118,7 +124,7 @@ export class WaveView {
     );
   }
 
-  /** Why it is not known how Applications are. */
+  /** Why the health of Applications is unknown. */
   healthProblem(): string | undefined {
     const { kind, failure } = this.applications;
     if (failure !== undefined) return refusedKindText(kind, failure);

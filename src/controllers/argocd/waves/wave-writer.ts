@@ -23,27 +23,27 @@ export interface WaveWriterOptions {
   readonly onWaves?: ((event: WaveEvent) => void) | undefined;
 }
 
-/** Waves of one placement that are held now. */
-export interface HeldNow extends HeldWaves {
+/** The waves of one placement that are held now. */
+export interface HeldPlacementWaves extends HeldWaves {
   readonly applicationSet: string;
   readonly placement: string;
-  /** Since when, for the same reason; milliseconds since the epoch. */
+  /** Since when the reason has been the same; milliseconds since the epoch. */
   readonly sinceMs: number;
 }
 
 interface Memory {
   readonly uid: string | undefined;
-  /** What was written last, as this process knows it: somebody may take the annotation away. */
+  /** What this process last saw written. It is kept because a user may remove the annotation. */
   readonly record: WaveRecord | undefined;
-  readonly held: readonly HeldNow[];
+  readonly held: readonly HeldPlacementWaves[];
   readonly problems: readonly string[];
 }
 
 const FIELD_MANAGER = 'berth-argocd';
-/** The hub does not tell when it answers again. */
+/** The hub does not notify Berth when it answers again. */
 const UNKNOWN_RECHECK_MS = 15_000;
 
-/** Plans the waves of one ApplicationSet after the other, and writes them on it. */
+/** Plans the waves of ApplicationSets, one at a time, and writes them to the ApplicationSet. */
 export class WaveWriter {
   readonly #options: WaveWriterOptions;
   readonly #memory = new Map<string, Memory>();
@@ -52,11 +52,11 @@ export class WaveWriter {
     this.#options = options;
   }
 
-  held(): readonly HeldNow[] {
+  held(): readonly HeldPlacementWaves[] {
     return [...this.#memory.values()].flatMap(({ held }) => held);
   }
 
-  /** What somebody has to correct, as sentences. */
+  /** What a user has to correct, as sentences. */
   problems(): readonly string[] {
     return [...this.#memory].flatMap(([key, { problems }]) =>
       problems.map((problem) => `waves of ApplicationSet ${key}: ${problem}`),
@@ -67,7 +67,7 @@ export class WaveWriter {
     this.#memory.delete(key);
   }
 
-  /** Remembers what is written, also by the process that leads: it holds where somebody takes it away. */
+  /** Remembers what is written, also by another process that leads. It stays in force if a user removes the annotation. */
   note(key: string, { metadata }: KubeObject): void {
     const text = metadata.annotations?.[WAVES_ANNOTATION];
     const record = text === undefined ? undefined : parseWaveRecord(text);
@@ -109,7 +109,7 @@ export class WaveWriter {
     return afterMs === Infinity ? DONE : { kind: 'requeue', afterMs: Math.ceil(afterMs) };
   }
 
-  /** On another version than was read, nothing is written: the next pass reads it. */
+  /** Nothing is written if the version differs from the one that was read: the next pass reads it again. */
   async #write({ metadata }: KubeObject, text: string | null): Promise<void> {
     const { name, namespace = '', uid, resourceVersion } = metadata;
     await this.#options.hub.mergePatch(
@@ -124,7 +124,7 @@ export class WaveWriter {
     const { clock, onWaves } = this.#options;
     const before = this.#knownOf(key, metadata.uid);
     const applicationSet = namespacedName(metadata);
-    const now = [...held].map(([placement, one]): HeldNow => {
+    const now = [...held].map(([placement, one]): HeldPlacementWaves => {
       const same = before?.held.find(
         (earlier) => earlier.placement === placement && isSameHold(earlier, one),
       );
@@ -142,7 +142,7 @@ export class WaveWriter {
     }
   }
 
-  /** An ApplicationSet that was made again is another one. */
+  /** An ApplicationSet that was deleted and created again counts as another one. */
   #knownOf(key: string, uid: string | undefined): Memory | undefined {
     const known = this.#memory.get(key);
     return known?.uid === uid ? known : undefined;

@@ -2,7 +2,7 @@ import { deserialize, serialize } from 'node:v8';
 
 const HEAD_BYTES = 4;
 
-/** A value as bytes with their length in front: maps, sets and big integers stay what they are. */
+/** Serialises a value, with its length in front. Maps, sets and big integers are preserved. */
 export function frameOf(value: unknown): Buffer {
   const body = serialize(value);
   const head = Buffer.alloc(HEAD_BYTES);
@@ -10,18 +10,18 @@ export function frameOf(value: unknown): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** Puts frames together from what a stream brings. */
+/** Assembles frames from the chunks of a stream. */
 export class FrameReader {
   readonly #maxBytes: number;
   #chunks: Buffer[] = [];
   #bytes = 0;
 
-  /** @param maxBytes of one frame */
+  /** @param maxBytes the largest frame that is accepted */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
-  /** @returns the values that are whole now; 'too-large' as soon as a frame says that it is larger than allowed */
+  /** @returns the values that are complete; 'too-large' as soon as a frame announces more than the allowed size */
   push(chunk: Buffer): readonly unknown[] | 'too-large' {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
@@ -38,7 +38,7 @@ export class FrameReader {
     }
   }
 
-  /** Bytes of the next frame with its head. */
+  /** Size of the next frame in bytes, with its header. */
   #needed(): number {
     if (this.#bytes < HEAD_BYTES) return HEAD_BYTES;
     if ((this.#chunks[0]?.length ?? 0) < HEAD_BYTES) this.#chunks = [Buffer.concat(this.#chunks)];

@@ -1,12 +1,12 @@
 import { InputError } from '../../../core/errors.ts';
 
-/** What planning one pull request may take. */
+/** The limits for planning one pull request. */
 export interface PlanBounds {
-  /** From its start to its plan. */
+  /** From the start of the process to its plan. */
   readonly timeMs: number;
-  /** Of JavaScript's heap; together with buffers it may take half as much again. */
+  /** Of the JavaScript heap. Together with buffers, the process may use half as much again. */
   readonly memoryMiB: number;
-  /** Of the plan, and of one read of the hub. */
+  /** Of the plan, and of each read from the hub. */
   readonly outputBytes: number;
 }
 
@@ -18,8 +18,8 @@ export const DEFAULT_PLAN_BOUNDS: PlanBounds = {
 
 const MIB = 1024 * 1024;
 
-/** What the author of the pull request reads. */
-export function boundHit(bound: keyof PlanBounds, bounds: PlanBounds): InputError {
+/** The error that the author of the pull request reads. */
+export function boundExceeded(bound: keyof PlanBounds, bounds: PlanBounds): InputError {
   const words: Record<keyof PlanBounds, string> = {
     timeMs: `takes longer than ${bounds.timeMs / 1_000} seconds`,
     memoryMiB: `takes more than ${bounds.memoryMiB} MiB of memory`,
@@ -28,6 +28,6 @@ export function boundHit(bound: keyof PlanBounds, bounds: PlanBounds): InputErro
   return new InputError(`${words[bound]}, and was stopped`, {
     code: `plan.bound.${bound}`,
     subject: 'The plan',
-    hint: 'make the change smaller, or plan it with berth plan where there is more room',
+    hint: 'make the change smaller, or run berth plan on a machine with more resources',
   });
 }

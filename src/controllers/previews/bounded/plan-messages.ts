@@ -1,38 +1,27 @@
 import { BerthError, errorText, InputError, TransientError } from '../../../core/errors.ts';
 import type { KindInfo } from '../../../core/model/kinds.ts';
 import type { ListOptions, ObjectKey } from '../../../core/ports.ts';
-import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
-import type { ApplicationContext } from '../plan-applications.ts';
-import type { PlannedRevisions, PlanRevisionsInput } from '../plan-revisions.ts';
+import type { PlannedRevisions } from '../plan-revisions.ts';
 
-/** What a plan is made of, without what cannot be sent to another process. */
-export interface PlanJob {
-  readonly input: Omit<PlanRevisionsInput, 'applications' | 'budgetOf' | 'hubApi' | 'tell'>;
-  readonly applications: Omit<ApplicationContext, 'worldOf'> | undefined;
-  /** By `namespace/name`, of the placements on the hub. */
-  readonly budgets: ReadonlyMap<string, RemovalBudget>;
-  /** Undefined: there is no hub to ask. */
-  readonly server: string | undefined;
-}
-
-/** A read of the hub, which the process of the controller makes. */
+/** A read of the hub, which the controller's process performs. */
 export type HubRead =
   | { readonly method: 'get'; readonly kind: KindInfo; readonly key: ObjectKey }
   | { readonly method: 'list'; readonly kind: KindInfo; readonly options: ListOptions | undefined }
   | { readonly method: 'resolve'; readonly apiVersion: string; readonly kind: string };
 
-/** From the process that plans. */
+/** A message from the process that plans. */
 export type PlannerMessage =
   | { readonly type: 'ask'; readonly id: number; readonly read: HubRead }
   | { readonly type: 'planned'; readonly planned: PlannedRevisions }
   | { readonly type: 'failed'; readonly error: SentError };
 
 /** To it, after its job. */
-export type HubAnswer =
-  | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly error: SentError };
+export type HubAnswer = { readonly type: 'answer'; readonly id: number } & (
+  | { readonly value: unknown }
+  | { readonly error: SentError }
+);
 
-/** An error as another process may have it. */
+/** An error in a form that can be sent to another process. */
 export interface SentError {
   readonly kind: 'input' | 'transient' | 'other';
   readonly code: string;

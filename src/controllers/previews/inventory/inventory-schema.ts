@@ -9,7 +9,7 @@ const kind = z.strictObject({
   namespaced: z.boolean(),
 });
 
-/** What of an inventory everything relies on. Objects are as a hub had them. */
+/** The parts of an inventory that all readers rely on. The objects are stored as the hub had them. */
 export const inventorySchema = z.strictObject({
   kind: z.literal('BerthInventory'),
   version: z.literal(INVENTORY_VERSION),

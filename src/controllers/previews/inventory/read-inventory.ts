@@ -37,10 +37,10 @@ import {
 import { sha256 } from '../../../runtime/sha256.ts';
 import { BUILTIN_RESOURCES } from '../../../hub/scheme/builtin/builtin-resources.ts';
 
-/** Requests that are under way at the same time. */
+/** Concurrent requests. */
 const CONCURRENCY = 8;
 
-/** A plan is not made without these. */
+/** A plan cannot be made without these kinds. */
 const NEEDED = [
   PLACEMENT,
   MANAGED_CLUSTER,
@@ -51,7 +51,7 @@ const NEEDED = [
 ];
 
 export interface InventoryReading {
-  /** RFC 3339: when it is read. */
+  /** RFC 3339. The time of reading. */
   readonly takenAt: string;
   /** Version of Berth. */
   readonly engine: string;
@@ -59,7 +59,7 @@ export interface InventoryReading {
 }
 
 /**
- * Reads from a hub what a plan needs of it. What a plan can do without is noted where it cannot be read.
+ * Reads from a hub what a plan needs. If an optional kind cannot be read, the inventory notes it.
  * @throws BerthError when clusters, sets, bindings, scores, placements or decisions cannot be read
  */
 export async function readInventory(api: KubeApi, reading: InventoryReading): Promise<Inventory> {
@@ -102,10 +102,10 @@ class InventoryReader {
     return { kinds: sorted(this.#kinds), objects: sorted(this.#objects), unread: sorted(this.#unread) };
   }
 
-  /** @returns the objects as the hub has them, with their kind */
+  /** @returns the objects as the hub has them, with apiVersion and kind */
   async take(kind: KindInfo, options: ListOptions = {}): Promise<readonly KubeObject[]> {
     const { items } = await this.#limit(() => this.#api.list(kind, options));
-    // Items of a list do not say their kind.
+    // The items of a list have no apiVersion and kind.
     const named = items.map((item) => ({ ...item, apiVersion: apiVersionOf(kind), kind: kind.kind }));
     for (const object of named) {
       const known = redactObject(object, kind, {
@@ -126,7 +126,7 @@ class InventoryReader {
     if (this.#isServed(kind)) await this.tryTake(kind);
   }
 
-  /** The kinds that the hub serves: Kubernetes' own, and those of its CustomResourceDefinitions. */
+  /** The kinds that the hub serves: those of Kubernetes, and those of its CustomResourceDefinitions. */
   async takeKinds(): Promise<void> {
     const resolve = async (apiVersion: string, kind: string): Promise<void> => {
       const info = await this.#limit(() => this.#api.resolve(apiVersion, kind));
@@ -154,7 +154,7 @@ class InventoryReader {
     );
   }
 
-  /** What sources applied: of other kinds than the plan reads only that it is there. */
+  /** The objects that sources applied. For kinds that a plan does not read, only their existence is stored. */
   async takeMembers(): Promise<void> {
     const parents = await this.tryTake(CONFIG_MAP, { labelSelector: APPLY_SET_ID_LABEL });
     await Promise.all(

@@ -4,17 +4,20 @@ import { canonicalJson } from '../../../core/model/json-equal.ts';
 import { type Inventory, INVENTORY_VERSION } from '../../../core/preview/inventory/inventory.ts';
 import { inventorySchema } from './inventory-schema.ts';
 
-/** SHA-256 of the text of the inventory, lower-case hex: shows a file that was cut or edited. `signature`: Ed25519 over it, base64. */
+/**
+ * SHA-256 of the text of the inventory, lower-case hex. It reveals a truncated or edited file. `signature`: Ed25519
+ * over the text, base64.
+ */
 interface InventoryHead {
   readonly digest: string;
   readonly signature?: string | undefined;
 }
 
-/** Between head and inventory: what is signed is the text between this and the last brace. */
+/** Separates head and inventory. The signed text is everything between it and the last brace. */
 const SEAM = ',\n"inventory":';
 const END = '}\n';
 
-/** @param key Ed25519, PEM (PKCS 8). @throws InputError for another key */
+/** @param key Ed25519, PEM (PKCS 8). @throws InputError for a key of another type */
 export function renderInventory(
   inventory: Inventory,
   key?: { readonly file: string; readonly pem: string },
@@ -26,16 +29,17 @@ export function renderInventory(
 }
 
 export interface InventoryText {
-  /** As messages name it. */
+  /** The name of the file in messages. */
   readonly file: string;
   readonly text: string;
-  /** Ed25519, PEM (SPKI). Absent: nobody checks who wrote the inventory. */
+  /** Ed25519, PEM (SPKI). Absent: the signature is not checked. */
   readonly publicKey?: { readonly file: string; readonly pem: string } | undefined;
 }
 
 /**
- * Reads an inventory and checks that it is whole, and with a key who signed it.
- * @throws InputError for a file that is no inventory, was cut or edited, is of another version, or is not signed with the key
+ * Parses an inventory and checks that it is complete. With a key, it also checks the signature.
+ * @throws InputError for a file that is not an inventory, was truncated or edited, has another version, or is not
+ *   signed with the key
  */
 export function parseInventory({ file, text, publicKey }: InventoryText): Inventory {
   const fail = (code: string, problem: string, hint?: string): InputError =>
@@ -46,12 +50,12 @@ export function parseInventory({ file, text, publicKey }: InventoryText): Invent
     throw fail(
       'version',
       `got an inventory of version ${JSON.stringify(version)}, expected ${INVENTORY_VERSION}`,
-      'write it with the version of Berth that plans',
+      'write it with the same version of Berth that makes the plan',
     );
   if (digest !== digestOf(signed))
     throw fail(
       'digest',
-      'was changed after it was written, or is not whole',
+      'was changed after it was written, or is incomplete',
       'write it again with berth snapshot',
     );
   if (publicKey !== undefined) {
@@ -59,7 +63,7 @@ export function parseInventory({ file, text, publicKey }: InventoryText): Invent
       throw fail('signature', `is not signed, expected a signature with the key of ${publicKey.file}`);
     const key = ed25519(publicKey, createPublicKey);
     if (!verify(null, Buffer.from(signed), key, Buffer.from(signature, 'base64')))
-      throw fail('signature', `has a signature of another key than ${publicKey.file}, or of another content`);
+      throw fail('signature', `has a signature that does not match ${publicKey.file} or the content`);
   }
   const parsed = inventorySchema.safeParse(inventory);
   if (parsed.success) return inventory as Inventory;
@@ -77,14 +81,14 @@ function parseFile(text: string, fail: (code: string, problem: string) => InputE
   try {
     value = JSON.parse(text) as typeof value;
   } catch (error) {
-    throw fail('syntax', `is no inventory: ${errorText(error)}`);
+    throw fail('syntax', `is not an inventory: ${errorText(error)}`);
   }
   const { digest, signature, inventory } = value ?? {};
   const isInventory =
     typeof digest === 'string' &&
     (signature === undefined || typeof signature === 'string') &&
     (inventory as { readonly kind?: unknown } | null | undefined)?.kind === 'BerthInventory';
-  if (!isInventory) throw fail('syntax', 'is no inventory, expected what berth snapshot writes');
+  if (!isInventory) throw fail('syntax', 'is not an inventory, expected a file that berth snapshot wrote');
   const at = text.indexOf(SEAM);
   return { digest, signature, inventory, signed: text.slice(at + SEAM.length, -END.length) };
 }
@@ -97,13 +101,13 @@ function ed25519(
     new InputError(problem, {
       code: 'inventory.key',
       subject: file,
-      hint: 'make a pair with berth snapshot --new-key FILE',
+      hint: 'create a key pair with berth snapshot --new-key FILE',
     });
   let key: KeyObject;
   try {
     key = read(pem);
   } catch (error) {
-    throw fail(`is no key in PEM: ${errorText(error)}`);
+    throw fail(`is not a PEM key: ${errorText(error)}`);
   }
   if (key.asymmetricKeyType !== 'ed25519')
     throw fail(`got a key of type ${key.asymmetricKeyType ?? 'unknown'}, expected ed25519`);

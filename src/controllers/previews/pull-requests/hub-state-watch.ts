@@ -3,21 +3,21 @@ import { snapshotDigests } from '../../../core/preview/sides/snapshot-digests.ts
 import type { Snapshot } from '../../../core/snapshot/snapshot.ts';
 import { sha256 } from '../../../runtime/sha256.ts';
 
-/** What happens together is looked at together. */
+/** Changes within this time are handled together. */
 const GATHER_MS = 10_000;
-/** Naming the state of a large hub takes a moment, and each plan that is made again takes more. */
+/** Computing the digest of a large hub is slow, and each new plan is slower, so there is a pause between two. */
 const PACE_MS = 60_000;
 
 export interface HubStateWatchOptions {
   readonly clock: Clock;
   readonly snapshot: () => Snapshot;
-  /** What plans are made on is another. */
+  /** Called when the state that plans are made on has changed. */
   readonly onChange: () => void;
 }
 
 /**
- * Tells when the hub's clusters, sets, scores and published decisions are not those that were planned on. Heartbeats and the like do not
- * count.
+ * Notices when the clusters, sets, scores or published decisions of the hub differ from those that plans were made on.
+ * Heartbeats and similar updates do not count.
  */
 export class HubStateWatch {
   readonly #options: HubStateWatchOptions;
@@ -30,13 +30,13 @@ export class HubStateWatch {
     this.#options = options;
   }
 
-  /** Names the state as it is now. */
+  /** The digest of the current state. */
   now(): string {
     const { inventory, decisions } = snapshotDigests(this.#options.snapshot(), sha256);
     return (this.#state = `${inventory} ${decisions}`);
   }
 
-  /** An object of the hub changed. */
+  /** Called when an object of the hub changed. */
   objectChanged(): void {
     if (this.#closed || this.#cancel !== undefined || this.#state === undefined) return;
     const { clock } = this.#options;

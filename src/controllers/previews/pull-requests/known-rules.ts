@@ -1,4 +1,4 @@
-/** Where the names are kept. */
+/** Where the names are stored. */
 export interface KnownRuleStore {
   get(name: string): KnownRule | undefined;
   set(name: string, rule: KnownRule): void;
@@ -10,26 +10,29 @@ export interface KnownRule {
   readonly seenAtMs: number;
 }
 
-/** Each has a status on every pull request. */
+/** Each known rule gets a status on every pull request. */
 const MOST = 100;
 
-/** The guard rules that a repository ever had: a branch may still require the status of one that is gone. */
+/**
+ * The names of all guard rules that a repository ever had. A branch protection may still require the status of a
+ * deleted rule.
+ */
 export class KnownRules {
   readonly #store: KnownRuleStore;
   readonly #now: () => number;
 
-  /** @param now milliseconds */
+  /** @param now milliseconds since the epoch */
   constructor(store: KnownRuleStore, now: () => number) {
     this.#store = store;
     this.#now = now;
   }
 
-  /** The last seen first. */
+  /** Most recently seen first. */
   names(): readonly string[] {
     return this.#store.keys().toSorted((a, b) => this.#seenAt(b) - this.#seenAt(a) || (a < b ? -1 : 1));
   }
 
-  /** What the rules of a base are called. */
+  /** Records the names of the rules in a base. */
   see(names: readonly string[]): void {
     const seenAtMs = this.#now();
     for (const name of names) this.#store.set(name, { seenAtMs });

@@ -13,7 +13,7 @@ import { releaseDeletions, releasePlacement } from '../../releases/release-held.
 import type { Release } from '../../releases/release.ts';
 import type { PreviewRecord } from './preview-record.ts';
 
-/** What is published now, against what the plan of the merged pull request said. */
+/** The differences between what is published now and what the plan of the merged pull request said. */
 export function mergeDifferences(
   { expected }: Pick<PreviewRecord, 'expected'>,
   { placements, decisions }: Pick<Snapshot, 'placements' | 'decisions'>,
@@ -29,8 +29,8 @@ export function mergeDifferences(
 }
 
 /**
- * Releases what the merge made the controller hold, as far as it was approved on the pull request. A token names one change
- * exactly: of another change nothing is released.
+ * Releases what the controller holds because of the merge, if it was approved on the pull request. A token identifies
+ * exactly one change, so no other change is released.
  * @returns whether something was released
  */
 export async function releaseApproved(
@@ -50,7 +50,7 @@ export async function releaseApproved(
       await release({ token, releasedBy: `${approval.by} on ${subject} at ${now}` });
       isReleased = true;
     } catch (error) {
-      // Nothing is held under this token: not yet, not any more, or it is another change.
+      // Nothing is held under this token: not yet, no longer, or because the change is another one.
       if (!(error instanceof InputError)) throw error;
     }
   };

@@ -5,14 +5,14 @@ import type { PullRequestPreviewsOptions } from './pull-request-options.ts';
 import type { MergeGroup } from './reported-events.ts';
 import { previewMarker } from './sticky-comment.ts';
 
-/** A merge queue builds a few groups at the same time. */
+/** A merge queue builds only a few groups at the same time. */
 const MAX_EARLY = 20;
 
-/** The groups of a repository's merge queue: each gets the statuses of a preview, and no comment. */
+/** The groups of a repository's merge queue. Each gets the statuses of a preview, but no comment. */
 export class MergeGroups {
   readonly #options: PullRequestPreviewsOptions;
   readonly #statuses: PreviewStatuses;
-  /** Those that were reported before the hub followed the source. */
+  /** Groups that were reported before the hub followed the source. */
   readonly #early: MergeGroup[] = [];
 
   constructor(options: PullRequestPreviewsOptions, statuses: PreviewStatuses) {
@@ -25,21 +25,21 @@ export class MergeGroups {
     this.#early.splice(0, this.#early.length - MAX_EARLY);
   }
 
-  /** Those that waited; each is given once. */
+  /** The groups that waited. Each is returned once. */
   waited(): readonly MergeGroup[] {
     return this.#early.splice(0);
   }
 
   /**
-   * What was approved on the pull requests in it counts: a token names one change exactly.
-   * @throws as the forge does
+   * Plans a merge group. Approvals on its pull requests count, because a token identifies exactly one change.
+   * @throws the errors of the forge
    */
   async plan({ head, base, baseBranch }: MergeGroup, signal: AbortSignal): Promise<void> {
     const { forge, repository, records, plan, whenPublished, source } = this.#options;
     await this.#statuses.pending({ commit: head }, PLANNING, signal);
     await repository.fetchCommit(base, signal);
     await whenPublished(signal);
-    // Somebody who may write put it into the queue, also a pull request of a fork.
+    // A user with write access added it to the queue, even if the pull request comes from a fork.
     const { outcome, map } = await plan({ headCommit: head, baseBranch, fromFork: false }, base, signal);
     const tokens = outcome.kind === 'planned' ? heldTokens(outcome.plan) : [];
     const approvals = records

@@ -6,14 +6,14 @@ import { NO_RECORD, type PreviewRecord, type RecordedMerge } from './preview-rec
 import type { PullRequestPreviewsOptions } from './pull-request-options.ts';
 import { previewMarker } from './sticky-comment.ts';
 
-/** Between two looks at what is published. */
+/** The interval between two checks of what is published. */
 const LOOK_MS = 2_000;
-/** Decisions settle within this time after the hub follows a commit; a difference that is still there is reported. */
+/** Decisions settle within this time after the hub follows a commit. A difference that remains is reported. */
 const SETTLE_MS = 60_000;
-/** A merge that the hub does not follow for so long is given up. */
+/** Berth stops watching a merge that the hub has not followed within this time. */
 const GIVE_UP_MS = 24 * 3_600_000;
 
-/** Compares what a merged pull request did with what its plan said, and says so on it. */
+/** Compares what a merged pull request did with what its plan said, and reports the result on the pull request. */
 export class MergeWatch {
   readonly #options: PullRequestPreviewsOptions;
   /** The commit that the hub follows. */
@@ -25,9 +25,10 @@ export class MergeWatch {
 
   async begin({ number, mergeCommit, baseBranch }: PullRequest, signal: AbortSignal): Promise<void> {
     const record = this.#record(number);
-    // What was never planned cannot be compared. One that was read as closed may be merged: some forges answer in between.
+    // Without a plan there is nothing to compare. A pull request that was read as closed may be merged, because some
+    // forges answer while they merge.
     if (record.base === '' || record.merge !== undefined) return;
-    // The forge is still at it.
+    // The forge has not finished the merge.
     if (mergeCommit === undefined) return this.#later(number);
     const merge = { commit: mergeCommit, baseBranch, seenAtMs: this.#options.clock.now() };
     this.#save(number, { ...record, merge, endedAtMs: undefined });
@@ -35,13 +36,13 @@ export class MergeWatch {
     return this.follow(number, merge, signal);
   }
 
-  /** Looks again, until what is published has settled. */
+  /** Checks again until what is published has settled. */
   async follow(number: number, merge: RecordedMerge, signal: AbortSignal): Promise<void> {
     const { clock, hub, namespace, snapshot, repositoryName } = this.#options;
     const nowMs = clock.now();
     if (merge.followedAtMs === undefined) {
       if (nowMs - merge.seenAtMs > GIVE_UP_MS) return this.#end(number);
-      // The source tells when it has followed another commit.
+      // The source notifies this class when it has followed another commit.
       if (this.followed === undefined || !(await this.#isFollowed(merge, this.followed, signal))) return;
       this.#save(number, { ...this.#record(number), merge: { ...merge, followedAtMs: nowMs } });
     }
@@ -77,7 +78,7 @@ export class MergeWatch {
     await this.#write(number, differences, signal);
     const count = differences.length;
     if (count > 0) {
-      // An edit of a comment notifies nobody.
+      // An edited comment notifies nobody, so this is a new one.
       const marker = `<!-- ${previewMarker(source)}:merged -->`;
       const [known] = await forge.ownComments(number, marker, signal);
       if (known === undefined)
@@ -91,7 +92,7 @@ export class MergeWatch {
     await forge.writeStatus({ commit, state, description, context: `berth/merged/${source}` }, signal);
   }
 
-  /** Puts the result into the preview's comment. */
+  /** Puts the result into the comment of the preview. */
   async #write(
     number: number,
     differences: readonly MergeDifference[] | undefined,
@@ -122,7 +123,7 @@ export class MergeWatch {
   }
 }
 
-/** A change that was approved on the pull request is still held. */
+/** Whether a change that was approved on the pull request is still held. */
 function isApprovedHeld(
   { approvals, expected }: PreviewRecord,
   snapshot: Parameters<typeof mergeDifferences>[1],

@@ -12,7 +12,7 @@ import { previewMarker, writeStickyComment } from './sticky-comment.ts';
 
 const MAX_REPORT_LENGTH = 4 * 1024 * 1024;
 
-/** Open pull requests: each gets a plan of its head, in one comment, a report and statuses. */
+/** Handles open pull requests. Each gets a plan of its head, which is shown in one comment, a report and statuses. */
 export class OpenPullRequests {
   readonly #options: PullRequestPreviewsOptions;
   readonly #statuses: PreviewStatuses;
@@ -23,8 +23,9 @@ export class OpenPullRequests {
   }
 
   /**
-   * Plans it where that was not done for its head and base on this hub, and says what the plan is.
-   * @throws as the forge does, and where no plan can be made
+   * Plans the pull request, unless its head and base were already planned on this state of the hub, and reports the
+   * plan.
+   * @throws the errors of the forge, and an error if no plan can be made
    */
   async preview(pull: PullRequest, signal: AbortSignal): Promise<void> {
     const { number, headCommit, draft, fromFork, baseBranch } = pull;
@@ -36,7 +37,7 @@ export class OpenPullRequests {
       if (fromFork && rules.forks === 'off') return skip('Not planned: the head is in a fork');
     }
     const base = await repository.fetchBranch(baseBranch, signal);
-    // The forge has merged it and does not say so yet: its plan stays, to be compared.
+    // The forge has merged it but does not report so yet. The plan is kept, to be compared with the result.
     if (isPlannedOnOlderBase(before, pull, base) && (await this.#isMergedInto(base, pull, signal))) return;
     const isAnswered =
       before.head === headCommit &&
@@ -47,11 +48,13 @@ export class OpenPullRequests {
     const state = this.#options.hubState();
     if (isAnswered && (before.planned === undefined || before.planned.state === state)) return;
     const startedMs = clock.now();
-    // A status that is required must not come and go with the hub: it changes with the plan.
+    // A required status must not flicker when the hub changes. It changes only with the plan.
     if (!isAnswered) await this.#statuses.pending(reported(pull), PLANNING, signal);
     await this.#options.whenPublished(signal);
+    const planningMs = clock.now();
     const planned = await this.#options.plan(pull, base, signal);
-    // Cancelled: a newer head is planned instead.
+    const plannedMs = clock.now() - planningMs;
+    // The signal aborts when a newer head is to be planned instead.
     if (signal.aborted) return;
     const digest = outcomeDigest(planned);
     const isSame = isAnswered && before.planned?.digest === digest;
@@ -62,6 +65,7 @@ export class OpenPullRequests {
       source,
       number,
       head: headCommit,
+      plannedMs,
       tookMs: clock.now() - startedMs,
     });
   }
@@ -71,7 +75,7 @@ export class OpenPullRequests {
     return repository.holds(base, await repository.fetchCommit(headCommit, signal));
   }
 
-  /** Says so once; the plan is made when an account that may write asks for it. */
+  /** Reports once why there is no plan. A plan is made when an account with write access asks for it. */
   async #skip(pull: PullRequest, why: string, signal: AbortSignal): Promise<void> {
     const before = this.#record(pull.number);
     if (before.head === pull.headCommit && before.base === '') return;
@@ -82,20 +86,21 @@ export class OpenPullRequests {
   async #write(
     pull: PullRequest,
     base: string,
-    { outcome, map, expected }: PlannedPullRequest,
+    { outcome, map, expected, tree }: PlannedPullRequest,
     signal: AbortSignal,
   ): Promise<void> {
     const { number, headCommit } = pull;
     const { forge, reports, source, repositoryName } = this.#options;
     const before = this.#record(number);
     const tokens = outcome.kind === 'planned' ? heldTokens(outcome.plan) : [];
-    // An approval names one change: of another plan it approves nothing.
+    // An approval belongs to one change, so it does not count for another plan.
     const approvals = before.approvals.filter(({ token }) => tokens.includes(token));
     const heldDeletions = outcome.kind === 'planned' ? outcome.plan.deletionsHeld : [];
-    // Before the comment: where this process ends between the two, the next one still compares a merge with the plan.
+    // Saved before the comment is written: if this process ends between the two, the next one still compares the merge
+    // with the plan.
     this.#save(number, {
       ...before,
-      ...{ head: headCommit, base, expected, heldDeletions },
+      ...{ head: headCommit, base, tree, expected, heldDeletions },
       ...{ statuses: undefined, endedAtMs: undefined },
     });
     const key = { source, number };

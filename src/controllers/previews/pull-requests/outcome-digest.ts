@@ -2,7 +2,7 @@ import { canonicalJson } from '../../../core/model/json-equal.ts';
 import { sha256 } from '../../../runtime/sha256.ts';
 import type { PlannedPullRequest } from './plan-pull-request.ts';
 
-/** Of what a plan says; not of when it was made, and of what. */
+/** A digest of what a plan says, without the commits and the time that it was made from. */
 export function outcomeDigest({ outcome }: Pick<PlannedPullRequest, 'outcome'>): string {
   const said =
     outcome.kind === 'planned' ? { ...outcome, plan: { ...outcome.plan, now: '', token: '' } } : outcome;

@@ -19,16 +19,16 @@ export interface PullRequestPlannerOptions {
   readonly sources: readonly PlannedSource[];
   readonly repository: PreviewRepository;
   readonly snapshot: () => Snapshot;
-  /** What ApplicationSets are rendered with, as it is now. */
+  /** The current context for rendering ApplicationSets. */
   readonly argoPart: () => Promise<Pick<PlanRevisionsInput, 'applications' | 'argocdClusters' | 'notes'>>;
-  /** Why what is known of the hub is not the present. */
+  /** Why the known state of the hub may be outdated; undefined if it is current. */
   readonly staleness: () => string | undefined;
   readonly decides: 'own' | 'all';
   readonly budgetOf: (placement: Placement) => RemovalBudget | undefined;
   /** Version of Berth, for the token of the plan. */
   readonly engine: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Plans within bounds. */
+  /** Plans within the bounds. */
   readonly planWithin: (input: PlanRevisionsInput, signal: AbortSignal) => Promise<PlannedRevisions>;
 }
 
@@ -36,11 +36,13 @@ export interface PlannedPullRequest {
   readonly outcome: PreviewOutcome;
   readonly map: FleetMap | undefined;
   readonly expected: readonly ExpectedPlacement[];
+  /** See `PlannedRevisions`. */
+  readonly tree?: string | undefined;
 }
 
 /**
- * Plans what merging a pull request changes on the hub as it is now. What is wrong with the pull request itself is an outcome:
- * conflicts, a bound that it hits, commits that cannot be read.
+ * Plans what merging a pull request changes on the current hub. Problems of the pull request itself are outcomes, not
+ * errors: conflicts, an exceeded bound, or commits that cannot be read.
  * @throws TransientError when the forge or the hub does not answer
  */
 export async function planPullRequest(
@@ -73,13 +75,13 @@ export async function planPullRequest(
       runsPrograms: !fromFork,
       tell: () => undefined,
     };
-    const { plan, problems } = await options.planWithin(input, signal);
+    const { plan, problems, tree } = await options.planWithin(input, signal);
     const stale = options.staleness();
     const named: Plan = {
       ...plan,
       base: { ...plan.base, name: baseBranch },
       notEvaluated: [
-        ...(stale === undefined ? [] : [`The hub as it was read last counts: ${stale}.`]),
+        ...(stale === undefined ? [] : [`The plan uses the last known state of the hub: ${stale}.`]),
         ...plan.notEvaluated,
       ],
     };
@@ -87,6 +89,7 @@ export async function planPullRequest(
       outcome: { kind: 'planned', plan: named, problems, summaryOnly: fromFork },
       map: fleetMap(named),
       expected: expectedOf(named, hub),
+      tree,
     };
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
@@ -95,14 +98,20 @@ export async function planPullRequest(
 }
 
 function unplanned(
-  { message, hint }: BerthError,
+  { message, subject, code, hint }: BerthError,
   headCommit: string,
   baseCommit: string,
   baseBranch: string,
 ): PreviewOutcome {
   const named = (text: string): string =>
     text.replaceAll(headCommit, 'the pull request').replaceAll(baseCommit, baseBranch);
-  return { kind: 'unplanned', message: named(message), hint: hint === undefined ? undefined : named(hint) };
+  // What is wrong with the plan itself goes on as a sentence.
+  const text = code.startsWith('plan.') ? message.replace(`${subject}: `, `${lowered(subject)} `) : message;
+  return { kind: 'unplanned', message: named(text), hint: hint === undefined ? undefined : named(hint) };
+}
+
+function lowered(subject: string): string {
+  return subject.startsWith('The ') ? `the ${subject.slice('The '.length)}` : subject;
 }
 
 function expectedOf({ placements }: Plan, hub: Snapshot): readonly ExpectedPlacement[] {
@@ -112,6 +121,6 @@ function expectedOf({ placements }: Plan, hub: Snapshot): readonly ExpectedPlace
     const before = published.get(placement) ?? [];
     const gone = new Set(removed.map(({ cluster }) => cluster));
     const after = [...before.filter((cluster) => !gone.has(cluster)), ...added.map(({ cluster }) => cluster)];
-    return { placement, before, after, heldToken: held === undefined ? undefined : token };
+    return { placement, before, after, token, heldToken: held === undefined ? undefined : token };
   });
 }

@@ -1,7 +1,7 @@
 import { WakeUp } from '../../../runtime/wake-up.ts';
 import type { Clock } from '../../../core/ports.ts';
 
-/** A pull request that waits: the repository (its source) and its number. */
+/** A queued pull request: the repository (named by its source) and its number. */
 export interface QueuedPullRequest {
   readonly source: string;
   readonly number: number;
@@ -12,28 +12,29 @@ interface ActiveWork {
   again: boolean;
 }
 
-/** Of one repository. What is dropped is found again when the open pull requests are listed. */
+/** The limit of one repository. Berth finds a dropped pull request again when it lists the open ones. */
 const MAX_WAITING = 1_000;
 
 /**
- * Pull requests to plan. One that was pushed again stops the work on its older head and waits again; repositories take turns,
- * so that one with many pull requests does not hold up the others; each pull request waits once at most.
+ * Pull requests to plan. When a pull request gets a new head, the work on its older head stops and it is queued again.
+ * Repositories take turns, so that one with many pull requests does not delay the others. Each pull request is queued
+ * at most once.
  */
 export class PreviewQueue {
   readonly #clock: Clock;
   readonly #wakeUp: WakeUp[];
-  /** By source, in the order of their turns. */
+  /** By source, in the order of the turns. */
   readonly #waiting = new Map<string, Set<number>>();
   readonly #active = new Map<string, ActiveWork>();
   readonly #delayed = new Map<string, () => void>();
 
-  /** @param workers how many pull requests are worked on at the same time */
+  /** @param workers how many pull requests are handled at the same time */
   constructor(clock: Clock, workers: number) {
     this.#clock = clock;
     this.#wakeUp = Array.from({ length: workers }, () => new WakeUp());
   }
 
-  /** @param isNewer what is worked on now for this pull request is out of date: it is stopped */
+  /** @param isNewer the current work on this pull request is outdated and must stop */
   add({ source, number }: QueuedPullRequest, isNewer: boolean): void {
     const key = keyOf({ source, number });
     this.#delayed.get(key)?.();
@@ -60,7 +61,7 @@ export class PreviewQueue {
     this.#delayed.set(key, cancel);
   }
 
-  /** Works until the signal aborts. `work` never rejects; its signal aborts when it is out of date. */
+  /** Works until the signal aborts. `work` never rejects. Its signal aborts when its result would be outdated. */
   async run(
     work: (pullRequest: QueuedPullRequest, signal: AbortSignal) => Promise<void>,
     signal: AbortSignal,
@@ -92,7 +93,7 @@ export class PreviewQueue {
     }
   }
 
-  /** The first of the repository whose turn it is, which then goes to the end. */
+  /** Takes the first pull request of the repository whose turn it is. The repository then moves to the end. */
   #take(): QueuedPullRequest | undefined {
     for (const [source, waiting] of this.#waiting) {
       this.#waiting.delete(source);

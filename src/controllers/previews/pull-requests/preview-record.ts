@@ -1,42 +1,47 @@
 import type { ExpectedPlacement } from '../../../core/preview/comment/merge-comparison.ts';
 import type { CommentApproval } from '../../../core/preview/comment/preview-outcome.ts';
 
-/** What is remembered of a pull request, across restarts. Plain JSON. */
+/** What Berth remembers of a pull request, also after a restart. Plain JSON. */
 export interface PreviewRecord {
-  /** Full ids: the head and the tip of the base that were planned; '' when none was. */
+  /** Full ids of the head and of the tip of the base that were planned; '' if none was planned. */
   readonly head: string;
   readonly base: string;
-  /** Names what of the hub it was planned on, and what the plan said. Absent in records of earlier versions. */
+  /** Digests of the state of the hub that the plan was made on, and of the plan. Absent in records of earlier versions. */
   readonly planned?: { readonly state: string; readonly digest: string } | undefined;
-  /** The preview's comment, and a digest of its text. */
+  /** The comment of the preview, and a digest of its text. */
   readonly comment?: { readonly id: string; readonly digest: string } | undefined;
-  /** What the plan said; empty where there is none. */
+  /** Full id of what the merge leaves in the repository; absent where there is no plan. */
+  readonly tree?: string | undefined;
+  /** The decisions that the plan predicted; empty without a plan. */
   readonly expected: readonly ExpectedPlacement[];
-  /** Sources whose deletions would be held, with the token. */
+  /** Sources whose deletions would be held, with the token of the hold. */
   readonly heldDeletions: readonly { readonly source: string; readonly token: string }[];
   readonly approvals: readonly CommentApproval[];
-  /** How often somebody asked for a plan of the same commits again, and which of these requests the comment answers. */
+  /**
+   * How many times somebody asked for another plan of the same commits, and the last of these requests that the comment
+   * answers.
+   */
   readonly asked: number;
   readonly answered: number;
-  /** Digests of the statuses of guard rules that the head has; undefined: not all are written. */
+  /** Digests of the rule statuses that the head has; undefined if not all of them are written. */
   readonly statuses?: readonly string[] | undefined;
-  /** The last command that was refused, and why. */
+  /** The last command that was refused, and the reason. */
   readonly refusal?: string | undefined;
-  /** An account with the right to write asked for a plan of this head, which is in a fork. */
+  /** The head in a fork that an account with write access asked to plan. */
   readonly allowedHead?: string | undefined;
-  /** Set when it was merged. */
+  /** Present after the merge. */
   readonly merge?: RecordedMerge | undefined;
-  /** When a merged or closed pull request needs no more attention. */
+  /** When the merged or closed pull request was finished. */
   readonly endedAtMs?: number | undefined;
 }
 
 /** Times are milliseconds since the epoch. */
 export interface RecordedMerge {
-  /** Full id of what the merge put on the base branch. */
+  /** Full id of the commit that the merge put on the base branch. */
   readonly commit: string;
   readonly baseBranch: string;
   readonly seenAtMs: number;
-  /** When the hub was first seen to follow it. */
+  /** When the hub was first seen to follow this commit. */
   readonly followedAtMs?: number | undefined;
 }
 

@@ -3,7 +3,7 @@ import { openMirror } from '../../../adapters/git/open-mirror.ts';
 import type { GitMirror } from '../../../adapters/git/repository/git-repository.ts';
 import type { ServeSource } from '../../sources/progress/source-options.ts';
 
-/** A pull request must not fill the disk: with its mirror beyond this size it is not planned. */
+/** A pull request must not fill the disk. When the mirror exceeds this size, pull requests are not planned. */
 const MAX_MIRROR_BYTES = 4 * 1024 ** 3;
 const FETCH_TIMEOUT_MS = 120_000;
 
@@ -15,8 +15,8 @@ export interface PreviewRepositoryOptions {
 }
 
 /**
- * The commits of pull requests, in a mirror of their own: what strangers push never comes into the mirror that the hub is filled
- * from. Fetches take turns.
+ * The commits of pull requests, in a mirror of their own. Commits that outside contributors push therefore never enter
+ * the mirror that the hub is filled from. Fetches run one at a time.
  */
 export class PreviewRepository {
   readonly #options: PreviewRepositoryOptions;
@@ -26,21 +26,21 @@ export class PreviewRepository {
 
   constructor(options: PreviewRepositoryOptions) {
     this.#options = options;
-    // No source has a dot in its name.
+    // The name of a source contains no dot, so the folder is unique.
     this.gitDir = join(options.dataDir, 'git', `${options.name}.previews`);
   }
 
-  /** Brings a branch of the repository. @returns its tip, a full id */
+  /** Fetches a branch of the repository. @returns the full id of its tip */
   fetchBranch(name: string, signal: AbortSignal): Promise<string> {
     return this.#next((mirror) => mirror.fetch({ type: 'branch', name }, { signal }));
   }
 
-  /** Brings a commit, also of a pull request from a fork. @param id full */
+  /** Fetches a commit, also one of a pull request from a fork. @param id full */
   fetchCommit(id: string, signal: AbortSignal): Promise<string> {
     return this.#next((mirror) => mirror.fetch({ type: 'commit', id }, { signal }));
   }
 
-  /** Whether `commit` holds everything of `earlier`; both were fetched. */
+  /** Whether `commit` contains `earlier` in its history. Both must have been fetched. */
   holds(commit: string, earlier: string): Promise<boolean> {
     return this.#next(async (mirror) => (await mirror.mergeBase(commit, earlier)) === earlier);
   }
@@ -68,7 +68,7 @@ export class PreviewRepository {
       maxBytes: MAX_MIRROR_BYTES,
     };
     this.#mirror ??= openMirror(options, false).then(({ repository }) => repository);
-    // One that could not be opened is tried again.
+    // If opening the mirror fails, the next call tries again.
     this.#mirror.catch(() => (this.#mirror = undefined));
     return this.#mirror;
   }

@@ -12,11 +12,11 @@ import type { KnownRules } from './known-rules.ts';
 export interface PreviewStatusesOptions {
   readonly forge: Pick<PullRequestForge, 'writeStatus'>;
   readonly source: string;
-  /** Absent: the guard rules have no statuses of their own. */
+  /** Absent: guard rules have no statuses of their own. */
   readonly knownRules: KnownRules | undefined;
 }
 
-/** The commit that is reported, and the pull request that it is the head of, if it is one. */
+/** The commit that gets the statuses, and the pull request that it is the head of, if any. */
 export type Reported = Pick<CommitStatus, 'commit' | 'pullRequest'>;
 
 export interface PlannedReport {
@@ -27,12 +27,12 @@ export interface PlannedReport {
   readonly targetUrl: string | undefined;
 }
 
-/** The description of what is pending. */
+/** The description of pending statuses. */
 export const PLANNING = 'Planning what this would move';
-/** More would use up what a forge lets a token ask in an hour. */
+/** More would exceed the requests that a forge allows a token in an hour. */
 const MAX_RULES = 50;
 
-/** The statuses of a commit: that of the whole preview, and one of each guard rule. */
+/** The statuses of a commit: one of the whole preview, and one of each guard rule. */
 export class PreviewStatuses {
   readonly #options: PreviewStatusesOptions;
 
@@ -47,9 +47,10 @@ export class PreviewStatuses {
   }
 
   /**
-   * That of the preview comes last: who requires it alone requires all.
-   * @param written what was written for this commit before
-   * @returns what is written now
+   * Writes the statuses of a plan. The one of the preview comes last, so that a branch that requires only this one
+   * waits for all.
+   * @param written digests of the statuses that this commit already has
+   * @returns digests of the statuses that it has now
    */
   async planned(
     reported: Reported,
@@ -81,7 +82,7 @@ function previewContext(source: string): string {
   return `berth/preview/${source}`;
 }
 
-/** A name of a rule is free text: what a forge may not take becomes a hyphen, and a digest keeps such names apart. */
+/** The name of a rule is free text. Characters that a forge may refuse become hyphens, and a digest keeps the names unique. */
 function ruleContext(source: string, name: string): string {
   if (/^[a-z0-9][a-z0-9._-]{0,59}$/.test(name)) return `berth/rule/${source}/${name}`;
   const plain = name

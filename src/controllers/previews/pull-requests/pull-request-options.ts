@@ -8,11 +8,11 @@ import type { PreviewQueue } from './preview-queue.ts';
 import type { PreviewRecord } from './preview-record.ts';
 import type { PreviewRepository } from './preview-repository.ts';
 
-/** Where readers of the forge find the whole preview. */
+/** Where users of the forge find the whole preview. */
 export interface PreviewReports {
-  /** Stores the page and the picture of a pull request, in the place of earlier ones. */
+  /** Stores the page and the picture of a pull request, and replaces earlier ones. */
   write(key: { readonly source: string; readonly number: number }, report: StoredReport): Promise<void>;
-  /** Addresses that expire; undefined: Berth is not reachable for them. */
+  /** Links that expire; undefined if Berth has no address that users can reach. */
   linksTo(key: { readonly source: string; readonly number: number }): PreviewLinks | undefined;
 }
 
@@ -27,30 +27,30 @@ export interface PreviewLinks {
 }
 
 export interface PullRequestPreviewsOptions {
-  /** Name of the source that the repository is. */
+  /** Name of the source that uses the repository. */
   readonly source: string;
-  /** `team/fleet`, for people. */
+  /** `team/fleet`, for display. */
   readonly repositoryName: string;
   /** The branch that the source follows; undefined: the default branch. */
   readonly branch: string | undefined;
   readonly rules: PreviewRules;
   readonly forge: PullRequestForge;
   readonly repository: Pick<PreviewRepository, 'fetchBranch' | 'fetchCommit' | 'holds' | 'close'>;
-  /** @throws TransientError when it is worth another try */
+  /** @throws TransientError when another attempt may succeed */
   readonly plan: (
     pullRequest: Pick<PullRequest, 'headCommit' | 'baseBranch' | 'fromFork'>,
     baseCommit: string,
     signal: AbortSignal,
   ) => Promise<PlannedPullRequest>;
-  /** Resolves when what the hub follows is published, as far as it will be soon. */
+  /** Resolves when the decisions for the followed commit are published, or will not be soon. */
   readonly whenPublished: (signal: AbortSignal) => Promise<void>;
   readonly hub: KubeApi;
   readonly snapshot: () => Snapshot;
-  /** Names what plans are made on now; it changes with what a plan reads. */
+  /** A digest of the state that plans are made on. It changes with everything that a plan reads. */
   readonly hubState: () => string;
   /** Namespace of the controller's objects on the hub. */
   readonly namespace: string;
-  /** By number. */
+  /** By pull request number. */
   readonly records: {
     get(number: string): PreviewRecord | undefined;
     set(number: string, record: PreviewRecord): void;
@@ -58,7 +58,7 @@ export interface PullRequestPreviewsOptions {
     keys(): readonly string[];
   };
   readonly reports: PreviewReports;
-  /** Absent: the guard rules have no statuses of their own. */
+  /** Absent: guard rules have no statuses of their own. */
   readonly knownRules: KnownRules | undefined;
   readonly queue: PreviewQueue;
   readonly leadership?: Pick<Leadership, 'isHeld' | 'whenHeld'> | undefined;

@@ -4,23 +4,23 @@ import { sleep } from '../../../runtime/sleep.ts';
 import { WakeUp } from '../../../runtime/wake-up.ts';
 import { MergeGroups } from './merge-groups.ts';
 import { MergeWatch } from './merge-watch.ts';
-import { obeyComment } from './obey-comment.ts';
+import { runCommentCommand } from './run-comment-command.ts';
 import { OpenPullRequests } from './open-pull-requests.ts';
 import { PreviewStatuses } from './preview-statuses.ts';
 import { NO_RECORD, type PreviewRecord } from './preview-record.ts';
 import type { MergeGroup, PullRequestComment } from './reported-events.ts';
 import type { PullRequestPreviewsOptions } from './pull-request-options.ts';
 
-/** Deliveries get lost: the open pull requests are listed this often. */
+/** Webhook deliveries may get lost, so the open pull requests are listed at this interval. */
 const LIST_INTERVAL_MS = 5 * 60_000;
-/** Records of pull requests that ended are kept this long, for deliveries that come late. */
+/** Records of merged and closed pull requests are kept this long, for late deliveries. */
 const KEEP_ENDED_MS = 7 * 24 * 3_600_000;
-/** One that was closed is read again after this time. */
+/** A closed pull request is read again after this time. */
 const CLOSED_AGAIN_MS = 5_000;
 
 /**
- * The pull requests of one repository: each gets a plan in one comment and a status. What the forge reports is only a hint; the pull
- * request is read again before anything is done.
+ * Handles the pull requests of one repository. Each gets a plan in one comment, and statuses. Events from the forge are
+ * only hints: the pull request is always read again before Berth acts.
  */
 export class PullRequestPreviews {
   readonly #options: PullRequestPreviewsOptions;
@@ -30,7 +30,7 @@ export class PullRequestPreviews {
   readonly #open: OpenPullRequests;
   readonly #groups: MergeGroups;
   #branch: string | undefined;
-  /** The commit that the source was read at last. */
+  /** The commit at which the source was last read. */
   #read: string | undefined;
 
   constructor(options: PullRequestPreviewsOptions) {
@@ -49,19 +49,20 @@ export class PullRequestPreviews {
   /** A pull request was opened, pushed, edited, merged or closed. */
   pullRequestChanged(number: number, headCommit: string | undefined): void {
     const { source, queue } = this.#options;
-    // Before the hub follows the source a plan would be made on another fleet. Then the open ones are listed.
+    // Until the hub follows the source, a plan would be made on an outdated fleet. When it does, the open pull requests
+    // are listed.
     if (this.#merges.followed === undefined) return;
     queue.add({ source, number }, headCommit === undefined || this.#record(number).head !== headCommit);
   }
 
-  /** The source was read at this commit; the hub does not follow it yet. */
+  /** The source was read at this commit. The hub does not follow it yet. */
   sourceRead(commit: string): void {
     this.#read = commit;
   }
 
   /**
-   * The hub follows what was read last: what is open is planned again on it.
-   * @returns groups of the merge queue that waited for it
+   * The hub follows what was read last, so open pull requests are planned again.
+   * @returns the groups of the merge queue that waited for this
    */
   sourceFollowed(): readonly MergeGroup[] {
     if (this.#read === undefined || this.#read === this.#merges.followed) return [];
@@ -71,7 +72,7 @@ export class PullRequestPreviews {
     return this.#groups.waited();
   }
 
-  /** What plans are made on is another: those that were made on what was there before are made again. */
+  /** The state that plans are made on has changed: plans made on another state are made again. */
   hubChanged(state: string): void {
     if (this.#merges.followed === undefined) return;
     for (const number of this.#openNumbers()) {
@@ -82,24 +83,24 @@ export class PullRequestPreviews {
 
   /**
    * A comment was written on a pull request.
-   * @throws as the forge does
+   * @throws the errors of the forge
    */
   async commented(comment: PullRequestComment, signal: AbortSignal): Promise<void> {
     const { number } = comment;
     if (this.#options.leadership?.isHeld === false) return;
-    const change = await obeyComment(this.#options, comment, signal);
+    const change = await runCommentCommand(this.#options, comment, signal);
     if (change === undefined) return;
     this.#save(number, change(this.#record(number)));
     this.#enqueue(number);
   }
 
   /**
-   * A merge queue asks for checks of what it would merge.
-   * @throws as the forge does
+   * A merge queue asks for checks of a group that it wants to merge.
+   * @throws the errors of the forge
    */
   async mergeGroup(group: MergeGroup, signal: AbortSignal): Promise<void> {
     if (this.#options.leadership?.isHeld === false) return;
-    // Before the hub follows the source a plan would be made on another fleet.
+    // Until the hub follows the source, a plan would be made on an outdated fleet.
     if (this.#merges.followed === undefined) return this.#groups.wait(group);
     this.#branch ??= await this.#options.forge.defaultBranch(signal);
     if (group.baseBranch === this.#branch) await this.#groups.plan(group, signal);
@@ -119,7 +120,7 @@ export class PullRequestPreviews {
         backoff.reset();
       } catch (error) {
         if (signal.aborted) return;
-        log.warn('open pull requests not listed', { source, error });
+        log.warn('open pull requests were not listed', { source, error });
         onError(error);
         waitMs = waitAfter(error, backoff.nextMs());
       }
@@ -127,7 +128,7 @@ export class PullRequestPreviews {
     }
   }
 
-  /** Works on one pull request. Failures are reported and tried again. */
+  /** Handles one pull request. A failure is reported, and a transient one is retried. */
   async work(number: number, signal: AbortSignal): Promise<void> {
     const { source, queue, log, random, onError, leadership } = this.#options;
     await leadership?.whenHeld(signal);
@@ -137,12 +138,12 @@ export class PullRequestPreviews {
       this.#backoffs.delete(number);
     } catch (error) {
       if (signal.aborted) return;
-      log.warn('pull request not previewed', { source, number, error });
+      log.warn('pull request was not previewed', { source, number, error });
       onError(error);
       const backoff =
         this.#backoffs.get(number) ?? new Backoff({ initialMs: 1_000, maxMs: LIST_INTERVAL_MS }, random);
       this.#backoffs.set(number, backoff);
-      // What the forge refuses it refuses again: the next listing tries once more.
+      // The forge would refuse the same request again. The next listing tries once more.
       if (error instanceof TransientError || !(error instanceof BerthError))
         queue.addAfter({ source, number }, waitAfter(error, backoff.nextMs()));
     }
@@ -191,7 +192,7 @@ export class PullRequestPreviews {
     const record = records.get(String(number));
     if (record === undefined || record.endedAtMs !== undefined) return;
     this.#save(number, { ...record, head: '', endedAtMs: clock.now() });
-    // A forge that is about to merge may say for a moment that it is closed and not merged.
+    // A forge may briefly report a pull request as closed and not merged while it merges it.
     queue.addAfter({ source, number }, CLOSED_AGAIN_MS);
   }
 

@@ -3,17 +3,20 @@ import type { CommentCommand } from '../../../core/preview/comment/comment-comma
 import type { PreviewRules } from '../../../core/preview/preview-rules.ts';
 import type { PreviewRecord } from './preview-record.ts';
 
-/** A command, and who gave it. */
+/** A command and its author. */
 export interface GivenCommand {
   readonly command: CommentCommand;
-  /** As the forge names the account. */
+  /** The account, as the forge names it. */
   readonly author: string;
-  /** The same for people. */
+  /** The name for display. */
   readonly by: string;
   readonly permission: RepositoryPermission;
 }
 
-/** What is remembered of a pull request after a command of somebody who may write: what was asked for, approved, or refused and why. */
+/**
+ * The record of a pull request after a command of an account with write access. It contains what was requested or
+ * approved, or why the command was refused.
+ */
 export function recordCommand(
   record: PreviewRecord,
   { command, author, by, permission }: GivenCommand,
@@ -24,9 +27,9 @@ export function recordCommand(
   const refused = (refusal: string): PreviewRecord => ({ ...record, asked, refusal });
   if (command.kind === 'plan') return { ...record, asked, refusal: undefined, allowedHead: pull.headCommit };
   if (command.kind === 'unknown')
-    return refused('A command was not understood. There are: /berth plan, /berth approve TOKEN.');
+    return refused('The command is unknown. The commands are: /berth plan, /berth approve TOKEN.');
   if (rules.approvers === 'admin' && permission !== 'admin')
-    return refused(`${by} may not approve: that takes an administrator of the repository.`);
+    return refused(`${by} may not approve: only an administrator of the repository may.`);
   if (!rules.selfApproval && author === pull.author)
     return refused(`${by} opened this pull request and may not approve it.`);
   const { tokens } = command;
@@ -36,7 +39,9 @@ export function recordCommand(
   ];
   const unknown = tokens.filter((token) => !known.includes(token));
   if (unknown.length > 0)
-    return refused(`Not approved: ${unknown.join(', ')} is no token of a change that this plan would hold.`);
+    return refused(
+      `Not approved: ${unknown.join(', ')} is not a token of a change that this plan would hold.`,
+    );
   const others = record.approvals.filter(({ token }) => !tokens.includes(token));
   const approvals = [...others, ...tokens.map((token) => ({ token, by }))];
   return { ...record, asked, approvals, refusal: undefined };

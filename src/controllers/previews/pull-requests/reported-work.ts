@@ -9,17 +9,20 @@ export interface ReportedWorkOptions<T> {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Logger;
-  /** For people: `comment`. */
+  /** What it is, for display: `comment`. */
   readonly what: string;
   readonly obey: (previews: PullRequestPreviews, item: T, signal: AbortSignal) => Promise<void>;
   readonly onError: (source: string, error: unknown) => void;
 }
 
-/** Waiting at the same time: of a flood some are dropped, and each can be asked for again. */
+/** The limit of waiting reports. Of a flood some are dropped; each can be requested again. */
 const MAX_WAITING = 100;
 const MAX_TRIES = 5;
 
-/** What a forge reported and only its report says: comments, groups of a merge queue. Done one after the other. */
+/**
+ * Events of a forge that cannot be found by listing: comments, and groups of a merge queue. They are handled one after
+ * the other.
+ */
 export class ReportedWork<T> {
   readonly #options: ReportedWorkOptions<T>;
   readonly #waiting: (readonly [PullRequestPreviews, T])[] = [];
@@ -52,7 +55,7 @@ export class ReportedWork<T> {
       } catch (error) {
         if (signal.aborted) return;
         const { source } = previews;
-        log.warn('report of the forge not obeyed', { source, what, attempt, error });
+        log.warn('an event of the forge was not handled', { source, what, attempt, error });
         if (attempt === 1) onError(source, error);
         if (!(error instanceof TransientError) || attempt >= MAX_TRIES) return;
         await sleep(clock, Math.max(error.retryAfterMs ?? 0, backoff.nextMs()), signal);

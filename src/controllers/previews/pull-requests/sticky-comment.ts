@@ -2,16 +2,16 @@ import type { PullRequestForge } from '../../../core/ports.ts';
 import { sha256 } from '../../../runtime/sha256.ts';
 import type { PreviewRecord } from './preview-record.ts';
 
-/** What the preview's comment of a source begins with, inside of an HTML comment. */
+/** The text that marks the comment of a source's preview, inside an HTML comment. */
 export function previewMarker(source: string): string {
   return `berth:preview:${source}`;
 }
 
 /**
- * Brings the one comment of a preview to this text: edits it in place, writes it where there is none, and retires others of ours
- * that two processes may have written.
- * @param marker a text that only this comment has, and that `text` contains
- * @throws as the forge does
+ * Sets the one comment of a preview to this text. Edits the existing comment, or writes a new one. Retires further
+ * comments of ours, which two processes may have written.
+ * @param marker a text that only this comment contains; `text` must contain it
+ * @throws the errors of the forge
  */
 export async function writeStickyComment(
   forge: PullRequestForge,

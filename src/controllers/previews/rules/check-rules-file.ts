@@ -6,10 +6,10 @@ import type { Problem } from '../../../core/model/problem.ts';
 import { RULES_FILE } from '../../../core/preview/rules/plan-rule.ts';
 import { parseRules } from './parse-rules.ts';
 
-/** What is wrong with the guard rules of a folder; nothing where it has none. */
+/** The problems of the guard rules in a folder; none if it has no rules. */
 export async function checkRulesFile(folder: string): Promise<readonly Problem[]> {
   const text = await readFile(path.join(folder, RULES_FILE), 'utf8').catch((error: unknown) => {
-    // A single file may be checked, too.
+    // The path may also be a single file.
     if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
     throw error;
   });

@@ -15,25 +15,25 @@ export const rulesSchema = z.strictObject({
   rules: z
     .array(
       z.strictObject({
-        name: text.describe('shown where the rule is broken'),
-        expression: text.describe('CEL over `plan`; true: the rule is kept'),
+        name: text.describe('shown when a plan breaks the rule'),
+        expression: text.describe('CEL over `plan`; true if the plan obeys the rule'),
         effect: z.enum(['deny', 'warn']).default('deny').describe('deny stops the plan'),
         message: text.describe('what the author of a change reads'),
-        owners: z.array(text).default([]).describe('whom to ask'),
+        owners: z.array(text).default([]).describe('who may be asked about the rule'),
       }),
     )
-    .describe('judged one by one'),
+    .describe('each rule is judged separately'),
 });
 
 export interface RulesText {
-  /** As messages name it. */
+  /** The name of the file in messages. */
   readonly file: string;
   readonly text: string;
   readonly commit?: string | undefined;
 }
 
 /**
- * Reads guard rules and checks that their expressions compile.
+ * Parses guard rules, and checks that their expressions compile.
  * @throws InputError with file, line and column for the first thing that is wrong
  */
 export function parseRules({ file, text: source, commit }: RulesText): readonly PlanRule[] {
@@ -43,7 +43,7 @@ export function parseRules({ file, text: source, commit }: RulesText): readonly 
   const names = new Set<string>();
   return rules.map((rule, index) => {
     if (names.has(rule.name))
-      throw configProblem(config, ['rules', index, 'name'], `got a second rule named ${rule.name}`);
+      throw configProblem(config, ['rules', index, 'name'], `got a second rule with the name ${rule.name}`);
     names.add(rule.name);
     const at = locate({ document: 0, within: [] }, ['rules', index, 'expression']);
     const location = { file, ...at, ...(commit === undefined ? {} : { commit }) };
@@ -59,7 +59,7 @@ export function parseRules({ file, text: source, commit }: RulesText): readonly 
   });
 }
 
-/** Where in the file a problem inside an expression is: the expression may be quoted, or a block of several lines. */
+/** The place in the file of a problem inside an expression. The expression may be quoted, or a block of several lines. */
 function placeOf(problem: CelProblem, source: string, location: SourceLocation): SourceLocation {
   const wanted = (problem.expression.split('\n')[problem.line - 1] ?? '').trim();
   const lines = source.split('\n');

@@ -14,8 +14,8 @@ export interface CommittedRules {
 /**
  * Reads the guard rules of a commit.
  * @param commit full id
- * @returns undefined: the commit has none
- * @throws InputError when they cannot be read: without them nothing is judged
+ * @returns undefined if the commit has none
+ * @throws InputError when they cannot be read: Berth judges nothing without them
  */
 export async function readRules(
   repository: Pick<GitRepository, 'listTree' | 'readBlobs'>,
@@ -29,7 +29,7 @@ export async function readRules(
       subject: 'Rules',
       location: { file: RULES_FILE, line: 1, column: 1, commit },
     });
-  if (!entry.mode.startsWith('100')) throw fail('expected a plain file, and no link or submodule');
+  if (!entry.mode.startsWith('100')) throw fail('expected a regular file, not a link or a submodule');
   let bytes: Uint8Array | undefined;
   await repository.readBlobs([entry.id], { maxBytes: MAX_BYTES }, (blob) => {
     bytes = blob.state === 'read' ? blob.bytes : undefined;

@@ -23,29 +23,33 @@ export interface ApplyDesired {
   readonly api: KubeApi;
   readonly kind: KindInfo;
   readonly desired: KubeObject;
-  /** As it was listed; undefined when it was not, or is not there. */
+  /** The listed object; undefined if it was not listed, or does not exist. */
   readonly live: KubeObject | undefined;
-  /** The object may be on the hub although `live` is undefined, with taints that Git said before. */
+  /** Whether the object may exist although `live` is undefined, with taints that Git declared earlier. */
   readonly mayBeThere: boolean;
   /** Take fields that other managers own. */
   readonly force: boolean;
 }
 
 export interface AppliedObject {
-  /** As the server has it now. */
+  /** The object as the server has it now. */
   readonly live: KubeObject;
-  /** Fields that stayed as other managers have them. */
+  /** Conflicting fields that keep the value of another manager. */
   readonly left: readonly LeftField[];
 }
 
-/** The object may change between two requests, and one answer may not name all conflicts: the embedded hub names 100. */
+/**
+ * Maximum number of attempts: the object may change between two requests, and a response may not
+ * name all conflicts (the embedded hub names 100).
+ */
 const MAX_TRIES = 10;
 
 /**
- * Applies an object from Git: what nobody else owns, Berth's own fields that a person changed, and with `force` everything. Fields of other
- * managers stay as they are. The taints of a cluster are a list of several writers, and one field to the server: where another one wrote it
- * last, it is written again with what that one says.
- * @throws ConflictError when a mark of Berth belongs to another manager, or the object does not come to rest
+ * Applies an object from Git: fields without another owner, Berth's own fields that a person
+ * changed, and with `force` all fields. Other fields of other managers stay unchanged. The taints
+ * of a cluster have several writers, but are one field for the server: if another manager wrote it
+ * last, the list is written again with that manager's taints. @throws ConflictError when an
+ * annotation or label of Berth belongs to another manager, or the object keeps changing
  */
 export async function applyDesired(task: ApplyDesired): Promise<AppliedObject> {
   const { api, kind, desired, mayBeThere, force } = task;
@@ -64,7 +68,8 @@ export async function applyDesired(task: ApplyDesired): Promise<AppliedObject> {
 async function applyForced(task: ApplyDesired, live: KubeObject | undefined): Promise<KubeObject> {
   const forced = (known: KubeObject | undefined): Promise<KubeObject> => {
     const sent = withHubTaints(task.desired, known, FIELD_MANAGER);
-    // Taints are sent for the version that they were read from: whatever comes in between stays.
+    // Taints are sent with the resourceVersion that they were read from, so that a concurrent
+    // change is not lost.
     return send(task, sent, { at: hasTaints(sent) ? known?.metadata.resourceVersion : undefined });
   };
   try {
@@ -77,7 +82,7 @@ async function applyForced(task: ApplyDesired, live: KubeObject | undefined): Pr
   }
 }
 
-/** After a conflict: decides field by field, on the object as it is now. */
+/** After a conflict: decides field by field, on the current object. */
 async function applyAround(task: ApplyDesired, first: ConflictError): Promise<AppliedObject> {
   const names = new Set<string>();
   let conflict = first;
@@ -99,8 +104,8 @@ async function applyAround(task: ApplyDesired, first: ConflictError): Promise<Ap
 }
 
 /**
- * Applies without all fields in conflict, and then with those that are taken, by force and for the version that came of it: so it takes
- * these fields and no others, and whatever comes in between stays.
+ * Applies without all fields in conflict, and then with the fields to take, by force and with the
+ * resulting resourceVersion. So it takes no other fields, and a concurrent change is not lost.
  * @returns undefined when a field cannot be left out
  */
 async function applyJudged(
@@ -120,7 +125,7 @@ async function applyJudged(
   return { live: await send(task, whole, { at: now.metadata.resourceVersion }), left };
 }
 
-/** @param force take what others own; `at`: only of this version of the object */
+/** @param force take fields of other managers; `at`: only for this version of the object */
 function send(
   { api, kind }: ApplyDesired,
   object: KubeObject,
@@ -132,7 +137,7 @@ function send(
   return api.apply(kind, sent, { fieldManager: FIELD_MANAGER, force: force !== undefined });
 }
 
-/** By a list: it takes no right besides those of a source. */
+/** Reads by a list, so that a source needs no additional right. */
 async function readOne(
   api: KubeApi,
   kind: KindInfo,

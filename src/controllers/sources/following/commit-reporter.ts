@@ -8,16 +8,16 @@ import { WakeUp } from '../../../runtime/wake-up.ts';
 import type { SourceContent } from '../manifests/source-content.ts';
 
 export interface CommitReporterOptions {
-  /** `berth/SOURCE` distinguishes statuses of several sources of one repository. */
+  /** `berth/SOURCE` distinguishes the statuses of several sources in one repository. */
   readonly source: string;
   readonly targetUrl?: string | undefined;
   readonly post: (status: CommitStatus, signal: AbortSignal) => Promise<void>;
-  /** What was reported last, across restarts: a restart reports nothing twice. */
+  /** The last report, kept over restarts, so that nothing is reported twice. */
   readonly told: {
     get(key: string): ReportedStatus | undefined;
     set(key: string, value: ReportedStatus): void;
   };
-  /** Only one of several processes reports. Default: this one. */
+  /** Only the leader reports. Default: this process does. */
   readonly leadership?: Pick<Leadership, 'isHeld' | 'whenHeld'> | undefined;
   readonly clock: Clock;
   readonly random: () => number;
@@ -30,16 +30,17 @@ export interface ReportedStatus {
   readonly text: string;
 }
 
-/** Forges count requests: between two of ours passes at least this long. */
+/** The minimum time between two requests, because forges limit their number. */
 const MIN_INTERVAL_MS = 1_000;
-/** If commits come faster than they can be reported, the oldest are left out. */
+/** If commits arrive faster than they can be reported, the oldest reports are dropped. */
 const MAX_WAITING = 100;
-/** A status that nobody takes for so long is given up. */
+/** A status is dropped after this many failed attempts. */
 const MAX_TRIES = 12;
 
 /**
- * Reports the state of each commit of a source to the forge: `success`, or `failure` with the first broken file, its line and column.
- * Runs beside the loop that reads commits and never holds it up.
+ * Reports the state of each commit of a source to the forge: `success`, or `failure` with the first
+ * broken file, its line and column. Runs independently of the loop that reads commits, and never
+ * delays it.
  */
 export class CommitReporter {
   readonly #options: CommitReporterOptions;
@@ -56,7 +57,7 @@ export class CommitReporter {
     const status = { ...statusOf(content), commit: content.commit.id, context: `berth/${source}`, targetUrl };
     const last = told.get(source);
     if (last?.commit === status.commit && last.text === textOf(status)) return;
-    // The process that leads reports. One that takes over begins with the newest.
+    // Only the leader reports. A process that takes over starts with the newest commit.
     if (this.#options.leadership?.isHeld === false) this.#waiting.clear();
     this.#waiting.delete(status.commit);
     this.#waiting.set(status.commit, status);
@@ -91,9 +92,9 @@ export class CommitReporter {
         return;
       } catch (error) {
         if (signal.aborted) return;
-        log.warn('commit status not reported', { source, commit: status.commit, attempt, error });
+        log.warn('commit status was not reported', { source, commit: status.commit, attempt, error });
         if (attempt === 1) onError(error);
-        // What the forge refuses it refuses again; a newer commit is another matter.
+        // A refused status is not retried; a newer commit is reported again.
         if (error instanceof InputError || !(error instanceof BerthError) || attempt >= MAX_TRIES) return;
         const askedMs = error instanceof TransientError ? (error.retryAfterMs ?? 0) : 0;
         await sleep(clock, Math.max(askedMs, backoff.nextMs()), signal);

@@ -17,31 +17,35 @@ import type { SyncOptions, SyncOutcome } from '../members/sync-outcome.ts';
 export interface GitLoopOptions {
   readonly name: string;
   readonly url: string;
-  /** Absent: the remote's default branch, whose name is not known. */
+  /** Absent: the default branch of the remote, whose name is unknown. */
   readonly ref?: GitRef | undefined;
   readonly source: GitSource;
-  /** Undefined: the hub is filled by somebody else (`sync: observe`). */
+  /** Undefined: another tool applies the objects (`sync: observe`). */
   readonly sync: HubSync | undefined;
-  /** A process that may not write only reads; the hub follows as soon as it may. Default: it always may. */
+  /** A process that may not write only reads; the hub follows as soon as it may write. Default: it always may. */
   readonly leadership?: Pick<Leadership, 'isHeld' | 'whenHeld'> | undefined;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Logger;
   readonly emit: (happening: ControllerEventBody) => void;
   readonly pollIntervalMs: number;
-  /** The hub is compared with the last commit this often, to correct what was changed by hand. */
+  /** Interval of full comparisons of the hub with the last commit, which correct manual changes. */
   readonly resyncIntervalMs: number;
-  /** Receives what happens to the source. The hub does not follow a commit before the promise of its `read` resolves. */
+  /**
+   * Receives the events of the source. A commit is applied after the promise of its `read` event
+   * resolves.
+   */
   readonly tell: (event: SourceEvent) => Promise<void> | void;
   /**
-   * Work that no decision needs waits for this at the start: checking what was read, and comparing the hub with it.
+   * Awaited at the start by work that no decision needs: checks of the commit, and the full
+   * comparison.
    */
   readonly whenFirstPublished?: ((signal: AbortSignal) => Promise<void>) | undefined;
-  /** Problems found when reading, and semantic ones (an unknown set, CEL that does not compile). */
+  /** Returns the problems found when reading, and semantic ones (an unknown set, CEL that does not compile). */
   readonly check?: ((content: SourceContent) => Promise<readonly Problem[]>) | undefined;
 }
 
-/** What the loop knows of its source, for `berth status`. */
+/** State of the source, for `berth status`. */
 export interface SourceStatus {
   readonly name: string;
   readonly inProcess: boolean;
@@ -54,13 +58,13 @@ export interface SourceStatus {
 const RESTORE_PACE_MS = 2_000;
 
 /**
- * Fetch, read, sync; again when woken or after the interval. Every failure is reported and tried again; meanwhile the hub is kept as the last
- * commit says that could be followed.
+ * Fetches, reads and syncs, when woken or after the interval. Every failure is reported and
+ * retried; meanwhile the hub is kept at the last commit that could be applied.
  */
 export class GitLoop {
   readonly #options: GitLoopOptions;
   #content: SourceContent | undefined;
-  /** Read, while its meaning is not checked yet. */
+  /** Content that was read, but is not checked yet. */
   #unchecked: SourceContent | undefined;
   #outcome: SyncOutcome | undefined;
   #lastError: unknown;
@@ -68,14 +72,14 @@ export class GitLoop {
   #comparedAtMs = -Infinity;
   #firstPublished: Promise<void> | undefined;
   #syncedCommit: string | undefined;
-  #told = '';
+  #lastReported = '';
   #wake: AbortController | undefined;
   #triggered = false;
   #comparesAsked = 0;
   #comparesAnswered = 0;
   #onlyReads = false;
   #hubChanges = 0;
-  /** An object is to be applied again. */
+  /** An object must be applied again. */
   #isLost = false;
 
   constructor(options: GitLoopOptions) {
@@ -97,26 +101,26 @@ export class GitLoop {
     };
   }
 
-  /** Whether a push to a ref (`refs/heads/main`) may move what is followed. */
+  /** Whether a push to a ref (`refs/heads/main`) may change the followed commit. */
   concerns(pushedRef: string): boolean {
     return this.#options.ref === undefined || mayAffectRef(this.#options.ref, pushedRef);
   }
 
-  /** A webhook arrived: fetches now. */
+  /** Called for a webhook: fetches now. */
   fetch(): void {
     this.#triggered = true;
     this.#wake?.abort();
   }
 
-  /** A user asked: fetches now, and compares the whole hub with Git. */
+  /** Requested by a user: fetches now, and makes a full comparison of the hub with Git. */
   reconcile(): void {
     this.#comparesAsked += 1;
     this.fetch();
   }
 
   /**
-   * An object that Git declares was deleted on the hub: applies it again, without waiting for Git.
-   * @returns whether it is this source that applies it
+   * Called when an object that Git declares was deleted on the hub: applies it again without fetching.
+   * @returns whether this source applies the object
    */
   restore(object: KubeObject): boolean {
     const { sync, leadership } = this.#options;
@@ -128,7 +132,7 @@ export class GitLoop {
     return true;
   }
 
-  /** The hub was restored or replaced: it is compared with Git before it counts as following any commit. */
+  /** Called when the hub was restored or replaced: the hub is compared with Git before it counts as following any commit. */
   hubChanged(how: HubBreak): void {
     this.#hubChanges += 1;
     this.#options.sync?.hubChanged(how);
@@ -138,7 +142,7 @@ export class GitLoop {
   async run(signal: AbortSignal): Promise<void> {
     const { source, clock, random, log, emit, name, pollIntervalMs } = this.#options;
     const backoff = new Backoff({ initialMs: 1_000, maxMs: 300_000 }, random);
-    let told = '';
+    let reported = '';
     while (!signal.aborted) {
       this.#triggered = false;
       let waitMs = pollIntervalMs * (0.9 + 0.2 * random());
@@ -148,10 +152,10 @@ export class GitLoop {
           .finally(() => source.settle());
         this.#lastError = undefined;
         this.#lastSuccessAtMs = clock.now();
-        // What fails in another way than before may pass as soon as the first failure.
-        if (!this.#passesSoon || this.#told !== told) backoff.reset();
+        // A new kind of failure resets the back-off.
+        if (!this.#passesSoon || this.#lastReported !== reported) backoff.reset();
         if (this.#passesSoon) waitMs = Math.min(waitMs, backoff.nextMs());
-        told = this.#told;
+        reported = this.#lastReported;
       } catch (error) {
         if (signal.aborted) return;
         this.#lastError = error;
@@ -165,13 +169,13 @@ export class GitLoop {
     }
   }
 
-  /** Where somebody deletes it again and again, it comes back at this pace. */
+  /** Restores deleted objects, rate-limited in case a user or tool deletes them repeatedly. */
   async #restoreLost(signal: AbortSignal): Promise<void> {
     const { clock, log, name } = this.#options;
     await sleep(clock, Math.max(0, this.#comparedAtMs + RESTORE_PACE_MS - clock.now()), signal);
     this.#isLost = false;
     if (this.#content === undefined || signal.aborted) return;
-    // The pass after this one tries again.
+    // If it fails, the next pass tries again.
     await this.#followFleet(this.#content, signal).catch((error: unknown) =>
       log.warn('source failed', { source: name, error }),
     );
@@ -184,7 +188,7 @@ export class GitLoop {
   }
 
   /**
-   * Reads the commit to follow. If that fails, reports why; the last followed commit stays in force, or is read
+   * Reads the commit to follow. If that fails, reports why. The last followed commit then stays in force, or is read
    * again.
    */
   async #look(signal: AbortSignal): Promise<{ readonly error: unknown } | undefined> {
@@ -197,7 +201,7 @@ export class GitLoop {
     } catch (error) {
       if (signal.aborted) throw error;
       const last = this.#content === undefined ? await source.last() : undefined;
-      // When that fails too, the first error says what is wrong.
+      // If that fails, too, the first error is reported.
       if (last !== undefined) await this.#read(last, signal).catch(() => undefined);
       return { error };
     }
@@ -225,7 +229,8 @@ export class GitLoop {
       this.#outcome?.pruneHeld !== undefined ||
       this.#outcome?.pruneWaits === true;
     if (sync === undefined || (this.#syncedCommit === commit && !due && !retry)) return;
-    // A new commit is followed at once; comparing everything is for the interval, and for explicit requests.
+    // A new commit is applied incrementally; full comparisons are made at the interval and on
+    // request.
     const isNew = this.#syncedCommit !== commit;
     const compare = due || retry;
     if (!compare || (isNew && sync.isSettled)) await this.#follow(sync, content, { compare: false, signal });
@@ -234,13 +239,13 @@ export class GitLoop {
       await this.#follow(sync, content, { compare, signal });
     }
     this.#syncedCommit = commit;
-    // Not after every commit: with many of them the hub would never be compared.
+    // Reset only after a comparison: with many commits the hub would otherwise never be compared.
     if (!compare) return;
     this.#comparedAtMs = clock.now();
     this.#comparesAnswered = asked;
   }
 
-  /** The commit with all its problems; undefined when stopped meanwhile. */
+  /** The commit with all its problems; undefined if the loop was stopped meanwhile. */
   async #take(read: SourceContent, signal: AbortSignal): Promise<SourceContent | undefined> {
     const { name: source, emit, tell, check } = this.#options;
     this.#unchecked = read;
@@ -263,7 +268,7 @@ export class GitLoop {
     const hubChanges = this.#hubChanges;
     this.#outcome = await sync.sync(content, options);
     this.#tell(this.#outcome);
-    // What was found on the hub before it changed says nothing about what is there now.
+    // Results from before the hub was restored or replaced are invalid.
     if (hubChanges !== this.#hubChanges) return sync.compareAllNext();
     if (!this.#isHalf) this.#happened('whole');
   }
@@ -277,7 +282,10 @@ export class GitLoop {
     return pruneWaits || problems.some(({ isHalf }) => isHalf === true);
   }
 
-  /** The next try need not wait for the next look at the source: the hub failed to answer, or a namespace is still to come. */
+  /**
+   * Whether to retry before the next interval: the hub did not respond, or a namespace does not
+   * exist yet.
+   */
   get #passesSoon(): boolean {
     return this.#isHalf || this.#missingNamespaces.length > 0;
   }
@@ -290,11 +298,11 @@ export class GitLoop {
     const { emit, name } = this.#options;
     const { applied, pruned, unchanged, problems, pruneHeld, released } = outcome;
     emit({ kind: 'synced', source: name, applied, pruned, unchanged, ...(released && { released }) });
-    // The same error is reported once, not at every pass.
+    // The same problems are reported once, not at every pass.
     const sorted = problems.map((problem) => JSON.stringify(problem)).sort();
     const text = JSON.stringify([sorted, pruneHeld]);
-    if (text === this.#told) return;
-    this.#told = text;
+    if (text === this.#lastReported) return;
+    this.#lastReported = text;
     for (const { object, message, location } of problems)
       emit({ kind: 'sync-problem', source: name, object, message, location });
     if (pruneHeld !== undefined)

@@ -10,34 +10,34 @@ import type { SourceClaims } from '../progress/source-claims.ts';
 export interface HubSyncOptions {
   readonly api: KubeApi;
   readonly digest: Digest;
-  /** Names the ApplySet. */
+  /** The name of the source, which also names its ApplySet. */
   readonly source: string;
-  /** Of its parent. */
+  /** The namespace of the ApplySet parent. */
   readonly namespace: string;
   readonly budget: RemovalBudget;
-  /** Delete the last objects that the source has on the hub without a release. Default: a release is needed. */
+  /** Delete the last objects of the source from the hub without a release. Default: a release is needed. */
   readonly allowEmpty?: boolean | undefined;
-  /** What was deleted this long ago, or later, counts toward the budget. */
+  /** Deletions within this time count toward the budget. */
   readonly deletionWindowMs: number;
   readonly clock: Clock;
-  /** Take objects that belong to other sources. */
+  /** Take over objects that belong to other sources. */
   readonly force: boolean;
-  /** Take fields that other managers own. Default: as `force`. */
+  /** Take over fields that other managers own. Default: as `force`. */
   readonly takeFields?: boolean | undefined;
-  /** Whether objects of the kind go to the hub. Those of other kinds are neither applied nor deleted. Default: all do. */
+  /** Whether objects of the kind are applied and deleted. Default: all kinds. */
   readonly isApplied?: ((object: Pick<KubeObject, 'apiVersion' | 'kind'>) => boolean) | undefined;
   readonly markPlacements: boolean;
-  /** Write recorded status of clusters and scores: only for a hub that has no agents. */
+  /** Write the recorded status of clusters and scores. This is only for a hub without agents. */
   readonly recordedStatus: boolean;
   /** Create the namespaces that objects need. */
   readonly createNamespaces: boolean;
   readonly concurrency: number;
-  /** Shared by the sources of a controller; this one is among them. */
+  /** Shared by all sources of the controller, including this one. */
   readonly claims: SourceClaims;
-  /** Called after each write to the hub, so that others know when the watch has shown it. */
+  /** Called after each write to the hub, so that other parts know when the watch has shown it. */
   readonly written?: Pick<CommitBarrier, 'applied' | 'deleted'> | undefined;
-  /** Called for each object as soon as the hub has deleted it. */
+  /** Called for each object when the hub has deleted it. */
   readonly onDeleted?: ((record: DeletionRecord) => void) | undefined;
-  /** The uids of what the source deleted, as `onDeleted` recorded them. Default: nothing is known. */
+  /** The uids of objects that the source deleted, as recorded by `onDeleted`. Default: unknown. */
   readonly readDeleted?: (() => Promise<readonly string[]>) | undefined;
 }

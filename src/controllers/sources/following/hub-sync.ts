@@ -28,12 +28,17 @@ import { pruneHub } from '../pruning/hub-prune.ts';
 import { MemberOwners } from '../members/member-owners.ts';
 import { applyDesired, FIELD_MANAGER } from './apply-desired.ts';
 import type { HubSyncOptions } from './hub-sync-options.ts';
-import { namespaceArrival } from './namespace-arrival.ts';
+import { waitForNamespace } from './wait-for-namespace.ts';
 import { NeededNamespaces } from './needed-namespaces.ts';
 import { recordMemberCount } from '../pruning/record-member-count.ts';
 import { requiredKind, unservedAmong } from '../members/required-kind.ts';
 import type { SyncInput, SyncOptions, SyncOutcome } from '../members/sync-outcome.ts';
-import { leftProblem, notServedAmong, type SyncProblem, syncProblemOf } from '../members/sync-problem.ts';
+import {
+  leftFieldsProblem,
+  notServedAmong,
+  type SyncProblem,
+  syncProblemOf,
+} from '../members/sync-problem.ts';
 import { isOfKind, unlistedProblem } from '../members/unlisted-kind.ts';
 
 interface Tally {
@@ -44,7 +49,8 @@ interface Tally {
 }
 
 /**
- * Makes the hub equal to Git: server-side apply of what differs, in dependency order, then deletion of what left Git.
+ * Makes the hub equal to Git: server-side apply of objects that differ, in dependency order, then
+ * deletion of objects that were removed from Git.
  */
 export class HubSync {
   readonly #options: HubSyncOptions;
@@ -54,7 +60,7 @@ export class HubSync {
   readonly #registry: ApplySetRegistry;
   readonly #owners: MemberOwners;
   readonly #deletedBefore: DeletedBeforeRestore;
-  /** Objects that the server stores in other words than they were sent in (quantities, stringData): what it made of them. */
+  /** Objects that the server normalizes (quantities, stringData): their stored form. */
   readonly #stored = new Map<string, string>();
   /** The content of the source after the last pass without open problems; undefined until then. */
   #settled: readonly SourceObject[] | undefined;
@@ -71,17 +77,17 @@ export class HubSync {
     this.#owners = new MemberOwners({ ...options, id: this.#id, registry: this.#registry });
   }
 
-  /** Whether the last call left nothing open, so that a new state can be followed without comparing everything. */
+  /** Whether the last call left nothing open, so that the next state can be applied without a full comparison. */
   get isSettled(): boolean {
     return this.#settled !== undefined;
   }
 
-  /** The state of the hub is unknown: the next call of `sync` compares everything. */
+  /** The state of the hub is unknown, so the next call of `sync` compares everything. */
   compareAllNext(): void {
     this.#settled = undefined;
   }
 
-  /** Whether the object of the hub is a member of this source's set, and among these objects. */
+  /** Whether the object on the hub is a member of this source's ApplySet, and among these objects. */
   declares(object: KubeObject, objects: readonly SourceObject[]): boolean {
     if (object.metadata.labels?.[APPLY_SET_PART_OF_LABEL] !== this.#id) return false;
     const identity = objectIdentity(refOf(object));
@@ -94,14 +100,15 @@ export class HubSync {
     if (how === 'restored') this.#deletedBefore.hubRestored();
   }
 
-  /** Resolves when a namespace is there that objects of the last call were missing, or when the signal aborts. */
+  /** Resolves when a namespace exists that objects of the last call needed, or when the signal aborts. */
   namespaceArrives(names: readonly string[], signal: AbortSignal): Promise<void> {
-    return namespaceArrival(this.#options, names, signal);
+    return waitForNamespace(this.#options, names, signal);
   }
 
   /**
-   * Compares the hub with the source and corrects what differs. `compare: false`: the hub is assumed to be unchanged
-   * since the last call, so that what changed in the source is enough to look at, where that is known.
+   * Compares the hub with the source and corrects what differs. `compare: false`: assumes that the
+   * hub is unchanged since the last call, so that only changed objects of the source are compared,
+   * if these are known.
    */
   async sync(input: SyncInput, options: SyncOptions = {}): Promise<SyncOutcome> {
     const { compare = true, signal } = options;
@@ -119,8 +126,8 @@ export class HubSync {
   }
 
   /**
-   * Publishes the current content of the source to the other sources of the controller. @returns its objects that are
-   * to be on the hub
+   * Publishes the current content of the source to the other sources of the controller. @returns its objects that
+   * belong on the hub
    */
   claim({ objects }: Pick<SyncInput, 'objects'>): readonly SourceObject[] {
     const { claims, source, isApplied = () => true } = this.#options;
@@ -155,11 +162,11 @@ export class HubSync {
     const { own: members, others, unlisted } = await this.#registry.listMembers(kinds);
     this.#owners.listed({ own: members, others });
     const { claims, isApplied = () => true } = this.#options;
-    // If every object is on the hub already, no source can be late: a restart does not wait.
+    // If every object is on the hub already, no source can be late, so a restart does not wait.
     if (claims.isWaiting && wanted.some(({ object }) => this.#owners.isNew(object)))
       await claims.whenRead(signal);
     await this.#namespaces.need(this.#options.namespace);
-    // Before the first member: a crash in between must not leave members that no parent names.
+    // Written before the first member, so that a crash leaves no member without a parent.
     const objects = wanted.map(({ object }) => object);
     await this.#registry.writeParent([...members.values(), ...objects], unlisted);
     const blind = unlisted.map((kind) => ({ kind, is: isOfKind(kind) }));
@@ -202,7 +209,7 @@ export class HubSync {
     return { ...tally, ...pruned, unlisted };
   }
 
-  /** @param members as they were listed for this pass; undefined: the hub is not listed */
+  /** @param members the objects that were listed for this pass; undefined if the hub was not listed */
   async #applyAll(
     sources: readonly SourceObject[],
     members: ReadonlyMap<string, KubeObject> | undefined,
@@ -221,7 +228,7 @@ export class HubSync {
       const { changed, left } = await this.#applyObject(entry.object, members);
       if (changed) tally.applied += 1;
       else tally.unchanged += 1;
-      if (left.length > 0) tally.problems.push(leftProblem(entry, left));
+      if (left.length > 0) tally.problems.push(leftFieldsProblem(entry, left));
     } catch (error) {
       if (!(error instanceof BerthError) || error instanceof LeaseNotHeldError) throw error;
       tally.problems.push(syncProblemOf(entry, error));
@@ -250,7 +257,7 @@ export class HubSync {
     ) {
       if (members === undefined) await this.#owners.recheck(kind, desired);
       await this.#owners.requireFree(id, object);
-      // Before the request: a caller that asks meanwhile must know.
+      // Set before the request, because a concurrent caller must know it.
       this.#owners.take(id);
       await this.#makeNamespaces(kind, desired);
       const mayBeThere = members === undefined;
@@ -274,12 +281,12 @@ export class HubSync {
     if (!this.#options.createNamespaces) return;
     if (kind.namespaced) await this.#namespaces.need(object.metadata.namespace ?? 'default');
     if (object.kind !== MANAGED_CLUSTER.kind) return;
-    // As registration marks it: a namespace without the label may be somebody else's.
+    // With the label of registration; a namespace without it may belong to someone else.
     const { name } = object.metadata;
     await this.#namespaces.need(name, { [CLUSTER_NAME_LABEL]: name });
   }
 
-  /** True when it wrote. */
+  /** @returns whether it wrote */
   async #writeRecordedStatus(kind: KindInfo, object: KubeObject, live: KubeObject): Promise<boolean> {
     const status = object['status'];
     if (!this.#options.recordedStatus || !RECORDED_STATUS_KINDS.has(object.kind) || status === undefined)
@@ -304,6 +311,9 @@ export class HubSync {
   }
 }
 
-/** Each changed object is looked at by itself before it is written; for more of them the hub is listed. */
+/**
+ * Up to this many changed objects are read one by one before they are written; for more, the hub is
+ * listed.
+ */
 const MAX_LOOKED_AT = 200;
 const RECORDED_STATUS_KINDS = new Set(['ManagedCluster', 'AddOnPlacementScore']);

@@ -2,7 +2,7 @@ import { createIfAbsent } from '../../../adapters/kube/create-if-absent.ts';
 import { NAMESPACE } from '../../../core/model/kinds.ts';
 import type { KubeApi } from '../../../core/ports.ts';
 
-/** Creates missing namespaces, and caches existing ones. */
+/** Creates missing namespaces, and remembers existing ones. */
 export class NeededNamespaces {
   readonly #api: KubeApi;
   readonly #known = new Set<string>();
@@ -11,12 +11,12 @@ export class NeededNamespaces {
     this.#api = api;
   }
 
-  /** Clears the cache: one may have been deleted. */
+  /** Clears the cache, because a namespace may have been deleted. */
   forget(): void {
     this.#known.clear();
   }
 
-  /** @param labels of the namespace if it has to be made */
+  /** @param labels the labels of the namespace if it has to be created */
   async need(name: string, labels: Readonly<Record<string, string>> = {}): Promise<void> {
     if (this.#known.has(name)) return;
     const metadata = { name, ...(Object.keys(labels).length > 0 && { labels }) };

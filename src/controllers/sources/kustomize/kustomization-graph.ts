@@ -3,23 +3,23 @@ import type { KustomizationText } from './kustomization-text.ts';
 import { resolveEntry, readContents } from './kustomize-tree.ts';
 import type { KustomizeTree } from './kustomize-tree.ts';
 
-/** An entry of a kustomization, and the path in the repository that it names. */
+/** An entry of a kustomization, and the path in the repository that it refers to. */
 export interface Reference {
   readonly text: string;
   readonly target: string;
 }
 
-/** The dependencies among the requested kustomizations and those that they build on. */
+/** The dependencies among the wanted kustomizations and their bases. */
 export interface KustomizationGraph {
   /** By folder. */
   readonly references: ReadonlyMap<string, readonly Reference[]>;
-  /** The folders to render. Each other one that is asked for is built on by one of them. */
+  /** The folders to render. Every other wanted folder is a base of one of them. */
   readonly roots: readonly string[];
 }
 
 type Edges = ReadonlyMap<string, readonly string[]>;
 
-/** Reads graphs, one commit after the other; a text is parsed once for as long as it stays. */
+/** Builds the graphs of successive commits. A text that does not change is parsed only once. */
 export class KustomizationGraphs {
   #texts: ReadonlyMap<string, KustomizationText> = new Map();
 
@@ -33,8 +33,9 @@ export class KustomizationGraphs {
       for (const [folder, { references: entries, words }] of read) {
         const built = entries.map((text) => ({ text, target: resolveEntry(folder, text) }));
         references.set(folder, built);
-        // What a text that cannot be read builds on is not known, only that it is named there. Rendered by itself it would bring objects
-        // that nobody asked for; without it nothing is lost, because nothing is pruned meanwhile.
+        // If a kustomization cannot be parsed, every folder that it mentions is treated as one of
+        // its bases. Rendering such a base by itself would add unwanted objects; leaving it out is
+        // safe, because nothing is pruned meanwhile.
         const named = words.map((word) => resolveEntry(folder, word));
         const targets = new Set([...built.map(({ target }) => target), ...named]);
         targets.delete(folder);
@@ -81,7 +82,10 @@ export class KustomizationGraphs {
   }
 }
 
-/** Those that no other one builds on; and of those that build on each other in a circle one, so that kustomize says so. */
+/**
+ * The kustomizations that are no base of another one, and one of each cycle, so that kustomize
+ * reports it.
+ */
 function rootsOf(wanted: readonly string[], edges: Edges): readonly string[] {
   const builtOn = new Set([...edges.values()].flat());
   const roots = wanted.filter((folder) => !builtOn.has(folder));
@@ -94,7 +98,7 @@ function rootsOf(wanted: readonly string[], edges: Edges): readonly string[] {
   return roots;
 }
 
-/** Some folders and all that can be reached from them. */
+/** Some folders, and all folders that are reachable from them. */
 export function reachableFolders(
   folders: readonly string[],
   next: (folder: string) => readonly string[],

@@ -2,24 +2,24 @@ import { isUtf8 } from 'node:buffer';
 import yaml from 'js-yaml';
 import { errorText } from '../../../core/errors.ts';
 
-/** What a kustomization, or the configuration of one of its generators and transformers, names. */
+/** The files and folders that a kustomization, or the configuration of one of its generators or transformers, refers to. */
 export interface KustomizationText {
-  /** Entries that name files or folders to build from. */
+  /** Entries that refer to files or folders to build from. */
   readonly references: readonly string[];
-  /** Those of them that configure generators, transformers or validators. */
+  /** Those of the references that configure generators, transformers or validators. */
   readonly configurations: readonly string[];
-  /** Words of a text that cannot be read, or of the fields that kustomize will not take: what it was to build on is among them. */
+  /** Words of a text that cannot be parsed, or of unknown fields; its bases are among them. */
   readonly words: readonly string[];
-  /** An address that kustomize would fetch; undefined when there is none. */
+  /** An address that kustomize would fetch; undefined if there is none. */
   readonly remote: string | undefined;
-  /** Why it cannot be read; undefined when it can. */
+  /** Why the text cannot be read; undefined if it can. */
   readonly unreadable: string | undefined;
 }
 
-/** Fields of a kustomization that name files or folders to build from. */
+/** Fields of a kustomization that refer to configurations to build from. */
 const CONFIGURATION_FIELDS = ['generators', 'transformers', 'validators'];
 const BUILDING_FIELDS = ['resources', 'bases', 'components', 'crds', 'configurations'];
-/** Fields that build on nothing. kustomize takes no others: those are misspelt, or newer than this. */
+/** Fields that name no bases. Other fields are misspelt, or newer than this list. */
 const OTHER_FIELDS: ReadonlySet<string> = new Set([
   'apiversion',
   'buildmetadata',
@@ -49,7 +49,10 @@ const OTHER_FIELDS: ReadonlySet<string> = new Set([
   'sortoptions',
   'vars',
 ]);
-/** Fields whose texts are never opened, and so may hold addresses. Charts are refused by kustomize whatever they say. */
+/**
+ * Fields whose values kustomize does not open, so that they may contain URLs. kustomize rejects
+ * charts anyway.
+ */
 const TEXT_FIELDS = new Set([
   'annotations',
   'commonannotations',
@@ -61,17 +64,20 @@ const TEXT_FIELDS = new Set([
   'metadata',
   'patch',
 ]);
-/** kustomize fetches whatever it is to open and what begins like this; `key=` in front gives the file another name. */
+/** kustomize fetches a resource that starts like this; a `key=` prefix renames the file. */
 const REMOTE = /^(?:[^=]*=)?\s*https?:/i;
-/** Line breaks to kustomize, which reads YAML 1.1, and to no other reader: behind one of them a comment ends, and a field begins. */
+/**
+ * These are line breaks in YAML 1.1, which kustomize reads, but not for other readers. After one of them a comment ends
+ * and a field may start.
+ */
 const OLD_LINE_BREAK = /[\u0085\u2028\u2029]/;
-/** The largest that people write are a tenth of it. */
+/** Kustomizations that people write are at most a tenth of this size. */
 const MAX_CHARS = 1024 ** 2;
 
 /**
- * Reads one file of a kustomization as kustomize would, as far as it matters here. Everything that it might interpret
- * differently from us (duplicate keys, several documents, merge keys, other tags, other line breaks) is unreadable,
- * so that nothing hides in it.
+ * Parses one file of a kustomization as kustomize would, as far as Berth needs it. Everything that kustomize might
+ * interpret differently (duplicate keys, several documents, merge keys, other tags, other line breaks) makes the file
+ * unreadable, so that nothing can be hidden in it.
  */
 export function parseKustomization(content: Buffer | undefined): KustomizationText {
   const nothing = { references: [], configurations: [], words: [], remote: undefined, unreadable: undefined };
@@ -98,7 +104,7 @@ export function parseKustomization(content: Buffer | undefined): KustomizationTe
   };
 }
 
-/** The same for a file that configures a generator, transformer or validator. */
+/** Parses a file that configures a generator, transformer or validator. */
 export function scanConfiguration(
   content: Buffer | undefined,
 ): Pick<KustomizationText, 'remote' | 'unreadable'> {
@@ -106,12 +112,12 @@ export function scanConfiguration(
   return 'unreadable' in parsed ? { remote: undefined, ...parsed } : scan(parsed.documents);
 }
 
-/** As Go compares names of fields: case does not count, and the long s is an s. */
+/** Case folding as in Go's encoding/json, where the long s equals s. */
 function folded(name: string): string {
   return name.toUpperCase().toLowerCase();
 }
 
-/** Words of unknown fields, and of fields to build from that are no lists of texts. */
+/** Words of unknown fields, and of base fields that are not lists of strings. */
 function oddValues(fields: object): readonly unknown[] {
   const isList = (value: unknown): boolean =>
     value === null || (Array.isArray(value) && value.every((entry) => typeof entry === 'string'));
@@ -158,7 +164,7 @@ function load(
   }
 }
 
-/** Looks at each value once, however often aliases repeat it. */
+/** Visits each value once, even if aliases repeat it. */
 function scan(values: readonly unknown[]): Pick<KustomizationText, 'remote' | 'unreadable'> {
   const seen = new Set<unknown>();
   const open = [...values];

@@ -9,19 +9,20 @@ import type { KustomizeTree } from './kustomize-tree.ts';
 import { refusedFile } from '../manifests/read-content.ts';
 
 const MAX_FILES = 2_000;
-/** They are in memory at once, and on the disk of the temporary folder. */
+/** Limit of all input files together, which are in memory and in the temporary folder. */
 const MAX_INPUT_BYTES = 64 * 1024 ** 2;
-/** Of what was not handed over, when kustomize fails. */
+/** How many files that were not passed to kustomize its error message names. */
 const MAX_WITHHELD_NAMED = 3;
 
-/** Renders kustomizations; a result is cached while none of its input files changes. */
+/** Renders kustomizations. A result is cached until one of its input files changes. */
 export class KustomizeRenderer {
   readonly #graphs = new KustomizationGraphs();
   #rendered: ReadonlyMap<string, Rendered> = new Map();
 
   /**
-   * One reading for each kustomization that is asked for and that no other such one builds on, by the path of its file.
-   * TransientError when rendering could not be tried.
+   * Renders each wanted kustomization that is no base of another wanted one. The result is keyed by the path of its
+   * file.
+   * @throws TransientError when rendering could not be tried
    */
   async render(tree: KustomizeTree): Promise<ReadonlyMap<string, ParsedFile>> {
     if (tree.kustomizations.size === 0) return new Map();
@@ -58,7 +59,7 @@ interface Rendered {
 interface Job {
   readonly folder: string;
   readonly file: string;
-  /** The kustomization's folder and those that it builds on, and all that they name. */
+  /** The folder of the kustomization and of its bases, and everything that they refer to. */
   readonly folders: readonly string[];
   readonly named: readonly Reference[];
   /** All files in the folders. */
@@ -70,7 +71,7 @@ interface Place {
   readonly index: TreeIndex;
 }
 
-/** The inputs of a kustomization, or why it is refused before rendering. */
+/** The inputs of a kustomization, or why it is refused without rendering. */
 function jobOf(
   folder: string,
   file: string,
@@ -93,19 +94,19 @@ function jobOf(
       if (inputs.add(input).size > MAX_FILES)
         return refusedFile(file, {
           code: 'source.kustomize',
-          message: `kustomization over more than ${MAX_FILES} files, expected at most as many`,
+          message: `kustomization over more than ${MAX_FILES} files, which is the limit`,
         });
   return { folder, file, folders, named: folders.flatMap(namedIn), inputs: [...inputs] };
 }
 
-/** `lasts`: as long as its inputs stay the same, so does it. */
+/** `lasts`: the result stays valid as long as the inputs do not change. */
 async function renderOne(
   job: Job,
   { tree, index }: Place,
 ): Promise<{ readonly parsed: ParsedFile; readonly lasts: boolean }> {
   const { folder, file, inputs, named } = job;
   const lasting = (parsed: ParsedFile) => ({ parsed, lasts: true });
-  // kustomize takes for a remote address what it does not find: such entries must not reach it.
+  // kustomize treats a missing path as a remote URL, so such entries must not reach it.
   for (const { text, target } of named)
     if (!tree.versions.has(target) && !index.hasFolder(target))
       return lasting(missingReference(file, text, tree.refused.get(target)));
@@ -114,7 +115,7 @@ async function renderOne(
     return lasting(
       refusedFile(file, {
         code: 'source.kustomize',
-        message: `kustomization over more than ${MAX_INPUT_BYTES} bytes in its folders, expected at most as many`,
+        message: `kustomization over more than ${MAX_INPUT_BYTES} bytes in its folders, which is the limit`,
       }),
     );
   const refusal = findRemoteReferences(file, inputs, files);
@@ -126,8 +127,8 @@ async function renderOne(
       lasts: false,
       parsed: refusedFile(file, {
         code: 'source.kustomize-missing',
-        message: 'got a kustomization, which needs the kustomize in kubectl, and kubectl is not installed',
-        hint: 'install kubectl, or commit what `kubectl kustomize` makes of it',
+        message: 'got a kustomization, but kubectl, which renders kustomizations, is not installed',
+        hint: 'install kubectl, or commit the output of `kubectl kustomize`',
       }),
     };
   const message = `kustomize failed: ${result.message}`;
@@ -137,7 +138,7 @@ async function renderOne(
   };
 }
 
-/** Contents by path; undefined when they are too much altogether. */
+/** Contents by path; undefined if they are too large together. */
 async function contentsOf(
   inputs: readonly string[],
   tree: KustomizeTree,
@@ -152,7 +153,7 @@ async function contentsOf(
   return fits ? files : undefined;
 }
 
-/** Files of the folders that kustomize was not given: it says of them that they are not there. */
+/** Files of the folders that were not passed to kustomize, which it reports as missing. */
 function withheld(
   { folders, inputs }: Job,
   files: ReadonlyMap<string, Buffer>,
@@ -168,7 +169,7 @@ function withheld(
   return `kustomize was not given ${reasons.slice(0, MAX_WITHHELD_NAMED).join(', ')}`;
 }
 
-/** Lines of the rendered text have no meaning for users: every problem is reported at the kustomization. */
+/** The lines of the rendered text mean nothing to users, so every problem is reported at the kustomization. */
 function atKustomization(file: string, parsed: ParsedFile): ParsedFile {
   const location = { file, line: 1, column: 1 };
   return {

@@ -1,25 +1,25 @@
 import path from 'node:path';
 import type { Problem } from '../../../core/model/problem.ts';
 
-/** The repository as a kustomization sees it. */
+/** The repository as seen by a kustomization. */
 export interface KustomizeTree {
   /** Every kustomization of the repository: its folder and its file. */
   readonly kustomizations: ReadonlyMap<string, string>;
-  /** Whether a kustomization is asked for, or only there to be built on. */
+  /** Whether a source wants the kustomization; otherwise it can only be a base. */
   readonly isWanted: (file: string) => boolean;
-  /** Every path that may be read, with what distinguishes its versions (empty: nothing does). */
+  /** Every path that may be read, with a text that identifies its content (empty: it is not identified). */
   readonly versions: ReadonlyMap<string, string>;
   /** The paths that may not be read, and why. */
   readonly refused: ReadonlyMap<string, Problem>;
-  /** Contents by path; what is too large, or not there, is left out. */
+  /** Contents by path, without files that are too large or missing. */
   readonly read: (paths: readonly string[]) => Promise<ReadonlyMap<string, Buffer>>;
   readonly ambient: Readonly<Record<string, string | undefined>>;
 }
 
-/** A few at a time: each may be as large as a file may be. */
+/** Only a few at a time, because each may have the maximum size. */
 const READ_AT_ONCE = 8;
 
-/** Passes contents as they arrive, until `onFile` returns false. Returns whether it never did. */
+/** Passes contents as they arrive, until `onFile` returns false. @returns whether it never returned false */
 export async function readContents(
   tree: Pick<KustomizeTree, 'read'>,
   paths: readonly string[],
@@ -33,13 +33,13 @@ export async function readContents(
   return true;
 }
 
-/** Where an entry of the kustomization in a folder leads to; '' is the root. */
+/** The path that an entry of a kustomization in a folder refers to; '' is the root. */
 export function resolveEntry(folder: string, entry: string): string {
   const joined = path.posix.join(folder === '' ? '.' : folder, entry).replace(/\/+$/, '');
   return joined === '.' ? '' : joined;
 }
 
-/** The paths of a tree by folder: with many kustomizations they are not gone through for each of them. */
+/** The paths of a tree, grouped by folder, so that they are not searched for each kustomization. */
 export class TreeIndex {
   readonly #sorted: readonly string[];
   readonly #folders = new Set<string>(['']);

@@ -6,7 +6,7 @@ import { resolveEntry } from './kustomize-tree.ts';
 import { refusedFile } from '../manifests/read-content.ts';
 import { folderOf, isKustomization } from '../manifests/special-folders.ts';
 
-/** @param why what is known of the path it names */
+/** @param why the reason, for the message */
 export function missingReference(file: string, text: string, why?: Problem): ParsedFile {
   return refusedFile(file, {
     code: 'source.kustomize-reference',
@@ -19,9 +19,9 @@ export function missingReference(file: string, text: string, why?: Problem): Par
 }
 
 /**
- * Refuses everything that would make kustomize open an address, in any kustomization that it might read: it fetches
- * every file that it is to open and that begins with http, patches and generators' files too.
- * @param inputs the paths of the files that it is given; @param files their contents
+ * Refuses every entry that would make kustomize open an address, in any kustomization that it might read. kustomize
+ * fetches every file that it opens and whose name starts with http, also for patches and generators.
+ * @param inputs the paths of the files that kustomize gets; @param files their contents
  */
 export function findRemoteReferences(
   file: string,
@@ -37,7 +37,7 @@ export function findRemoteReferences(
   for (const at of inputs) {
     if (!isKustomization(at)) continue;
     const content = files.get(at);
-    if (content === undefined) return unreadable(at, 'it is too large, or the repository does not hold it');
+    if (content === undefined) return unreadable(at, 'it is too large, or it is not in the repository');
     const text = parseKustomization(content);
     const problem = problemOf(at, text);
     if (problem !== undefined) return problem;
@@ -47,7 +47,7 @@ export function findRemoteReferences(
         return refusedFile(file, {
           code: 'source.kustomize-reference',
           message: `got ${JSON.stringify(entry)} to configure a generator, transformer or validator, expected a file of the kustomization's folder`,
-          hint: 'what a folder is rendered to could name any address: commit the configuration as a file',
+          hint: 'a rendered folder could name any address: commit the configuration as a file',
         });
       const hidden = problemOf(at, scanConfiguration(configuration));
       if (hidden !== undefined) return hidden;

@@ -4,10 +4,10 @@ import type { Problem } from '../../../core/model/problem.ts';
 import { inlineManifests, manifestFolder } from '../../../core/work/manifests/inline-manifests.ts';
 import { formatLocation } from '../../../core/model/source-location.ts';
 
-/** A file's objects as they go into a fleet. */
+/** The objects of one file, ready to be assembled. */
 export interface FileReading {
   readonly parsed: ParsedFile;
-  /** objectKey of each manifest, made once when the file was parsed. */
+  /** objectKey of each manifest. Computed once, when the file is parsed. */
   readonly keys: readonly string[];
   /** Folders from which works in this file take their manifests. */
   readonly folders: readonly string[];
@@ -21,7 +21,10 @@ export function fileReading(parsed: ParsedFile): FileReading {
   };
 }
 
-/** Group, kind, namespace and name: what two files must not both hold, whatever the version. */
+/**
+ * Group, kind, namespace and name of an object, without its version. Two files must not contain the
+ * same key.
+ */
 export function objectKey({ object }: Pick<ParsedManifest, 'object'>): string {
   const { apiVersion, kind, metadata } = object;
   const slash = apiVersion.indexOf('/');
@@ -30,11 +33,12 @@ export function objectKey({ object }: Pick<ParsedManifest, 'object'>): string {
 }
 
 /**
- * Assembles the files' objects; the first of several objects of one name counts, the others are problems. Manifests
- * in a folder that a work names go into that work: two such folders may hold objects of the same name. Objects of
- * unchanged files are the very same ones from commit to commit.
- * @param root what is before the repository's paths in locations ('' or with a slash at the end); undefined: folders
- * are not looked into, because only one file was read
+ * Assembles the files' objects; of several objects with one key the first is used, and the others
+ * are problems. Manifests in a folder that a work names become part of that work, so two such
+ * folders may contain objects of the same name. Objects of unchanged files keep their identity from
+ * commit to commit.
+ * @param root prefix of the repository's paths in locations ('' or with a slash at the end);
+ * undefined: folders are ignored, because only one file was read
  */
 export function assembleObjects(
   readings: readonly FileReading[],
@@ -42,7 +46,7 @@ export function assembleObjects(
 ): {
   readonly objects: readonly ParsedManifest[];
   readonly problems: readonly Problem[];
-  /** False when a work was left out because its folder of manifests is not in order. */
+  /** False if a work was left out because its folder of manifests has problems. */
   readonly complete: boolean;
 } {
   const objects: ParsedManifest[] = [];
@@ -75,7 +79,7 @@ export function assembleObjects(
   };
 }
 
-/** The outermost of the folders that the file is in. */
+/** The outermost of the folders that contain the file. */
 function folderOf(file: string, folders: ReadonlySet<string>): string | undefined {
   for (let slash = file.indexOf('/'); slash !== -1; slash = file.indexOf('/', slash + 1))
     if (folders.has(file.slice(0, slash))) return file.slice(0, slash);

@@ -11,7 +11,7 @@ import type { SourceContent } from './source-content.ts';
 /**
  * Problems of reading and semantic problems, by file and line, each with its own line and column.
  * @param checker one that checked the previous fleet: unchanged objects are then not checked again
- * @param checkMore what else the objects are checked for
+ * @param checkMore additional checks of the objects
  */
 export async function checkContent(
   content: SourceContent,
@@ -37,7 +37,7 @@ export async function checkContent(
   return problems.sort(byPlace);
 }
 
-/** Reads and indexes a file again only when something in it has to be pointed at, and only the first time. */
+/** Reads and indexes a file again only when a finding points into it, and only for the first finding. */
 function fieldFinder(content: SourceContent): (finding: SourceFinding) => Promise<SourceLocation> {
   const locators = new Map<string, ReturnType<typeof makeFieldLocator> | undefined>();
   return async ({ source, path }) => {
@@ -58,10 +58,10 @@ function fieldFinder(content: SourceContent): (finding: SourceFinding) => Promis
   };
 }
 
-/** Of each object's fields: an object that is the same is from a file that is the same. */
+/** Positions of the fields of each object. An identical object comes from an identical file. */
 const knownPlaces = new WeakMap<object, Map<string, Pick<SourceLocation, 'line' | 'column'>>>();
 
-/** Objects of the fleet's own commit do not repeat it; a problem that is shown alone does. */
+/** Objects of the fleet's own commit do not repeat the commit. A problem that is shown alone does. */
 function atCommit(location: SourceLocation, commit: string | undefined): SourceLocation {
   return commit === undefined || location.commit !== undefined ? location : { ...location, commit };
 }

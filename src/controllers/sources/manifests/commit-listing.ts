@@ -10,14 +10,17 @@ import { selectManifests } from './manifest-selection.ts';
 import type { ManifestSelector } from './manifest-selection.ts';
 import { findSpecialFolders } from './special-folders.ts';
 
-/** The tree of a commit, and the files that are read. */
+/** The tree of a commit, and the files to read. */
 export interface CommitListing {
   readonly commit: string;
   readonly entries: Map<string, TreeEntry>;
   readonly selection: ManifestSelection;
 }
 
-/** Paths of the manifests in order, and what was refused. Both depend on names and modes alone, not on contents. */
+/**
+ * Paths of the manifests in order, and refused entries. Both depend on names and modes only, not on
+ * contents.
+ */
 export interface ManifestSelection {
   readonly paths: readonly string[];
   readonly problems: readonly Problem[];
@@ -30,7 +33,7 @@ export interface SelectionRules {
   readonly limits: ManifestLimits;
 }
 
-/** Everything in a commit. InputError when it holds more manifests than are allowed. */
+/** Lists everything in a commit. @throws InputError when it contains more manifests than allowed */
 export async function listCommit(
   repository: GitRepository,
   commit: string,
@@ -40,7 +43,7 @@ export async function listCommit(
   return { commit, entries, selection: select(entries, commit, rules) };
 }
 
-/** The same for a commit of which the difference to a listed one is known. */
+/** Lists a commit whose difference to a listed one is known. */
 export function listNextCommit(
   before: CommitListing,
   commit: string,
@@ -55,7 +58,8 @@ export function listNextCommit(
   }
   if (sameNames && before.selection.problems.length === 0)
     return { commit, entries, selection: before.selection };
-  // A Map keeps the order of insertion; the result must not depend on how we came to this commit.
+  // Sorted, because a Map keeps the order of insertion, and the result must not depend on earlier
+  // commits.
   const sorted = new Map([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
   return { commit, entries: sorted, selection: select(sorted, commit, rules) };
 }

@@ -3,19 +3,19 @@ import type { TreeFile } from '../../../adapters/git/repository/tree-safety.ts';
 import type { ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
 import type { FileReading } from './assemble-objects.ts';
 
-/** From this number on everything is assembled again, which costs little compared with reading. */
+/** With at least this many changed files all objects are assembled again, which is cheap compared with reading them. */
 const MAX_FEW = 64;
 
-/** What was read before. */
+/** The previous commit. */
 interface Before {
   readonly entries: ReadonlyMap<string, TreeEntry>;
-  /** Of all manifests. */
+  /** The readings of all manifests. */
   readonly readings: ReadonlyMap<string, FileReading>;
 }
 
 /**
- * The manifests to read for a commit that changed only the content of a few files. Undefined when files were added,
- * removed or changed their mode, or when they are many: then all names are checked.
+ * The manifests to read for a commit that changed only the content of a few files. Undefined when files were added or
+ * removed, when a file mode changed, or when many files changed: then all names are checked.
  */
 export function fewChangedFiles(
   { entries, readings }: Before,
@@ -31,8 +31,8 @@ export function fewChangedFiles(
 }
 
 /**
- * A fleet's objects with those of a few files in the places of what these files held before. Undefined when all have to be put
- * together again: a file has something to report, holds other objects than before, or has to do with folders of manifests.
+ * Replaces the objects of a few files in a fleet. Undefined if all objects must be assembled again:
+ * a file has problems, contains other objects than before, or belongs to a folder of manifests.
  */
 export function replaceObjects(
   objects: readonly ParsedManifest[],
@@ -45,7 +45,7 @@ export function replaceObjects(
     if (old === undefined || !isPlain(old) || !isPlain(after)) return undefined;
     if (old.keys.length !== after.keys.length) return undefined;
     for (const [index, key] of old.keys.entries()) {
-      // Not there: it was put into a work, or another object of its name counts.
+      // Not in the fleet: it is part of a work, or another object with its key is used.
       const at = replaced.indexOf(old.parsed.manifests[index] as ParsedManifest);
       if (at === -1 || after.keys[index] !== key) return undefined;
       replaced[at] = after.parsed.manifests[index] as ParsedManifest;

@@ -5,13 +5,14 @@ import type { TreeEntry } from '../../../adapters/git/repository/git-repository.
 import { InputError } from '../../../core/errors.ts';
 import type { Problem } from '../../../core/model/problem.ts';
 
-/** Tests (`*.placement-test.yaml`, `*.rule-test.yaml`) are beside manifests, but are run and not applied. */
+/** Tests (`*.placement-test.yaml`, `*.rule-test.yaml`) are stored beside manifests, but they are run and not applied. */
 const EXTENSIONS = /(?<!\.(?:placement|rule)-test)\.(?:ya?ml|json)$/i;
 
 /**
- * Which paths hold manifests: YAML and JSON files that match one of the globs (all when there are none) and none of the
- * globs that start with `!`. What starts with a dot (`.github/`, `.argocd.yaml`) is never a manifest unless a glob names it.
- * A glob without wildcards also means everything below it: `fleet` is `fleet/**`.
+ * Selects the paths of manifests: YAML and JSON files that match one of the globs (all if there are
+ * none) and none of the globs that start with `!`. A path that starts with a dot (`.github/`,
+ * `.argocd.yaml`) is selected only if a glob names it. A glob without wildcards also matches
+ * everything below it: `fleet` is `fleet/**`.
  */
 export function manifestSelector(globs: readonly string[]): ManifestSelector {
   for (const glob of globs) checkGlob(glob);
@@ -25,11 +26,14 @@ export function manifestSelector(globs: readonly string[]): ManifestSelector {
 }
 
 export interface ManifestSelector {
-  /** Whether the path is inside what was asked for, whatever it is. */
+  /** Whether the globs cover the path, independent of its type. */
   readonly covers: (path: string) => boolean;
 }
 
-/** The manifests among a tree's entries, and what must not be read. Links that only might hide manifests are warnings. */
+/**
+ * The manifests among the entries of a tree, and the entries that must not be read. Links that may
+ * hide manifests are warnings.
+ */
 export function selectManifests(
   entries: readonly TreeEntry[],
   selector: ManifestSelector,
@@ -48,10 +52,10 @@ export function selectManifests(
 }
 
 /**
- * Turns warnings about places below which there were manifests into errors; returns the same list when there are
- * none.
+ * Turns warnings about paths below which there were manifests into errors; returns the same list if
+ * there are none.
  */
-export function escalateHidingPlaces(
+export function escalateUnreadablePlaces(
   problems: readonly Problem[],
   files: readonly string[],
 ): readonly Problem[] {
@@ -63,7 +67,7 @@ export function escalateHidingPlaces(
     severity === 'warning' && below.has(location?.file ?? '');
   if (!problems.some(hides)) return problems;
   const hint =
-    'the manifests that were in its place stay as they were; leave it out of the paths to remove them';
+    'the manifests that were in its place stay unchanged; to remove them, exclude the entry from the paths';
   return problems.map((problem) => (hides(problem) ? { ...problem, severity: 'error', hint } : problem));
 }
 
@@ -82,7 +86,7 @@ function checkGlob(glob: string): void {
     glob.length > 1024
       ? 'it is longer than 1024 characters'
       : glob.includes('..')
-        ? 'it holds ..'
+        ? 'it contains ..'
         : undefined;
   if (problem === undefined) return;
   throw new InputError(`${problem}, expected a path or glob inside the repository`, {

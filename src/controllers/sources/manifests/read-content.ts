@@ -6,7 +6,7 @@ import type { Problem } from '../../../core/model/problem.ts';
 /** First line of a Git LFS pointer file. */
 const LFS_POINTER = Buffer.from('version https://git-lfs.github.com/spec/v1', 'latin1');
 
-/** One file's bytes as objects and problems. Locations carry the file, not yet the commit. */
+/** Parses the bytes of one file into objects and problems. Locations name the file, but not the commit yet. */
 export function readContent(file: string, bytes: Buffer): ParsedFile {
   if (bytes.subarray(0, LFS_POINTER.length).equals(LFS_POINTER))
     return refusedFile(file, {

@@ -2,24 +2,27 @@ import type { CommitInfo } from '../../../adapters/git/repository/git-repository
 import type { ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
 import type { Problem } from '../../../core/model/problem.ts';
 
-/** The objects and problems of one commit, or one folder. */
+/** The objects and problems of one commit or one folder. */
 export interface SourceContent {
   /** Absent for a plain folder. */
   readonly commit?: CommitInfo | undefined;
   /**
-   * Objects without errors, one per name, in the order of file and line. A location names a commit only when it is another
-   * than `commit`: the object is then the last good version of one that is broken now.
+   * Objects without errors, one for each key, in the order of file and line. A location names a commit only if it
+   * differs from `commit`: the object is then the last good version of one that is broken now.
    */
   readonly objects: readonly ParsedManifest[];
   readonly problems: readonly Problem[];
-  /** How many YAML and JSON files were looked at. */
+  /** Number of YAML and JSON files that were read. */
   readonly files: number;
   /**
-   * False when a file could not be read: its objects may then be those of an earlier commit, and an object's absence does
-   * not mean that somebody removed it. Nothing may be pruned by an incomplete fleet.
+   * False if a file could not be read: its objects may then be those of an earlier commit, and a
+   * missing object was not necessarily removed. An incomplete fleet must not cause pruning.
    */
   readonly complete: boolean;
-  /** The text of a file as it was read, for quoting and locating; undefined when it is gone. */
+  /**
+   * The text of a file as it was read, for messages with positions; undefined if it no longer
+   * exists.
+   */
   readonly textOf: (file: string, commit?: string) => Promise<string | undefined>;
 }
 

@@ -4,11 +4,11 @@ import type { Problem } from '../../../core/model/problem.ts';
 const KUSTOMIZATION = /(?:^|\/)(?:kustomization\.ya?ml|Kustomization)$/;
 const CHART = /(?:^|\/)Chart\.yaml$/;
 
-/** Folders whose files are not manifests by themselves. */
+/** Folders whose files are not manifests on their own. */
 export interface SpecialFolders {
-  /** Folder of each kustomization ('' for the root) and the file that makes it one. */
+  /** The folder of each kustomization ('' for the root), and its kustomization file. */
   readonly kustomizations: ReadonlyMap<string, string>;
-  /** Helm charts, refused. */
+  /** Helm charts, which are refused. */
   readonly problems: readonly Problem[];
   readonly isInside: (path: string) => boolean;
 }
@@ -48,8 +48,8 @@ function chartProblem(file: string): Problem {
   return {
     severity: 'error',
     code: 'source.helm-chart',
-    message: 'got a Helm chart, which is not rendered',
-    hint: `commit what \`helm template\` makes of it, or leave it out with the path "!${folder === '' ? '**' : folder}"`,
+    message: 'got a Helm chart, which Berth does not render',
+    hint: `commit the output of \`helm template\`, or exclude it with the path "!${folder === '' ? '**' : folder}"`,
     location: { file, line: 1, column: 1 },
   };
 }

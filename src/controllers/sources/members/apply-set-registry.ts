@@ -20,7 +20,7 @@ import {
 import { containsAll } from '../../../core/sync/desired-object.ts';
 import { resourceName, type UnlistedKind } from './unlisted-kind.ts';
 
-/** What is on the hub of the kinds that a source has, by identity. */
+/** The objects on the hub of the kinds of a source, by identity. */
 export interface SetMembers {
   readonly own: Map<string, KubeObject>;
   /** Members of other ApplySets, with the id of their set. */
@@ -35,7 +35,7 @@ export class ApplySetRegistry {
   readonly #parent: ApplySetParent;
   readonly #id: string;
   readonly #limit: ReturnType<typeof pLimit>;
-  /** The parent as it was read or written last. */
+  /** The parent as last read or written. */
   #known: KubeObject | undefined;
 
   constructor(parts: {
@@ -56,8 +56,9 @@ export class ApplySetRegistry {
   }
 
   /**
-   * Names kinds and namespaces of the members on the parent, when that changes it. Of kinds that could not be listed the parent
-   * keeps what it says: their members must be found again. Its namespace has to be there.
+   * Writes the kinds and namespaces of the members to the parent, if they changed. Kinds that could
+   * not be listed are kept, so that their members are found again. The namespace of the parent must
+   * exist.
    */
   async writeParent(
     members: readonly Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>[],
@@ -72,7 +73,7 @@ export class ApplySetRegistry {
     this.#known = await this.#api.apply(CONFIG_MAP, parent, { fieldManager: 'berth', force: true });
   }
 
-  /** Notes about held deletions stay; a new parent says that nothing is held. */
+  /** Keeps the annotations about held deletions; a new parent has empty ones. */
   #withHeld(parent: KubeObject): KubeObject {
     const known = this.#known?.metadata.annotations;
     const token = this.#known === undefined ? '' : known?.[HELD_TOKEN_ANNOTATION];
@@ -87,7 +88,7 @@ export class ApplySetRegistry {
     return { ...parent, metadata: { ...metadata, annotations } };
   }
 
-  /** Notes on the parent what it does not say yet; what is not there says `''`. */
+  /** Sets annotations of the parent that differ; an absent annotation equals `''`. */
   async annotate(annotations: Readonly<Record<string, string>>): Promise<void> {
     const known = this.#known?.metadata.annotations ?? {};
     if (Object.entries(annotations).every(([name, text]) => (known[name] ?? '') === text)) return;
@@ -100,9 +101,9 @@ export class ApplySetRegistry {
   }
 
   /**
-   * Lists each kind by itself: one that is refused or broken says nothing about the others. The hub is asked, not the cache of the
-   * process: deletions follow from this list, and it holds all fields and every kind that a source may have. Throws when the hub answers
-   * for none.
+   * Lists each kind separately, so that a failure of one does not affect the others. It reads from
+   * the hub, not from the cache of the process: deletions are derived from this list, which
+   * contains all fields and all kinds of a source. Throws when no kind can be listed.
    */
   async listMembers(kinds: readonly MemberKind[]): Promise<SetMembers> {
     const own = new Map<string, KubeObject>();
@@ -119,12 +120,12 @@ export class ApplySetRegistry {
     return { own, others, unlisted };
   }
 
-  /** The members of every set: an object can be in one only. */
+  /** The members of every set, because an object can belong to only one. */
   async #listKind(member: MemberKind): Promise<Pick<ObjectList, 'items'> | UnlistedKind> {
     let info: KindInfo | undefined;
     try {
       info = await this.#api.resolve(member.apiVersion, member.kind);
-      // A kind that the hub does not serve has no members; applying one says so.
+      // A kind that the hub does not serve has no members; applying one reports it.
       if (info === undefined) return { items: [] };
       return await this.#api.list(info, { labelSelector: APPLY_SET_PART_OF_LABEL });
     } catch (error) {
@@ -133,7 +134,10 @@ export class ApplySetRegistry {
     }
   }
 
-  /** The set that an object is in now; undefined when it is in none, or not there. Asked by a list, which takes no right besides. */
+  /**
+   * The current ApplySet of an object; undefined if it has none or does not exist. Read by a list,
+   * which needs no additional right.
+   */
   async setOf(kind: KindInfo, { metadata }: Pick<KubeObject, 'metadata'>): Promise<string | undefined> {
     const { items } = await this.#api.list(kind, {
       namespace: metadata.namespace,
@@ -142,7 +146,7 @@ export class ApplySetRegistry {
     return items[0]?.metadata.labels?.[APPLY_SET_PART_OF_LABEL];
   }
 
-  /** The source that a set belongs to, when its parent is beside ours. */
+  /** The source that a set belongs to, if its parent is in the namespace of ours. */
   async sourceOf(id: string): Promise<string | undefined> {
     const { namespace } = this.#parent;
     const labelSelector = `${APPLY_SET_ID_LABEL}=${id}`;

@@ -8,30 +8,30 @@ import type { SourceClaims } from '../progress/source-claims.ts';
 
 export interface MemberOwnersOptions {
   readonly source: string;
-  /** Of its ApplySet. */
+  /** The id of the ApplySet. */
   readonly id: string;
-  /** Take objects that belong to others. */
+  /** Take over objects that belong to others. */
   readonly force: boolean;
   readonly claims: Pick<SourceClaims, 'placeOf' | 'ownerOf' | 'hasReleased' | 'firstOf'>;
   readonly registry: Pick<ApplySetRegistry, 'setOf' | 'sourceOf'>;
 }
 
 /**
- * Which objects on the hub belong to a source, and which to others. Every source writes as the same field manager, so the server would let
- * two of them overwrite each other's object again and again.
+ * Knows which objects on the hub belong to this source, and which to others. All sources write as the same field
+ * manager, so the server alone would let two of them overwrite the same object repeatedly.
  */
 export class MemberOwners {
   readonly #options: MemberOwnersOptions;
-  /** Objects of other ApplySets as the last looks at the hub found them: identity to the set's id. */
+  /** Objects of other ApplySets at the last read of the hub: identity to id of the set. */
   #others = new Map<string, string>();
-  /** Identities of what this source has on the hub, by that look and by what it applied since. */
+  /** Identities of the objects of this source on the hub, at the last read and applied since. */
   #owned = new Set<string>();
 
   constructor(options: MemberOwnersOptions) {
     this.#options = options;
   }
 
-  /** All members were listed. */
+  /** Records the list of all members. */
   listed({ own, others }: Pick<SetMembers, 'own' | 'others'>): void {
     this.#others = new Map(others);
     this.#owned = new Set(own.keys());
@@ -47,17 +47,20 @@ export class MemberOwners {
     return !possibleIdentities(object).some((id) => this.#owned.has(id) || this.#others.has(id));
   }
 
-  /** The source is about to write the object. */
+  /** Records that the source is about to write the object. */
   take(identity: string): void {
     this.#owned.add(identity);
   }
 
-  /** The object is deleted. */
+  /** Records that the object is deleted. */
   drop(identity: string): void {
     this.#owned.delete(identity);
   }
 
-  /** Another controller may have taken or made the object since the hub was listed: the server, that sees one field manager, lets both. */
+  /**
+   * Checks the owner again before a write. Another controller may have taken or created the object since the hub was
+   * listed, and the server would allow both, because it sees one field manager.
+   */
   async recheck(kind: KindInfo, desired: KubeObject): Promise<void> {
     if (this.#options.force) return;
     const id = objectIdentity(refOf(desired));
@@ -82,15 +85,15 @@ export class MemberOwners {
     const named =
       'source' in owner ? `source ${owner.source}${at(owner.source)}` : `the ApplySet ${owner.set}`;
     throw new TransientError(
-      `belongs to ${named} and is in source ${source}${at(source)} as well, but can be in one only: take it out of one of the two, ` +
-        'or let this source force it',
+      `belongs to ${named} and is also declared in source ${source}${at(source)}, but only one source may declare it: remove it from one of the two, ` +
+        'or set force for this source',
       { code: 'sync.owned', subject: formatRef(refOf(object)) },
     );
   }
 
   /**
-   * The owner of an object that this source does not have: by the hub, else by what the other sources of this
-   * controller write now.
+   * The owner of an object that is not in this source: as the hub shows it, or the other source of
+   * this controller that declares it.
    */
   async #ownerOf(id: string): Promise<{ readonly source: string } | { readonly set: string } | undefined> {
     const { claims, source, force, registry } = this.#options;

@@ -6,21 +6,21 @@ import { formatLocation } from '../../../core/model/source-location.ts';
 import type { SourceObject } from '../../../core/model/source-object.ts';
 import type { KubeApi } from '../../../core/ports.ts';
 
-/** Code of the error about an object whose kind the hub does not serve. */
+/** The error code for an object whose kind the hub does not serve. */
 export const NOT_SERVED = 'sync.kind';
 
-/** The resource of an object; TransientError `NOT_SERVED` while the hub does not serve it. */
+/** Resolves the resource of an object. @throws TransientError `NOT_SERVED` while the hub does not serve it */
 export async function requiredKind(api: KubeApi, object: KubeObject): Promise<KindInfo> {
   const info = await api.resolve(object.apiVersion, object.kind);
   if (info !== undefined) return info;
   throw new TransientError(`the hub does not serve ${object.apiVersion} ${object.kind}`, {
     code: NOT_SERVED,
     subject: formatRef(refOf(object)),
-    hint: 'install its CustomResourceDefinition on the hub, or take the object out of the source’s paths',
+    hint: 'install its CustomResourceDefinition on the hub, or exclude the object from the source’s paths',
   });
 }
 
-/** The objects, with their places, of kinds that the hub does not serve. */
+/** The objects whose kind the hub does not serve, with their locations. */
 export async function unservedAmong(
   api: KubeApi,
   sources: readonly Pick<SourceObject, 'object' | 'location'>[],

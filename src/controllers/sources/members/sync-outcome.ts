@@ -3,32 +3,32 @@ import type { SourceObject } from '../../../core/model/source-object.ts';
 import type { SyncProblem } from './sync-problem.ts';
 import type { UnlistedKind } from './unlisted-kind.ts';
 
-/** What a source says now. */
+/** The current state of a source. */
 export interface SyncInput {
   readonly objects: readonly SourceObject[];
   readonly complete: boolean;
-  /** Whose releases it carries; absent for a plain folder. */
+  /** The commit, which may contain releases; absent for a plain folder. */
   readonly commit?: CommitInfo | undefined;
 }
 
-/** How a pass goes about it. */
+/** Options of a pass. */
 export interface SyncOptions {
-  /** False: the hub is assumed to be unchanged since the last call. Default true. */
+  /** False: the hub is assumed to be unchanged since the last call. Default: true. */
   readonly compare?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a pass did to the hub, and what it could not do. Counts are objects. */
+/** Result of a pass: changes of the hub, and problems. Counts are objects. */
 export interface SyncOutcome {
   readonly applied: number;
   readonly unchanged: number;
   readonly pruned: number;
   readonly problems: readonly SyncProblem[];
-  /** The release that approved a prune beyond the budget, and who released. */
+  /** The release that approved a prune beyond the budget, and who released it. */
   readonly released?: { readonly token: string; readonly by: string } | undefined;
   readonly pruneHeld: { readonly message: string; readonly token: string } | undefined;
-  /** Something left Git, and it is not known yet whether it moved to another source. */
+  /** An object was removed from Git, and it is not known yet whether it moved to another source. */
   readonly pruneWaits?: boolean | undefined;
-  /** Kinds that nothing was done for, each with a problem of its own among the others. */
+  /** Kinds that could not be listed, so that nothing was done for them. Each has its own entry among the problems. */
   readonly unlisted: readonly UnlistedKind[];
 }

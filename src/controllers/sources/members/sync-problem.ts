@@ -8,24 +8,24 @@ import type { SourceObject } from '../../../core/model/source-object.ts';
 import type { LeftField } from '../../../core/sync/left-fields.ts';
 import { NOT_SERVED } from './required-kind.ts';
 
-/** What kept one object from being applied or deleted. */
+/** Why one object could not be applied or deleted. */
 export interface SyncProblem {
   readonly object: string;
-  /** Without the object's name. */
+  /** The message without the name of the object. */
   readonly message: string;
   /** `path:line:column` in the source. */
   readonly location: string | undefined;
-  /** It may pass without a change in Git. */
+  /** Whether the problem may disappear without a change in Git. */
   readonly retry: boolean;
-  /** The hub only failed to answer, for something that decisions are made from: the commit is there by half. */
+  /** The hub did not respond for an input of decisions, so the commit is only partly applied. */
   readonly isHalf?: boolean;
   /** The hub does not serve the object's kind. */
   readonly isNotServed?: boolean;
-  /** The namespace that the object is to be in, when the hub does not have it. */
+  /** The namespace of the object, if the hub does not have it. */
   readonly missingNamespace?: string;
 }
 
-/** The objects whose kind the hub does not serve, with their places. */
+/** The objects whose kind the hub does not serve, with their locations. */
 export function notServedAmong(problems: readonly SyncProblem[]): readonly string[] {
   return problems
     .filter(({ isNotServed }) => isNotServed === true)
@@ -56,7 +56,7 @@ export function syncProblemOf(
         : `cannot be applied, because marks of Berth belong to another manager: ${fields}`,
     location: entry.location === undefined ? undefined : formatLocation(entry.location),
     retry: error instanceof TransientError || mayBeAllowedLater(error),
-    // What the hub does not serve, or another source holds, will not come within a moment.
+    // An unserved kind, or an object of another source, will not change soon.
     isHalf:
       error instanceof TransientError &&
       error.code.startsWith('kube.') &&
@@ -66,8 +66,8 @@ export function syncProblemOf(
   };
 }
 
-/** An object that was applied except for fields of others. */
-export function leftProblem(
+/** The problem of an object that was applied except for fields of other managers. */
+export function leftFieldsProblem(
   entry: Pick<SourceObject, 'object' | 'location'>,
   left: readonly LeftField[],
 ): SyncProblem {
@@ -77,17 +77,17 @@ export function leftProblem(
   const more = left.length > MAX_NAMED ? ` and ${String(left.length - MAX_NAMED)} more` : '';
   return {
     object: formatRef(refOf(entry.object)),
-    message: `fields belong to another manager and stay as they are, everything else is applied: ${named.join(', ')}${more}`,
+    message: `fields belong to another manager and stay unchanged, everything else is applied: ${named.join(', ')}${more}`,
     location: formatLocation(entry.location),
     retry: false,
     isHalf: false,
   };
 }
 
-/** Fields that one message names. */
+/** Maximum number of fields that one message names. */
 const MAX_NAMED = 20;
 
-/** Errors about the object itself begin with its name. */
+/** An error about the object itself starts with its name, so the name is removed here. */
 function besides(object: string, text: string): string {
   return text.startsWith(`${object}: `) ? text.slice(object.length + 2) : text;
 }

@@ -6,14 +6,17 @@ import type { SourceObject } from '../../../core/model/source-object.ts';
 import type { MemberKind } from '../../../core/sync/apply-set.ts';
 import type { SyncProblem } from './sync-problem.ts';
 
-/** A kind that could not be listed on the hub: what a source has there is unknown, so nothing of it is applied or deleted. */
+/**
+ * A kind that could not be listed on the hub: the objects of a source of this kind are unknown, so
+ * none is applied or deleted.
+ */
 export interface UnlistedKind extends MemberKind {
-  /** As roles name it: `deployments.apps`; the kind's name where the hub did not say so. */
+  /** The resource as roles name it: `deployments.apps`; the kind if the resource is unknown. */
   readonly resource: string;
   readonly error: BerthError;
 }
 
-/** @param info absent when even discovery failed */
+/** @param info absent if discovery failed, too */
 export function resourceName({ apiVersion, kind }: MemberKind, info: KindInfo | undefined): string {
   const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
   const name = info?.plural ?? kind;
@@ -31,7 +34,7 @@ export function unlistedProblem(kind: UnlistedKind, sources: readonly SourceObje
   const why = refused
     ? `the right to list ${resource} in all namespaces is missing (${SERVE_RIGHTS} prints it)`
     : `${resource} cannot be listed: ${errorText(error)}`;
-  const what = sources.length === 0 ? 'what is left of it' : `its objects (${sources.length} in Git)`;
+  const what = sources.length === 0 ? 'its remaining objects' : `its objects (${sources.length} in Git)`;
   const [first] = sources;
   return {
     object: `kind ${resource}`,

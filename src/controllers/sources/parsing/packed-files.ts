@@ -1,4 +1,4 @@
-/** Files, one after the other, and the length of each. */
+/** The bytes of several files in sequence, and the length of each. */
 export interface PackedFiles {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly lengths: readonly number[];

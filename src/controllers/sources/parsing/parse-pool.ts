@@ -4,14 +4,14 @@ import { TransientError } from '../../../core/errors.ts';
 import { PoolWorker } from './pool-worker.ts';
 
 export interface ParsePoolOptions {
-  /** Threads besides our own. Default: one for each further processor, at most 4. */
+  /** Threads in addition to the main thread. Default: one for each further processor, at most 4. */
   readonly threads?: number | undefined;
-  /** Of processor time. A batch that takes longer has met a file that the parser cannot cope with. */
+  /** Processor time for one batch. A batch that takes longer contains a file that the parser cannot handle. */
   readonly batchTimeoutMs?: number | undefined;
   readonly workerFile?: URL | undefined;
 }
 
-/** One file's outcome: the record of parsed-record.ts, or why the thread that parsed it is gone. */
+/** The outcome of one file: the record of parsed-record.ts, or why the thread that parsed it ended. */
 export type ParseAnswer =
   | { readonly ok: true; readonly record: Buffer }
   | { readonly ok: false; readonly reason: string };
@@ -24,13 +24,13 @@ interface Batch {
 
 const DEFAULT_BATCH_TIMEOUT_MS = 60_000;
 const IDLE_MS = 10_000;
-/** More crashes in a row than this are not caused by the files. */
+/** More crashes in a row than this are not caused by files. */
 const MAX_DEATHS = 8;
 
 /**
- * Parses batches of files in worker threads. A thread that crashes (out of memory, too slow, a defect) stops nothing
- * else: the files of its batch are parsed again one by one, and the file that crashes it again gets the reason as its
- * answer. Threads end when there was nothing to do for a while.
+ * Parses batches of files in worker threads. If a thread crashes (out of memory, timeout, a bug),
+ * the files of its batch are parsed again one by one, and a file that crashes a thread again gets
+ * an error. Idle threads end after a while.
  */
 export class ParsePool {
   readonly #options: ParsePoolOptions;
@@ -39,7 +39,7 @@ export class ParsePool {
   readonly #workers = new Set<PoolWorker>();
   #idleTimer: NodeJS.Timeout | undefined;
   #closed = false;
-  /** Threads that died one after the other, without an answer in between. */
+  /** Number of crashed threads since the last response. */
   #deaths = 0;
 
   constructor(options: ParsePoolOptions = {}) {
@@ -47,19 +47,19 @@ export class ParsePool {
     this.#threads = options.threads ?? Math.min(4, Math.max(1, availableParallelism() - 1));
   }
 
-  /** False where the worker's code is not beside us: when Berth runs from its sources. */
+  /** False if the compiled worker is missing, as when Berth runs from its sources. */
   get available(): boolean {
     return existsSync(this.#workerFile);
   }
 
-  /** Batches that keep all threads busy. */
+  /** Number of batches that keep all threads busy. */
   get capacity(): number {
     return 2 * this.#threads;
   }
 
   /**
-   * Answers for each file in order. Rejects when the pool is closed or its threads cannot live, never for
-   * what a file holds or does.
+   * Returns the results of the files in order. Rejects when the pool is closed or threads cannot
+   * start, never because of the content of a file.
    */
   parse(blobs: readonly Buffer[]): Promise<readonly ParseAnswer[]> {
     return new Promise((resolve, reject) => {

@@ -4,7 +4,10 @@ import type { PackedFiles } from './packed-files.ts';
 import { encodeParsedFile } from './parsed-record.ts';
 import { readContent } from '../manifests/read-content.ts';
 
-/** Runs in a worker thread (pool-worker.ts): says that it has started; then packed files in, as many packed records (parsed-record.ts) out. */
+/**
+ * Runs in a worker thread (pool-worker.ts): reports its start, then returns a packed record
+ * (parsed-record.ts) for each packed file.
+ */
 parentPort?.on('message', (files: PackedFiles) => {
   const records = unpackFiles(files).map((bytes) => Buffer.from(encodeParsedFile(readContent('', bytes))));
   const packed = packFiles(records);

@@ -7,14 +7,16 @@ import type { CacheRecord } from '../../../adapters/store/segment-file.ts';
 import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
 import type { Logger } from '../../../core/ports.ts';
 import { packageRoot } from '../../../runtime/package-root.ts';
+import type { ParsedFiles } from './parsed-files.ts';
 import { decodeParsedFile, encodeParsedFile } from './parsed-record.ts';
+import { groupBy } from '../../../core/group-by.ts';
 
-/** New records are kept back until so many have come, so that small commits do not make small files. */
+/** New records are buffered up to this number, so that small commits do not create small files. */
 const WRITE_FROM_RECORDS = 64;
 const ENCODED_AT_ONCE = 200;
 
-/** Parsed files, cached on disk by blob id: a restart parses only new ones. */
-export class ParsedCache {
+/** Parsed files, cached on disk by blob id, so that a restart parses only new ones. */
+export class ParsedCache implements ParsedFiles {
   readonly #records: RecordCache;
   #added: Added[] = [];
   #writing: Promise<void> = Promise.resolve();
@@ -29,19 +31,14 @@ export class ParsedCache {
   }
 
   /**
-   * Calls back for each file that is held, in no order.
-   * @returns the files that are not
+   * Calls back for each file in the cache, in no particular order.
+   * @returns the files that are not in the cache
    */
   async read(
     files: readonly TreeFile[],
     onFile: (file: TreeFile, parsed: ParsedFile) => void,
   ): Promise<readonly TreeFile[]> {
-    const filesOf = new Map<string, TreeFile[]>();
-    for (const file of files) {
-      const same = filesOf.get(file.id);
-      if (same === undefined) filesOf.set(file.id, [file]);
-      else same.push(file);
-    }
+    const filesOf = groupBy(files, (file) => file.id);
     const left = await this.#records.read(new Set(filesOf.keys()), ({ key: id, bytes }) => {
       const text = bytes.toString('utf8');
       for (const file of filesOf.get(id) ?? []) onFile(file, decodeParsedFile(file.path, text));
@@ -49,16 +46,19 @@ export class ParsedCache {
     return left.size === 0 ? [] : files.filter(({ id }) => left.has(id));
   }
 
-  add(id: string, parsed: ParsedFile): void {
+  add({ id }: Pick<TreeFile, 'id'>, parsed: ParsedFile): void {
     this.#added.push({ id, parsed });
   }
 
-  /** The same, encoded already. */
-  addRecord(id: string, bytes: Buffer): void {
+  /** Adds a record that is already encoded. */
+  addRecord({ id }: Pick<TreeFile, 'id'>, bytes: Buffer): void {
     this.#added.push({ id, bytes });
   }
 
-  /** Writes what was added, once it is enough. `live`: the blobs of the present commit, which stay when the cache is full. */
+  /**
+   * Writes the added records when there are enough. `live`: the blobs of the current commit, which
+   * stay when the cache is full.
+   */
   settle(live: () => ReadonlySet<string>): void {
     this.#live = live;
     if (this.#added.length >= WRITE_FROM_RECORDS) this.#write();
@@ -83,7 +83,7 @@ export class ParsedCache {
 
 type Added = { readonly id: string } & ({ readonly parsed: ParsedFile } | { readonly bytes: Buffer });
 
-/** In slices: callers that wait for parsed files come first. */
+/** In slices, so that callers that wait for parsed files are not delayed. */
 async function encoded(added: readonly Added[]): Promise<CacheRecord[]> {
   const records: CacheRecord[] = [];
   for (const one of added) {
@@ -96,7 +96,10 @@ async function encoded(added: readonly Added[]): Promise<CacheRecord[]> {
 
 let stamp: string | undefined;
 
-/** Digest of the parser's own code and of the package's version and dependencies: another parser may read a file otherwise. */
+/**
+ * Digest of the parser's code, and of the version and dependencies of the package, because another parser may parse a
+ * file differently.
+ */
 function parserStamp(): string {
   if (stamp !== undefined) return stamp;
   const hash = createHash('sha256');

@@ -1,7 +1,7 @@
 import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
 import type { Problem } from '../../../core/model/problem.ts';
 
-/** One manifest: object, line, column, number of its document, path inside the document. */
+/** One manifest: object, line, column, index of its document, path inside the document. */
 type ManifestRow = readonly [
   object: ParsedFile['manifests'][number]['object'],
   line: number,
@@ -11,7 +11,10 @@ type ManifestRow = readonly [
 ];
 type ProblemRow = Omit<Problem, 'location'> & { readonly at?: readonly [line: number, column: number] };
 
-/** What a blob holds, as JSON and without the file's name: the same bytes may be under several names. */
+/**
+ * The parsed content of a blob as JSON, without a file name, because several files may have the
+ * same blob.
+ */
 export function encodeParsedFile({ manifests, problems }: ParsedFile): string {
   const rows = manifests.map(
     ({ object, location, place }): ManifestRow => [
@@ -29,7 +32,7 @@ export function encodeParsedFile({ manifests, problems }: ParsedFile): string {
   return JSON.stringify(found.length === 0 ? [rows] : [rows, found]);
 }
 
-/** @param text what encodeParsedFile made */
+/** @param text the output of encodeParsedFile */
 export function decodeParsedFile(file: string, text: string): ParsedFile {
   const [rows, found = []] = JSON.parse(text) as readonly [readonly ManifestRow[], (readonly ProblemRow[])?];
   return {

@@ -3,24 +3,24 @@ import { limitCpuTime } from '../../../adapters/clock/cpu-time-limit.ts';
 import { packFiles, unpackFiles } from './packed-files.ts';
 import type { PackedFiles } from './packed-files.ts';
 
-/** A file of 8 MiB stays far below it. */
+/** Parsing a file of 8 MiB needs far less. */
 const MAX_HEAP_MB = 512;
 
-/** The records of the files, or why the thread is gone; `started`: it had been given the files. */
+/** The records of the files, or why the thread ended; `started`: it had received the files. */
 export type WorkerOutcome =
   | { readonly records: readonly Buffer[] }
   | { readonly reason: string; readonly started: boolean };
 
-/** A thread that parses (parse-worker.ts), and what it may take. */
+/** A parser thread (parse-worker.ts) with its limits. */
 export class PoolWorker {
   readonly #worker: Worker;
   readonly #limitMs: number;
   busy = false;
   alive = true;
-  /** Its code is loaded: what it takes from then on, the files take. */
+  /** The code is loaded; time and memory used later are caused by the files. */
   #started = false;
 
-  /** @param limitMs of processor time, for its start as for each batch */
+  /** @param limitMs limit of processor time for its start, and for each batch */
   constructor(file: URL, limitMs: number) {
     this.#limitMs = limitMs;
     this.#worker = new Worker(file, {
@@ -66,7 +66,7 @@ export class PoolWorker {
       const onExit = (code: number): void => die(reason ?? `the parser's thread ended with ${code}`);
       let endLimit = limit();
       worker.on('message', onMessage).on('error', onError).on('exit', onExit);
-      // Somebody waits for the answer: the process must not end before it.
+      // A caller waits for the response, so the process must not exit.
       worker.ref();
       if (this.#started) send();
     });

@@ -4,7 +4,10 @@ import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
 import type { ParsePool } from './parse-pool.ts';
 import { readContent } from '../manifests/read-content.ts';
 
-/** `record`: parsed by a thread, still encoded; `parsed`: parsed here; `reason`: why a thread died of the file. */
+/**
+ * `record`: parsed by a thread, still encoded; `parsed`: parsed in the main thread; `reason`: why the file made a
+ * thread die.
+ */
 export type ParseOutcome =
   | { readonly record: Buffer }
   | { readonly parsed: ParsedFile }
@@ -13,19 +16,21 @@ export type ParseOutcome =
 type Batch = { readonly file: TreeFile; readonly bytes: Buffer }[];
 
 /**
- * The first so many bytes are parsed here as they come. A thread takes a quarter of a second to become fast, and what it parsed has
- * to be written as JSON and read again: with two processors it took 50 to 100 MB until that was won back (docs/performance.md).
+ * The first bytes, up to this number, are parsed in this thread. A worker thread needs a quarter of
+ * a second to start, and its results are encoded as JSON and decoded again; with two processors it
+ * pays off only after 50 to 100 MB (docs/performance.md).
  */
 const THREADS_FROM_BYTES = 48 * 1024 ** 2;
-/** What travels to a thread at once: small enough to keep everybody busy to the end. */
+/** Files in one batch; small enough to keep all threads busy until the end. */
 const BATCH_FILES = 128;
 const BATCH_BYTES = 512 * 1024;
-/** With more batches than this in memory we parse before we read on. */
+/** With more batches in memory, the main thread parses before it reads more files. */
 const MAX_WAITING = 64;
 
 /**
- * Files on their way to be parsed: a few at once; of very many the threads take the oldest batches, and we, when everything has been
- * read, the newest.
+ * Parses files in this thread and in worker threads. Few files are parsed here immediately. Of many
+ * files the threads take the oldest batches, and this thread takes the newest when all files have
+ * been read.
  */
 export class SharedParser {
   readonly #pool: ParsePool | undefined;
@@ -59,12 +64,12 @@ export class SharedParser {
     if (this.#waiting.length > MAX_WAITING) this.#parseHere();
   }
 
-  /** Resolves when every file was answered; rejects when the pool was closed meanwhile. */
+  /** Resolves when every file has its answer. Rejects if the pool was closed meanwhile. */
   async finish(): Promise<void> {
     this.#close();
     while (this.#waiting.length > 0) {
       this.#parseHere();
-      // Answers of the threads come in, and they get new batches.
+      // Yields, so that results of the threads arrive, and the threads get new batches.
       await setImmediate();
     }
     while (this.#asked.size > 0) await Promise.all(this.#asked);

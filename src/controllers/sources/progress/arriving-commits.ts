@@ -1,6 +1,9 @@
 import type { SourceEvent } from './source-events.ts';
 
-/** Whether a commit is on its way to the hub, as the sources report: what follows from it is then decided first. */
+/**
+ * Whether a commit is being applied to the hub, as the sources report. Its changes are then decided
+ * first.
+ */
 export class ArrivingCommits {
   readonly #sources = new Set<string>();
 

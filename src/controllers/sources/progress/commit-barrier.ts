@@ -6,11 +6,11 @@ import type { Clock } from '../../../core/ports.ts';
 import { sleep } from '../../../runtime/sleep.ts';
 import type { SourceEvent } from './source-events.ts';
 
-/** How long to wait until a commit is on the hub. */
+/** How long to wait until a commit is applied to the hub. */
 const MAX_FOLLOW_MS = 300_000;
-/** How long to wait for the first read of a source: the previous controller may have applied half of a commit. */
+/** How long to wait for the first read of a source, because the previous controller may have applied half of a commit. */
 const MAX_FIRST_READ_MS = 60_000;
-/** How long to wait until the watch shows a write; a later write may have replaced it. */
+/** How long to wait until the watch shows a write. A later write may have replaced it. */
 const MAX_LAG_MS = 60_000;
 const WHOLE_POLL_MS = 50;
 
@@ -26,30 +26,30 @@ interface Unseen extends Since {
 }
 
 /**
- * Detects that the hub, as the watches show it, is between two commits. The objects of a commit arrive one by one: a
- * cluster may have its new label while the placement still asks for the old one, and decisions from that state belong
- * to neither commit.
+ * Detects that the hub, as the watches show it, is between two commits. The objects of a commit
+ * arrive one by one: a cluster may have its new label while the placement still selects the old
+ * one, and decisions from that state belong to neither commit.
  */
 export class CommitBarrier {
   readonly #clock: Clock;
   readonly #stores: ReadonlyMap<string, ObjectStore>;
-  /** Sources whose last commit is not wholly on the hub. */
+  /** Sources whose last commit is not completely on the hub. */
   readonly #half = new Map<string, Since>();
   readonly #sources: readonly string[];
   readonly #unread: Set<string>;
-  /** Those of the half sources that only wait for a commit which another source read. */
+  /** Half-applied sources that only wait for a commit which another source has read. */
   readonly #expected = new Set<string>();
-  /** Sources that the hub was not compared with since it changed. */
+  /** Sources that have not been compared with the hub since it was restored or replaced. */
   readonly #uncompared = new Set<string>();
   /** Writes to the hub that the watch has not shown yet. */
   readonly #unseen = new Map<string, Unseen>();
-  /** Kinds whose stores show the hub before it was restored or replaced: they prove nothing. */
+  /** Kinds whose stores still show the hub from before it was restored or replaced. */
   readonly #stale = new Map<string, Since>();
   readonly #listeners = new Set<() => void>();
   #standsBy = false;
 
   /**
-   * @param stores what decisions are made from, by kind
+   * @param stores the inputs of decisions, by kind
    * @param sources those that write to the hub
    */
   constructor(clock: Clock, stores: ReadonlyMap<string, ObjectStore>, sources: readonly string[]) {
@@ -66,12 +66,15 @@ export class CommitBarrier {
       });
   }
 
-  /** Another process writes to the hub: this one does not know which part of a commit is there. */
+  /** Another process writes to the hub, so it is not known which part of a commit is applied. */
   standBy(): void {
     this.#standsBy = true;
   }
 
-  /** This process writes from now on; the one before may have applied a part of a commit. */
+  /**
+   * Called when this process becomes the leader; the previous one may have applied part of a
+   * commit.
+   */
   takeOver(): void {
     this.#standsBy = false;
     this.#begin();
@@ -79,41 +82,43 @@ export class CommitBarrier {
 
   #begin(): void {
     for (const source of this.#sources) {
-      // A hub that was restored or replaced is compared with every source before it counts as whole.
+      // After a restore or replacement, the hub is compared with every source before it counts as
+      // complete.
       const mayBeWhole = this.#unread.has(source) && !this.#uncompared.has(source);
       this.#half.set(source, this.#since(mayBeWhole ? MAX_FIRST_READ_MS : MAX_FOLLOW_MS));
     }
   }
 
-  /** Follows the sources that write to the hub; writes of other programs cannot be awaited. */
+  /** Follows the sources that write to the hub. Writes of other programs cannot be awaited. */
   take({ kind, source }: Pick<SourceEvent, 'kind' | 'source'>): void {
     if (!this.#sources.includes(source)) return;
     if (kind === 'read') this.#read(source);
     else if (kind === 'whole') this.#followed(source);
   }
 
-  /** Another source of the same repository read a commit that this one will read. */
+  /** Another source of the same repository read a commit that this source will read, too. */
   expect(source: string): void {
     if (!this.#sources.includes(source) || this.#half.has(source)) return;
     this.#half.set(source, this.#since(MAX_FOLLOW_MS));
     this.#expected.add(source);
   }
 
-  /** The source will not read that commit now. */
+  /** The source will not read that commit for now. */
   stopExpecting(source: string): void {
     if (this.#expected.delete(source)) this.#done(() => this.#half.delete(source));
   }
 
-  /** A commit begins: nothing of it is on the hub yet. */
+  /** A new commit was read, and nothing of it is on the hub yet. */
   #read(source: string): void {
     const [isFirst, wasExpected] = [this.#unread.delete(source), this.#expected.delete(source)];
-    // Commit after commit that all stay half must not be waited for without an end.
+    // The time is not extended while commits follow each other without becoming whole, so that the wait ends.
     if (isFirst || wasExpected || !this.#half.has(source)) this.#half.set(source, this.#since(MAX_FOLLOW_MS));
   }
 
   /**
-   * The hub is another one, or an older state of it: no source is on it wholly, and no write that was waited for will be shown.
-   * @param lists by kind: resolves when the store shows the hub as it is now
+   * The hub was replaced, or restored to an older state. No source is completely on it, and writes that were awaited
+   * will not be shown.
+   * @param lists by kind: resolves when the store shows the present state of the hub
    */
   hubChanged(lists: ReadonlyMap<string, Promise<void>> = new Map()): void {
     for (const source of this.#sources) this.#uncompared.add(source);
@@ -123,7 +128,7 @@ export class CommitBarrier {
       const since = this.#since(MAX_FOLLOW_MS);
       this.#stale.set(kind, since);
       void list.then(() => {
-        // Else the hub changed again since.
+        // Otherwise the hub changed again meanwhile.
         if (this.#stale.get(kind) === since) this.#done(() => this.#listed(kind));
       });
     }
@@ -136,28 +141,28 @@ export class CommitBarrier {
     return this.#stale.delete(kind);
   }
 
-  /** False after `hubChanged`, until the hub follows all sources or that takes too long. */
+  /** False after `hubChanged`, until the hub follows all sources or the wait takes too long. */
   get isHubCompared(): boolean {
-    // Also forgets what took too long.
+    // Also drops entries that took too long.
     if (!this.isHalf) this.#uncompared.clear();
     return this.#uncompared.size + this.#stale.size === 0;
   }
 
   /**
-   * Resolves when the hub is compared and at a commit, or when aborted. It is looked at again and again, since no event reports that it
-   * took too long.
+   * Resolves when the hub is compared and shows complete commits, or when aborted. It polls,
+   * because no event reports a timeout.
    */
   async whenWhole(signal: AbortSignal): Promise<void> {
     while (this.isHalf && !signal.aborted) await sleep(this.#clock, WHOLE_POLL_MS, signal);
   }
 
-  /** The hub follows the commit completely, except for objects that it refuses for good. */
+  /** The hub follows the commit completely, except for objects that it refuses permanently. */
   #followed(source: string): void {
     this.#uncompared.delete(source);
     this.#done(() => this.#half.delete(source));
   }
 
-  /** @param object as the hub answered */
+  /** @param object as the hub returned it */
   applied(object: KubeObject): void {
     const version = object.metadata.resourceVersion ?? '';
     this.#await(object, (now) => now !== undefined && isShown(now, version));
@@ -177,7 +182,7 @@ export class CommitBarrier {
     return waited.some(({ size }) => size > 0);
   }
 
-  /** Called when the hub is at a commit again. Waiting that only ends because it took too long is not reported. */
+  /** Calls the listener when the hub is at one commit again. It is not called if the wait only timed out. */
   onWhole(listener: () => void): void {
     this.#listeners.add(listener);
   }
@@ -199,7 +204,7 @@ export class CommitBarrier {
   }
 }
 
-/** Where versions are no numbers, only the very same one counts. */
+/** If resource versions are not numbers, only an equal one counts. */
 function isShown({ metadata: { resourceVersion = '' } }: KubeObject, version: string): boolean {
   return resourceVersion === version || isNewerResourceVersion(resourceVersion, version);
 }

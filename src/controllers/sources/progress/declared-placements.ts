@@ -4,18 +4,21 @@ import { Subscribers } from '../../../runtime/subscribers.ts';
 import type { SourceContent } from '../manifests/source-content.ts';
 import type { SourceEvent } from './source-events.ts';
 
-/** The placements that sources declare, as far as these were read. */
+/** The placements that sources declare, as far as the sources have been read. */
 export class DeclaredPlacements {
   readonly #sources: ReadonlySet<string>;
   /** `namespace/name` by source. */
   readonly #placements = new Map<string, Set<string>>();
-  /** Sources of which a file could not be read. */
+  /** Sources with a file that could not be read. */
   readonly #incomplete = new Set<string>();
-  /** Those that a source deleted. Until one is read again it is missing, also while a file of another source cannot be read. */
+  /**
+   * Placements that a source deleted. Such a placement counts as missing until a source declares it again, even if a
+   * file of another source cannot be read.
+   */
   readonly #deleted = new Set<string>();
   readonly #changes = new Subscribers<string>();
 
-  /** @param sources their names; those of others do not count */
+  /** @param sources names of the sources; events of others are ignored */
   constructor(sources: readonly string[]) {
     this.#sources = new Set(sources);
   }
@@ -54,7 +57,7 @@ export class DeclaredPlacements {
   }
 
   /**
-   * Whether no source declares it. False as long as a source was not read, or not wholly, unless a source deleted it.
+   * Whether no source declares it. False while a source is unread or incomplete, unless a source deleted the placement.
    * @param key `namespace/name`
    */
   isMissing(key: string): boolean {
@@ -62,7 +65,7 @@ export class DeclaredPlacements {
     return this.#placements.size === this.#sources.size && this.#incomplete.size === 0 && !this.has(key);
   }
 
-  /** A placement is declared now, or not any more. */
+  /** Called when a placement is declared or no longer declared. */
   onChange(listener: (key: string) => void): void {
     this.#changes.subscribe(listener);
   }

@@ -2,8 +2,8 @@ import type { Clock } from '../../../core/ports.ts';
 import { sleep } from '../../../runtime/sleep.ts';
 
 /**
- * The sources that were neither read nor given up since the start. Decisions that need all of them wait here, for a
- * bounded time.
+ * The sources that have not been attempted since the start. Decisions that need all of them wait here, for a limited
+ * time.
  */
 export class FirstReads {
   readonly #clock: Clock;
@@ -15,7 +15,7 @@ export class FirstReads {
     this.#unread = new Set(sources);
   }
 
-  /** The source was read, or could not be: waiting for it ends. */
+  /** The source was read or could not be read, so nothing waits for it any more. */
   attempted(source: string): void {
     this.#unread.delete(source);
     if (this.#unread.size > 0) return;
@@ -27,7 +27,7 @@ export class FirstReads {
     return [...this.#unread];
   }
 
-  /** Resolves when every source was looked at, when that took too long, or when aborted. */
+  /** Resolves when every source was read or failed, after the time limit, or when aborted. */
   async whenOver(patienceMs: number, signal: AbortSignal | undefined): Promise<void> {
     if (this.#unread.size === 0 || signal?.aborted === true) return;
     const done = new AbortController();

@@ -1,11 +1,11 @@
 import type { Clock } from '../../../core/ports.ts';
 
-/** How long to wait for sources to fetch again. */
+/** How long to wait for other sources to fetch again. */
 const MAX_WAIT_MS = 30_000;
 
 interface Look {
   began: number;
-  /** When the last one that came to an end had begun. */
+  /** Start time of the last completed fetch. */
   ended: number;
 }
 
@@ -13,14 +13,14 @@ interface Asked {
   readonly about: string;
   readonly at: number;
   readonly atMs: number;
-  /** The source was not notified yet that it has its answer. */
+  /** The source waits and was not notified yet. */
   isWaiting: boolean;
 }
 
 /**
- * Before objects that left one source are deleted, every other source fetches once more: they may have moved there,
- * in the same commit or in an earlier one, and sources are polled one by one. Nothing blocks: a source that asks
- * tries again later, since two may ask each other.
+ * Before objects that left one source are deleted, every other source fetches once more: they may
+ * have moved there, in the same commit or in an earlier one, and sources are polled one by one.
+ * Nothing blocks: the source retries later, because two sources may wait for each other.
  */
 export class FreshFetches {
   readonly #clock: Clock;
@@ -34,7 +34,10 @@ export class FreshFetches {
     this.#fetches = new Map(sources.map((source) => [source, { began: 0, ended: 0 }]));
   }
 
-  /** @param listener is called for each source that has to look at once, or again as soon as it has looked */
+  /**
+   * @param listener called for each source that must fetch immediately, or again after its current
+   * fetch
+   */
   onWanted(listener: (source: string) => void): void {
     this.#wanted = listener;
   }
@@ -44,7 +47,7 @@ export class FreshFetches {
     if (look !== undefined) look.began = ++this.#now;
   }
 
-  /** The current content of the source is known, or it could not be read. */
+  /** The current content of the source is known, or could not be read. */
   ends(source: string): void {
     const look = this.#fetches.get(source);
     if (look === undefined) return;
@@ -57,8 +60,9 @@ export class FreshFetches {
   }
 
   /**
-   * Whether all others have fetched since this source first asked about these deletions, or took too long.
-   * @param about names the deletions; '' when there are none: the next ones need a new look
+   * Whether all other sources have fetched since this source first asked about these deletions, or
+   * took too long. @param about identifies the deletions; '' for none, after which the next ones
+   * need new fetches
    */
   areFresh(source: string, about: string): boolean {
     if (about === '') {

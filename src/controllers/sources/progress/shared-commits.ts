@@ -3,23 +3,23 @@ import type { SourceEvent } from './source-events.ts';
 import { type ServeSource, sourceNameOf } from './source-options.ts';
 
 export interface SharedCommitsOptions {
-  /** The source is about to read the commit that another source read; it should fetch now. */
+  /** Called when another source has read a commit that this source should read, too: it should fetch now. */
   readonly onExpected: (source: string) => void;
-  /** It looked, and did not read another commit. */
+  /** Called when a source fetched and found no other commit. */
   readonly onMissed: (source: string) => void;
 }
 
 /**
- * Sources that follow the same ref of the same repository: one push changes all of them, and each reads the commit by itself. From when
- * the first one read it until the last one did, the hub shows half of the commit.
+ * Sources that follow the same ref of the same repository. One push changes all of them, but each reads the commit
+ * independently. Between the first and the last of these reads the hub shows half of the commit.
  */
 export class SharedCommits {
   readonly #options: SharedCommitsOptions;
   /** By source, the others that follow the same ref. */
   readonly #others = new Map<string, readonly string[]>();
-  /** By source, the commit that it read last. */
+  /** By source, the commit that it last read. */
   readonly #read = new Map<string, string>();
-  /** Sources that are expected to read a commit, and whether they began to look since. */
+  /** Sources that are expected to read a commit, and whether they have started to fetch. */
   readonly #expected = new Map<string, { hasBegun: boolean }>();
 
   constructor(sources: readonly ServeSource[], options: SharedCommitsOptions) {

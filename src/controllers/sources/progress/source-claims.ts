@@ -7,29 +7,30 @@ import { FirstReads } from './first-reads.ts';
 import { FreshFetches } from './fresh-fetches.ts';
 import type { SourceEvent } from './source-events.ts';
 
-/** How long to wait for the first read of a source; after that it has no precedence. */
+/** How long to wait for the first read of a source. After that, the source has no precedence. */
 const FIRST_READ_MS = 30_000;
 
 interface Entry {
   objects: readonly SourceObject[];
-  /** Made when somebody asks, from these objects. */
+  /** Built on first use from these objects. */
   index: ReadonlyMap<string, SourceObject> | undefined;
   owns: (identity: string) => boolean;
 }
 
 /**
- * The objects of all sources of this controller, so that an object in two of them is detected before the second one
- * writes it: the hub does not show it, since all of them write as one field manager. The first source gets what no
- * source has yet: those that force before those that do not, then the order of the settings.
+ * The objects of all sources of this controller, so that an object in two of them is detected
+ * before the second one writes it: the hub does not show it, since all of them write as one field
+ * manager. An object that no source owns yet goes to the first source: those with `force` before
+ * the others, then in the order of the settings.
  */
 export class SourceClaims {
   readonly #order: readonly string[];
   readonly #entries = new Map<string, Entry>();
   readonly #reads: FirstReads;
-  /** Asked before anything is deleted. */
+  /** Must be complete before anything is deleted. */
   readonly fetches: FreshFetches;
 
-  /** @param sources those that write to the hub, in the order of the settings */
+  /** @param sources the sources that write to the hub, in the order of the settings */
   constructor(clock: Clock, sources: readonly { readonly name: string; readonly force: boolean }[]) {
     const names = (force: boolean) =>
       sources.filter((source) => source.force === force).map(({ name }) => name);
@@ -44,53 +45,53 @@ export class SourceClaims {
     this.#attempted(source);
   }
 
-  /** Follows when sources look at their remotes. */
+  /** Processes the events of sources. */
   take({ kind, source }: Pick<SourceEvent, 'kind' | 'source'>): void {
     if (kind === 'fetching') this.fetches.begins(source);
     else if (kind === 'followed' || kind === 'failed') this.#attempted(source);
   }
 
-  /** What the source says now is known, or it could not be read: nobody waits for it any more. */
+  /** The source was read or failed, so that nothing waits for it any more. */
   #attempted(source: string): void {
     this.#reads.attempted(source);
     this.fetches.ends(source);
   }
 
-  /** Whether some source was neither read nor given up yet. */
+  /** Whether a source was neither read nor skipped yet. */
   get isWaiting(): boolean {
     return this.#reads.waitingFor.length > 0;
   }
 
-  /** Resolves when every source was looked at once, after half a minute, or when aborted. */
+  /** Resolves when every source was read or failed once, after half a minute, or when aborted. */
   whenRead(signal: AbortSignal | undefined): Promise<void> {
     return this.#reads.whenOver(FIRST_READ_MS, signal);
   }
 
-  /** The source that has the object on the hub, other than this one. */
+  /** Another source that has the object on the hub. */
   ownerOf(identity: string, besides: string): string | undefined {
     return this.#order.find(
       (source) => source !== besides && this.#entries.get(source)?.owns(identity) === true,
     );
   }
 
-  /** The source was read and does not declare the object (any more): another source that declares it may have it. */
+  /** Whether the source was read and does not declare the object, so that another source may take it. */
   hasReleased(source: string, identity: string): boolean {
     return this.#entries.has(source) && this.#find(source, identity) === undefined;
   }
 
-  /** Whether another source declares the object: then it moves there, and is not deleted. */
+  /** Whether another source declares the object. Then it moves there and is not deleted. */
   isDeclaredElsewhere(source: string, identity: string): boolean {
     return this.#order.some((other) => other !== source && this.#find(other, identity) !== undefined);
   }
 
-  /** A source that declares the object and precedes this one. */
+  /** A source that declares the object and has precedence over this one. */
   firstOf(identity: string, before: string): string | undefined {
     return this.#order
       .slice(0, this.#order.indexOf(before))
       .find((source) => this.#find(source, identity) !== undefined);
   }
 
-  /** Where the source declares the object: `file:line:column`; undefined when it does not. */
+  /** Where the source declares the object: `file:line:column`; undefined if it does not. */
   placeOf(source: string, identity: string): string | undefined {
     const found = this.#find(source, identity);
     return found === undefined ? undefined : formatLocation(found.location);
@@ -106,7 +107,7 @@ export class SourceClaims {
   }
 }
 
-/** Objects of unchanged files are the same values from commit to commit. */
+/** Objects of unchanged files are identical (the same references) from commit to commit. */
 const known = new WeakMap<KubeObject, readonly string[]>();
 
 function identitiesOf(object: KubeObject): readonly string[] {

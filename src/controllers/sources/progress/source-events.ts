@@ -1,26 +1,29 @@
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { SourceContent } from '../manifests/source-content.ts';
 
-/** What happened to a source. Sources emit events; the hub, decisions and publication follow, and none of them calls a source. */
+/**
+ * What happened to a source. Sources emit these events. The hub, decisions and publication react to them, and none of
+ * them calls a source.
+ */
 export type SourceEvent = { readonly source: string } & (
   | {
       readonly kind: /** It is about to fetch. */
         | 'fetching'
-        /** The remote answered; what it said is read next. */
+        /** The fetch succeeded; the commit is read next. */
         | 'fetched'
-        /** The pass is over: the hub follows what was read, as far as that was possible. */
+        /** The pass ended: the hub follows the commit, as far as possible. */
         | 'followed'
-        /** The hub follows the commit completely, except for objects that it refuses for good. */
+        /** The hub follows the commit completely, except for objects that it refuses permanently. */
         | 'whole'
         /** The source could not be fetched, read or followed this time. */
         | 'failed'
-        /** It must fetch now: deletions of another source wait for that, or its own may continue. */
+        /** The source must fetch now: deletions of another source wait for it, or its own deletions may continue. */
         | 'look-wanted';
     }
-  /** A commit was read; nothing of it is on the hub yet, nor before the listeners have noted it. */
+  /** A commit was read. Nothing of it goes to the hub before the listeners have handled this event. */
   | { readonly kind: 'read'; readonly content: SourceContent }
-  /** It deleted the object on the hub, knowing that no source declares it. */
+  /** The source deleted the object on the hub, after it made sure that no source declares it. */
   | { readonly kind: 'deleted'; readonly object: KubeObject }
-  /** The commit again, with its semantic problems. */
+  /** The same commit, with its semantic problems. */
   | { readonly kind: 'checked'; readonly content: SourceContent }
 );

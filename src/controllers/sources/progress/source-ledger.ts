@@ -9,15 +9,15 @@ import { FirstReads } from './first-reads.ts';
 import { type ServeSource, sourceNameOf } from './source-options.ts';
 import type { SourceEvent } from './source-events.ts';
 
-/** A commit that was read, and when. Plain JSON. */
+/** A commit and the time when it was read. Plain JSON. */
 export interface ReadCommit extends CommitInfo {
   readonly readAtMs: number;
 }
 
-/** Keyed by the name of the source. */
+/** By the name of the source. */
 export interface CommitsStore {
   get(source: string): ReadCommit | undefined;
-  /** Resolves when the state would survive the process. */
+  /** Resolves when the commit is durable. */
   persist(source: string, commit: ReadCommit): Promise<void>;
 }
 
@@ -25,12 +25,12 @@ export interface SourceLedgerOptions {
   readonly sources: readonly ServeSource[];
   /** Namespace of the ApplySet parents. */
   readonly namespace?: string | undefined;
-  /** Of sources that have none of their own. */
+  /** Default removal budget of sources. */
   readonly budget?: RemovalBudget | undefined;
   readonly clock: Clock;
 }
 
-/** What each source provides for its objects: the commit that was read last, and the removal budget. */
+/** What each source provides for its objects: the commit that was last read, and the removal budget. */
 export class SourceLedger {
   readonly #sources = new Map<string, { readonly name: string; readonly budget: RemovalBudget }>();
   readonly #commits = new Map<string, CommitInfo | undefined>();
@@ -55,7 +55,7 @@ export class SourceLedger {
     }
   }
 
-  /** @returns resolves when a process that comes after this one would know the commit that was read */
+  /** @returns resolves when the commit is stored, so that the next process knows it */
   async take(event: SourceEvent): Promise<void> {
     if (event.kind === 'read') return this.#read(event.source, event.content);
     if (event.kind === 'failed') this.firstReads.attempted(event.source);
@@ -66,17 +66,20 @@ export class SourceLedger {
     this.#newest = commit;
     this.firstReads.attempted(source);
     if (commit === undefined) return;
-    // A full disk stops nothing: it is written when that is possible again.
+    // A full disk stops nothing. The commit is written when that is possible again.
     await this.#kept.persist(source, { ...commit, readAtMs: this.#clock.now() }).catch(() => undefined);
   }
 
-  /** Of its source; of an object that Berth did not apply (`sync: observe`), the commit that was read last. */
+  /**
+   * The commit of the object's source. For an object that Berth did not apply (`sync: observe`), the commit that was
+   * last read.
+   */
   commitBehind(object: Pick<KubeObject, 'metadata'>): CommitInfo | undefined {
     const source = this.#sourceOf(object);
     return source === undefined ? this.#newest : this.#commits.get(source.name);
   }
 
-  /** The id of the commit that the object's source was last read at; '' without a source, and while it is not known. */
+  /** The id of the commit at which the object's source was last read; '' without a source, or while it is unknown. */
   sourceCommitOf(object: Pick<KubeObject, 'metadata'>): string {
     const source = this.#sourceOf(object);
     return (source && this.#commits.get(source.name)?.id) ?? '';
@@ -86,7 +89,7 @@ export class SourceLedger {
     return this.#sourceOf(object)?.budget ?? this.#budget;
   }
 
-  /** The commit that the previous process had read: the hub may be ahead of it until the source is read again. */
+  /** Loads the commit that the previous process had read. The hub may be ahead of it until the source is read again. */
   #remember(source: string): void {
     const known = this.#kept.get(source);
     if (known === undefined) return;

@@ -7,45 +7,54 @@ import type { PreviewRules } from '../../../core/preview/preview-rules.ts';
 import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
 
 export interface ServeSource {
-  /** Names the source in status, events and its ApplySet; a DNS label. Default `fleet`. */
+  /** The name of the source in status, events and its ApplySet; a DNS label. Default: `fleet`. */
   readonly name?: string | undefined;
   readonly url: string;
   readonly ref?: GitRef | undefined;
   readonly paths?: readonly string[] | undefined;
   readonly auth?: GitAuth | undefined;
-  /** PEM file of the certificate authority to trust instead of the system's. */
+  /** PEM file with a certificate authority to trust instead of those of the system. */
   readonly caFile?: string | undefined;
   readonly signatures?: SignaturePolicy | undefined;
-  /** Where the state of commits is reported. */
+  /** Where to report the state of commits. */
   readonly commitStatus?:
     | { readonly target: ForgeRepository; readonly targetUrl?: string | undefined }
     | undefined;
-  /** Its pull requests get a plan. Absent: they do not. */
+  /** Makes a plan for each pull request. Absent: none. */
   readonly preview?:
     | {
         readonly forge: PullRequestForge;
-        /** `team/fleet`, for people. */
+        /** `team/fleet`, for display. */
         readonly repositoryName: string;
         readonly rules: PreviewRules;
-        /** Whether each guard rule has a status of its own. */
+        /** Whether each guard rule has its own status. */
         readonly ruleStatuses: boolean;
       }
     | undefined;
-  /** Called when the controller ended. */
+  /** Called when the controller has ended. */
   readonly close?: (() => Promise<void>) | undefined;
-  /** `observe`: Argo CD or Flux fills the hub; Berth reads the source for commits and problems only. Default `apply`. */
+  /** `observe`: Argo CD or Flux applies the source; Berth reads it only for commits and problems. Default: `apply`. */
   readonly sync?: 'apply' | 'observe' | undefined;
-  /** How much one change may remove: deletions of the source, clusters of its placements. Default: the controller's. */
+  /**
+   * How much one change may remove: objects of the source, and clusters of its placements. Default: the controller's
+   * budget.
+   */
   readonly budget?: RemovalBudget | undefined;
-  /** Deletions of the source within this time count as one toward its budget. Default: the controller's. */
+  /** Deletions of the source within this time count together toward its budget. Default: the controller's window. */
   readonly deletionWindowMs?: number | undefined;
-  /** Delete the last objects that the source has on the hub without a release. Default false. */
+  /** Delete the last objects of the source from the hub without a release. Default: false. */
   readonly allowEmpty?: boolean | undefined;
-  /** Kinds that are applied beside those of OCM and namespaces, as `appliedKinds` reads them. Default: none. */
+  /**
+   * Kinds that are applied in addition to those of OCM and namespaces, as parsed by `appliedKinds`.
+   * Default: none.
+   */
   readonly kinds?: readonly string[] | undefined;
-  /** What is done about fields that other managers own: they stay and are reported, or are taken. Default: `take` with force, else `report`. */
+  /**
+   * How fields of other managers are handled: reported and left unchanged, or taken. Default:
+   * `take` with force, otherwise `report`.
+   */
   readonly onConflict?: 'report' | 'take' | undefined;
-  /** Take objects that belong to other sources, and fields that belong to other managers. Default false. */
+  /** Take over objects of other sources, and fields of other managers. Default: false. */
   readonly force?: boolean | undefined;
 }
 

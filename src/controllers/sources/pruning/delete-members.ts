@@ -23,7 +23,7 @@ export interface DeletedMembers {
   readonly problems: readonly SyncProblem[];
 }
 
-/** Deletes objects in the reverse of the order of applying. One that the hub refuses does not stop the others. */
+/** Deletes objects in the reverse order of applying. If the hub refuses one, the others are still deleted. */
 export async function deleteMembers(
   { api, source, claims, limit, written }: DeleteMembersParts,
   objects: readonly KubeObject[],
@@ -35,7 +35,7 @@ export async function deleteMembers(
     await Promise.all(
       wave.map((object) =>
         limit(async () => {
-          // The other source may have read a commit since, and have the object by now.
+          // The other source may have read a new commit and own the object by now.
           if (claims.isDeclaredElsewhere(source, objectIdentity(refOf(object)))) return;
           const problem = await deleteMember(api, object);
           if (problem !== undefined) {

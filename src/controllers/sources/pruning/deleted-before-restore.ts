@@ -2,16 +2,17 @@ import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { objectIdentity, refOf } from '../../../core/model/object-ref.ts';
 
 /**
- * The objects that a source deleted before its hub was restored from a backup. Where the backup brings one back, its deletion is no new
- * loss: Git said so before, and the deletion was judged or released then. An object is recognised by its uid, which a backup keeps and
- * nothing else does. One that Git holds again is an object like any other.
+ * The objects that a source deleted before its hub was restored from a backup. If the backup
+ * restores one, deleting it again is not a new loss, because the deletion was judged or released
+ * before. An object is identified by its uid, which only a backup preserves. An object that Git
+ * declares again is treated as usual.
  */
 export class DeletedBeforeRestore {
   readonly #read: () => Promise<readonly string[]>;
   #uids = new Set<string>();
   #isRestored = false;
 
-  /** @param read the uids of the objects that the source deleted, as they were recorded */
+  /** @param read returns the recorded uids of the objects that the source deleted */
   constructor(read: () => Promise<readonly string[]> = async () => []) {
     this.#read = read;
   }
@@ -21,8 +22,8 @@ export class DeletedBeforeRestore {
   }
 
   /**
-   * Those members that are there again, and that the source does not want.
-   * @param wanted identities of what the source holds in Git; asked only where it matters
+   * The members that a restore brought back and that the source does not declare. @param wanted
+   * identities of the objects of the source in Git; computed only if needed
    */
   async among(
     members: Iterable<KubeObject>,
@@ -41,7 +42,7 @@ export class DeletedBeforeRestore {
     return back;
   }
 
-  /** Git holds the object. */
+  /** Called when Git declares the object. */
   forget({ metadata: { uid = '' } }: KubeObject): void {
     this.#uids.delete(uid);
   }

@@ -24,7 +24,7 @@ import { readDependents } from './read-dependents.ts';
 import type { SyncProblem } from '../members/sync-problem.ts';
 import type { SyncInput, SyncOutcome } from '../members/sync-outcome.ts';
 
-/** Annotations of the parent. */
+/** Annotations of the ApplySet parent. */
 type Notes = Readonly<Record<string, string>>;
 
 export interface PruneOutcome extends Pick<SyncOutcome, 'pruneHeld' | 'pruneWaits' | 'released'> {
@@ -33,8 +33,8 @@ export interface PruneOutcome extends Pick<SyncOutcome, 'pruneHeld' | 'pruneWait
 }
 
 /**
- * Deletes the members that left Git, if all of Git was read, the source does not become empty, and the deletions are
- * within the budget or released.
+ * Deletes the members that left Git. It does so only if all of Git was read, the source does not become empty, and the
+ * deletions are within the budget or released.
  */
 export async function pruneHub(
   parts: PruneParts,
@@ -79,7 +79,7 @@ export async function pruneHub(
   };
 }
 
-/** Stores what is held and the counts behind it, for the next pass and for `berth release`. */
+/** Stores the held deletions and their counts, for the next pass and for `berth release`. */
 async function hold(
   parts: PruneParts,
   plan: Extract<PrunePlan, { kind: 'held' }>,
@@ -98,7 +98,7 @@ async function hold(
   return { deleted: [], problems: [], pruneHeld: { message, token } };
 }
 
-/** The losses of deleting the objects. If they cannot be read, nothing is deleted. */
+/** The losses that deleting the objects causes. If they cannot be read, nothing is deleted. */
 async function lossesOf(
   { api, source }: Pick<PruneParts, 'api' | 'source'>,
   objects: readonly KubeObject[],
@@ -113,7 +113,7 @@ async function lossesOf(
   }
 }
 
-/** Stores what is about to be deleted, and why it may be, before the first deletion. */
+/** Stores the deletions and their approval before the first one. */
 async function prune(
   parts: PruneParts,
   input: SyncInput,
@@ -134,7 +134,7 @@ async function prune(
   await parts.registry.annotate({
     ...noteHeld('', '', false),
     ...noteMembersBefore(undefined),
-    // A release resets the counts.
+    // A release resets the counts of the window.
     ...(releasedToken === undefined
       ? restOf(parts, objects, releases)
       : {
@@ -143,7 +143,7 @@ async function prune(
           ...noteLosses([], nowMs),
         }),
     ...(isCounted && going(objects)),
-    // As `berth release` would have written it.
+    // The annotations that `berth release` would have written.
     ...(released !== undefined && !isNoted
       ? { [RELEASE_ANNOTATION]: released.token, [RELEASED_BY_ANNOTATION]: released.by }
       : {}),
@@ -162,7 +162,7 @@ async function prune(
   };
 }
 
-/** Records each object that the hub has deleted. */
+/** Calls `onDeleted` for each object that the hub has deleted. */
 function recordedWith(
   { source, clock, onDeleted }: PruneParts,
   input: SyncInput,
@@ -176,13 +176,16 @@ function markOf({ digest }: PruneParts, object: KubeObject): string {
   return releaseMark(digest, formatRef(refOf(object)));
 }
 
-/** The remaining objects of the earlier release. */
+/** The remaining objects of an earlier release. */
 function restOf(parts: PruneParts, objects: readonly KubeObject[], releases: PruneReleases): Notes {
   const marks = objects.map((object) => markOf(parts, object));
   return noteRest(marks.filter((mark) => releases.objects.has(mark)));
 }
 
-/** A loss with several causes counts as soon as one of them is deleted: counting twice holds sooner, never later. */
+/**
+ * A loss with several causes counts when the first one is deleted. Counting it twice can only hold
+ * a deletion earlier.
+ */
 function takenBy(objects: readonly KubeObject[], losses: readonly DeletionLoss[]): readonly DeletionLoss[] {
   const names = new Set(objects.map((object) => formatRef(refOf(object))));
   return losses.filter(({ by }) => by.some((name) => names.has(name)));
@@ -196,7 +199,7 @@ function deletionOf({ digest }: PruneParts, objects: readonly KubeObject[], atMs
   };
 }
 
-/** Who, when and in which commit, as `berth release` says who and when. */
+/** Author, time and commit of a release in Git, in the form that `berth release` writes. */
 function committer({ commit }: SyncInput): string | undefined {
   if (commit === undefined) return undefined;
   const { author, committer: when, id } = commit;

@@ -15,31 +15,34 @@ export interface PruneParts {
   readonly digest: Digest;
   readonly source: string;
   readonly budget: RemovalBudget;
-  /** Delete the last objects of the source like any others. */
+  /** Delete the last objects of the source without a release. */
   readonly allowEmpty?: boolean | undefined;
-  /** What was deleted this long ago, or later, counts toward the budget. */
+  /** Deletions within this time count toward the budget. */
   readonly deletionWindowMs: number;
   readonly clock: Pick<Clock, 'now'>;
   readonly limit: ReturnType<typeof pLimit>;
   readonly registry: ApplySetRegistry;
   readonly claims: Pick<SourceClaims, 'isDeclaredElsewhere' | 'hasReleased' | 'fetches'>;
   readonly written?: Pick<CommitBarrier, 'deleted'> | undefined;
-  /** Called for each object as soon as the hub has deleted it. */
+  /** Called for each object when the hub has deleted it. */
   readonly onDeleted?: ((record: DeletionRecord) => void) | undefined;
 }
 
-/** What the hub has of the source. */
+/** State of the source on the hub. */
 export interface PruneState {
   readonly members: ReadonlyMap<string, KubeObject>;
-  /** Beside these: objects that it deleted before, and that a backup brought back. */
+  /** Further objects: the source deleted them earlier, and a backup restored them. */
   readonly back: readonly KubeObject[];
-  /** Every kind of theirs could be listed. */
+  /** Whether every kind of these objects could be listed. */
   readonly areAll: boolean;
-  /** By identity: what other sources have there of the same kinds. */
+  /** By identity: objects of the same kinds that belong to other sources. */
   readonly others: ReadonlyMap<string, string>;
-  /** Something that the source holds in Git was found on the hub, or brought there, in this pass. */
+  /** Whether this pass found or applied an object that the source declares. */
   readonly arrives: boolean;
-  /** Of the ApplySet, with the release by hand; one in Git is noted there before anything goes. */
+  /**
+   * Annotations of the ApplySet parent, with a release by a user. A release in Git is written there
+   * before anything is deleted.
+   */
   readonly parent: KubeObject | undefined;
   /** See `recordMemberCount`. */
   readonly membersBefore: number | undefined;
@@ -47,7 +50,7 @@ export interface PruneState {
   readonly notServed: readonly string[];
 }
 
-/** What the parent remembers of deletions and releases. */
+/** Parses the annotations of the parent about deletions and releases. */
 export function pruneMemoryOf(
   { clock, deletionWindowMs: windowMs }: Pick<PruneParts, 'clock' | 'deletionWindowMs'>,
   { parent }: Pick<PruneState, 'parent'>,
@@ -55,7 +58,7 @@ export function pruneMemoryOf(
   return readPruneMemory(parent?.metadata.annotations ?? {}, { nowMs: clock.now(), windowMs });
 }
 
-/** The inputs of a judgement of the members, before the commit is on the hub and after. */
+/** The inputs for judging the members, before and after the commit is applied. */
 export function pruneInputOf(
   { claims, source, digest }: Pick<PruneParts, 'claims' | 'source' | 'digest'>,
   objects: SyncInput['objects'],

@@ -18,14 +18,14 @@ import type { KubeApi, ListOptions } from '../../../core/ports.ts';
 import { type Dependents, mayCauseLosses } from '../../../core/sync/compute-deletion-losses.ts';
 import { ownerLabelValue } from '../../../core/work/replica-set/replica-set-names.ts';
 
-/** Works of so many replica sets and clusters are listed one by one; for more of them the hub lists all works. */
+/** Up to this number of replica sets and clusters, their works are listed separately. Beyond it, all works are listed. */
 const MAX_LISTS = 20;
 
 /**
- * What depends on objects that are to be deleted, read from the hub now; undefined where deleting them takes nothing away but
- * themselves. Only what these objects can touch is listed. It is read from the hub and not from the cache of the process: a cache may
- * be behind, and what it does not show yet would be deleted without being weighed.
- * @throws BerthError when any of it cannot be read: what is unknown is not taken for nothing
+ * The dependents of objects that are about to be deleted; undefined if these can have none. Only
+ * kinds that these objects can affect are listed. They are read from the hub and not from the cache
+ * of the process, which may be behind: dependents that it does not show yet would be lost without
+ * being counted. @throws BerthError when any of them cannot be read; unknown is not treated as none
  */
 export async function readDependents(
   api: KubeApi,
@@ -33,7 +33,7 @@ export async function readDependents(
 ): Promise<Dependents | undefined> {
   if (!objects.some(mayCauseLosses)) return undefined;
   const list = async <T>(kind: KindInfo, options: ListOptions = {}): Promise<readonly T[]> => {
-    // A hub without OCM's works has none that could go.
+    // A hub without the ManifestWork kind has no dependents of that kind.
     if ((await api.resolve(apiVersionOf(kind), kind.kind)) === undefined) return [];
     return (await api.list(kind, options)).items as unknown as readonly T[];
   };
@@ -76,7 +76,7 @@ async function worksOf(
   });
   if (asked.length > MAX_LISTS || objects.some(({ kind }) => kind === 'Namespace')) return list({});
   const found = (await Promise.all(asked.map(list))).flat();
-  // A work of a deleted replica set on a deleted cluster is in two of the lists.
+  // A work of a deleted replica set on a deleted cluster is in both lists.
   return [
     ...new Map(found.map((work) => [`${work.metadata.namespace}/${work.metadata.name}`, work])).values(),
   ];

@@ -5,9 +5,9 @@ import { pruneInputOf, pruneMemoryOf, type PruneParts, type PruneState } from '.
 import type { SyncInput } from '../members/sync-outcome.ts';
 
 /**
- * The number of members before the source adds objects beside deletions. The budget is a share of it in every later
- * pass, also in the next process. To be computed before the first apply; undefined: there are no deletions, or no
- * additions.
+ * The number of members before a commit that both adds and deletes objects. The budget is a
+ * fraction of it in every later pass, also after a restart. Compute it before the first apply;
+ * undefined if there are no deletions or no additions.
  */
 export async function recordMemberCount(
   parts: Omit<PruneParts, 'limit'>,

@@ -5,7 +5,7 @@ import { fileReading } from '../manifests/assemble-objects.ts';
 import type { FileReading } from '../manifests/assemble-objects.ts';
 import type { ManifestLimits } from '../manifests/source-content.ts';
 import type { ParsePool } from '../parsing/parse-pool.ts';
-import type { ParsedCache } from '../parsing/parsed-cache.ts';
+import type { ParsedFiles } from '../parsing/parsed-files.ts';
 import { decodeParsedFile } from '../parsing/parsed-record.ts';
 import { SharedParser } from '../parsing/shared-parser.ts';
 import type { ParseOutcome } from '../parsing/shared-parser.ts';
@@ -18,19 +18,22 @@ export interface FileVersionReading extends FileReading {
 
 export interface FileReadingTools {
   readonly limits: ManifestLimits;
-  /** Absent: nothing is remembered across restarts. */
-  readonly cache?: ParsedCache | undefined;
-  /** Absent: everything is parsed here. */
+  /** Absent: nothing is cached. */
+  readonly cache?: ParsedFiles | undefined;
+  /** Absent: everything is parsed in the main thread. */
   readonly pool?: ParsePool | undefined;
   readonly threadsFromBytes?: number | undefined;
 }
 
 type OnFile = (path: string, reading: FileVersionReading) => void;
 
-/** Fewer files than this are parsed sooner than the cache is read. */
+/** For fewer files, parsing is faster than reading the cache. */
 const CACHE_FROM_FILES = 64;
 
-/** Reads and parses files; calls back for each of them, in no order. Throws when the repository cannot be read. */
+/**
+ * Reads and parses files, and calls back for each of them in no particular order. @throws when the repository cannot be
+ * read
+ */
 export async function readFiles(
   repository: GitRepository,
   files: readonly TreeFile[],
@@ -42,9 +45,10 @@ export async function readFiles(
     cache === undefined || files.length < CACHE_FROM_FILES
       ? files
       : await cache.read(files, ({ path, id }, parsed) => onFile(path, { id, ...fileReading(parsed) }));
-  const parser = new SharedParser(tools, ({ path, id }, outcome) => {
-    if ('record' in outcome) cache?.addRecord(id, outcome.record);
-    else if ('parsed' in outcome) cache?.add(id, outcome.parsed);
+  const parser = new SharedParser(tools, (file, outcome) => {
+    const { path, id } = file;
+    if ('record' in outcome) cache?.addRecord(file, outcome.record);
+    else if ('parsed' in outcome) cache?.add(file, outcome.parsed);
     onFile(path, { id, ...fileReading(parsedFile(path, outcome)) });
   });
   let index = 0;
@@ -73,7 +77,7 @@ function unreadable(
   if (blob.state === 'too-large') return tooLargeFile(path, blob.sizeBytes, limits.maxFileBytes);
   return refusedFile(path, {
     code: 'git.missing-blob',
-    message: `the repository does not hold the file's content (blob ${blob.id.slice(0, 12)})`,
+    message: `the repository does not contain the file's content (blob ${blob.id.slice(0, 12)})`,
     hint: 'fetch the repository again, without a partial clone filter',
   });
 }

@@ -16,38 +16,46 @@ import { MirrorDamage } from './mirror-damage.ts';
 import { MirrorMaintenance } from './mirror-maintenance.ts';
 
 export interface GitSourceOptions extends MirrorOptions {
-  /** Absent: the remote's default branch. */
+  /** Absent: the default branch of the remote. */
   readonly ref?: GitRef | undefined;
   readonly paths?: readonly string[] | undefined;
-  /** Only what these keys signed is taken; another commit is an InputError of `fetch` and changes nothing. */
+  /**
+   * Only commits signed by these keys are accepted; for any other commit `fetch` throws an
+   * InputError and changes nothing.
+   */
   readonly signatures?: SignaturePolicy | undefined;
   readonly cache?: ParsedCache | undefined;
   readonly pool?: ParsePool | undefined;
 }
 
-/** One Git source, kept open; each commit is read as the difference to the one before. */
+/** An open Git source; each commit is read as the difference to the previous one. */
 export interface GitSource {
   readonly repository: GitMirror;
-  /** There is no git program; see `openMirror`. */
+  /** Whether there is no git program; see `openMirror`. */
   readonly inProcess: boolean;
-  /** Asks the remote. `moved`: the ref points to another commit than at the fetch before (true the first time). */
+  /**
+   * Fetches from the remote. `moved`: the ref points to another commit than at the previous fetch
+   * (true the first time).
+   */
   fetch(options?: FetchOptions): Promise<{ readonly commit: string; readonly moved: boolean }>;
   /**
-   * The commit that was followed last, also before a restart if the settings are the same; undefined when there is
-   * none.
+   * The commit that was last followed, also by a previous process with the same settings; undefined if there is none.
    */
   last(): Promise<string | undefined>;
-  /** Reads a commit, the one fetched last when none is named. A broken file keeps its last good objects. */
+  /** Reads a commit, by default the last fetched one. A broken file keeps its last good objects. */
   read(commit?: string): Promise<SourceContent>;
   /**
-   * Deferred work after a commit was followed: stores for the next start what was read, and starts maintenance of the
-   * mirror.
+   * Deferred work after a commit was applied: stores the read state for the next start, and starts
+   * maintenance of the mirror.
    */
   settle(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Opens a source without touching the network. InputError for a bad URL, ref or glob, and for what needs a git program that is not there. */
+/**
+ * Opens a source without touching the network. InputError for an invalid URL, ref or glob, and for
+ * features that need a missing git program.
+ */
 export async function openGitSource(options: GitSourceOptions): Promise<GitSource> {
   const ref = checkGitRef(options.ref ?? { type: 'head' });
   const verifier =
@@ -73,7 +81,7 @@ export async function openGitSource(options: GitSourceOptions): Promise<GitSourc
       const madeAgain = repository.timesRecreated;
       const commit = await repository.fetch(ref, { ...fetchOptions, refetchAll: damage.isFound });
       const isNew = repository.timesRecreated !== madeAgain;
-      // What was noted in the mirror before is there no more.
+      // The state stored in the previous mirror no longer exists.
       if (isNew || damage.isFound) accepted = undefined;
       if (isNew) for (const memory of [followed, reader]) memory.forgetNoted();
       damage.fetched(commit);
@@ -112,7 +120,10 @@ export async function openGitSource(options: GitSourceOptions): Promise<GitSourc
   };
 }
 
-/** Without a fetch in this process the mirror still knows what the last one brought, and what of it was accepted. */
+/**
+ * Without a fetch in this process, the mirror still has the last fetched and the last accepted
+ * commit.
+ */
 async function lastAccepted(
   repository: GitMirror,
   { url, signatures }: GitSourceOptions,
@@ -121,7 +132,7 @@ async function lastAccepted(
   const known =
     signatures === undefined ? await repository.resolve(ref) : await repository.pinned('verified');
   if (known !== undefined) return known;
-  throw new InputError('holds no commit that passed the signature policy', {
+  throw new InputError('contains no commit that passed the signature policy', {
     code: 'git.signature',
     subject: `Git repository ${url}`,
   });
@@ -130,7 +141,7 @@ async function lastAccepted(
 function lastCompleteIn(repository: GitMirror): LastCompleteStore {
   return {
     load: () => repository.pinned('complete'),
-    // On a full disk an older commit stays remembered, by which objects are kept rather than lost: no reason to stop reading.
+    // If the disk is full, an older commit stays recorded. This can only keep objects, never lose them, so reading continues.
     store: (commit) =>
       repository.pin('complete', commit).catch((error: unknown) => {
         if (!(error instanceof TransientError)) throw error;

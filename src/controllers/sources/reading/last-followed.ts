@@ -5,8 +5,9 @@ import { writeFileAtomic } from '../../../adapters/store/atomic-file.ts';
 import { syncDirectory } from '../../../runtime/files/sync-directory.ts';
 
 /**
- * Remembers across restarts which commit a source followed last, so that a remote that is gone, or has only a commit that is
- * refused, is no reason to know nothing. A commit of other settings (URL, ref, who must sign) does not count.
+ * Stores over restarts which commit a source followed last, so that it can be used while the remote
+ * is unavailable, or offers only a refused commit. A commit from other settings (URL, ref, signers)
+ * is ignored.
  */
 export class LastFollowed {
   readonly #file: string;
@@ -24,12 +25,12 @@ export class LastFollowed {
     return settings === this.#settings ? commit : undefined;
   }
 
-  /** The file was removed: the next call of `store` writes it in any case. */
+  /** The file was removed, so the next call of `store` must write it. */
   forgetNoted(): void {
     this.#stored = undefined;
   }
 
-  /** On the disk when this resolves. Where it cannot be written, nothing is remembered rather than an older commit. */
+  /** Resolves when the commit is on disk. If it cannot be written, an older commit is removed as well. */
   async store(commit: string): Promise<void> {
     if (this.#stored === commit) return;
     this.#stored = commit;

@@ -11,9 +11,9 @@ export interface LastGoodReading {
   readonly commit: string;
 }
 
-/** How many commits are looked through for earlier versions. */
+/** How many earlier versions are tried. */
 const MAX_VERSIONS = 50;
-/** Paths are arguments of git, and arguments are limited. */
+/** Paths are command-line arguments of git, and their length is limited. */
 const MAX_PATHS = 250;
 
 interface History {
@@ -22,8 +22,9 @@ interface History {
 }
 
 /**
- * The last version of each file, from the commit backwards, that parsed without errors. They are found in the history and not in
- * memory, so that a restart comes to the same objects. A file that never was whole has none.
+ * The last version of each file, from the commit backwards, that parsed without errors. They are
+ * searched in the history and not in memory, so that a restart gives the same objects. A file
+ * without a valid version has none.
  */
 export async function lastGoodReadings(
   repository: GitRepository,
@@ -39,8 +40,8 @@ export async function lastGoodReadings(
 }
 
 /**
- * Objects as the commits before this one declared them last, each in the file where it was. One that no earlier version of its file
- * declares, as what a kustomization makes, is answered as it was given.
+ * Objects as earlier commits declared them last, each in its file. An object that no earlier
+ * version of its file declares, such as the output of a kustomization, is returned unchanged.
  */
 export async function lastDeclaredObjects(
   repository: GitRepository,
@@ -49,7 +50,7 @@ export async function lastDeclaredObjects(
   const open = new Map<string, ParsedManifest[]>();
   for (const object of objects) {
     const { file } = object.location;
-    // What is put together from several files no version of one file declares.
+    // An object assembled from several files is not declared by a version of one file.
     if (object.object.metadata.annotations?.[MANIFESTS_ANNOTATION] !== undefined) continue;
     open.set(file, [...(open.get(file) ?? []), object]);
   }
@@ -66,15 +67,16 @@ export async function lastDeclaredObjects(
   return objects.map((object) => found.get(objectKey(object)) ?? object);
 }
 
-/** The manifest as a commit before the one that is read has it. */
+/** The manifest, located in an earlier commit than the one being read. */
 export function locatedAtCommit(manifest: ParsedManifest, commit: string): ParsedManifest {
   return { ...manifest, location: { ...manifest.location, commit } };
 }
 
 /**
- * Shows the versions of each file, newest first, until it was enough. One change may break many files: the history is walked for all of
- * them at once, then for those whose versions the others hid, and only then for each of what is left.
- * @param show answers whether that version was the one
+ * Visits the versions of each file, newest first, until `show` accepts one. One commit may break
+ * many files, so the history is walked for all of them together, then for those whose versions were
+ * hidden by others, and only then for each remaining one. @param show returns whether the version
+ * is accepted
  */
 async function walkBack(
   repository: GitRepository,

@@ -2,11 +2,17 @@ import { TransientError } from '../../../core/errors.ts';
 import { formatLocation } from '../../../core/model/source-location.ts';
 import type { SourceContent } from '../manifests/source-content.ts';
 
-/** Detects missing objects in a mirror while commits are read, and has it fetched again once for each commit. */
+/**
+ * Detects objects that are missing in a mirror while commits are read, and makes the mirror fetch again, once for each
+ * commit.
+ */
 export class MirrorDamage {
   readonly #mirrorDir: string;
   #isFound = false;
-  /** What was fetched again last: what is still missing of it, the remote does not have either. */
+  /**
+   * The commit that was last fetched again; objects that are still missing are not on the remote
+   * either.
+   */
   #renewed: string | undefined;
 
   constructor(mirrorDir: string) {
@@ -17,15 +23,15 @@ export class MirrorDamage {
     return this.#isFound;
   }
 
-  /** A fetch that knew of the damage, if there is any, brought this commit. */
+  /** Called when a fetch that repairs known damage brought this commit. */
   fetched(commit: string): void {
     if (this.#isFound) this.#renewed = commit;
     this.#isFound = false;
   }
 
   /**
-   * What `read` makes of a commit.
-   * @param isFetched the remote was asked for the commit: what it lacks is then worth a failure, so that it is fetched again
+   * Calls `read` for a commit. @param isFetched whether the commit was fetched; then missing
+   * objects are an error, after which it is fetched again
    */
   async watch(
     commit: string,

@@ -1,4 +1,4 @@
-/** Maintains a mirror in the background: repacking takes seconds, and git allows fetches meanwhile. */
+/** Maintains a mirror in the background. Repacking takes seconds, and git allows fetches meanwhile. */
 export class MirrorMaintenance {
   readonly #tidy: () => Promise<void>;
   #running: Promise<unknown> | undefined;
@@ -8,7 +8,7 @@ export class MirrorMaintenance {
     this.#tidy = tidy;
   }
 
-  /** Does nothing while it is under way. @throws what went wrong the last time, once */
+  /** Does nothing while it is running. @throws the error of the last run, once */
   begin(): void {
     const failed = this.#failed;
     this.#failed = undefined;

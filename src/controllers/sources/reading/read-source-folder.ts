@@ -19,15 +19,16 @@ export interface FolderOptions {
   /** Globs relative to the folder. */
   readonly paths?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Locations are shown relative to it; absent: the process's. */
+  /** The folder that locations are relative to; absent: the working directory of the process. */
   readonly cwd?: string | undefined;
-  /** Where kubectl is found, for kustomizations; absent: the process's environment. */
+  /** The environment to find kubectl in, for kustomizations; absent: the environment of the process. */
   readonly ambient?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
 /**
- * Reads the manifests of a folder (or of one file) as they are on disk, without Git. Locations name files relative to the
- * current directory when they are below it. InputError `source.not-found` when there is nothing at `root`.
+ * Reads the manifests of a folder (or one file) from disk, without Git. Locations are relative to the current directory
+ * if the files are below it.
+ * @throws InputError `source.not-found` when `root` does not exist
  */
 export async function readSourceFolder(root: string, options: FolderOptions = {}): Promise<SourceContent> {
   const info = await stat(root).catch((cause: unknown) => {
@@ -115,7 +116,7 @@ async function readOne(file: string, shown: string) {
     : readContent(shown, await readFile(file));
 }
 
-/** All leaves below a folder in path order; links are listed, never followed. `.git` is left out. */
+/** All files below a folder, sorted by path. Links are listed, but never followed. `.git` is left out. */
 async function listFolder(folder: string): Promise<TreeEntry[]> {
   const entries: TreeEntry[] = [];
   const walk = async (below: string): Promise<void> => {

@@ -1,23 +1,23 @@
 import type { ManifestLimits } from '../manifests/source-content.ts';
 import type { ParsePool } from '../parsing/parse-pool.ts';
-import type { ParsedCache } from '../parsing/parsed-cache.ts';
+import type { ParsedFiles } from '../parsing/parsed-files.ts';
 
 export interface SourceReaderOptions {
-  /** Globs of manifests; none: every YAML and JSON file. */
+  /** Globs of manifests. Absent or empty: every YAML and JSON file. */
   readonly paths?: readonly string[] | undefined;
   readonly limits?: ManifestLimits | undefined;
   /**
-   * Put the last good version of a file in the place of a broken one. Off for checks and previews, which are to show what
-   * the commit itself says.
+   * Replaces a broken file by its last good version. Off for checks and previews, which show the
+   * commit itself.
    */
   readonly keepLastGood?: boolean | undefined;
-  /** Where the last commit that could be read completely is remembered across restarts. */
+  /** Where the last completely read commit is stored across restarts. */
   readonly lastComplete?: LastCompleteStore | undefined;
-  /** Where parsed files are kept across restarts. */
-  readonly cache?: ParsedCache | undefined;
-  /** Threads that parse when many files are new. */
+  /** Cache of parsed files, for later readers or over restarts. */
+  readonly cache?: ParsedFiles | undefined;
+  /** Threads that parse if many files are new. */
   readonly pool?: ParsePool | undefined;
-  /** The process's environment: where to find kubectl, for kustomizations. Absent: they are refused. */
+  /** The environment of the process, to find kubectl for kustomizations. Absent: kustomizations are refused. */
   readonly ambient?: Readonly<Record<string, string | undefined>> | undefined;
 }
 

@@ -30,23 +30,23 @@ import {
 import { KustomizeRenderer } from '../kustomize/kustomizations.ts';
 import { findSpecialFolders } from '../manifests/special-folders.ts';
 import { lastDeclaredObjects, lastGoodReadings, locatedAtCommit } from './last-good.ts';
-import { escalateHidingDocuments } from '../manifests/hiding-documents.ts';
+import { escalateDocumentWarnings } from '../manifests/escalate-document-warnings.ts';
 import {
-  escalateHidingPlaces,
+  escalateUnreadablePlaces,
   manifestSelector,
   type ManifestSelector,
 } from '../manifests/manifest-selection.ts';
 import type { SourceReaderOptions } from './source-reader-options.ts';
 import { hasErrors } from '../manifests/read-content.ts';
 
-/** What is remembered of the commit that was read last, so that the next one costs only its difference. */
+/** State of the last read commit, so that the next one costs only its difference. */
 interface Memory extends CommitListing {
   readonly readings: Map<string, FileVersionReading>;
-  /** When nothing was to be reported and no file is put together from others: then a few files can be replaced in it. */
+  /** Present if there are no problems and no file is assembled from others. A few files can then be replaced in it. */
   readonly plain: SourceContent | undefined;
 }
 
-/** Reads the content of one repository's commits, each from its difference to the previous one. */
+/** Reads the commits of one repository, each as the difference to the previous one. */
 export class SourceReader {
   readonly #repository: GitRepository;
   readonly #selector: ManifestSelector;
@@ -58,7 +58,7 @@ export class SourceReader {
   #memory: Memory | undefined;
   /** The last commit in which every file could be read. */
   #lastComplete: SourceContent | undefined;
-  /** The last complete commit, while it is not remembered for the next start. */
+  /** The last complete commit, until it is stored for the next start. */
   #unsettled: string | undefined;
 
   constructor(repository: GitRepository, options: SourceReaderOptions = {}) {
@@ -70,11 +70,14 @@ export class SourceReader {
     this.#ambient = options.ambient ?? {};
   }
 
-  /** Reads a commit by its full id. Throws when the repository cannot be read; what files hold never throws. */
+  /**
+   * Reads a commit by its full id. Throws when the repository cannot be read, never because of the
+   * content of files.
+   */
   async read(commit: string): Promise<SourceContent> {
     const info = await this.#repository.commit(commit);
     const before = this.#memory;
-    // After a rewritten history the previous commit may be gone: then everything is listed, as the first time.
+    // If the history was rewritten, the previous commit may be gone. Then everything is listed, as the first time.
     const changes =
       before === undefined || before.commit === commit
         ? undefined
@@ -107,7 +110,7 @@ export class SourceReader {
     return content;
   }
 
-  /** Remembers for the next start what was read last, where that could wait. */
+  /** Stores the last read state for the next start. */
   async settle(): Promise<void> {
     const commit = this.#unsettled;
     if (commit === undefined) return;
@@ -115,12 +118,12 @@ export class SourceReader {
     if (this.#unsettled === commit) this.#unsettled = undefined;
   }
 
-  /** The mirror lost its pins: the next `settle` pins the last complete commit again. */
+  /** The mirror lost its pins, so the next `settle` must pin the last complete commit again. */
   forgetNoted(): void {
     this.#unsettled ??= this.#lastComplete?.commit?.id;
   }
 
-  /** A commit that changed a few files in content alone; undefined: it is to be read as any other. */
+  /** Reads a commit that changed only the content of a few files. Undefined if the commit must be read in full. */
   async #readFew(
     info: CommitInfo,
     before: Memory & { readonly plain: SourceContent },
@@ -139,7 +142,7 @@ export class SourceReader {
     const fleet = { ...before.plain, commit: info, objects, textOf };
     this.#memory = { ...before, commit: info.id, plain: fleet };
     this.#lastComplete = fleet;
-    // The same names as before: the commit that is remembered serves a restart as well for a moment.
+    // The names are the same as before, so until it is stored, the recorded commit serves a restart just as well.
     this.#unsettled = info.id;
     return fleet;
   }
@@ -201,7 +204,7 @@ export class SourceReader {
     return content;
   }
 
-  /** For each broken file what it held when it was whole last, with its problems of now. */
+  /** The last good objects of each broken file, with its current problems. */
   async #lastGood(
     commit: string,
     readings: ReadonlyMap<string, FileVersionReading>,
@@ -220,7 +223,7 @@ export class SourceReader {
     );
   }
 
-  /** While a file cannot be read, an object that is nowhere to be found may be in it: it stays as it was declared last. */
+  /** While a file cannot be read, a missing object may be in it. Such an object stays as it was last declared. */
   async #withVanished(
     objects: readonly ParsedManifest[],
     commitId: string,
@@ -237,15 +240,18 @@ export class SourceReader {
       : [...objects, ...(await lastDeclaredObjects(this.#repository, last))];
   }
 
-  /** A link or submodule where a folder of manifests was holds them still, only that they cannot be read: an error like a broken file. */
+  /** A link or submodule in place of a folder of manifests hides them, so it is an error like a broken file. */
   async #linksInThePlaceOfFiles(problems: readonly Problem[], commitId: string): Promise<readonly Problem[]> {
     if (!this.#keepLastGood || !problems.some(({ severity }) => severity === 'warning')) return problems;
     this.#lastComplete ??= await this.#readLastComplete(commitId);
     const files = (this.#lastComplete?.objects ?? []).map(({ location }) => location.file);
-    return escalateHidingPlaces(problems, files);
+    return escalateUnreadablePlaces(problems, files);
   }
 
-  /** A document without kind and apiVersion may be an object that its file declared before: then it is an error like a broken file. */
+  /**
+   * A document without kind and apiVersion may be an object that the file declared before. Then it is an error like a
+   * broken file.
+   */
   async #documentsInThePlaceOfObjects(
     problems: readonly Problem[],
     objects: readonly ParsedManifest[],
@@ -253,10 +259,10 @@ export class SourceReader {
   ): Promise<readonly Problem[]> {
     if (!this.#keepLastGood || !problems.some(({ code }) => code === NOT_AN_OBJECT)) return problems;
     this.#lastComplete ??= await this.#readLastComplete(commitId);
-    return escalateHidingDocuments(problems, objects, this.#lastComplete?.objects ?? []);
+    return escalateDocumentWarnings(problems, objects, this.#lastComplete?.objects ?? []);
   }
 
-  /** After a restart the previous fleet is read again, from the commit that was remembered. */
+  /** After a restart, the previous fleet is read again from the recorded commit. */
   async #readLastComplete(current: string): Promise<SourceContent | undefined> {
     const commit = await this.#options.lastComplete?.load();
     if (commit === undefined || commit === current) return undefined;
@@ -269,7 +275,7 @@ export class SourceReader {
     return this.#kustomize.render({
       kustomizations: findSpecialFolders([...entries.values()]).kustomizations,
       isWanted: (path) => this.#selector.covers(path),
-      // Links and submodules are not handed over, nor are names that could leave the folder.
+      // Links, submodules and names that could leave the folder are not passed on.
       versions: new Map(files.map(({ path, id }) => [path, id])),
       refused: problemsByFile(problems),
       read: (paths) => this.#readAll(paths, entries),
@@ -306,9 +312,9 @@ export class SourceReader {
   }
 }
 
-/** Of a blob that the repository does not hold: it may by now. */
+/** Whether the blob was missing in the repository, where it may exist now. */
 function isMissing({ parsed }: FileVersionReading): boolean {
   return parsed.problems.some(({ code }) => code === 'git.missing-blob');
 }
 
-/** An object of an earlier commit than the fleet it is in. */
+/** An object from an earlier commit than the rest of the fleet. */

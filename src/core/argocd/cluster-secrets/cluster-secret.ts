@@ -31,7 +31,7 @@ export interface KnownSecret {
   readonly configDigest: string | undefined;
 }
 
-export interface WantedSecret {
+export interface DesiredSecret {
   readonly cluster: string;
   /** Of the Secret, where there is none yet. */
   readonly secretName: string;
@@ -44,12 +44,12 @@ export interface WantedSecret {
  * The Secret that registers a cluster: argo-cd's declarative setup, with the names of multicloud-integrations and
  * argocd-pull-integration.
  */
-export function wantedSecret(
+export function desiredSecret(
   { key, access, placement }: GitOpsCluster,
   { name: cluster, labels }: ObjectMeta,
   credentials: ClusterCredentials,
   allowed: LabelAllowList,
-): WantedSecret {
+): DesiredSecret {
   const agent: Readonly<Record<string, string>> =
     access.kind === 'agent'
       ? { [AGENT_NAME_LABEL]: cluster, 'placement-name': placement.slice(placement.indexOf('/') + 1) }
@@ -80,7 +80,7 @@ export function ownerOf({ metadata }: Pick<KnownSecret, 'metadata'>): string | u
 }
 
 /** A new Secret. `stringData` becomes `data` on the server. */
-export function newSecret(wanted: WantedSecret, namespace: string): KubeObject {
+export function newSecret(wanted: DesiredSecret, namespace: string): KubeObject {
   const { secretName, labels, annotations, cluster, credentials } = wanted;
   const { server, config } = credentials;
   return {
@@ -98,7 +98,7 @@ export function newSecret(wanted: WantedSecret, namespace: string): KubeObject {
  */
 export function secretPatch(
   known: KnownSecret,
-  { labels, annotations, credentials, cluster }: WantedSecret,
+  { labels, annotations, credentials, cluster }: DesiredSecret,
   digest: (text: string) => string,
 ): object | undefined {
   const { metadata } = known;

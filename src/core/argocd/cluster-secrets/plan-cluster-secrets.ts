@@ -4,8 +4,8 @@ import {
   type ClusterCredentials,
   type KnownSecret,
   ownerOf,
-  type WantedSecret,
-  wantedSecret,
+  type DesiredSecret,
+  desiredSecret,
 } from './cluster-secret.ts';
 import type { LabelAllowList } from './copied-labels.ts';
 import type { GitOpsCluster } from './gitops-cluster.ts';
@@ -97,7 +97,7 @@ export function claimClusters(input: ClusterSecretsInput): ClaimedClusters {
 
 /** What to do for one registration. */
 export type SecretStep =
-  | { readonly kind: 'write'; readonly wanted: WantedSecret; readonly known: KnownSecret | undefined }
+  | { readonly kind: 'write'; readonly wanted: DesiredSecret; readonly known: KnownSecret | undefined }
   | { readonly kind: 'refuse'; readonly why: string };
 
 /** Never writes over a Secret of somebody else, and never makes one whose name or address Argo CD knows already. */
@@ -121,7 +121,7 @@ export function planSecret(
   const known = secrets.find((secret) => secret.name === name);
   return {
     kind: 'write',
-    wanted: wantedSecret(gitOpsCluster, cluster.metadata, credentials, allowedLabels),
+    wanted: desiredSecret(gitOpsCluster, cluster.metadata, credentials, allowedLabels),
     known,
   };
 }

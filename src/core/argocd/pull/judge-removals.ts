@@ -5,7 +5,7 @@ import { type Removal, removedRecently } from '../../publish/judge/removal-windo
 import { type Digest, planToken } from '../../publish/approval/plan-token.ts';
 import { RELEASE_ANNOTATION } from '../../publish/approval/publish-annotations.ts';
 import { releaseTokens } from '../../publish/approval/release-tokens.ts';
-import type { PullLeaving } from './plan-pull.ts';
+import type { WorkToRemove } from './plan-pull.ts';
 import { setGroup } from './pull-target.ts';
 
 export interface PullRemovalInput {
@@ -13,7 +13,7 @@ export interface PullRemovalInput {
   readonly group: string;
   /** Works of the group that are not being deleted, those that leave included. */
   readonly present: number;
-  readonly leaving: readonly PullLeaving[];
+  readonly leaving: readonly WorkToRemove[];
   /** Earlier removals of the group. */
   readonly removals: readonly Removal[];
   readonly budget: RemovalBudget;
@@ -24,7 +24,7 @@ export interface PullRemovalInput {
 export type PullRemovalVerdict =
   | {
       readonly kind: 'remove';
-      readonly leaving: readonly PullLeaving[];
+      readonly leaving: readonly WorkToRemove[];
       /** How many of them count toward the budget. */
       readonly counted: number;
     }
@@ -53,7 +53,7 @@ export function judgePullRemovals(input: PullRemovalInput): PullRemovalVerdict {
 
 export interface CountedRemoval {
   /** Works that leave a cluster without the Application. */
-  readonly taken: readonly PullLeaving[];
+  readonly taken: readonly WorkToRemove[];
   /** Of these works: `namespace/name`, sorted. */
   readonly names: readonly string[];
   /** Names exactly this removal. */
@@ -64,7 +64,7 @@ export interface CountedRemoval {
 export function countedRemoval(
   digest: Digest,
   group: string,
-  leaving: readonly PullLeaving[],
+  leaving: readonly WorkToRemove[],
 ): CountedRemoval {
   const taken = leaving.filter(({ reason }) => reason !== 'replaced');
   const names = taken.map(({ work }) => namespacedName(work.metadata)).sort();

@@ -19,7 +19,7 @@ export type PullWrite =
   | { readonly type: 'create'; readonly work: ManifestWork }
   | { readonly type: 'update'; readonly work: ManifestWork };
 
-export interface PullLeaving {
+export interface WorkToRemove {
   readonly work: ManifestWork;
   readonly reason: 'deleted' | 'moved' | 'replaced';
 }
@@ -29,7 +29,7 @@ export interface PullPlan {
   readonly cluster: string | undefined;
   readonly write: PullWrite;
   /** Works that carry it no longer, and are not being deleted yet. */
-  readonly leaving: readonly PullLeaving[];
+  readonly leaving: readonly WorkToRemove[];
   /** The Application is being deleted, and no cluster is left to tell: Argo CD's finalizer on the hub may go. */
   readonly mayFinalize: boolean;
 }
@@ -69,7 +69,7 @@ export function planPull({ application, works, hasCluster }: PullInput): PullPla
   };
 }
 
-function leaves(work: ManifestWork, reason: PullLeaving['reason']): PullLeaving {
+function leaves(work: ManifestWork, reason: WorkToRemove['reason']): WorkToRemove {
   return { work, reason };
 }
 

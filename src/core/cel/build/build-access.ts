@@ -9,7 +9,10 @@ import { CelFailure, CelOptional, lift, OPTIONAL_NONE } from '../value/cel-value
 
 type AccessNode = Extract<CelNode, { kind: 'select' | 'index' }>;
 
-/** `a.b`, `a[k]`, `a.?b`, `a[?k]`. On an optional each of them looks inside and stays optional. */
+/**
+ * `a.b`, `a[k]`, `a.?b`, `a[?k]`. Applied to an optional, each of them accesses its value and gives
+ * an optional.
+ */
 export function buildAccess(node: AccessNode, scope: BuildScope, build: BuildNode): BuiltCel {
   const operand = build(node.operand, scope);
   const key = buildKey(node, scope, build);
@@ -69,7 +72,7 @@ function optionalAccess(from: CelValue, key: CelValue): CelResult {
   return inside ? new CelOptional(lift(inner[Number(stored)])) : OPTIONAL_NONE;
 }
 
-/** `has(a.b)`: whether the field is there; `null` is there. */
+/** `has(a.b)`: whether the field is present; a field with the value `null` is. */
 export function buildHas(argument: CelNode, scope: BuildScope, build: BuildNode): BuiltCel {
   if (argument.kind !== 'select') return scope.fail(argument, 'invalid argument to has() macro');
   const operand = build(argument.operand, scope);

@@ -62,7 +62,7 @@ function collectItems(runs: readonly BuiltCel['run'][], optional: ReadonlySet<nu
   };
 }
 
-/** What an optional element holds. */
+/** The type of the value of an optional element. */
 function valueType(type: CelType, node: CelNode, scope: BuildScope): CelType {
   if (type.name === 'dyn') return DYN;
   if (type.name === 'optional') return type.params[0] ?? DYN;
@@ -117,7 +117,10 @@ export function buildMap(
   };
 }
 
-/** Literals hold one type of element only where the environment wants it so; `dyn` opens them. */
+/**
+ * The element type of a literal. Unless the environment allows mixed types, all elements have one
+ * type; `dyn` accepts any.
+ */
 function joinTypes(so: CelType | undefined, next: CelType, node: CelNode, scope: BuildScope): CelType {
   if (so === undefined || next.name === 'dyn') return next;
   if (unify(so, next, new Map())) return so;

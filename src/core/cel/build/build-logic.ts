@@ -5,7 +5,7 @@ import { BOOL, DYN, formatType, unify } from '../value/cel-type.ts';
 import type { CelResult } from '../value/cel-value.ts';
 import { CelFailure, celTypeName } from '../value/cel-value.ts';
 
-/** `&&` and `||` decide as soon as one side can: an error on the other side is then forgotten, whichever side it is. */
+/** `&&` and `||`: when one side alone decides the result, an error of the other side is ignored. */
 export function buildAnd(node: CelCallNode, scope: BuildScope, build: BuildNode): BuiltCel {
   return buildLogic(node, scope, { build, deciding: false });
 }
@@ -35,7 +35,10 @@ function buildLogic(
   };
 }
 
-/** Neither side decided: the neutral value if both are neutral, else the first error. */
+/**
+ * The result when no side decides: the neutral value if both sides have it, otherwise the first
+ * error.
+ */
 export function combine(a: CelResult, b: CelResult, neutral: boolean): CelResult {
   if (b instanceof CelFailure && b.fatal) return b;
   if (a !== neutral) return asFailure(a);

@@ -6,7 +6,7 @@ import { celProblem } from '../value/cel-problem.ts';
 import type { CelType } from '../value/cel-type.ts';
 import type { CelResult, CelValue } from '../value/cel-value.ts';
 
-/** What one evaluation carries along: the variables by slot, and the cost so far. */
+/** The state of one evaluation: variables by slot, and the cost so far. */
 export interface CelFrame {
   readonly slots: CelValue[];
   cost: number;
@@ -19,7 +19,7 @@ export interface BuiltCel {
   readonly run: (frame: CelFrame) => CelResult;
 }
 
-/** Ends a build; never leaves `compileCel`. */
+/** Thrown to stop the build; `compileCel` catches it. */
 export class CelCompileError extends InputError {
   readonly problem: CelProblem;
 
@@ -34,7 +34,10 @@ interface Variable {
   readonly type: CelType;
 }
 
-/** The names that an expression sees at one place. Variables of macros shadow outer ones and have slots of their own. */
+/**
+ * The names in scope at one place of an expression. Variables of macros shadow outer ones and have
+ * slots of their own.
+ */
 export class BuildScope {
   readonly environment: CelEnvironment;
   readonly expression: string;

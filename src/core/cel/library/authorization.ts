@@ -18,7 +18,7 @@ export interface CelAuthority {
   serviceAccount(namespace: string, name: string): CelAuthority;
 }
 
-/** '' where a word does not matter. */
+/** '' where an attribute is not set. */
 export interface ResourceQuestion {
   readonly verb: string;
   readonly group: string;
@@ -75,7 +75,7 @@ class GroupCheck extends Receiver {
   }
 }
 
-/** What `authorizer.group(…).resource(…)` makes, and the variable `authorizer.requestResource`. */
+/** Type of `authorizer.group(…).resource(…)` and of the variable `authorizer.requestResource`. */
 export class CelResourceCheck extends Receiver {
   readonly typeName = RESOURCE_CHECK;
   readonly authority: CelAuthority;
@@ -134,13 +134,13 @@ function resourceOf({ authority, group }: GroupCheck, resource: string): CelResu
   return new CelResourceCheck(authority, { group, resource, subresource: '', namespace: '', name: '' });
 }
 
-/** Sets one word of the question. */
+/** Sets one attribute of the check. */
 const setting =
   (key: 'subresource' | 'namespace' | 'name') =>
   ({ authority, asked }: CelResourceCheck, word: string): CelValue =>
     new CelResourceCheck(authority, { ...asked, [key]: word });
 
-/** RBAC does not look at selectors: they change nothing. */
+/** RBAC ignores selectors, so they are dropped. */
 const unchanged = (check: CelResourceCheck): CelValue => check;
 
 export const AUTHORIZATION: readonly CelOverload[] = [

@@ -6,7 +6,9 @@ import type { CelOverload } from '../value/overload.ts';
 import { overload } from '../value/overload.ts';
 import { parseTimestamp } from './time.ts';
 
-/** The Kubernetes format library: `format.dns1123Label().validate(x)` gives the problems, or none. */
+/**
+ * The Kubernetes format library: `format.dns1123Label().validate(x)` returns the problems, or none.
+ */
 class CelFormat extends CelOpaque {
   readonly typeName = 'kubernetes.NamedFormat';
   readonly name: string;
@@ -23,7 +25,7 @@ class CelFormat extends CelOpaque {
 
 type Check = (text: string) => string | undefined;
 
-/** What is wrong, or undefined. */
+/** The problem, or undefined. */
 function pattern(regex: RegExp, maxLength: number, wanted: string): Check {
   return (text) => {
     if (text.length > maxLength) return `must be no more than ${maxLength} characters`;
@@ -79,8 +81,11 @@ const CHECKS: ReadonlyMap<string, Check> = new Map([
   ['datetime', (text) => (isTime(text) ? undefined : 'invalid datetime')],
 ]);
 
-/** How long the API server takes the pattern of a format for; those of uuid and times are rounded up. */
-const LONGEST_PATTERN = 100;
+/**
+ * The length that the API server assumes for the pattern of a format when it computes costs; those
+ * of uuid and times are rounded up.
+ */
+const MAX_PATTERN = 100;
 const PATTERN_LENGTHS: ReadonlyMap<string, number> = new Map([
   ['dns1123Label', 30],
   ['dns1123Subdomain', 60],
@@ -111,6 +116,6 @@ export const FORMATS: readonly CelOverload[] = [
     CHECKS.has(name) ? new CelOptional(new CelFormat(name)) : OPTIONAL_NONE,
   ),
   overload('kubernetes.NamedFormat.validate(string): optional<list<string>>', validate, ([format, text]) =>
-    patternCost(text, PATTERN_LENGTHS.get(format instanceof CelFormat ? format.name : '') ?? LONGEST_PATTERN),
+    patternCost(text, PATTERN_LENGTHS.get(format instanceof CelFormat ? format.name : '') ?? MAX_PATTERN),
   ),
 ];

@@ -115,13 +115,13 @@ const IPS: readonly CelOverload[] = [
   test('isGlobalUnicast', isGlobalUnicast),
 ];
 
-/** Comparing as many bytes as the prefix is long. */
+/** Cost of comparing the bytes of the prefix. */
 function prefixCost(cidr: CelValue | undefined, times: number): number {
   const bytes = cidr instanceof CelCidr ? Math.ceil(cidr.prefix / 8) : 1;
   return Math.ceil(bytes * times * 0.1);
 }
 
-/** A range inside a range: the other one is masked as well. */
+/** Cost of comparing two ranges, which also masks the second one. */
 function withinCost(cidr: CelValue | undefined): number {
   return prefixCost(cidr, 2) + prefixCost(cidr, 1) + 1;
 }

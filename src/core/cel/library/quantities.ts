@@ -35,7 +35,7 @@ function quantityOf(text: string): CelResult {
     : new CelQuantity(quantity);
 }
 
-/** No blanks around it, unlike in the model's reader. */
+/** Unlike `parseQuantity`, it does not accept surrounding spaces. */
 function readQuantity(text: string): Quantity | undefined {
   return /\s/.test(text) ? undefined : parseQuantity(text);
 }

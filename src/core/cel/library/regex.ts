@@ -6,8 +6,9 @@ import type { CelOverload } from '../value/overload.ts';
 import { overload } from '../value/overload.ts';
 
 /**
- * `matches` and the Kubernetes regex library. The language is RE2: linear time whatever the pattern. JavaScript's own
- * engine would accept look-behinds and back-references that a hub refuses, and hang on hostile patterns.
+ * `matches` and the Kubernetes regex library. The language is RE2: linear time for every pattern.
+ * JavaScript's own engine accepts look-behinds and back-references that a hub rejects, and needs
+ * exponential time for hostile patterns.
  */
 const MAX_CACHED = 500;
 const compiled = new Map<string, RE2JS | CelFailure>();
@@ -15,7 +16,8 @@ const compiled = new Map<string, RE2JS | CelFailure>();
 function compile(pattern: string): RE2JS | CelFailure {
   const known = compiled.get(pattern);
   if (known !== undefined) return known;
-  // Patterns are nearly always constants of an expression; computed ones must not fill the memory.
+  // Patterns are nearly always constants. The cache is bounded, so that computed patterns cannot
+  // fill the memory.
   if (compiled.size >= MAX_CACHED) compiled.clear();
   const made = compilePattern(pattern);
   compiled.set(pattern, made);

@@ -3,7 +3,10 @@ import { CelFailure, CelOpaque } from '../value/cel-value.ts';
 import type { CelOverload } from '../value/overload.ts';
 import { overload } from '../value/overload.ts';
 
-/** The Kubernetes semver library: Semantic Versioning 2.0; `normalize` forgives a leading v, missing parts and zeros. */
+/**
+ * The Kubernetes semver library: Semantic Versioning 2.0; `normalize` accepts a leading v, missing
+ * parts and leading zeros.
+ */
 export class CelSemver extends CelOpaque {
   readonly typeName = 'kubernetes.Semver';
   readonly version: Semver;

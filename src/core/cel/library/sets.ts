@@ -12,7 +12,7 @@ type List = readonly unknown[];
 const has = (list: List, item: unknown): boolean => list.some((one) => celEquals(lift(one), lift(item)));
 const contains = (list: List, part: List): boolean => part.every((item) => has(list, item));
 
-/** Each item of one is compared with each of the other. */
+/** Cost of comparing each item of one list with each item of the other. */
 const pairCost = ([one, other]: readonly CelValue[]): number => costSize(one) * costSize(other) + 1;
 const bothWaysCost = (args: readonly CelValue[]): number => 2 * (pairCost(args) - 1) + 1;
 

@@ -103,7 +103,7 @@ function real(verb: 'e' | 'f', value: CelValue, precision: string | undefined): 
   return number.toExponential(digits).replace(/e([+-])(\d)$/, 'e$10$2');
 }
 
-/** How `%s` prints a value; inside lists and maps the same. */
+/** How `%s` prints a value, also inside lists and maps. */
 function text(value: CelValue): string | CelFailure {
   if (typeof value === 'string') return value;
   if (value === null) return 'null';

@@ -13,7 +13,7 @@ import { overload } from '../value/overload.ts';
 
 /** The standard text functions and the `strings` extension. Indexes count code points. */
 
-/** A result longer than this is refused: repeated `replace` doubles faster than any cost limit notices. */
+/** Maximum length of a result: repeated `replace` would use up the memory before the cost limit. */
 const MAX_TEXT_LENGTH = 4 * 1024 * 1024;
 
 function outOfRange(index: bigint | number): CelFailure {
@@ -57,7 +57,7 @@ function lastIndexOf(text: string, part: string, from?: bigint): CelResult {
 
 function replace(text: string, old: string, next: string, limit = -1n): CelResult {
   const pieces = old === '' ? codePoints(text) : text.split(old);
-  // An empty text is before, between and after all characters.
+  // An empty text matches before, between and after all characters.
   const gaps = old === '' ? pieces.length + 1 : pieces.length - 1;
   const count = limit < 0n || limit > BigInt(gaps) ? gaps : Number(limit);
   if (text.length + count * next.length > MAX_TEXT_LENGTH)

@@ -4,7 +4,7 @@ import type { CelOverload } from '../value/overload.ts';
 import { overload } from '../value/overload.ts';
 import { parseDuration, parseTimestamp, splitMs, timestampOfSeconds } from './time.ts';
 
-/** Timestamps and durations: making them and taking them apart. */
+/** Constructors and accessors of timestamps and durations. */
 
 const PARTS: readonly (readonly [string, (date: Date) => number])[] = [
   ['getFullYear', (date) => date.getUTCFullYear()],

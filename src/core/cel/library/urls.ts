@@ -5,8 +5,9 @@ import type { CelOverload } from '../value/overload.ts';
 import { overload } from '../value/overload.ts';
 
 /**
- * The Kubernetes URL library. Go's request-URI rules decide what a URL is (absolute URI or absolute path), and parts
- * stay as written; the WHATWG parser would lower-case hosts, drop default ports and forgive a lot.
+ * The Kubernetes URL library. Go's request-URI rules decide what a URL is (absolute URI or absolute
+ * path), and parts stay as written; the WHATWG parser would convert hosts to lower case, drop
+ * default ports and accept invalid URLs.
  */
 export class CelUrl extends CelOpaque {
   readonly typeName = 'kubernetes.URL';

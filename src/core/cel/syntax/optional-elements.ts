@@ -1,10 +1,11 @@
 /**
- * Optional elements of literals: `[?x]` and `{?key: x}` leave out what has no value. The parser does not know them. A
- * question mark that begins an element can be nothing else, so each is read as `!`, which binds to the same operand as
- * no operator would: taking the `!` of that place out of the tree again leaves the element as it was written.
+ * Optional elements of literals: `[?x]` and `{?key: x}` leave out what has no value. cel-js does
+ * not parse them. A question mark at the start of an element is always such a mark, so each is
+ * replaced by `!` before parsing, and the `!` node at that offset is removed from the tree
+ * afterwards.
  */
 export interface MarkedText {
-  /** As long as the expression, so that all offsets stay. */
+  /** Has the length of the expression, so that all offsets stay the same. */
   readonly text: string;
   /** Offsets of the question marks. */
   readonly marks: ReadonlySet<number>;
@@ -29,7 +30,10 @@ export function markOptionalElements(expression: string): MarkedText {
   return { text: chars.join(''), marks };
 }
 
-/** Strings with their prefixes, comments, names and numbers, single characters. What is broken is left to the parser. */
+/**
+ * Strings with their prefixes, comments, names and numbers, single characters. Syntax errors are
+ * left to the parser.
+ */
 const TOKEN =
   /\/\/[^\n]*|[rRbB]{0,2}(?:"""(?:\\[^]|[^\\])*?"""|'''(?:\\[^]|[^\\])*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|[\w.]+|\S/gy;
 const SPACE = /\s*/y;

@@ -9,11 +9,15 @@ import type { MarkedText } from './optional-elements.ts';
 import { markOptionalElements } from './optional-elements.ts';
 
 /**
- * Text to syntax tree, by the parser of cel-js. Only its grammar is used: its checker and evaluator have no cost
- * limits, count characters in UTF-16 and match with JavaScript's regular expressions (docs/adr has the whole story).
+ * Text to syntax tree, by the parser of cel-js. Only its grammar is used: its checker and evaluator
+ * have no cost limits, count characters in UTF-16 and match with JavaScript's regular expressions
+ * (docs/adr/0005-cel.md).
  */
 
-/** Longer expressions are refused before they are read; the CRD of the API server has the same order of magnitude. */
+/**
+ * Longer expressions are rejected before parsing; the limit of the API server has the same order of
+ * magnitude.
+ */
 const MAX_EXPRESSION_LENGTH = 64 * 1024;
 
 const PARSER = new Environment({
@@ -48,7 +52,7 @@ function parseProblem(expression: string, error: unknown): CelProblem {
     const offset = error.range?.start ?? 0;
     return celProblem(expression, offset, `Syntax error: ${error.summary}`);
   }
-  // The parser descends recursively; a tower of unary operators gets past its own depth limit.
+  // The parser descends recursively; its depth limit does not count unary operators.
   if (error instanceof RangeError) return celProblem(expression, 0, 'Syntax error: nested too deeply');
   throw error;
 }
@@ -98,7 +102,7 @@ function convert(ast: LibraryNode, source: MarkedText): CelNode {
   }
 }
 
-/** Which of the elements begin with a question mark. */
+/** Indexes of the elements that start with a question mark. */
 function optionalOf(elements: readonly LibraryNode[], { marks }: MarkedText): ReadonlySet<number> {
   if (marks.size === 0) return NONE;
   return new Set(elements.flatMap((element, index) => (marks.has(startOf(element)) ? [index] : [])));
@@ -106,7 +110,10 @@ function optionalOf(elements: readonly LibraryNode[], { marks }: MarkedText): Re
 
 const NONE: ReadonlySet<number> = new Set();
 
-/** Where the text of a node begins: an operator's own place is behind its first operand. */
+/**
+ * Offset of the first character of a node; the offset of a binary operator is behind its first
+ * operand.
+ */
 function startOf(node: LibraryNode): number {
   const operands = Array.isArray(node.args) ? (node.args as unknown[]) : [node.args];
   const starts = operands.map((one) => (isNode(one) ? startOf(one) : node.pos));
@@ -153,7 +160,7 @@ function convertCall(ast: LibraryNode, source: MarkedText): CelNode {
 function convertUnary(ast: LibraryNode, source: MarkedText): CelNode {
   const operand = convert(ast.args as LibraryNode, source);
   if (source.marks.has(ast.pos)) return operand;
-  // The sign belongs to the number, or the smallest int could not be written.
+  // The sign is part of the number; otherwise the smallest int could not be written.
   if (ast.op === '-_' && operand.kind === 'literal') {
     if (typeof operand.value === 'bigint') return { kind: 'literal', value: -operand.value, at: ast.pos };
     if (operand.value instanceof CelDouble)

@@ -6,9 +6,9 @@ import { CelFailure, lift } from './cel-value.ts';
 
 /** Run-time costs as the Kubernetes API server counts them: an abstract unit, about one simple step each. */
 
-/** Most that one evaluation of one expression may cost. */
+/** Cost limit of one evaluation of one expression. */
 export const COST_LIMIT_PER_CALL = 1_000_000;
-/** Most that all expressions about one object may cost together in one pass. */
+/** Cost limit of all expressions about one object in one pass. */
 export const COST_BUDGET = 10_000_000;
 
 export const COST_LIMIT_MESSAGE = 'operation cancelled: actual cost limit exceeded';
@@ -19,7 +19,7 @@ export const MAP_CREATE_COST = 30;
 const STRING_TRAVERSAL = 0.1;
 const REGEX_LENGTH = 0.25;
 
-/** Length of what has one, else 1. */
+/** Length of a string, list or map; 1 for other values. */
 export function costSize(value: CelResult | undefined): number {
   if (typeof value === 'string') return codePointCount(value);
   if (Array.isArray(value) || value instanceof Uint8Array) return value.length;
@@ -29,12 +29,12 @@ export function costSize(value: CelResult | undefined): number {
 
 const traversal = (value: CelResult | undefined): number => Math.ceil(costSize(value) * STRING_TRAVERSAL);
 
-/** Reading the first argument once. */
+/** Cost of reading the first argument once. */
 export function traverseCost(args: readonly CelValue[]): number {
   return traversal(args[0]);
 }
 
-/** Comparing two values goes as far as the shorter one. */
+/** Cost of comparing two values: the length of the shorter one. */
 export function compareCost(args: readonly CelValue[]): number {
   return Math.ceil(Math.min(costSize(args[0]), costSize(args[1])) * STRING_TRAVERSAL);
 }
@@ -44,7 +44,7 @@ export function concatCost(args: readonly CelValue[]): number {
   return Math.ceil((costSize(args[0]) + costSize(args[1])) * STRING_TRAVERSAL);
 }
 
-/** Looking for the second argument inside the first. */
+/** Cost of searching the second argument in the first. */
 export function containsCost(args: readonly CelValue[]): number {
   return traversal(args[0]) * traversal(args[1]);
 }
@@ -54,12 +54,12 @@ export function regexCost(args: readonly CelValue[]): number {
   return patternCost(args[0], costSize(args[1]));
 }
 
-/** The same for a pattern that is not at hand, only its length. */
+/** The same for a pattern of which only the length is known. */
 export function patternCost(text: CelValue | undefined, patternLength: number): number {
   return Math.ceil((1 + costSize(text)) * STRING_TRAVERSAL) * Math.ceil(patternLength * REGEX_LENGTH);
 }
 
-/** Reading the first argument and everything in it once: what is small costs nothing. */
+/** Cost of reading the first argument and everything in it once; a small value costs nothing. */
 export function deepTraverseCost(args: readonly CelValue[]): number {
   return deepTraversal(args[0] ?? null);
 }
@@ -82,12 +82,12 @@ export function inListCost(args: readonly CelValue[]): number {
   return costSize(args[1]);
 }
 
-/** Reading the first argument and writing the result. */
+/** Cost of reading the first argument and writing the result. */
 export function rewriteCost(args: readonly CelValue[]): number {
   return Math.ceil(costSize(args[0]) * 2 * STRING_TRAVERSAL);
 }
 
-/** Reading the parts of a result and writing it. */
+/** Cost of reading the parts of a result and writing it. */
 export function assembleCost(_args: readonly CelValue[], result: CelResult): number {
   return Math.ceil(costSize(result) * 2 * STRING_TRAVERSAL);
 }

@@ -1,10 +1,13 @@
 import type { CelType } from './cel-type.ts';
 import type { CelOverload } from './overload.ts';
 
-/** What an expression may name: variables with their types, and functions by name. Immutable; `with…` gives a new one. */
+/**
+ * The variables, with their types, and the functions that an expression may use. Immutable; `with…`
+ * returns a new one.
+ */
 export class CelEnvironment {
   readonly variables: ReadonlyMap<string, CelType>;
-  /** Literals may hold several types, as in CEL itself; the API server refuses them. */
+  /** Literals may mix types, as in CEL itself; the API server rejects them. */
   readonly mixesTypes: boolean;
   private readonly functions: ReadonlyMap<string, readonly CelOverload[]>;
 

@@ -1,9 +1,12 @@
 import type { CelMapKey, CelResult, CelValue } from './cel-value.ts';
 import { CelDouble, CelFailure, CelMap, CelUint, celTypeName, isJsonMap, lift } from './cel-value.ts';
 
-/** Reading maps of both kinds, JSON objects and maps made by an expression, without caring which it is. */
+/** Access to maps of both kinds: JSON objects, and maps made by an expression. */
 
-/** Key as it is stored: ints, uints and whole doubles are one key; undefined when no map can hold it. */
+/**
+ * Normalizes a key: an int, a uint and a double with the same whole value are one key. Undefined
+ * for a value that cannot be a key.
+ */
 export function celMapKey(value: CelValue): CelMapKey | undefined {
   if (typeof value === 'string' || typeof value === 'bigint' || typeof value === 'boolean') return value;
   if (value instanceof CelUint) return value.value;
@@ -33,7 +36,10 @@ export function celMapSize(map: CelValue): number {
   return map instanceof CelMap ? map.entries.size : celMapKeys(map).length;
 }
 
-/** Field or index of a value whose type was not known before: `x.name`, `x["name"]`, `x[0]`. */
+/**
+ * Accesses a field or an index of a value whose type is known at run time only: `x.name`,
+ * `x["name"]`, `x[0]`.
+ */
 export function celAccess(operand: CelValue, key: CelValue): CelResult {
   if (Array.isArray(operand)) return celListItem(operand, key);
   if (!isCelMap(operand)) return new CelFailure(`no such key: ${printKey(key)}`);
@@ -49,7 +55,7 @@ function celListItem(list: readonly unknown[], key: CelValue): CelResult {
   return lift(list[Number(index)]);
 }
 
-/** A list is asked for something by another word than a number. */
+/** The error for a list index that is not a number. */
 export function unsupportedIndex(type: string): CelFailure {
   return new CelFailure(`unsupported index type '${type}' in list`);
 }

@@ -18,7 +18,7 @@ export function celProblem(expression: string, offset: number, message: string):
   };
 }
 
-/** Two or three lines: the text, the source line and a caret under the place. */
+/** Two or three lines: the text, the source line and a caret under the position. */
 export function celProblemText(problem: CelProblem): string {
   const line = problem.expression.split('\n')[problem.line - 1] ?? '';
   const place = `<input>:${problem.line}:${problem.column}`;

@@ -8,7 +8,7 @@ import { CelMap, CelOptional, celTypeName, isJsonMap } from './cel-value.ts';
 export interface CelType {
   readonly name: string;
   readonly params: readonly CelType[];
-  /** Of an object type: the fields that it has, and no others. */
+  /** All fields of an object type. */
   readonly fields?: ReadonlyMap<string, CelType>;
 }
 
@@ -32,7 +32,7 @@ export function isTypeParameter(type: CelType): boolean {
   return type.name.length === 1;
 }
 
-/** Whether a value of type `actual` can be where `wanted` is declared; binds type parameters on the way. */
+/** Whether a value of type `actual` is assignable to `wanted`; binds type parameters. */
 export function unify(wanted: CelType, actual: CelType, bindings: TypeBindings): boolean {
   if (isTypeParameter(wanted)) {
     const bound = bindings.get(wanted.name);
@@ -51,7 +51,10 @@ export function unify(wanted: CelType, actual: CelType, bindings: TypeBindings):
 
 const NULLABLE: ReadonlySet<string> = new Set(['timestamp', 'duration', 'optional']);
 
-/** Null can stand where an object, an opaque value or a time is wanted. Source: cel-go `checker/types.go`, isLegacyNullable. */
+/**
+ * Null is assignable to an object, an opaque value or a time. Source: cel-go `checker/types.go`,
+ * isLegacyNullable.
+ */
 function isNullable(type: CelType): boolean {
   return NULLABLE.has(type.name) || type.fields !== undefined || type.name.includes('.');
 }
@@ -88,7 +91,7 @@ export function declaredTypeText(type: CelType): string {
   return type.params.length === 0 ? name : `${name}(${type.params.map(declaredTypeText).join(', ')})`;
 }
 
-/** Whether a value has the declared type, not looking into lists and maps. */
+/** Whether a value has the declared type; elements of lists and maps are not checked. */
 export function valueHasType(value: CelValue, type: CelType): boolean {
   switch (type.name) {
     case 'string':

@@ -1,9 +1,8 @@
 /**
- * Values of the Common Expression Language as this evaluator sees them.
- *
- * JSON goes in as it is, nothing is copied: arrays are lists, plain objects are maps with string keys. Only numbers mean
- * something else in CEL, so they are lifted when they are read: whole numbers become `bigint` (int), others `CelDouble`.
- * Errors are values too (`CelFailure`), because `||`, `&&`, `all` and `exists` have to look at them.
+ * Values of the Common Expression Language. JSON is used without copying: arrays are lists, plain
+ * objects are maps with string keys. Only numbers are converted (`lift`), when they are read: whole
+ * numbers become `bigint` (int), others `CelDouble`. Errors are values (`CelFailure`), because
+ * `||`, `&&`, `all` and `exists` may ignore them.
  */
 export type CelValue =
   | null
@@ -26,7 +25,7 @@ export interface CelJsonMap {
   readonly [key: string]: unknown;
 }
 
-/** `fatal`: the cost limit is used up, no operator may absorb it. */
+/** `fatal`: the cost limit is exceeded; no operator may ignore this error. */
 export class CelFailure {
   readonly message: string;
   readonly fatal: boolean;
@@ -112,7 +111,7 @@ export const MAX_INT = 9223372036854775807n;
 export const MIN_INT = -9223372036854775808n;
 export const MAX_UINT = 18446744073709551615n;
 
-/** Turns what is in JSON (or in a list) into a CEL value; see the top of this file. */
+/** Converts a JSON value, or an element of a list, to a CEL value; see the top of this file. */
 export function lift(raw: unknown): CelValue {
   if (typeof raw === 'number') return liftNumber(raw);
   return raw === undefined ? null : (raw as CelValue);

@@ -1,6 +1,7 @@
 /**
- * CEL counts and orders text by Unicode code points, JavaScript by UTF-16 units. The two differ only for text with
- * surrogates, so everything here takes the short way when there are none.
+ * CEL counts and orders text by Unicode code points, JavaScript by UTF-16 units. The two differ
+ * only for text with surrogates, so the functions here use the faster UTF-16 operations when there
+ * are none.
  */
 const SURROGATE = /[\ud800-\udfff]/;
 

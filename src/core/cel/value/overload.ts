@@ -39,7 +39,7 @@ export function overload(signature: string, call: CelImplementation, cost?: CelC
   };
 }
 
-/** Words in front of a dot that are part of a function's name, not a receiver. */
+/** Identifiers before a dot that are part of a function's name, not a receiver. */
 const NAMESPACES: ReadonlySet<string> = new Set(['strings', 'optional', 'format', 'ip', 'sets']);
 
 function parseType(text: string): CelType {

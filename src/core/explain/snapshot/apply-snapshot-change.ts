@@ -7,7 +7,10 @@ import { addSeconds, formatRfc3339, parseRfc3339 } from '../../model/rfc3339.ts'
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 import type { PlacementRef, PredicatePart, SnapshotChange } from './snapshot-change.ts';
 
-/** The snapshot after the change; what the change does not touch is shared. A name that does not exist changes nothing. */
+/**
+ * The snapshot after the change; unchanged parts are shared. A change of an object that does not
+ * exist has no effect.
+ */
 export function applySnapshotChange(snapshot: Snapshot, change: SnapshotChange): Snapshot {
   switch (change.kind) {
     case 'add-cluster':
@@ -123,7 +126,7 @@ function setScore(
     kind: 'AddOnPlacementScore',
     ...old,
     metadata: { ...old?.metadata, name: resourceName, namespace: cluster },
-    // A fresh value is a valid one.
+    // A score that is set by a change does not expire.
     status: { ...old?.status, validUntil: undefined, scores: [...others, { name: scoreName, value }] },
   };
   return [...scores.filter((score) => !isIt(score)), made];

@@ -15,8 +15,8 @@ export function recordedClusters(snapshot: Snapshot, placement: PlacementRef): r
 }
 
 /**
- * The snapshot in which these results have been published: the next scheduling sees them as the previous decisions. One
- * object per placement holds all its clusters, since only the names matter to a scheduler.
+ * The snapshot with these results as the previous decisions of the next scheduling. One object per
+ * placement holds all its clusters, since a scheduler needs only the names.
  */
 export function withRecordedResults(snapshot: Snapshot, results: readonly ScheduleResult[]): Snapshot {
   const decided = results.filter(({ outcome }) => outcome !== 'skipped');
@@ -35,7 +35,10 @@ export function withRecordedResults(snapshot: Snapshot, results: readonly Schedu
   };
 }
 
-/** The snapshot in which this is published for one placement, and what it has for all others; nothing for no cluster. */
+/**
+ * The snapshot with these clusters as the published decision of one placement. Decisions of other
+ * placements stay.
+ */
 export function withRecordedClusters(
   snapshot: Snapshot,
   ref: PlacementRef,

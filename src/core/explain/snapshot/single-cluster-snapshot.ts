@@ -4,8 +4,9 @@ import type { Snapshot } from '../../snapshot/snapshot.ts';
 import { decisionsOfPlacement, scoresOfCluster } from './snapshot-lookup.ts';
 
 /**
- * The part of a snapshot that decides whether one cluster passes the filters of one placement: a scheduler run on it costs
- * microseconds, whatever the size of the fleet. Ranking against others is left out, so `numberOfClusters` is taken away.
+ * The part of a snapshot that determines whether one cluster passes the filters of one placement. A
+ * scheduler run on it takes microseconds, independent of the size of the fleet. `numberOfClusters`
+ * is removed, because there is no ranking against others.
  */
 export function singleClusterSnapshot(
   snapshot: Snapshot,

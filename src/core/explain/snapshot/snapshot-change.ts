@@ -7,7 +7,7 @@ export interface PlacementRef {
   readonly name: string;
 }
 
-/** A part of a predicate that can be taken away. */
+/** A part of a predicate that can be removed. */
 export interface PredicatePart {
   /** Index in `spec.predicates`. */
   readonly predicate: number;
@@ -17,8 +17,8 @@ export interface PredicatePart {
 }
 
 /**
- * One small change of a snapshot: what a suggestion proposes and what a placement test supposes. Each one is what a person
- * would commit: a label, a taint, a number.
+ * One small change of a snapshot, as suggestions propose it and placement tests assume it. Each is
+ * a change that a person could commit: a label, a taint, a number.
  */
 export type SnapshotChange =
   | { readonly kind: 'set-label'; readonly cluster: string; readonly key: string; readonly value: string }

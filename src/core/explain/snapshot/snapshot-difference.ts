@@ -3,14 +3,14 @@ import type { ObjectMeta } from '../../model/object-meta.ts';
 import { formatRef } from '../../model/object-ref.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 
-/** One object that two snapshots do not agree on. */
+/** One object that differs between two snapshots. */
 export interface SnapshotDifference {
   /** `ManagedCluster cluster1` */
   readonly object: string;
-  /** For a cluster, and for what is in a cluster's namespace: that cluster. */
+  /** The cluster, for a ManagedCluster and for an object in the namespace of a cluster. */
   readonly cluster: string | undefined;
   readonly kind: string;
-  /** The later snapshot with this one object as it was before. */
+  /** The later snapshot with this one object reverted. */
   readonly undo: (after: Snapshot) => Snapshot;
 }
 
@@ -28,7 +28,10 @@ interface AnyObject {
   readonly metadata: ObjectMeta;
 }
 
-/** Objects added, removed or changed between two snapshots. Decisions do not count: they follow from the rest. */
+/**
+ * Objects added, removed or changed between two snapshots. Decisions are not compared, since they
+ * follow from the other objects.
+ */
 export function snapshotDifferences(before: Snapshot, after: Snapshot): readonly SnapshotDifference[] {
   return LISTS.flatMap(({ list, kind }) =>
     listDifferences({ before: before[list], after: after[list] }, list, kind),

@@ -7,7 +7,10 @@ import type { Fix } from './fixes.ts';
 import type { SuggestionSubject } from './suggestion-subject.ts';
 import type { PlacementRef, SnapshotChange } from '../snapshot/snapshot-change.ts';
 
-/** After these changes the cluster passes the filters; if it is outranked still, more places are asked for too. */
+/**
+ * Completes changes after which the cluster passes the filters: if it is still outranked,
+ * `numberOfClusters` is raised, too.
+ */
 export function completeSuggestion(
   subject: SuggestionSubject,
   placement: PlacementRef,
@@ -17,12 +20,12 @@ export function completeSuggestion(
   const { before, decided } = subject;
   const { numberOfClusters: asked, spreadPolicy } = decided.result.placement.spec ?? {};
   const isSpread = (spreadPolicy?.spreadConstraints ?? []).length > 0;
-  // Without a limit nobody is in the way of anybody who was selected.
+  // Without a limit, no cluster is selected instead of another.
   if (asked === undefined && !isSpread && before === decided.result.selected)
     return changes.length === 0 ? [] : [{ changes, evicts: [] }];
   const { name } = cluster.metadata;
   const decideFor = rankingWith(decided, changes, cluster);
-  const needed = isSpread ? leastNeeded(name, decideFor) : decideFor(EVERYBODY).place(name);
+  const needed = isSpread ? leastNeeded(name, decideFor) : decideFor(UNLIMITED).place(name);
   if (needed === undefined) return [];
   const isEnough = asked === undefined || needed <= asked;
   const places = isEnough ? asked : needed;
@@ -30,37 +33,41 @@ export function completeSuggestion(
     ? []
     : [{ kind: 'set-number-of-clusters', placement, numberOfClusters: needed }];
   const all = [...changes, ...raise];
-  // Without constraints on spread a shorter selection is the beginning of a longer one.
+  // Without spread constraints a shorter selection is a prefix of a longer one.
   const selected = isSpread
-    ? decideFor(places ?? EVERYBODY).selected()
-    : decideFor(EVERYBODY).selected(places);
+    ? decideFor(places ?? UNLIMITED).selected()
+    : decideFor(UNLIMITED).selected(places);
   return all.length === 0 ? [] : [{ changes: all, evicts: lostNames(before, selected) }];
 }
 
-/** More places than any fleet has clusters. */
-const EVERYBODY = Number.MAX_SAFE_INTEGER;
+/** A number of clusters larger than any fleet. */
+const UNLIMITED = Number.MAX_SAFE_INTEGER;
 
 type Ranking = (numberOfClusters: number) => WhatIfOutcome;
 
 /**
- * Who would be selected after the changes. A change of the placement may let in other clusters too: it is decided again.
- * A change of the cluster leaves all others as they are: the engine ranks the changed cluster among them.
+ * The clusters that would be selected after the changes. A change of the placement may admit other
+ * clusters, so the placement is decided again. A change of the cluster affects no other cluster, so
+ * the engine only ranks the changed one among them.
  */
 function rankingWith(decided: DecidedPlacement, changes: Fix, include: ManagedCluster): Ranking {
   const edits = changes.filter((change) => !isClusterChange(change));
   const { trace } = edits.length === 0 ? decided : rescheduleWithEdits(decided, edits);
-  let everybody: WhatIfOutcome | undefined;
+  let unlimited: WhatIfOutcome | undefined;
   return (numberOfClusters) => {
-    if (numberOfClusters !== EVERYBODY) return trace.whatIf({ include, numberOfClusters });
-    return (everybody ??= trace.whatIf({ include, numberOfClusters }));
+    if (numberOfClusters !== UNLIMITED) return trace.whatIf({ include, numberOfClusters });
+    return (unlimited ??= trace.whatIf({ include, numberOfClusters }));
   };
 }
 
-/** Under spread constraints clusters are taken one at a time, so who is taken of n is taken of n + 1 as well. */
+/**
+ * With spread constraints clusters are selected one by one, so each of the first n is also among
+ * the first n + 1.
+ */
 function leastNeeded(cluster: string, decideFor: Ranking): number | undefined {
-  const everybody = decideFor(EVERYBODY);
-  if (everybody.place(cluster) === undefined) return undefined;
-  let [few, enough] = [0, everybody.selected().length];
+  const unlimited = decideFor(UNLIMITED);
+  if (unlimited.place(cluster) === undefined) return undefined;
+  let [few, enough] = [0, unlimited.selected().length];
   while (enough - few > 1) {
     const middle = Math.floor((few + enough) / 2);
     if (decideFor(middle).place(cluster) === undefined) few = middle;
@@ -79,12 +86,15 @@ export function rescheduleWithEdits({ result, retry }: DecidedPlacement, edits: 
   return retry(edited, bound);
 }
 
-/** For fixes and changes alike: nothing but the cluster itself is touched. */
+/** Whether a change affects only the cluster itself. */
 export function isClusterChange(change: SnapshotChange): boolean {
   return 'cluster' in change;
 }
 
-/** A higher (or, with a negative weight, lower) add-on score, when one within its limits is enough. */
+/**
+ * Suggests a higher add-on score (lower for a negative weight), if one within the limits is
+ * sufficient.
+ */
 export function suggestScores(
   { decided: { trace, result }, cluster, before }: SuggestionSubject,
   verdict: Extract<ClusterVerdict, { kind: 'outranked' }>,
@@ -118,7 +128,7 @@ function neededScore(part: ScoreFinding['parts'][number], missingPoints: number)
   return Math.abs(value) > MAX_SCORE ? undefined : { resourceName, scoreName, value };
 }
 
-/** Who was there before and is not after. */
+/** The names that are in the first list only. */
 export function lostNames(before: readonly string[], after: readonly string[]): readonly string[] {
   const kept = new Set(after);
   return before.filter((name) => !kept.has(name));

@@ -18,17 +18,17 @@ import type { SuggestionSubject } from './suggestion-subject.ts';
 import type { PlacementRef, SnapshotChange } from '../snapshot/snapshot-change.ts';
 
 const MAX_SUGGESTIONS = 5;
-/** Filters after another that one suggestion may have to overcome. */
+/** How many filters one suggestion may address. */
 const MAX_STAGES = 4;
 const MAX_TRIES = 24;
 
 /**
- * What would flip a refusal.
- *
- * The filters look at one cluster at a time, so a proposal is tried by scheduling the placement on that cluster alone,
- * changed: the engine itself says whether the proposal works and, if another filter refuses now, which fixes to add. What
- * passes the filters is then ranked among the others by the engine's own scores. Nothing is suggested that was not tried.
- * Rejected: trying each proposal on the whole fleet, which costs as much as deciding every placement again.
+ * Finds changes after which a refused cluster would be selected. Filters examine one cluster at a
+ * time, so a proposal is tried by scheduling the placement on the changed cluster alone: the engine
+ * tells whether the proposal works, or which filter refuses next and needs another fix. A cluster
+ * that passes the filters is then ranked among the others with the scores of the engine. Every
+ * suggestion has been tried. Rejected: trying each proposal on the complete fleet, which costs as
+ * much as deciding every placement again.
  */
 export function findSuggestions(subject: SuggestionSubject): readonly Suggestion[] {
   const { verdict } = subject;
@@ -79,7 +79,7 @@ function extend(search: Search, so: Fix, verdict: ClusterVerdict): void {
   for (const fix of looked) tryFix(search, [...so, ...fix], verdict);
 }
 
-/** Behind the first refusal one fix of the cluster and one of the placement are enough to choose from. */
+/** After the first refusal, one fix of the cluster and one of the placement are tried. */
 function oneOfEachSide(fixes: readonly Fix[]): readonly Fix[] {
   const ofCluster = fixes.find((fix) => fix.every(isClusterChange));
   const ofPlacement = fixes.find((fix) => !fix.every(isClusterChange));

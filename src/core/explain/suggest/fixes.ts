@@ -4,7 +4,7 @@ import type { ClusterVerdict, PredicateFailure, PredicateFinding } from '../verd
 import { sortByFewestFailures } from '../text/refusal-text.ts';
 import type { PlacementRef, SnapshotChange } from '../snapshot/snapshot-change.ts';
 
-/** Changes that belong together and overcome one refusal, as far as this refusal goes. */
+/** Changes that together resolve one refusal. */
 export type Fix = readonly SnapshotChange[];
 
 export interface FixSubject {
@@ -17,8 +17,8 @@ const MAX_SETS = 3;
 const MAX_VALUES = 3;
 
 /**
- * The changes that could overcome a refusal by a filter, those of the cluster before those of the placement. They are
- * proposals: whether one really works is decided by scheduling with it (find-suggestions.ts).
+ * Changes that could resolve the refusal of a filter, those of the cluster before those of the
+ * placement. They are proposals: find-suggestions.ts tries each by scheduling with it.
  */
 export function proposeFixes(verdict: ClusterVerdict, subject: FixSubject): readonly Fix[] {
   switch (verdict.kind) {
@@ -44,7 +44,7 @@ function eligibilityFixes(verdict: NotEligible, subject: FixSubject): readonly F
   const joins = eligible.flatMap((name) => joinFixes(name, subject)).slice(0, MAX_SETS);
   const opens = memberOf.slice(0, MAX_SETS).map((name) => openFix(name, verdict, subject));
   if (joins.length > 0 || opens.length > 0) return [...joins, ...opens];
-  // No set counts and the cluster is in none: open one, and join it.
+  // No set is eligible and the cluster is in none: make one eligible and add the cluster to it.
   return subject.clusterSets
     .slice(0, MAX_SETS)
     .flatMap(({ metadata }) =>
@@ -68,7 +68,7 @@ function joinFixes(setName: string, { cluster, clusterSets }: FixSubject): reado
   return edits.length === 0 ? [] : [edits];
 }
 
-/** Makes the set count for the placement. */
+/** Makes the set eligible for the placement. */
 function openFix(setName: string, { bound, wanted }: NotEligible, { placement }: FixSubject): Fix {
   const fix: SnapshotChange[] = [];
   if (!bound.includes(setName))
@@ -78,7 +78,9 @@ function openFix(setName: string, { bound, wanted }: NotEligible, { placement }:
   return fix;
 }
 
-/** All predicates that are nearest to matching; within one, every failing part has to be overcome. */
+/**
+ * Fixes for the predicates that are closest to matching; each needs a fix for every failing part.
+ */
 function predicateFixes(predicates: readonly PredicateFinding[], subject: FixSubject): readonly Fix[] {
   const sorted = sortByFewestFailures(predicates);
   const fewest = sorted[0]?.failures.length ?? 0;
@@ -97,7 +99,10 @@ function changeClusterFixes(failures: readonly PredicateFailure[], { cluster }: 
   return first.every((edit) => edit !== undefined) ? [first] : [];
 }
 
-/** Alternatives, each of which makes the cluster pass this part. What CEL looks at is not known: no alternatives. */
+/**
+ * Alternatives, each of which makes the cluster pass this part; none for CEL, whose inputs are not
+ * known.
+ */
 function clusterEdits(failure: PredicateFailure, cluster: string): readonly SnapshotChange[] {
   if (failure.part === 'cel') return [];
   const { part, key, operator, values } = failure;

@@ -3,12 +3,12 @@ import type { Snapshot } from '../../snapshot/snapshot.ts';
 import type { DecidedPlacement } from '../verdict/cluster-verdict.ts';
 import type { ClusterVerdict } from '../verdict/explanation.ts';
 
-/** A refused pair, and the ways to try what would flip it. */
+/** A refused placement and cluster, and functions to try changes on them. */
 export interface SuggestionSubject {
   readonly snapshot: Snapshot;
   readonly decided: DecidedPlacement;
   readonly cluster: ManagedCluster;
   readonly verdict: ClusterVerdict;
-  /** Clusters that have the placement now: those that are gone afterwards are evicted. */
+  /** Clusters that are selected now; those that a change deselects are reported as evicted. */
   readonly before: readonly string[];
 }

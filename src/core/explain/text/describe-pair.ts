@@ -10,7 +10,7 @@ import { describeOrigin } from './describe-origin.ts';
 import { describeClusterWave } from './describe-cluster-wave.ts';
 import { DECIDED_BY_OTHERS_TEXT, failureDetail } from './refusal-text.ts';
 
-/** One pair as lines of text for people. */
+/** The explanation of a placement and a cluster as lines of text. */
 export function describePair(pair: PairExplanation): readonly string[] {
   const name = `${pair.placement.namespace}/${pair.placement.name}`;
   return [

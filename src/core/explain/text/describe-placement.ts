@@ -5,7 +5,7 @@ import type { DecisionChange, PlacementExplanation, ScoreFinding } from '../verd
 
 const MAX_SELECTED_ROWS = 50;
 
-/** A whole placement as lines of text for people. */
+/** A placement explanation as lines of text. */
 export function describePlacement(explanation: PlacementExplanation): readonly string[] {
   const { placement, summary, message, hints, eligibleSets, refusals, reschedulesAt } = explanation;
   return [

@@ -2,7 +2,7 @@ import type { WaveExplanation, WavesExplanation } from '../../argocd/waves/expla
 import { MAX_NAMED_CLUSTERS } from '../verdict/explanation.ts';
 import { alignColumns } from './describe-pair.ts';
 
-/** The waves of one ApplicationSet as lines of text for people. */
+/** The waves of one ApplicationSet as lines of text. */
 export function describeWaves({ waves, problem }: WavesExplanation): readonly string[] {
   if (problem !== undefined) return [`not known: ${problem}`];
   const rows = waves.map(({ wave, isOpen, served, waiting }) => [

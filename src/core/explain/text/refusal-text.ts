@@ -12,7 +12,10 @@ const SKIPPED_TEXTS = {
   'decided-by-others': 'another controller decides',
 } as const;
 
-/** Why not, as a summary counts it: a verb phrase that goes with a number of clusters, `25 lack label tier=gold`. */
+/**
+ * The reason of a refusal for a summary: a verb phrase after a number of clusters, `25 lack label
+ * tier=gold`.
+ */
 export function refusalText(verdict: Refusal): string {
   switch (verdict.kind) {
     case 'skipped':
@@ -48,7 +51,7 @@ export function notInEligibleSetText(eligible: readonly string[]): string {
     : `not in cluster set ${eligible.join(', ')}`;
 }
 
-/** The predicate that is nearest to matching speaks for the cluster, with the first part that fails. */
+/** Describes the first failing part of the predicate that is closest to matching. */
 function nearestFailureText(predicates: readonly PredicateFinding[]): string {
   const [nearest] = sortByFewestFailures(predicates);
   const [failure] = nearest?.failures ?? [];

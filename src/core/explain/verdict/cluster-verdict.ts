@@ -13,11 +13,16 @@ export interface DecidedPlacement {
   readonly trace: PlacementTrace;
   /** RFC 3339 instant of the decision. */
   readonly now: string;
-  /** Decides an edited placement on the same clusters, with these sets bound as well. Nothing is recorded. */
+  /**
+   * Decides an edited placement on the same clusters, with additional bound sets. Records nothing.
+   */
   readonly retry: (placement: Placement, extraBindings: readonly string[]) => DecidedPlacement;
 }
 
-/** Why this cluster is selected or not: the first stage that decided, read from what the engine did. */
+/**
+ * Why this cluster is selected or not: the first stage that decided it, read from the trace of the
+ * engine.
+ */
 export function clusterVerdict(
   decided: DecidedPlacement,
   name: string,
@@ -44,7 +49,7 @@ export function clusterVerdict(
   }
 }
 
-/** The last stage is `passed`: all filters let the cluster through, and its rank decided. */
+/** The last stage is `passed`: the cluster passed all filters, and its rank decided. */
 export type DecidingStage = Exclude<ClusterVerdict['kind'], 'selected' | 'spread' | 'outranked'> | 'passed';
 
 export function decidingStage(

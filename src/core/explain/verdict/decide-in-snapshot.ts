@@ -10,7 +10,9 @@ import type { Snapshot } from '../../snapshot/snapshot.ts';
 import type { DecidedPlacement } from './cluster-verdict.ts';
 import type { PlacementRef } from '../snapshot/snapshot-change.ts';
 
-/** A decision together with the snapshot as it was for it: with the new decisions of the placements before it. */
+/**
+ * A decision and its input snapshot, which contains the new decisions of the placements before it.
+ */
 export interface SnapshotDecision {
   readonly snapshot: Snapshot;
   readonly decided: DecidedPlacement;
@@ -18,7 +20,9 @@ export interface SnapshotDecision {
   readonly existingPlacements: ReadonlySet<string>;
 }
 
-/** What an engine that has scheduled decided for one placement; undefined when it knows none of that name. */
+/**
+ * The decision of an engine for one placement; undefined if there is no placement with that name.
+ */
 export function decisionOfEngine(
   engine: PlacementEngine,
   ref: PlacementRef,
@@ -40,16 +44,22 @@ function decidedOf(
   return { result: decision.result, trace: decision.trace, now, retry };
 }
 
-/** Decides the placements in their order up to the wanted one; undefined when there is none of that name. */
+/**
+ * Decides the placements in order up to the named one; undefined if there is no placement with that
+ * name.
+ */
 export function decideInSnapshot(snapshot: Snapshot, ref: PlacementRef): SnapshotDecision | undefined {
   return new SnapshotDecider(snapshot).decide(ref);
 }
 
-/** Decides wanted placements of one snapshot: asked for in their order, each goes on from the one before. */
+/**
+ * Decides placements of one snapshot on request. Requests in placement order continue from the
+ * previous one.
+ */
 export class SnapshotDecider {
   readonly #snapshot: Snapshot;
   readonly #standing: ReadonlySet<string>;
-  /** The pages of results that others count. */
+  /** The pages of results, which the placements after them count. */
   readonly #pages = new Map<ScheduleResult, readonly PlacementDecision[]>();
   #engine: PlacementEngine;
 
@@ -59,7 +69,10 @@ export class SnapshotDecider {
     this.#engine = new PlacementEngine(snapshot);
   }
 
-  /** A decision explains itself until the next one is asked for. Undefined when there is no placement of that name. */
+  /**
+   * The decision of a placement; undefined if there is none with that name. Its trace is valid
+   * until the next call.
+   */
   decide(ref: PlacementRef): SnapshotDecision | undefined {
     const key = `${ref.namespace}/${ref.name}`;
     const snapshot = this.#snapshot;
@@ -103,7 +116,7 @@ export function decideFirstPlacement(snapshot: Snapshot): DecidedPlacement | und
   return decisionOfEngine(engine, { name, namespace }, snapshot.now);
 }
 
-/** The result with what is published for its placement in its place. */
+/** The result with the published clusters instead of the decided ones. */
 function withHeld(result: ScheduleResult, held: readonly string[] | undefined): ScheduleResult {
   return held === undefined ? result : { ...result, groups: [{ index: 0, name: '', clusters: held }] };
 }

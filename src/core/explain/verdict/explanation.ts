@@ -6,8 +6,9 @@ import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
 import type { PlacementRef, SnapshotChange } from '../snapshot/snapshot-change.ts';
 
 /**
- * Why a placement decided as it did. Data first: the CLI, the API, the UI and previews render this one shape, and nothing
- * in it is text that somebody would have to parse (describe-explanation.ts writes the text).
+ * Why a placement decided as it did, as data: the CLI, the API, the UI and previews render this
+ * type. It contains no text that a reader would have to parse (`describePlacement` writes the
+ * text).
  */
 
 /** One placement and one cluster. */
@@ -44,13 +45,13 @@ export type ClusterVerdict =
   | { readonly kind: 'cluster-being-deleted' }
   | {
       readonly kind: 'not-in-eligible-set';
-      /** Sets that the cluster is a member of. */
+      /** Sets that contain the cluster. */
       readonly memberOf: readonly string[];
       /** Sets bound to the placement's namespace. */
       readonly bound: readonly string[];
       /** `spec.clusterSets`; empty: every bound set. */
       readonly wanted: readonly string[];
-      /** The sets that count: bound and wanted. */
+      /** The eligible sets: bound and selected by `spec.clusterSets`. */
       readonly eligible: readonly string[];
     }
   | { readonly kind: 'misconfigured'; readonly plugin: string; readonly message: string }
@@ -83,7 +84,7 @@ export type PredicateFailure =
   | {
       readonly part: 'cel';
       readonly expression: string;
-      /** Why it gave neither true nor false; absent: it was false. */
+      /** Why the result was neither true nor false; absent: it was false. */
       readonly failure: string | undefined;
     };
 
@@ -112,11 +113,11 @@ export interface ScorePart {
   readonly weight: number;
   readonly score: number;
   readonly points: number;
-  /** Of a score that an add-on reports: whether it is valid, or what counts instead. */
+  /** For an add-on score: whether it is valid, or which value is used instead. */
   readonly origin?: ScoreOrigin;
 }
 
-/** Changes that together select the cluster, and the clusters that lose their place then. */
+/** Changes that together select the cluster, and the clusters that they deselect. */
 export interface Suggestion {
   readonly changes: readonly SnapshotChange[];
   readonly evicts: readonly string[];
@@ -128,7 +129,7 @@ export interface PlacementExplanation {
   readonly outcome: ScheduleResult['outcome'];
   /** Wire text: of the misconfiguration, else of the condition PlacementSatisfied. */
   readonly message: string;
-  /** What the placement names that does not exist, and what was probably meant. */
+  /** Names in the placement that do not exist, and similar existing names. */
   readonly hints: readonly string[];
   /** One line, `3 of 40 clusters selected; 25 lack label tier=gold, 9 tainted maintenance, 3 outranked`. */
   readonly summary: string;

@@ -3,7 +3,7 @@ import type { KubeObject } from '../object-meta.ts';
 import { formatMicroTime, instantFromEpochMs } from '../rfc3339.ts';
 
 /** What happened to an object, for people who read `kubectl get events`. */
-export interface EventNews {
+export interface EventContent {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly action: string;
@@ -12,11 +12,11 @@ export interface EventNews {
 }
 
 export interface EventWriter {
-  /** Who writes it, and which process of those. */
+  /** The reporting controller, and its instance. */
   readonly controller: string;
   readonly instance: string;
   readonly nowMs: number;
-  /** Makes the name of the Event another one than those before. */
+  /** Makes the name of the Event unique. */
   readonly suffix: string;
 }
 
@@ -31,7 +31,7 @@ export interface EventSubject {
 /** An events.k8s.io/v1 Event in the namespace of what it regards. */
 export function eventAbout(
   regarding: EventSubject,
-  { related, ...news }: EventNews & { readonly related?: EventSubject | undefined },
+  { related, ...news }: EventContent & { readonly related?: EventSubject | undefined },
   { controller, instance, nowMs, suffix }: EventWriter,
 ): KubeObject {
   return {

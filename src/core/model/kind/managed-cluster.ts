@@ -38,7 +38,7 @@ export interface ManagedClusterStatus {
   readonly managedNamespaces?: readonly ManagedNamespaceStatus[] | undefined;
 }
 
-/** A namespace that a cluster set asks the cluster to have; the agent writes the conditions. */
+/** A namespace that a cluster set requests on the cluster; the agent writes the conditions. */
 export interface ManagedNamespaceStatus {
   readonly clusterSet: string;
   readonly name: string;

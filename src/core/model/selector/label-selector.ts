@@ -1,4 +1,7 @@
-/** meta/v1 LabelSelector. An absent selector and an empty one differ: who uses it says what absent means. */
+/**
+ * meta/v1 LabelSelector. An absent selector differs from an empty one; its user defines the meaning
+ * of absent.
+ */
 export interface LabelSelector {
   readonly matchLabels?: Readonly<Record<string, string>> | undefined;
   readonly matchExpressions?: readonly LabelSelectorRequirement[] | undefined;

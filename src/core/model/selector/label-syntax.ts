@@ -5,7 +5,7 @@ const DNS_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const MAX_NAME_LENGTH = 63;
 const MAX_PREFIX_LENGTH = 253;
 
-/** What is wrong with `key` as a label key, or undefined when nothing is. */
+/** The problem of `key` as a label key; undefined if it is valid. */
 export function labelKeyProblem(key: string): string | undefined {
   const parts = key.split('/');
   if (parts.length > 2) return 'a label key has at most one "/" (PREFIX/NAME)';
@@ -17,7 +17,7 @@ export function labelKeyProblem(key: string): string | undefined {
   return nameProblem(name, 'the name part of a label key');
 }
 
-/** What is wrong with `value` as a label value, or undefined when nothing is. The empty value is fine. */
+/** The problem of `value` as a label value; undefined if it is valid. The empty value is valid. */
 export function labelValueProblem(value: string): string | undefined {
   return value === '' ? undefined : nameProblem(value, 'a label value');
 }

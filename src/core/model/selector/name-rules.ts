@@ -1,4 +1,7 @@
-/** Rules for names of objects, labels and annotations. Each returns what is wrong, in the API server's words, or nothing. */
+/**
+ * Rules for names of objects, labels and annotations. Each returns the problems, with the messages
+ * of the API server.
+ */
 export type NameRule = (name: string) => readonly string[];
 
 const SUBDOMAIN = '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*';

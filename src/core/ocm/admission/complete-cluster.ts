@@ -9,7 +9,7 @@ import {
 import { CLUSTER_SET_LABEL } from '../../model/kind/managed-cluster.ts';
 import type { OcmRefusal, OcmWrite } from './ocm-write.ts';
 
-/** Where a cluster without a set is put. */
+/** The set of a cluster that names none. */
 export const DEFAULT_SET = 'default';
 
 export type CompletedCluster =
@@ -18,9 +18,9 @@ export type CompletedCluster =
   | { readonly kind: 'refused'; readonly refusal: OcmRefusal };
 
 /**
- * What admission adds to a ManagedCluster: the times of its taints, and the default set where it names none.
- * Source: open-cluster-management.io/ocm `pkg/registration/webhook/v1/managedcluster_mutating.go`, with its feature gate
- * DefaultClusterSet on, which is its default.
+ * Adds to a ManagedCluster the times of its taints, and the default set if it names none. Source:
+ * open-cluster-management.io/ocm `pkg/registration/webhook/v1/managedcluster_mutating.go`, with its
+ * feature gate DefaultClusterSet on, which is its default.
  *
  * @param now RFC 3339
  */
@@ -44,9 +44,9 @@ function withDefaultSet(cluster: JsonObject): JsonObject {
 }
 
 /**
- * The time of a taint is the server's: new and changed taints get it now, whatever a creation says. An update must send
- * unchanged taints with their time, and all others without one. A taint that never got its time, because nobody stamped it
- * when it came, gets it with the next write.
+ * The server sets the time of a taint: new and changed taints get the current time, even if a
+ * create sends another one. An update must send unchanged taints with their time, and all others
+ * without one. A taint without a time gets it with the next write.
  */
 function stampTaints(
   { operation, object, old }: Pick<OcmWrite, 'operation' | 'object' | 'old'>,
@@ -68,7 +68,7 @@ function stampTaints(
       if (sentTime !== time) refused.push(textAt(taint, 'key'));
       return taint;
     }
-    // The server's own time is what a rule before this one added, in the same write.
+    // The current time was added by an earlier rule in the same write.
     const isUnstamped = known !== undefined && isSame;
     if (!isUnstamped && sentTime !== '' && sentTime !== now) refused.push(textAt(taint, 'key'));
     return { ...taint, timeAdded: now };

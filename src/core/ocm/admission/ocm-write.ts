@@ -23,14 +23,14 @@ export type OcmRefusal =
       readonly problems: readonly string[];
     };
 
-/** A question that somebody with access to the hub has to answer. */
+/** A condition that must be checked with access to the hub. */
 export type OcmDemand =
   /** The user must have this right. */
   | { readonly kind: 'right'; readonly right: OcmRight; readonly otherwise: OcmRefusal }
-  /** The namespace may be absent, but not be on its way out. */
+  /** The namespace may be absent, but must not be terminating. */
   | { readonly kind: 'namespace-stays'; readonly namespace: string; readonly otherwise: OcmRefusal };
 
-/** What authorization is asked: `resourceAttributes` of a SubjectAccessReview. */
+/** The required right: `resourceAttributes` of a SubjectAccessReview. */
 export interface OcmRight {
   readonly verb: string;
   readonly group: string;
@@ -39,7 +39,7 @@ export interface OcmRight {
   readonly name: string;
 }
 
-/** What is wrong for every user, or else what has to be true of the user and of the hub, in this order. */
+/** A refusal for every user, or the conditions on user and hub, in this order. */
 export type OcmReview =
   | { readonly kind: 'refused'; readonly refusal: OcmRefusal }
   | { readonly kind: 'demands'; readonly demands: readonly OcmDemand[] };

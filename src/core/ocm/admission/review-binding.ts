@@ -4,8 +4,9 @@ import type { OcmReview, OcmWrite } from './ocm-write.ts';
 const MISNAMED = 'The ManagedClusterSetBinding must have the same name as the target ManagedClusterSet';
 
 /**
- * A binding is called like its set, and only who may bind the set can make one.
- * Source: open-cluster-management.io/ocm `pkg/registration/webhook/v1beta2/managedclustersetbinding_validating.go`.
+ * A binding has the name of its set, and its author needs the right to bind the set. Source:
+ * open-cluster-management.io/ocm
+ * `pkg/registration/webhook/v1beta2/managedclustersetbinding_validating.go`.
  */
 export function reviewBinding({ operation, object, userName }: OcmWrite): OcmReview {
   const set = textAt(objectAt(object, 'spec'), 'clusterSet');

@@ -67,8 +67,9 @@ function acceptDemands({ object, old, userName }: OcmWrite, name: string): reado
 }
 
 /**
- * Leaving a set and entering one both need the right to join it. Unlike in OCM an update needs none for the default set of a
- * cluster that had no set: admission itself puts it there, and the next write of its agent must not fail for that.
+ * Leaving a set and entering one both need the right to join it. Unlike in OCM, an update needs no
+ * right for the default set of a cluster that had no set: admission adds it, and the next write of
+ * the agent must not fail because of that.
  */
 function joinDemands({ object, old, userName }: OcmWrite): readonly OcmDemand[] {
   const [before, after] = [setOf(old), setOf(object)];

@@ -38,7 +38,9 @@ export function fleetMapSvg(map: FleetMap): string {
     }
     y += rows * PITCH + 10;
   }
-  parts.push(`<text x="${PAD}" y="${y + 12}" class="m">+ gains   − loses   ± both   workloads</text>`);
+  parts.push(
+    `<text x="${PAD}" y="${y + 12}" class="m">+ gains workloads · − loses workloads · ± both</text>`,
+  );
   const left = map.sets.length - sets.length + map.regions.length - regions.length;
   if (left > 0)
     parts.push(`<text x="${PAD}" y="${y + 28}" class="m">${left} more sets and regions are not shown</text>`);

@@ -4,6 +4,8 @@ export interface ExpectedPlacement {
   readonly placement: string;
   readonly before: readonly string[];
   readonly after: readonly string[];
+  /** The plan token. Absent in records of earlier versions. */
+  readonly token?: string | undefined;
   /** The plan token, where the change would be held. */
   readonly heldToken: string | undefined;
 }

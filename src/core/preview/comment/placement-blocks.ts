@@ -1,4 +1,4 @@
-import { formatReason, moveText } from '../plan-text.ts';
+import { formatReason, groupTexts, moveText, spreadTexts } from '../plan-text.ts';
 import type { ClusterMove, Plan, PlacementPlan } from '../plan.ts';
 import { details, MAX_MOVES, names } from './comment-blocks.ts';
 import { code, inElement, prose } from './foreign-text.ts';
@@ -19,19 +19,21 @@ function placementBlock(plan: PlacementPlan): string {
   const lines = [
     ...edited,
     ...moves.slice(0, MAX_MOVES).map((move) => `- moves: ${prose(moveText(move))}`),
-    ...clusterLines('−', removed),
-    ...clusterLines('+', added),
+    ...clusterLines('leaves', removed),
+    ...clusterLines('joins', added),
     ...(regrouped.length === 0 ? [] : [`- regrouped: ${names(regrouped)}`]),
+    ...[...groupTexts(plan), ...spreadTexts(plan)].map((text) => `- ${prose(text)}`),
     ...(after === undefined || after.message === '' ? [] : [`- ${prose(after.message)}`]),
     `- plan token: ${code(token)}`,
   ];
   return details(`${inElement(`${namespace}/${name}`)}: why`, lines.join('\n'));
 }
 
-function clusterLines(sign: string, moves: readonly ClusterMove[]): readonly string[] {
+/** In words: a line that begins with a plus would be a list in the list. */
+function clusterLines(verb: 'leaves' | 'joins', moves: readonly ClusterMove[]): readonly string[] {
   const lines = moves.slice(0, MAX_MOVES).map((move) => {
     const why = formatReason(move);
-    return `- ${sign} ${code(move.cluster)}${why === '' ? '' : `: ${prose(why)}`}`;
+    return `- ${code(move.cluster)} ${verb}${why === '' ? '' : `: ${prose(why)}`}`;
   });
-  return moves.length > MAX_MOVES ? [...lines, `- ${sign} ${moves.length - MAX_MOVES} more`] : lines;
+  return moves.length > MAX_MOVES ? [...lines, `- … and ${moves.length - MAX_MOVES} more`] : lines;
 }

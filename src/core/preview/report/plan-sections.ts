@@ -12,6 +12,8 @@ import {
   formatNames,
   formatReason,
   formatSizes,
+  groupTexts,
+  spreadTexts,
   lostFileText,
   moveText,
   rolloutText,
@@ -76,6 +78,8 @@ function placements(plan: Plan): string {
     if (placement === undefined) return [];
     const { affectedBy, after, held } = placement;
     const notes = [
+      ...groupTexts(placement),
+      ...spreadTexts(placement),
       affectedBy.length === 0 ? '' : `nobody edited it: ${formatNames(affectedBy, 5)}`,
       after?.message ?? '',
       held === undefined ? '' : `held (${held.reason}): ${held.message}`,

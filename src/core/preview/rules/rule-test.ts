@@ -25,7 +25,7 @@ export interface RuleTestSpec {
 /** One change of the fleet, and what the rules must say of its plan. */
 export interface RuleTestCase extends FleetChange {
   readonly name: string;
-  /** What is assumed of clusters, in the words of the flags of `berth plan`. */
+  /** Assumptions about clusters, as in the flags of `berth plan`. */
   readonly assume?: Readonly<Partial<Record<WhatIfFlag, readonly string[]>>> | undefined;
   readonly expect: RuleExpectation;
 }

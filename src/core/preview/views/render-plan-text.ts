@@ -19,6 +19,8 @@ import {
   formatNames,
   formatReason,
   formatSizes,
+  groupTexts,
+  spreadTexts,
   workloadVerb,
 } from '../plan-text.ts';
 
@@ -108,21 +110,11 @@ function placementLines(plan: PlacementPlan): string[] {
   for (const move of plan.moves.slice(0, MAX_MOVES))
     lines.push(`    moved: ${move.from} → ${move.to}${marginText(move)}`);
   if (plan.regrouped.length > 0) lines.push(`    regrouped: ${formatNames(plan.regrouped)}`);
-  lines.push(...spreadLines(plan));
+  lines.push(...[...groupTexts(plan), ...spreadTexts(plan)].map((text) => `    ${text}`));
   if (after !== undefined && after.message !== '')
     lines.push(...after.message.split('\n').map((line) => `    ! ${line}`));
   if (held !== undefined) lines.push(`    ! held (${held.reason}): ${held.message}`);
   return lines;
-}
-
-function spreadLines({ before, after }: PlacementPlan): string[] {
-  return (after?.spread ?? []).flatMap(({ constraint, skew }, at) => {
-    const old = before?.spread[at]?.skew;
-    if (old === skew) return [];
-    const wanted = constraint.maxSkew ?? 1;
-    const from = old === undefined ? '' : `${old} → `;
-    return [`    spread over ${constraint.topologyKey}: skew ${from}${skew}, at most ${wanted} wanted`];
-  });
 }
 
 function comesOrGoes(move: ClusterMove): string {

@@ -27,8 +27,9 @@ export function planEntries({ metadata }: Pick<KubeObject, 'metadata'>): readonl
 }
 
 /**
- * The plans that objects in Git say were approved, per placement (`namespace/name`): in the annotation `berth.dev/plan` of any object,
- * and as releases on the placement itself, since a release approves that change and no other.
+ * The plans approved in Git, per placement (`namespace/name`): by the annotation `berth.dev/plan`
+ * of any object, and by releases on the placement itself, since a release approves exactly one
+ * change.
  */
 export function approvedPlans(
   objects: Iterable<Pick<KubeObject, 'kind' | 'metadata'>>,

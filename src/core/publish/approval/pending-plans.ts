@@ -14,6 +14,8 @@ export interface PendingPlan extends ApprovedPlan {
   readonly followedAtMs: number | undefined;
   /** Another change would happen and is held; the hold does not expire. */
   readonly held: boolean;
+  /** It is the plan of a merged pull request: it is not in Git, and commits do not withdraw it. */
+  readonly ofPullRequest?: true | undefined;
 }
 
 /** Of one source. Plain JSON. */
@@ -28,17 +30,24 @@ export interface SourcePlans {
 export type PlanOutcome = 'met' | 'differs' | 'none';
 
 /**
- * The plans of a source after it was read at this commit; nothing of it is on the hub yet. A plan that is no longer
- * in Git is withdrawn. Annotations found when a source is read for the first time are not known to be new, and
- * approve nothing.
- * @param now what the objects say, per placement
+ * The plans of a source after it was read at this commit, before the commit is applied to the hub.
+ * A plan that is no longer in Git is withdrawn. Annotations found when a source is read for the
+ * first time are not known to be new, and approve nothing.
+ * @param now the approvals in the objects, per placement
+ * @param merged the plan tokens of the pull request that this commit merges, per placement; an
+ * annotation has precedence
  */
 export function plansAfterRead(
   before: SourcePlans | undefined,
   now: ReadonlyMap<string, readonly string[]>,
   commit: string | undefined,
+  merged: ReadonlyMap<string, readonly string[]> = new Map(),
 ): SourcePlans {
-  const pending = Object.entries(before?.pending ?? {}).filter(([placement]) => now.has(placement));
+  const pending = Object.entries(before?.pending ?? {}).filter(
+    ([placement, { ofPullRequest }]) => ofPullRequest === true || now.has(placement),
+  );
+  for (const [placement, tokens] of merged)
+    pending.push([placement, { tokens, commit, followedAtMs: undefined, held: false, ofPullRequest: true }]);
   const fresh = [...now].filter(
     ([placement, tokens]) => before !== undefined && tokens.join() !== (before.seen[placement] ?? []).join(),
   );
@@ -47,7 +56,7 @@ export function plansAfterRead(
   return { seen: Object.fromEntries(now), pending: Object.fromEntries(pending) };
 }
 
-/** The hub was made to follow what was read, as far as that was possible. */
+/** Called when the hub follows the commit that was read, as far as possible. */
 export function planAfterFollow(plan: PendingPlan, nowMs: number): PendingPlan {
   return plan.followedAtMs === undefined ? { ...plan, followedAtMs: nowMs } : plan;
 }
@@ -65,8 +74,9 @@ export function isSamePlan(a: PendingPlan, b: PendingPlan): boolean {
 }
 
 /**
- * What the commits that are being followed approve for a placement. An approval counts for the change that its commit makes, not forever:
- * from the commit that brings it until it is met, at most ten minutes, except while something else is held because of it.
+ * The approvals of the followed commits for a placement. An approval is valid for the change that
+ * its commit makes: from that commit until the change is published, at most ten minutes, except
+ * while another change is held because of it.
  */
 export function currentApprovals(plans: readonly PendingPlan[], nowMs: number): ApprovedPlan | undefined {
   const counting = plansOf(plans, nowMs);
@@ -74,7 +84,7 @@ export function currentApprovals(plans: readonly PendingPlan[], nowMs: number): 
   return { tokens: counting.flatMap(({ tokens }) => tokens), commit: counting.at(-1)?.commit };
 }
 
-/** It is too early to say that something else would happen. */
+/** Whether it is too early to decide that another change would happen. */
 export function isPlanWaiting(plans: readonly PendingPlan[], nowMs: number): boolean {
   return plansOf(plans, nowMs).some(
     ({ followedAtMs, held }) =>

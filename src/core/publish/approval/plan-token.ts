@@ -2,8 +2,8 @@
 export type Digest = (text: string) => string;
 
 /**
- * Names one change exactly: this placement, from these clusters to those. A release of it approves nothing else; if
- * the result changes, the token no longer fits. Twelve hex digits.
+ * Identifies one change of one placement, from a list of clusters to another. A release approves
+ * only this change; if the result changes, the token no longer matches. Twelve hex digits.
  */
 export function planToken(
   digest: Digest,

@@ -1,7 +1,7 @@
 /**
- * On a Placement, written in Git: approves the change that this plan token names. On any object of a source: approves
- * the deletions that it names. Several tokens may be in one. On the parent of an ApplySet: the release of deletions
- * that was given last, in Git or by hand.
+ * On a Placement in Git: approves the change with this plan token. On any object of a source:
+ * approves the deletions with this token. It may contain several tokens. On the parent of an
+ * ApplySet: the last release of deletions, in Git or by a user.
  */
 export const RELEASE_ANNOTATION = 'berth.dev/release';
 /**
@@ -14,7 +14,10 @@ export const PLAN_ANNOTATION = 'berth.dev/plan';
  * one by hand would conflict under server-side apply.
  */
 export const RELEASED_ANNOTATION = 'berth.dev/released';
-/** On a Placement: who released by hand and when, as `berth release` writes it. On an ApplySet's parent: also who did so in which commit. */
+/**
+ * On a Placement: user and time of a release by `berth release`. On an ApplySet's parent: also
+ * author and commit of a release in Git.
+ */
 export const RELEASED_BY_ANNOTATION = 'berth.dev/released-by';
 /** On a Placement: `25%` or `3`: how many clusters one change may remove. */
 export const REMOVAL_BUDGET_ANNOTATION = 'berth.dev/removal-budget';
@@ -22,23 +25,29 @@ export const REMOVAL_BUDGET_ANNOTATION = 'berth.dev/removal-budget';
 export const MOVE_POLICY_ANNOTATION = 'berth.dev/move-policy';
 /** On a Placement: how long such a move may take, e.g. `10m`. */
 export const MOVE_DEADLINE_ANNOTATION = 'berth.dev/move-deadline';
-/** On a Placement: gives up the move that this plan token names; the old clusters stay, the new ones go. */
+/**
+ * On a Placement: aborts the move with this plan token; the old clusters stay, the new ones are
+ * removed.
+ */
 export const MOVE_ABORT_ANNOTATION = 'berth.dev/move-abort';
 /** On a Placement that Berth schedules: `berth`, next to the annotation that keeps other schedulers away. */
 export const SCHEDULER_ANNOTATION = 'berth.dev/scheduler';
 /** On an ApplySet's parent, written by the controller: the token of the deletions that are held now, `''` when none are. */
 export const HELD_TOKEN_ANNOTATION = 'berth.dev/held-token';
-/** Beside it: what is held, and how much. */
+/** The message of the hold, with the numbers. */
 export const HELD_MESSAGE_ANNOTATION = 'berth.dev/held-message';
-/** On an ApplySet's parent: the token of deletions that are held because of what they take away from others. */
+/** On an ApplySet's parent: the token of deletions that are held because of their dependents. */
 export const HELD_LOSSES_ANNOTATION = 'berth.dev/held-losses';
 /** On an ApplySet's parent: the tokens of its last releases, with commas between them. Each counted once. */
 export const SPENT_TOKENS_ANNOTATION = 'berth.dev/spent-tokens';
-/** On an ApplySet's parent: marks of what the last release approved and is not deleted yet, `''` when nothing is left of it. */
+/**
+ * On an ApplySet's parent: marks of objects that the last release approved and that are not deleted
+ * yet, `''` if there are none.
+ */
 export const RELEASED_OBJECTS_ANNOTATION = 'berth.dev/released-objects';
-/** On an ApplySet's parent: what was deleted without a release and still counts toward the budget. */
+/** On an ApplySet's parent: deletions without a release that still count toward the budget. */
 export const RECENT_DELETIONS_ANNOTATION = 'berth.dev/recent-deletions';
-/** Beside it: how many clusters or works that took from each placement, replica set and cluster. */
+/** How many clusters or works each placement, replica set and cluster lost by these deletions. */
 export const RECENT_LOSSES_ANNOTATION = 'berth.dev/recent-losses';
 /**
  * On an ApplySet's parent: the number of members before objects were added beside pending deletions, `''` when there

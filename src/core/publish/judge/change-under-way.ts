@@ -4,9 +4,9 @@ import type { ChangeUnderWay, PublishState } from './publish-state.ts';
 import { recentRemovals, type Removal } from './removal-window.ts';
 
 /**
- * The removals that count toward the budget, including those of an interrupted change that the hub no longer lists.
- * Removals that were announced and never made do not count, so it need not be known how far the change got. A released change that is done
- * resets them, also where the process was killed before it noted that.
+ * The removals that count toward the budget, including those of an interrupted change that the hub
+ * no longer lists. Removals that were announced but not made do not count. A completed released
+ * change resets them, even if the process was killed before it recorded this.
  */
 export function countedRemovals(
   state: PublishState | undefined,
@@ -20,7 +20,9 @@ export function countedRemovals(
   return count === 0 ? removals : [...removals, { atMs: change.atMs, count }];
 }
 
-/** The state after the change under way, where the pages show all of it; else the state as it is. */
+/**
+ * The state after the current change, if the pages show all of it; otherwise the unchanged state.
+ */
 export function endFinishedChange(state: PublishState, published: readonly string[]): PublishState {
   const { change } = state;
   if (change === undefined || isUnfinished(change, published)) return state;
@@ -35,7 +37,10 @@ export function endFinishedChange(state: PublishState, published: readonly strin
   };
 }
 
-/** What was published before the interrupted change. The pages now show neither that nor the result of the change. */
+/**
+ * The published clusters before the interrupted change. The pages show neither these nor the result
+ * of the change.
+ */
 export function clustersBeforeChange(
   change: ChangeUnderWay | undefined,
   published: readonly string[],
@@ -45,7 +50,10 @@ export function clustersBeforeChange(
   return [...new Set([...published.filter((cluster) => !added.has(cluster)), ...change.removed])];
 }
 
-/** The change from what was published, before an interrupted change if there is one, to what is wanted now. */
+/**
+ * The change from the published clusters (before an interrupted change, if there is one) to the
+ * wanted ones.
+ */
 export function continueChange(
   wanted: readonly string[],
   from: {
@@ -64,8 +72,8 @@ export function continueChange(
 }
 
 /**
- * The earlier removals that count besides this change. A changed spec or a release resets them. An interrupted change
- * is part of the one that continues it.
+ * The earlier removals that count in addition to this change. A changed spec or a release resets
+ * them. An interrupted change is part of the one that continues it.
  */
 export function earlierRemovals(
   state: PublishState | undefined,

@@ -16,7 +16,10 @@ function namesWithout(names: readonly string[], others: readonly string[]): read
   return names.filter((name) => !known.has(name)).sort();
 }
 
-/** Whether both lists have the same clusters, in any order. The order is mostly the same: an index is made of what is between. */
+/**
+ * Whether both lists have the same clusters, in any order. Common parts at both ends are skipped,
+ * because the order is mostly the same.
+ */
 export function sameClusters(a: readonly string[], b: readonly string[]): boolean {
   if (a === b) return true;
   if (a.length !== b.length) return false;

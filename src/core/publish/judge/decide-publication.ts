@@ -27,10 +27,10 @@ import { removedRecently } from './removal-window.ts';
 export interface PublicationInput {
   /** `namespace/name` */
   readonly key: string;
-  /** The current object on the hub: its annotations count. */
+  /** The current object on the hub, for its annotations. */
   readonly placement: Placement;
   readonly result: ScheduleResult;
-  /** What is published. The hub may list something else, see `publishedPages`. */
+  /** The published pages, which may differ from those on the hub, see `publishedPages`. */
   readonly pages: readonly ListedPage[];
   readonly state: PublishState | undefined;
   readonly budget: RemovalBudget;
@@ -57,20 +57,23 @@ export interface Publication {
   readonly releasedToken: string | undefined;
   /** How the change compares with the approved plan; a held change is not compared. `none`: no plan, or no change. */
   readonly approval: 'none' | 'met' | 'differs';
-  /** Look again after this long, though nothing may have changed on the hub. */
+  /** Decide again after this time, even if nothing changed on the hub. */
   readonly againAfterMs: number | undefined;
 }
 
 const DEFAULT_MOVE_DEADLINE_MS = 600_000;
 
-/** The same for a spec as Git says it and as the hub stores it: a plan has the one, the controller the other. */
+/**
+ * The same for a spec in Git and for the stored one, because plans use the first and the controller
+ * the second.
+ */
 export function specHash(digest: Digest, placement: Placement): string {
   return digest(canonicalJson(withoutPlacementDefaults(placement.spec ?? {}))).slice(0, 16);
 }
 
 /**
- * Decides what of a result may be published now: all, nothing (a hold), or old and new clusters side by side (a
- * move).
+ * Decides which clusters may be published now: the result, the previous ones (a hold), or old and
+ * new together (a move).
  */
 export function decidePublication(input: PublicationInput): Publication {
   const { key, result, state, digest } = input;
@@ -110,7 +113,7 @@ export function decidePublication(input: PublicationInput): Publication {
       approval: input.approved === undefined ? 'none' : 'differs',
     };
   const { added, removed, releasedToken } = verdict;
-  // The same clusters: what else would change was not decided on what there is.
+  // Only the order or groups would change, and the inputs were incomplete.
   if (input.inventoryProblem !== undefined)
     return { ...untouched(state?.move), againAfterMs: STALE_RETRY_MS };
   const approval = compareWithPlan(input.approved, verdict, () => [plannedToken(), token()]);

@@ -16,7 +16,7 @@ export type HoldReason =
 export interface Hold {
   readonly kind: 'held';
   readonly reason: HoldReason;
-  /** What would happen, the numbers, and what the user can do. */
+  /** The change, its numbers, and what the user can do. */
   readonly message: string;
   readonly added: readonly string[];
   readonly removed: readonly string[];
@@ -37,7 +37,7 @@ export interface JudgeInput {
   readonly result: ScheduleResult;
   /** Clusters that are published, each once. Undefined: nothing ever was. */
   readonly published: readonly string[] | undefined;
-  /** The placement's spec is not the one behind the last publication; unknown counts as unchanged. */
+  /** Whether the spec changed since the last publication; unknown counts as unchanged. */
   readonly specChanged: boolean;
   readonly budget: RemovalBudget;
   /** Clusters that changes of the last minutes already removed: many small steps are one large one. */
@@ -46,7 +46,7 @@ export interface JudgeInput {
   readonly inventoryProblem: string | undefined;
   /** Plan token of this very change; asked for only when it matters. */
   readonly token: () => string;
-  /** Tokens that releases name, in Git and by hand. */
+  /** Tokens of releases, in Git and by users. */
   readonly releasedTokens: readonly (string | undefined)[];
 }
 
@@ -151,7 +151,7 @@ function keeps(count: number): string {
   return count === 0 ? 'nothing is published' : `the last decision (${count} clusters) stays published`;
 }
 
-/** What a person can do about a change that is held. */
+/** What a user can do about a held change. */
 export function remediation(
   meta: { readonly namespace?: string | undefined; readonly name: string },
   token: string,

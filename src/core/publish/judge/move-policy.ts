@@ -4,7 +4,10 @@ export interface MoveInput {
   readonly pages: readonly ListedPage[];
   readonly desired: readonly DesiredGroup[];
   readonly removed: readonly string[];
-  /** Clusters of this move that were not published before it, or before the one that it took over from; some may not be wanted any more. */
+  /**
+   * Clusters of this move that were not published before it (or before the move that it replaced);
+   * some may no longer be wanted.
+   */
   readonly arriving: readonly string[];
   /** Does the placement's work run there (Available or Healthy)? */
   readonly isReady: (cluster: string) => boolean;
@@ -15,7 +18,7 @@ export interface MoveInput {
 }
 
 export type MoveStep =
-  /** All new clusters run: publish what was decided. */
+  /** All new clusters are available: publish the decision. */
   | { readonly kind: 'complete' }
   /** Old and new are published side by side until `untilMs`. */
   | {
@@ -30,7 +33,7 @@ export type MoveStep =
       readonly groups: readonly DesiredGroup[];
       readonly notReady: readonly string[];
     }
-  /** Given up: the old clusters stay, the new ones go. */
+  /** Aborted: the old clusters stay, the new ones are removed. */
   | { readonly kind: 'aborted'; readonly groups: readonly DesiredGroup[] };
 
 /** Make before break: a cluster is removed only when its replacements run. */
@@ -48,7 +51,10 @@ export function planMove(input: MoveInput): MoveStep {
     : { kind: 'waiting', groups, notReady, untilMs };
 }
 
-/** The wanted groups and, in the group of its page if that still exists, each cluster that is to go. */
+/**
+ * The wanted groups, with each cluster to remove added to the group of its page, if that still
+ * exists.
+ */
 function withRemoved({ pages, desired, removed }: MoveInput): readonly DesiredGroup[] {
   const extra = new Map<DesiredGroup, DesiredGroup['decisions'][number][]>();
   for (const cluster of removed) {

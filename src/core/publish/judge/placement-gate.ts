@@ -2,7 +2,7 @@ import type { Placement } from '../../model/kind/placement.ts';
 import type { Condition } from '../../model/object-meta.ts';
 import { activeHold } from '../approval/active-hold.ts';
 
-/** Whether what depends on a placement may go on. */
+/** Whether a promotion that depends on a placement may continue. */
 export interface PlacementGate {
   readonly open: boolean;
   /** Why it is closed; empty when it is open. */
@@ -16,9 +16,9 @@ export interface GateReason {
 }
 
 /**
- * The gate of a placement is open while nothing of it is held, it has the clusters that it asks for, the hub is known, and it is not about
- * to go.
- * @param unknown why what is known of the hub is not the present; undefined: it is
+ * The gate of a placement is open while no change of it is held, it has the requested number of
+ * clusters, the state of the hub is current, and it is not being deleted. @param unknown why the
+ * known state of the hub is not current; undefined: it is
  */
 export function placementGate(
   { metadata, status }: Pick<Placement, 'metadata' | 'status'>,

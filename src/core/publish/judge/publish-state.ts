@@ -19,7 +19,7 @@ export interface ChangeUnderWay {
 
 export interface Release {
   readonly token: string;
-  /** The person who gave the release with `berth release`. */
+  /** The user of `berth release`. */
   readonly by?: string | undefined;
 }
 
@@ -44,6 +44,6 @@ export interface PublishState {
   readonly pages?: string | undefined;
   /** Hash of that decision record. */
   readonly record?: string | undefined;
-  /** The state was rebuilt from decision records, which do not say whether a move had ended. */
+  /** The state was rebuilt from decision records, which do not contain whether a move had ended. */
   readonly recalled?: true | undefined;
 }

@@ -7,7 +7,10 @@ export interface Removal {
 /** Removals this close to each other count as one change: a drain that arrives cluster by cluster is still a drain. */
 export const REMOVAL_WINDOW_MS = 600_000;
 
-/** Those of the window before `nowMs`. A clock that jumped back leaves removals in the future: they count. */
+/**
+ * Removals within the window before `nowMs`, and those in the future, which exist if the clock was
+ * set back.
+ */
 export function recentRemovals(removals: readonly Removal[], nowMs: number): readonly Removal[] {
   return removals.filter((removal) => nowMs - removal.atMs < REMOVAL_WINDOW_MS);
 }

@@ -4,9 +4,10 @@ import type { SeenAtRestore, WatchedChange } from './state/placement-event.ts';
 import type { BeforeRestore, PlacementState } from './state/placement-state.ts';
 import { currentPages } from './state/current-pages.ts';
 
-/*
- * For a process that stands by: what the leader had published when the hub was restored from a backup. If this process takes over,
- * changes are judged by that and not by the older pages of the backup. It is forgotten when a leader has published since.
+/**
+ * For a standby: the decisions that the leader had published when the hub was restored from a
+ * backup. If this process becomes the leader, it judges changes by these instead of the older pages
+ * of the backup. They are dropped when a leader has published since.
  */
 
 /** The state after a restore. After two restores in a row the pages are those of the first backup. */
@@ -21,7 +22,7 @@ export function keptBeforeRestore(
   if (seen === undefined) return undefined;
   const { uid } = seen.placement.metadata;
   const pages = currentPages(state, seen).map((page) => decisionPageOf(page, uid));
-  // A page whose group is not known is what others made of it.
+  // A page with an unknown group was changed by another writer.
   return pages.length > 0 && pages.every(hasGroup) ? { uid, pages, hubVersion } : undefined;
 }
 

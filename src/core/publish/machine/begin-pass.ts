@@ -4,7 +4,7 @@ import { withLatestStatus } from './pass/decide-from-facts.ts';
 import { endPass } from './pass/end-pass.ts';
 import { judgePages } from './pass/judge-pages.ts';
 import { leaveToOtherScheduler } from './other-scheduler.ts';
-import { markPlacement, meetSecondWriter, withMark } from './second-writer.ts';
+import { markPlacement, handleSecondWriter, withMark } from './second-writer.ts';
 import type { PlacementEvent } from './state/placement-event.ts';
 import type { PassFacts } from './state/placement-facts.ts';
 import { INITIAL_STATE, type OwnWrite, type PlacementState } from './state/placement-state.ts';
@@ -29,10 +29,13 @@ export function beginPass(before: PlacementState, facts: PassFacts, nowMs: numbe
     return leaveToOtherScheduler(left, nowMs);
   }
   const state = { ...known, otherSchedulerPages: undefined, pass };
-  return meetSecondWriter(state, nowMs) ?? lookAtPages(state, nowMs);
+  return handleSecondWriter(state, nowMs) ?? lookAtPages(state, nowMs);
 }
 
-/** The placement is marked as Berth's. Where Berth did not decide it before, the watch asks for the decision. */
+/**
+ * The placement has Berth's mark now. If Berth did not decide it before, the watch event requests
+ * the decision.
+ */
 export function onPlacementMarked(
   state: PassingState,
   { after }: Extract<PlacementEvent, { kind: 'placement-marked' }>,
@@ -49,7 +52,10 @@ function lookAtPages(before: PassingState, nowMs: number): StepResult {
   return { state: { ...state, pages: new Map() }, actions: [{ kind: 'read-pages', placement }] };
 }
 
-/** The pages on the hub are known; those that a lost write may still reach get another version first. */
+/**
+ * The pages were read. Pages that a lost write may still change are first updated to another
+ * version (fenced).
+ */
 export function onPagesRead(
   state: PassingState,
   { pages, seen }: Extract<PlacementEvent, { kind: 'pages-read' }>,
@@ -94,7 +100,10 @@ export function onPlacementGone(state: PlacementState): StepResult {
   };
 }
 
-/** Drops what the watch is ahead of, also where it showed no change of the page as one of this placement. */
+/**
+ * Drops own writes that the watch has passed, even if it showed no change of the page for this
+ * placement.
+ */
 function shownPages(pages: PlacementState['pages'], { seenPage }: PassFacts): PlacementState['pages'] {
   let next: Map<string, OwnWrite> | undefined;
   for (const [name, write] of pages) {

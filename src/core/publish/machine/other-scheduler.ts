@@ -9,8 +9,8 @@ import { statusTime } from './state/status-time.ts';
 import { withStage, DONE, type PassingState, type StepResult } from './state/step-result.ts';
 
 /**
- * OCM's controller writes the pages of a placement one by one and may list a cluster on none of them meanwhile. Pages
- * count after this time without changes.
+ * OCM's controller writes the pages of a placement one by one, and a cluster may temporarily be on
+ * none of them. Pages are used after this time without changes.
  */
 export const OTHER_SCHEDULER_QUIET_MS = 2_000;
 
@@ -34,7 +34,7 @@ export function leaveToOtherScheduler(state: PassingState, nowMs: number): StepR
   };
 }
 
-/** What is on the pages counts as published once it has not changed for a while. */
+/** The pages count as published when they have not changed for a while. */
 export function followOtherScheduler(state: PassingState, nowMs: number): StepResult {
   const { facts, placement } = state.pass;
   const pages = currentPages(state, facts);
@@ -44,7 +44,7 @@ export function followOtherScheduler(state: PassingState, nowMs: number): StepRe
   const seen = state.otherSchedulerPages;
   const since = seen?.versions === versions ? seen : { versions, sinceMs: nowMs };
   const next = { ...state, otherSchedulerPages: since };
-  // At the first look it is not known how long they have rested; what was published before may be older still.
+  // In the first pass it is not known how long the pages have been unchanged.
   if (seen !== undefined && Math.abs(nowMs - since.sinceMs) < OTHER_SCHEDULER_QUIET_MS)
     return endPass(next, { kind: 'requeue', afterMs: OTHER_SCHEDULER_QUIET_MS });
   const settled = listClustersOnce(pages.map((page) => decisionPageOf(page, placement.metadata.uid))).pages;

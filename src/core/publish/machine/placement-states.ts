@@ -34,7 +34,7 @@ export class PlacementStates {
     return [...this.#waitingForCommit];
   }
 
-  /** @returns what is to be done */
+  /** @returns the actions */
   step(key: string, event: PlacementEvent, nowMs: number): readonly PlacementAction[] {
     const before = this.of(key);
     const { state, actions } = step(before, event, nowMs);

@@ -1,7 +1,7 @@
 import type { PlacementState } from './state/placement-state.ts';
 import { recentRivalRounds, RIVAL_ROUNDS } from './state/rival-rounds.ts';
 
-/** Placements whose pages others keep changing, in the order of names. */
+/** Placements whose pages another writer keeps changing, sorted by name. */
 export function rivalPlacements(
   states: Iterable<readonly [string, PlacementState]>,
   nowMs: number,

@@ -9,19 +9,20 @@ import { recentRivalRounds, RIVAL_ROUNDS, untilForgotten } from './state/rival-r
 import { statusTime } from './state/status-time.ts';
 import { withStage, type PassingState, type StepResult } from './state/step-result.ts';
 
-/*
- * Two schedulers on one placement undo each other's pages without end: OCM's controller and Berth made 1,053 versions
- * of one page in 30 s. Berth asks the other to leave (OCM's annotation), restores its pages three times, and then it
- * is Berth that leaves: what its endpoints serve stays, and the placement says so. The alternative, to write on at a
- * slower pace, would move workloads to and fro for as long as nobody looks.
+/**
+ * Two schedulers of one placement overwrite each other's pages endlessly: OCM's controller and
+ * Berth made 1,053 versions of one page in 30 s. Berth disables the other scheduler (OCM's
+ * annotation), restores its pages three times, and then stops writing: its endpoints keep serving
+ * the last decision, and a condition of the placement reports it. Rejected: writing more slowly,
+ * which would move workloads back and forth until somebody notices.
  */
 
 /** From the second round on the other gets this time to see that it is asked to leave. */
 const PACE_MS = 1_000;
 const REASON = 'SecondWriter';
 
-/** What to do before the result is judged; undefined: nobody else writes the pages. */
-export function meetSecondWriter(state: PassingState, nowMs: number): StepResult | undefined {
+/** The step to take before the result is judged; undefined if there is no other writer. */
+export function handleSecondWriter(state: PassingState, nowMs: number): StepResult | undefined {
   const rounds = recentRivalRounds(state, nowMs);
   const newest = rounds.at(-1);
   if (newest === undefined) return undefined;
@@ -32,7 +33,10 @@ export function meetSecondWriter(state: PassingState, nowMs: number): StepResult
   return rounds.length > 1 && waitMs > 0 ? endPass(state, { kind: 'requeue', afterMs: waitMs }) : undefined;
 }
 
-/** Tells OCM's scheduler to leave the placement, and everybody who decides it. */
+/**
+ * Sets the annotation that disables OCM's scheduler for the placement and names Berth as its
+ * scheduler.
+ */
 export function markPlacement(state: PassingState): StepResult {
   const { placement } = state.pass;
   return {
@@ -51,7 +55,7 @@ export function isMarked({ metadata: { annotations } }: Placement): boolean {
   return annotations?.[SCHEDULING_DISABLE_ANNOTATION] === 'true';
 }
 
-/** Says that Berth stopped; nothing else is written. */
+/** Writes only the condition that Berth stopped. */
 function yieldToOther(state: PassingState, nowMs: number): StepResult {
   const { placement } = state.pass;
   const { reason, message } = holdOf();
@@ -70,10 +74,10 @@ function yieldToOther(state: PassingState, nowMs: number): StepResult {
   };
 }
 
-/** What was published last counts as published; after ten minutes Berth tries again. */
+/** The last publication stays in force; after ten minutes Berth tries again. */
 export function finishYielding(state: PassingState, nowMs: number): StepResult {
   const isNews = state.reportedHold !== REASON;
-  const told: readonly PlacementAction[] = isNews ? [{ kind: 'tell-held', hold: holdOf() }] : [];
+  const reports: readonly PlacementAction[] = isNews ? [{ kind: 'tell-held', hold: holdOf() }] : [];
   const { last, pass } = state;
   const isOfIt = last !== undefined && last.uid === pass.placement.metadata.uid;
   const settled: readonly PlacementAction[] = isOfIt ? [{ kind: 'settled', pages: last.pages }] : [];
@@ -81,7 +85,7 @@ export function finishYielding(state: PassingState, nowMs: number): StepResult {
   return endPass(
     { ...state, reportedHold: REASON },
     { kind: 'requeue', afterMs: untilForgotten(newest, nowMs) },
-    [...told, ...settled],
+    [...reports, ...settled],
   );
 }
 

@@ -18,13 +18,12 @@ import { onPageChanged, onPlacementChanged } from './watch-events.ts';
 import { onPageWritten, writePages } from './pass/write-pages.ts';
 
 /**
- * Handles one event of a placement. Pure: the state is all that publishing knows of the placement, the actions are
- * all that it does; the caller applies them and reports the answers as events. An answer that no stage waits for
- * changes nothing.
+ * Handles one event of a placement. Pure: the caller applies the returned actions and reports the
+ * responses as events. A response that no stage waits for changes nothing.
  *
- * The alternative was one object for each concern (own writes, changes by others, records, waits), called by one that
- * publishes: what one of them did in the middle of another's call could not be tested, and depended on the order of
- * the calls.
+ * Rejected: one object for each concern (own writes, changes by others, records, waits) that a
+ * publisher calls, because their interaction depended on the order of calls and could not be
+ * tested.
  */
 export function step(state: PlacementState, event: PlacementEvent, nowMs: number): StepResult {
   switch (event.kind) {

@@ -2,7 +2,7 @@ import { keptAfterChange } from './before-restore.ts';
 import { noteRivalWrite } from './state/rival-rounds.ts';
 import { changeKey, isOwnWrite, afterShown } from './state/own-writes.ts';
 import type { PlacementEvent } from './state/placement-event.ts';
-import type { EarlyChange, PlacementState } from './state/placement-state.ts';
+import type { UnattributedChange, PlacementState } from './state/placement-state.ts';
 import type { StepResult } from './state/step-result.ts';
 import { setPage } from './pass/write-pages.ts';
 
@@ -25,7 +25,7 @@ export function onPageChanged(
   const isSame = pages === before.pages && beforeRestore === before.beforeRestore;
   const state = isSame ? before : { ...before, pages, beforeRestore };
   if (isOwnWrite(write, change.after)) return { state, actions: [] };
-  // The pages of a placement that is gone go after it.
+  // Pages of a deleted placement are deleted after it.
   const isRival = isLeader && isPlacementThere;
   return news(state, { change: changeKey(name, change), rivalAtMs: isRival ? nowMs : undefined });
 }
@@ -44,7 +44,7 @@ export function onPlacementChanged(
 }
 
 /** During a pass it is not known yet whether the change is its own. */
-function news(state: PlacementState, change: EarlyChange): StepResult {
+function news(state: PlacementState, change: UnattributedChange): StepResult {
   const { pass } = state;
   if (pass === undefined || pass.early.length >= MAX_EARLY)
     return { state: noteRivalWrite(state, change), actions: [{ kind: 'decide-again', cause: 'decisions' }] };

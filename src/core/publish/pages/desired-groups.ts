@@ -1,7 +1,10 @@
 import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
 import { type DesiredGroup, sameGroup } from './decision-page.ts';
 
-/** The groups of a result as they are written: with scores, by score then name, when the placement asks for `sortBy: Score`. */
+/**
+ * The groups of a result as they are written: with `sortBy: Score`, clusters have scores and are
+ * sorted by score, then name.
+ */
 export function desiredGroups(
   result: Pick<ScheduleResult, 'placement' | 'groups' | 'selected' | 'selectedScores'>,
 ): readonly DesiredGroup[] {
@@ -23,7 +26,7 @@ export function desiredGroups(
   }));
 }
 
-/** One entry per group, in the order in which they come first. */
+/** One entry per group, in the order of first occurrence. */
 export function joinGroups(parts: readonly DesiredGroup[]): readonly DesiredGroup[] {
   const groups: DesiredGroup[] = [];
   for (const part of parts) {

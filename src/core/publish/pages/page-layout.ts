@@ -41,10 +41,11 @@ export interface LayoutHints {
 type PublishedPage = ListedPage & { readonly group: GroupKey };
 
 /**
- * Gives each cluster a page. The idea: a cluster stays on the page that lists it. A page keeps its labels as long as one of its
- * clusters stays in the labelled group; otherwise it follows the group to which most of its clusters go, so that a renumbered
- * group changes labels in place and moves no cluster. Only clusters without a page take free room, then new pages.
- * Rejected: filling pages from the front each time (upstream), which moves clusters between objects whenever one before them goes.
+ * Assigns each cluster to a page. A cluster stays on the page that lists it. A page keeps its
+ * labels while one of its clusters stays in the labelled group; otherwise it gets the group of most
+ * of its clusters, so that a renumbered group only changes labels and moves no cluster. Only
+ * clusters without a page fill free places, then new pages. Rejected: filling pages from the front
+ * each time (upstream), which moves clusters between objects whenever an earlier one is removed.
  */
 export function layOutPages(
   placementName: string,
@@ -96,7 +97,10 @@ function keepInTheirGroup(
   }
 }
 
-/** A page that nobody holds takes the labels of the group to which most of its clusters belong now. */
+/**
+ * A page whose group lost all of its clusters gets the labels of the group to which most of its
+ * clusters belong now.
+ */
 function followTheirGroup(
   drafts: readonly Draft[],
   groupOf: ReadonlyMap<string, DesiredGroup>,
@@ -117,8 +121,8 @@ function followTheirGroup(
 }
 
 /**
- * Puts back what others removed from a page, and creates pages again that they deleted; not for clusters that another
- * page lists now, or that belong to another group.
+ * Restores clusters that others removed from a page, and pages that they deleted, except for
+ * clusters that another page lists now, or that belong to another group.
  */
 function putBack(
   drafts: Draft[],
@@ -130,7 +134,7 @@ function putBack(
     .map(({ clusterName }) => clusterName)
     .filter((cluster) => !placed.has(cluster) && sameGroup(groupOf.get(cluster), group));
   let page = drafts.find((draft) => draft.name === name);
-  // Its labels were taken away.
+  // Its labels were removed.
   if (page !== undefined && page.before?.group === undefined) page.group ??= group;
   if (missing.length === 0) return;
   if (page === undefined) drafts.push((page = newPage(name, group)));
@@ -143,7 +147,7 @@ function putBack(
   }
 }
 
-/** Each group has a page, be it an empty one: the labels' group keeps its first page when nothing else holds one. */
+/** Each group has a page, which may be empty: a group without clusters keeps its first page. */
 function claimSparePages(drafts: readonly Draft[], desired: readonly DesiredGroup[]): void {
   for (const group of desired) {
     if (drafts.some((draft) => sameGroup(draft.group, group))) continue;

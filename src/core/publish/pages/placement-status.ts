@@ -5,13 +5,13 @@ import { type GroupKey, sameGroup } from './decision-page.ts';
 import type { SettledPage } from './plan-pages.ts';
 
 /**
- * The status that a Placement gets. Conditions keep their transition time while their status stays, and conditions of others
- * stay as they are. Undefined when nothing would change: then nothing is written.
+ * The new status of a Placement. Conditions keep their transition time while their status is the
+ * same, and conditions of others are unchanged. Undefined if nothing changes.
  * @param now RFC 3339, whole seconds
  */
 export function planPlacementStatus(input: {
   readonly current: PlacementStatus | undefined;
-  /** Undefined: pages are not Berth's (somebody else schedules), only conditions are. */
+  /** Undefined: another scheduler writes the pages, and only conditions are set. */
   readonly pages: readonly SettledPage[] | undefined;
   readonly conditions: readonly Condition[];
   readonly now: string;

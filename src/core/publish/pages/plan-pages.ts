@@ -27,7 +27,10 @@ export interface SettledPage {
   readonly decisions: readonly ClusterDecision[];
 }
 
-/** From the pages on the hub to the wanted groups. A cluster must be in at most one wanted group. */
+/**
+ * Plans the changes from the pages on the hub to the wanted groups. A cluster must be in at most
+ * one wanted group.
+ */
 export function planPages(
   placementName: string,
   current: readonly DecisionPage[],
@@ -60,7 +63,7 @@ export function planPages(
   return { actions, pages: settled, scoresOnly };
 }
 
-/** What each page lists when all is done, in the wanted order. */
+/** The final content of each page, in the wanted order. */
 function settlePages(
   kept: readonly { readonly page: LaidOutPage; readonly group: GroupKey }[],
   desired: readonly DesiredGroup[],
@@ -157,7 +160,7 @@ function sameMembership(after: readonly GroupedPage[], before: readonly GroupedP
     if (count === 0) return false;
     left.set(cluster, count - 1);
   }
-  // As many clusters on both sides: none is left over.
+  // Both sides have the same number of clusters.
   return true;
 }
 

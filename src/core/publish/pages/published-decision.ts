@@ -8,16 +8,19 @@ export interface PublishedDecision {
   readonly groups: readonly DesiredGroup[];
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** The release that approved this change; `by`: who released by hand. */
+  /** The release that approved this change; `by`: the user of `berth release`. */
   readonly released: { readonly token: string; readonly by?: string | undefined } | undefined;
   /** Found at a restart. */
-  readonly found?: FoundPublication | undefined;
+  readonly found?: PublicationBeforeRestart | undefined;
 }
 
 /** A publication of the previous process that it did not record. */
-export interface FoundPublication {
-  /** When it was made (ms), if that is known. */
+export interface PublicationBeforeRestart {
+  /** Time of the publication (ms), if known. */
   readonly atMs: number | undefined;
-  /** The change was announced before it was made, and is complete: its removals count toward the budget. */
+  /**
+   * Whether its removals count toward the budget: the change was announced before it was made, and
+   * is complete.
+   */
   readonly counts: boolean;
 }

@@ -14,8 +14,8 @@ export interface PublishedPlacement {
 }
 
 /**
- * What is published, one complete decision per placement: the state that endpoints answer from. It changes when a publication is
- * complete, so that a reader never sees half of a change.
+ * The published decision of each placement, which endpoints serve. It changes when a publication is
+ * complete, so that a reader never sees part of a change.
  */
 export class PublishedPlacements {
   readonly #placements = new Map<string, PublishedPlacement>();
@@ -45,7 +45,7 @@ export class PublishedPlacements {
     return [...this.#placements.values()];
   }
 
-  /** No pages: nothing is published for it (any more). A cluster on two pages counts once. */
+  /** Without pages the placement is removed. A cluster on two pages counts once. */
   set(placement: string, pages: readonly SettledPage[]): void {
     if (pages.length === 0) {
       this.#placements.delete(placement);

@@ -2,7 +2,10 @@ import { jsonEqual } from '../../model/json-equal.ts';
 import type { DecisionRecord } from './decision-record.ts';
 import type { Digest } from '../approval/plan-token.ts';
 
-/** One in each namespace that has published decisions: users who may read the placements' namespace may read their history. */
+/**
+ * Name of the ConfigMap in each namespace with published decisions, so that users who may read the
+ * namespace may read the history.
+ */
 export const RECORDS_NAME = 'berth-records';
 /** Label of these ConfigMaps, so that one list request finds them all. */
 export const RECORDS_LABEL = 'berth.dev/records';
@@ -24,7 +27,7 @@ export interface CompactRecord
     | 'afterRestart'
     | 'counts'
   > {
-  /** SHA-256 of the decision's text: what a replay must give. */
+  /** SHA-256 of the decision's text, which a replay must reproduce. */
   readonly decidedSha256: string;
   readonly added: NameSummary;
   readonly removed: NameSummary;
@@ -75,8 +78,9 @@ export interface RecordLimits {
 export const RECORD_LIMITS: RecordLimits = { perPlacement: 20, records: 500, chars: 512 * 1024 };
 
 /**
- * The change of a ConfigMap's data that adds records and drops those beyond the limits: key to text, null removes a key. Keys
- * sort by time. The same records again change nothing, so that a write whose answer was lost may be repeated.
+ * The change of a ConfigMap's data that adds records and drops those beyond the limits: key to
+ * text, null removes a key. Keys sort by time. Adding the same records again changes nothing, so a
+ * write whose response was lost can be repeated.
  */
 export function planRecordData(
   present: Readonly<Record<string, string>>,
@@ -91,7 +95,7 @@ export function planRecordData(
   for (const key of [...all.keys()].sort().reverse()) {
     const text = all.get(key) ?? '';
     const placement = parseRecord(text)?.placement;
-    // What is no record (somebody wrote it) has no place here either.
+    // Entries that are not records are removed, too.
     if (placement === undefined) continue;
     const count = (perPlacement.get(placement) ?? 0) + 1;
     perPlacement.set(placement, count);
@@ -109,8 +113,9 @@ export function planRecordData(
 }
 
 /**
- * The records with new information. A controller records after a start what it finds on the hub and has no record of. The hub may have
- * that record: a killed process wrote it there before its disk had it, or another controller published, and this disk is new.
+ * The records that the hub does not have yet. After a start the controller records publications on
+ * the hub for which it has no record. The hub may have that record already: a killed process wrote
+ * it there before its disk, or another controller published, and this disk is new.
  */
 export function selectNewRecords(
   present: Readonly<Record<string, string>>,
@@ -124,7 +129,7 @@ export function selectNewRecords(
   });
 }
 
-/** Whether the last record on the hub says what a record of after a restart says. */
+/** Whether the last record on the hub contains the same as a record made after a restart. */
 function isRecorded(record: CompactRecord, last: CompactRecord): boolean {
   if (record.clusters !== last.clusters) return false;
   const isWithoutPast = record.removed.count === 0 && record.added.count === record.clusters;
@@ -132,7 +137,7 @@ function isRecorded(record: CompactRecord, last: CompactRecord): boolean {
   return isWithoutPast || jsonEqual(changeOf(record), changeOf(last));
 }
 
-/** Oldest first; entries that are no records are left out. */
+/** Oldest first, without invalid entries. */
 export function recordsOf(data: Readonly<Record<string, string>>): readonly CompactRecord[] {
   return Object.keys(data)
     .sort()

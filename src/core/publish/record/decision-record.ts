@@ -16,24 +16,28 @@ export interface DecisionRecord {
   readonly commit: { readonly id: string; readonly author: string; readonly subject: string } | null;
   /** Revision of the inventory: the number of object changes since the start. */
   readonly inventoryRevision: number;
-  /** Hash of the inputs; they are kept under it. */
+  /** Hash of the inputs, under which they are stored. */
   readonly inputs: string;
-  /** JSON of what the engine decided: what a replay must give, byte for byte. */
+  /** JSON of the decision, which a replay must reproduce byte for byte. */
   readonly decided: string;
   /** How many clusters were published. */
   readonly clusters: number;
-  /** What was published, if it differs from the decision (a move is in progress); else null. */
+  /** The published groups if they differ from the decision (during a move); otherwise null. */
   readonly published: readonly DesiredGroup[] | null;
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** Plan token of the release that approved this, and who released. */
+  /** Plan token of the release that approved this, and its user. */
   readonly released: { readonly token: string; readonly by: string } | null;
   /**
-   * Made after a restart, of what was on the hub: the controller was killed before it wrote one. Inputs and decision are those of the
-   * restart, the commit is the last one that had been read.
+   * Made after a restart for a publication on the hub, because the controller was killed before it
+   * wrote the record. Inputs and decision are those at the restart, the commit is the last one that
+   * was read.
    */
   readonly afterRestart?: true | undefined;
-  /** With `afterRestart`: the change had been noted before it was made, so what it removed counts toward the budget. */
+  /**
+   * With `afterRestart`: the change was announced before it was made, so its removals count toward
+   * the budget.
+   */
   readonly counts?: true | undefined;
 }
 

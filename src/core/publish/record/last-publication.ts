@@ -4,7 +4,7 @@ import { listClustersOnce } from '../pages/list-clusters-once.ts';
 import { type PagePlan, planPages, type SettledPage } from '../pages/plan-pages.ts';
 import { groupsOfPages } from './recorded-groups.ts';
 
-/** What Berth published last, page by page. */
+/** The last publication of Berth, page by page. */
 export interface LastPublication {
   readonly pages: readonly SettledPage[];
   /**
@@ -15,8 +15,8 @@ export interface LastPublication {
 }
 
 /**
- * The published pages: what the hub lists, plus what others removed from it. Deleting a page decides nothing. If the
- * last publication is unknown, what the hub lists counts.
+ * The published pages: those on the hub, plus clusters that others removed, because deleting a page
+ * is not a decision. If the last publication is unknown, the pages on the hub are used.
  */
 export function publishedPages(
   pages: readonly DecisionPage[],

@@ -9,7 +9,7 @@ interface GroupMembers extends GroupKey {
   readonly clusters: readonly string[];
 }
 
-/** What was on the hub after the publication that the record is of. */
+/** The groups on the hub after the recorded publication. */
 export function recordedGroups(
   record: Pick<DecisionRecord, 'published' | 'decided'>,
 ): readonly GroupMembers[] {
@@ -18,7 +18,7 @@ export function recordedGroups(
   return groups;
 }
 
-/** The same as it is written, each group once. */
+/** The same in written form, each group once. */
 export function recordedDecisions(
   record: Pick<DecisionRecord, 'published' | 'decided'>,
   placement: Placement,

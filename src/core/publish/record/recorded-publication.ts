@@ -8,12 +8,13 @@ import type { PublishState } from '../judge/publish-state.ts';
 import { recordedDecisions } from './recorded-groups.ts';
 
 /**
- * What the previous controller published last, from the last record of the placement. Defined only where nothing can
- * have been published after it: the state names this record, the status, which is written when all is done, counts as
- * many clusters, and the hub lists none that the record lacks. Otherwise (another controller was at work meanwhile,
- * the data directory is an old copy, or the record was lost), and where none of its clusters is missing, undefined:
- * then what was published is what is on the hub. A hub that was restored from a backup shows an older state; there
- * the record alone counts, unless a change was under way.
+ * The last publication of the previous process, from the last record of the placement. Defined only
+ * if nothing was published after it: the state names this record, the status (which is written
+ * last) has the same number of clusters, and the hub lists no cluster that is not in the record.
+ * Otherwise (another controller published meanwhile, the data directory is an old copy, or the
+ * record was lost), and if none of its clusters is missing, undefined: then the pages on the hub
+ * are the publication. A hub that was restored from a backup is older; then the record alone is
+ * used, unless a change was in progress.
  */
 export function recordedPublication(input: {
   readonly record: DecisionRecord | undefined;
@@ -28,7 +29,8 @@ export function recordedPublication(input: {
   if (isHubRestored && state.change === undefined) return publishedBeforeRestore(record, placement, pages);
   if (placement.status?.numberOfSelectedClusters !== record.clusters) return undefined;
   const standing = new Set(listedClusters(pages));
-  // None is missing, or it is not known which: a start looks at many, and their records are long.
+  // No cluster is missing, or it is not known which. Checked first, because a start reads many long
+  // records.
   if (standing.size === record.clusters && state.change === undefined) return undefined;
   const groups = recordedDecisions(record, placement);
   const clusters = new Set(listedClusters(groups));
@@ -63,7 +65,10 @@ function without(groups: readonly DesiredGroup[], clusters: ReadonlySet<string>)
   }));
 }
 
-/** A record has groups, not pages: what is missing was most likely on the pages that are missing, else on one that is there. */
+/**
+ * A record has groups, not pages: missing clusters were most likely on missing pages, otherwise on
+ * an existing one.
+ */
 function pagesOf(
   missing: readonly DesiredGroup[],
   placement: Placement,

@@ -4,9 +4,10 @@ import type { PublishState } from '../judge/publish-state.ts';
 import { recentRemovals, type Removal } from '../judge/removal-window.ts';
 
 /**
- * The state of a placement that another process published, from the records on the hub: which removals count toward its budget, and
- * which releases are used. Removals under an earlier spec do not count; of records that name no spec (of earlier releases) the current
- * one is assumed. A record that a start made of pages which it found (`afterRestart`) counts its removals only where it says so.
+ * The state of a placement that another process published, from the records on the hub: which
+ * removals count toward its budget, and which releases are used. Removals under an earlier spec do
+ * not count; of records that name no spec (of earlier releases) the current one is assumed.
+ * Removals of an `afterRestart` record count only if it is marked so.
  *
  * @param records those of the placement, oldest first
  * @returns undefined when there is none
@@ -16,7 +17,10 @@ export function stateFromRecords(
   now: {
     readonly specHash: string;
     readonly nowMs: number;
-    /** When the placement was created (RFC 3339): one of the same name before it does not count. */
+    /**
+     * Creation time of the placement (RFC 3339); records of an earlier one with the same name are
+     * ignored.
+     */
     readonly createdAt?: string | null | undefined;
   },
 ): PublishState | undefined {
@@ -47,7 +51,7 @@ export function stateFromRecords(
   };
 }
 
-/** Other programs may write where records are kept. */
+/** The ConfigMap may be changed by other programs. */
 function isWhole({ publishedAt, removed, released }: Partial<CompactRecord>): boolean {
   const isReleaseWhole = released == null || typeof released.token === 'string';
   return (

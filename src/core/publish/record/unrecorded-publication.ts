@@ -12,14 +12,14 @@ export interface UnrecordedPublication {
   /** Compared with the last record of the placement. */
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** What the process that made it noted of it; undefined: nothing. */
-  readonly made: MadePublication | undefined;
+  /** The announcement of the process that made it; undefined if there is none. */
+  readonly made: KnownPublication | undefined;
 }
 
-export interface MadePublication {
+export interface KnownPublication {
   readonly atMs: number;
   readonly released: PublishState['released'];
-  /** What it removed counts toward the budget. */
+  /** Whether its removals count toward the budget. */
   readonly counts: boolean;
 }
 
@@ -32,10 +32,10 @@ interface Past {
 }
 
 /**
- * Records are written after the publications, so that nothing waits for them. Records that a killed process did not
- * write are found at the next start: in the first pass over a placement, before it writes anything, the controller
- * compares the pages with the last record.
- * @returns undefined when the pages are as the last record says
+ * Records are written after the publications, so that nothing waits for them. Records that a killed
+ * process did not write are found at the next start: in the first pass over a placement, before it
+ * writes anything, the controller compares the pages with the last record.
+ * @returns undefined if the pages match the last record
  */
 export function unrecordedPublication(
   pages: readonly ListedPage[],
@@ -49,12 +49,15 @@ export function unrecordedPublication(
   return { groups, ...change, made: madePublication(pages, groups, past) };
 }
 
-/** From the note that is made before clusters are taken away, or from what is remembered of the publication when it is done. */
+/**
+ * From the announcement that is stored before clusters are removed, or from the state that is
+ * stored when the publication is complete.
+ */
 function madePublication(
   pages: readonly ListedPage[],
   groups: readonly DesiredGroup[],
   { state, digest }: Past,
-): MadePublication | undefined {
+): KnownPublication | undefined {
   if (state?.change !== undefined) {
     const { atMs, released } = state.change;
     const counts = released === undefined && !isUnfinished(state.change, publishedClusters(pages));

@@ -18,7 +18,7 @@ export const REGISTRATION_ROLE = `${PREFIX}:registration`;
 export const WORK_ROLE = `${PREFIX}:work`;
 
 /** An object that acceptance writes, and its kind. */
-export interface WantedObject {
+export interface DesiredObject {
   readonly kind: KindInfo;
   readonly object: KubeObject;
 }
@@ -40,7 +40,7 @@ export function workBindingName(cluster: string): string {
  * What an accepted cluster has on the hub beside its ManagedCluster, in the order of writing.
  * Source: open-cluster-management.io/ocm `pkg/registration/hub/manifests/rbac`.
  */
-export function acceptedObjects(cluster: string): readonly WantedObject[] {
+export function acceptedObjects(cluster: string): readonly DesiredObject[] {
   return [
     of(NAMESPACE, { name: cluster, labels: labelsOf(cluster) }),
     ...clusterWide(cluster, acceptedRules(cluster)),
@@ -50,19 +50,19 @@ export function acceptedObjects(cluster: string): readonly WantedObject[] {
 }
 
 /** What a denied cluster keeps: the right to see that it is denied. */
-export function deniedObjects(cluster: string): readonly WantedObject[] {
+export function deniedObjects(cluster: string): readonly DesiredObject[] {
   return clusterWide(cluster, deniedRules(cluster));
 }
 
 /** The roles that all clusters share. */
-export function sharedRoles(): readonly WantedObject[] {
+export function sharedRoles(): readonly DesiredObject[] {
   return [
     of(CLUSTER_ROLE, { name: REGISTRATION_ROLE }, { rules: REGISTRATION_RULES }),
     of(CLUSTER_ROLE, { name: WORK_ROLE }, { rules: WORK_RULES }),
   ];
 }
 
-function clusterWide(cluster: string, rules: readonly RoleRule[]): readonly WantedObject[] {
+function clusterWide(cluster: string, rules: readonly RoleRule[]): readonly DesiredObject[] {
   const metadata = { name: clusterRoleName(cluster), labels: labelsOf(cluster) };
   return [
     of(CLUSTER_ROLE, metadata, { rules }),
@@ -75,12 +75,12 @@ function roleBinding(
   name: string,
   role: string,
   finalizers?: readonly string[],
-): WantedObject {
+): DesiredObject {
   const metadata = { name, namespace: cluster, labels: labelsOf(cluster), ...(finalizers && { finalizers }) };
   return of(ROLE_BINDING, metadata, { roleRef: roleRef(role), subjects: subjects(cluster) });
 }
 
-function of(kind: KindInfo, metadata: KubeObject['metadata'], content: object = {}): WantedObject {
+function of(kind: KindInfo, metadata: KubeObject['metadata'], content: object = {}): DesiredObject {
   return { kind, object: { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata, ...content } };
 }
 

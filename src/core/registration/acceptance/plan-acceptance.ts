@@ -6,7 +6,7 @@ import { findCondition } from '../../work/conditions/condition-list.ts';
 import { ALL_AGENTS_GROUP, clusterGroup } from '../agent-identity.ts';
 import { ACCEPTED, acceptanceFailed, CLUSTER_CONDITIONS } from '../cluster-conditions.ts';
 import { API_RESOURCE_FINALIZER, WORK_FINALIZER } from '../names.ts';
-import { acceptedObjects, deniedObjects, type WantedObject } from './cluster-objects.ts';
+import { acceptedObjects, deniedObjects, type DesiredObject } from './cluster-objects.ts';
 import { sameRights } from './same-rights.ts';
 
 /** What a cluster has on the hub, as it was read. */
@@ -15,7 +15,7 @@ export interface ClusterFacts {
   /** Undefined: the hub itself said that there is none. */
   readonly cluster: ManagedCluster | undefined;
   /** The object of this kind, name and namespace; undefined when there is none. */
-  readonly find: (wanted: WantedObject) => KubeObject | undefined;
+  readonly find: (wanted: DesiredObject) => KubeObject | undefined;
   /** Whether the namespace of the cluster holds ManifestWorks. */
   readonly hasWorks: boolean;
 }
@@ -117,7 +117,7 @@ function removeBindings(facts: ClusterFacts): Pick<AcceptancePlan, 'writes' | 'i
 }
 
 /** The write that makes the object what is wanted; none when it is that already. */
-function bringTo(there: KubeObject | undefined, { kind, object }: WantedObject): readonly ObjectWrite[] {
+function bringTo(there: KubeObject | undefined, { kind, object }: DesiredObject): readonly ObjectWrite[] {
   if (there === undefined) return [{ do: 'create', kind, object }];
   // A deletion cannot be taken back.
   if (isLeaving(there))

@@ -12,7 +12,7 @@ export type RequestStep =
   | { readonly kind: 'issued'; readonly name: string; readonly certificate: string };
 
 /** With so many requests of its cluster on the hub an agent makes no other one. */
-export const MOST_REQUESTS = 10;
+export const MAX_PENDING_REQUESTS = 10;
 
 interface SigningRequest {
   readonly metadata: KubeObject['metadata'];
@@ -42,7 +42,7 @@ export function nextRequestStep(requests: readonly KubeObject[], sent: string): 
     const count = all.filter(
       ({ metadata }) => !Object.hasOwn(metadata.labels ?? {}, ADDON_NAME_LABEL),
     ).length;
-    return count >= MOST_REQUESTS ? { kind: 'crowded', count } : { kind: 'create' };
+    return count >= MAX_PENDING_REQUESTS ? { kind: 'crowded', count } : { kind: 'create' };
   }
   const { name } = own.metadata;
   const refusal = own.status?.conditions?.find(({ type }) => type === 'Denied' || type === 'Failed');

@@ -7,7 +7,7 @@ import { leaseSeconds, SKIP_CLOCK_CHECK_ANNOTATION } from '../names.ts';
 import type { HubPresence } from './hub-presence.ts';
 
 /** The last change of a lease that this process saw, by its own clocks. */
-export interface LeaseSeen {
+export interface ObservedLease {
   readonly renewTime: string;
   /** Monotonic. */
   readonly atMs: number;
@@ -48,7 +48,7 @@ export function graceMs(cluster: ManagedCluster): number {
  */
 export function judgeLease(
   cluster: ManagedCluster,
-  seen: LeaseSeen | undefined,
+  seen: ObservedLease | undefined,
   presence: HubPresence | undefined,
   nowMs: number,
 ): LeaseVerdict {
@@ -75,7 +75,7 @@ export function isKnownSilent(cluster: ManagedCluster): boolean {
  */
 export function judgeClock(
   cluster: ManagedCluster,
-  seen: LeaseSeen | undefined,
+  seen: ObservedLease | undefined,
   presence: HubPresence | undefined,
   nowMs: number,
 ): Condition | undefined {
@@ -90,11 +90,11 @@ export function judgeClock(
 }
 
 /** @param wallMs when the lease arrived, milliseconds since the epoch @param monotonicMs the same by the monotonic clock */
-export function seeLease(
-  before: LeaseSeen | undefined,
+export function observeLease(
+  before: ObservedLease | undefined,
   lease: KubeObject,
   { wallMs, monotonicMs }: { readonly wallMs: number; readonly monotonicMs: number },
-): LeaseSeen {
+): ObservedLease {
   const renewTime = renewTimeOf(lease);
   if (before?.renewTime === renewTime) return before;
   const [last, at] = [parseRfc3339(before?.renewTime ?? ''), parseRfc3339(renewTime)];

@@ -14,7 +14,7 @@ export interface CertificateFacts {
 }
 
 /** What the Secret of the webhooks holds; undefined: absent, or unusable. */
-export interface CertificateStock {
+export interface StoredCertificates {
   /** Signs serving certificates. */
   readonly authority: CertificateFacts | undefined;
   /** Is trusted already, and signs later. */
@@ -36,7 +36,7 @@ export type CertificateStep =
   | 'issue';
 
 /** The next step, one at a time; undefined when nothing has to be done. */
-export function planCertificates(stock: CertificateStock, nowMs: number): CertificateStep | undefined {
+export function planCertificates(stock: StoredCertificates, nowMs: number): CertificateStep | undefined {
   const { authority, next, last, serving } = stock;
   const isOver = ({ untilMs }: CertificateFacts): boolean => untilMs <= nowMs;
   if (authority === undefined || isOver(authority)) return next === undefined ? 'begin' : 'change-over';

@@ -8,8 +8,9 @@ export const LISTED_KIND = /^(?:\*|[a-z0-9.-]*\/(?:\*|[A-Za-z0-9]+))$/;
 const OCM_GROUP = /(?:^|\.)open-cluster-management\.io$/;
 
 /**
- * Whether objects of a kind are applied to the hub: those of OCM, namespaces, and what the source lists. Everything else in a repository
- * is likely a manifest of a workload whose work was deleted or names another folder, and must not run on the hub by accident.
+ * Whether objects of a kind are applied to the hub: those of OCM, namespaces, and the kinds that
+ * the source lists. Any other object is probably a workload manifest whose work was deleted or
+ * names another folder, and must not be applied to the hub by accident.
  */
 export function appliedKinds(listed: readonly string[] = []): (object: Kinded) => boolean {
   if (listed.includes('*')) return () => true;
@@ -21,7 +22,10 @@ export function appliedKinds(listed: readonly string[] = []): (object: Kinded) =
   };
 }
 
-/** Those of a source's objects that are applied. @param kinds that the source lists; undefined: it is not known, and none counts */
+/**
+ * The objects of a source that are applied. @param kinds the kinds that the source lists;
+ * undefined: unknown, treated as none
+ */
 export function appliedObjects<T extends { readonly object: Kinded }>(
   objects: readonly T[],
   kinds: readonly string[] | undefined,

@@ -3,8 +3,8 @@ import type { KubeObject } from '../../model/object-meta.ts';
 import { managerApplies } from './manager-fields.ts';
 
 /**
- * On a ManagedCluster: which of its taints come from Git, as `key:effect`, sorted, with commas between them. The list is one field to the
- * server (it is atomic), so its ownership does not say whose each taint is.
+ * On a ManagedCluster: its taints from Git, as a sorted, comma-separated list of `key:effect`. The
+ * list of taints is atomic, so managedFields do not tell who owns each taint.
  */
 export const APPLIED_TAINTS_ANNOTATION = 'berth.dev/applied-taints';
 
@@ -21,16 +21,16 @@ export function taintNames(taints: readonly Taint[]): string {
   return taints.map(nameOf).sort().join(',');
 }
 
-/** Whether an apply may have to say something about taints, so that the live object is needed. */
+/** Whether an apply may have to include taints, for which the live object is needed. */
 export function hasTaints(desired: KubeObject): boolean {
   return desired.kind === 'ManagedCluster' && taintsOf(desired) !== undefined;
 }
 
 /**
- * The cluster to apply, with the whole list of its taints: those of Git, and those that others added. A taint that is the same on the hub
- * is sent as it is there, with its time, because OCM's webhook refuses an unchanged taint without it. Nothing is said about taints as long
- * as Git never did.
- * Source: open-cluster-management.io/ocm `pkg/registration/webhook/v1/managedcluster_mutating.go`, processTaints.
+ * The cluster to apply, with the complete list of taints: those of Git, and those that others
+ * added. A taint that is unchanged on the hub is sent with its time, because OCM's webhook rejects
+ * it without. If Git never declared taints, none are sent. Source: open-cluster-management.io/ocm
+ * `pkg/registration/webhook/v1/managedcluster_mutating.go`, processTaints.
  * @param live undefined: the object is not on the hub
  */
 export function withHubTaints(
@@ -43,7 +43,7 @@ export function withHubTaints(
   const present = taintsOf(live) ?? [];
   const ownsList = managerApplies(live, manager)?.['f:spec']?.['f:taints'] !== undefined;
   const noted = live.metadata.annotations?.[APPLIED_TAINTS_ANNOTATION];
-  // Before there was the annotation the list was Git's as a whole.
+  // Without the annotation (earlier releases), all taints are from Git.
   const before = new Set(noted?.split(',') ?? (ownsList ? present.map(nameOf) : []));
   if (wanted.size === 0 && !ownsList && before.size === 0) return desired;
   const there = present.flatMap((taint) => {
@@ -63,8 +63,9 @@ export function withHubTaints(
 }
 
 /**
- * The cluster to apply without its taints: the note of Git's taints stays as it is on the hub, because it belongs to the list that stays
- * there. With a newer note, a taint that left Git would count as one of others.
+ * The cluster to apply without its taints. The annotation of Git's taints stays as on the hub,
+ * because it describes the list that stays there. With a newer annotation, a taint that was removed
+ * from Git would count as one of others.
  */
 export function withHubTaintNote(desired: KubeObject, live: KubeObject, manager: string): KubeObject {
   const ownsList = managerApplies(live, manager)?.['f:spec']?.['f:taints'] !== undefined;

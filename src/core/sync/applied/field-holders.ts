@@ -6,9 +6,8 @@ import { type Fields, type ManagedFields, managedFieldsOf } from './manager-fiel
 export type FieldHolder = Required<Pick<ManagedFields, 'manager' | 'operation' | 'subresource'>>;
 
 /**
- * The other managers that a field belongs to, by the record of the live object.
- * @param name as a conflict names the field
- * @param manager ours: what it applied does not count
+ * The other managers that own a field, by the managedFields of the live object. @param name the
+ * field, as a conflict names it @param manager our manager, which is skipped
  */
 export function fieldHolders(live: KubeObject, name: string, manager: string): readonly FieldHolder[] {
   return managedFieldsOf(live)
@@ -21,7 +20,7 @@ export function fieldHolders(live: KubeObject, name: string, manager: string): r
     .map(({ holder }) => holder);
 }
 
-/** A node of the tree means its field when it has nothing below, or says so with `.`. */
+/** Whether a node of the tree owns its field: it has no children, or contains `.`. */
 function owns(tree: Fields, name: string): boolean {
   if (name === '') return tree['.'] !== undefined || Object.keys(tree).length === 0;
   return Object.entries(tree).some(([element, below = {}]) => {

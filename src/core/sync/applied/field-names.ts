@@ -2,9 +2,10 @@ import type { FieldPath } from '../../model/field-path.ts';
 
 /**
  * Finds a field by the name that a conflict of server-side apply gives it: `.spec.replicas`,
- * `.metadata.labels.app.kubernetes.io/name`, `.spec.containers[name="web"].image`, `.metadata.finalizers[="a"]`, `[3]`. A dot may be part
- * of a name, so that the value decides where one ends.
- * Source of the notation: sigs.k8s.io/structured-merge-diff `fieldpath/element.go` (PathElement.String).
+ * `.metadata.labels.app.kubernetes.io/name`, `.spec.containers[name="web"].image`,
+ * `.metadata.finalizers[="a"]`, `[3]`. A name may contain dots, so the value decides where a name
+ * ends. Source of the notation: sigs.k8s.io/structured-merge-diff `fieldpath/element.go`
+ * (PathElement.String).
  * @returns undefined when the value has no such field
  */
 export function findField(value: unknown, name: string): FieldPath | undefined {
@@ -19,7 +20,10 @@ export function findField(value: unknown, name: string): FieldPath | undefined {
   return undefined;
 }
 
-/** What follows a beginning that ends where a name ends; undefined when the text begins otherwise. */
+/**
+ * The rest of the text after a prefix that ends at the end of a name; undefined if the text does
+ * not have the prefix.
+ */
 export function restAfter(text: string, beginning: string): string | undefined {
   if (!text.startsWith(beginning)) return undefined;
   const rest = text.slice(beginning.length);
@@ -55,8 +59,8 @@ function findItem(items: readonly unknown[], name: string): FieldPath | undefine
 const KEY_FIELD = /^([^=\]]+)=("(?:[^"\\]|\\.)*"|[^,"\]]+)[,\]]/;
 
 /**
- * What follows the key of an item, when the item has these fields. One that the item does not name has its default there: the protocol of a
- * port.
+ * The rest of the text after the key of an item, if the item has these fields. A field that the
+ * item does not set has its default (the protocol of a port).
  */
 function restAfterKey(item: unknown, name: string): string | undefined {
   if (typeof item !== 'object' || item === null || !name.startsWith('[')) return undefined;

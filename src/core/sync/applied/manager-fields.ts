@@ -19,7 +19,7 @@ export function managerApplies(live: KubeObject, manager: string): Fields | unde
   )?.fieldsV1;
 }
 
-/** Who wrote what; empty when the object was read without it. */
+/** The managedFields; empty if the object was read without them. */
 export function managedFieldsOf(live: KubeObject): readonly ManagedFields[] {
   return (live.metadata.managedFields ?? []) as readonly ManagedFields[];
 }

@@ -1,7 +1,10 @@
 import type { AppliedResource } from '../../model/kind/applied-manifest-work.ts';
 import type { KindInfo } from '../../model/kinds.ts';
 
-/** What of `previous` is no longer among `current`. Version and uid do not count: a bumped version never deletes. */
+/**
+ * The resources of `previous` that are not in `current`. Version and uid are ignored, so that a
+ * changed version never deletes.
+ */
 export function untrackedResources(
   previous: readonly AppliedResource[],
   current: readonly AppliedResource[],

@@ -9,7 +9,7 @@ export type ApplyOutcome =
       readonly ignoreField: boolean;
       /** `soon`: with growing delay. `minute`: rights may be granted. `never`: until something changes. */
       readonly retry: 'soon' | 'minute' | 'never';
-      /** The object changed under us: worth another try at once. */
+      /** The object was changed concurrently: retry immediately. */
       readonly conflict: boolean;
       /** The namespace that the object is to be in, when the cluster does not have it. */
       readonly missingNamespace?: string | undefined;

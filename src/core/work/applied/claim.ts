@@ -1,13 +1,12 @@
 import type { KubeObject, ObjectMeta, OwnerReference } from '../../model/object-meta.ts';
 
 /**
- * The uid of the AppliedManifestWork that applied an object and has not put its owner reference on it yet.
- * Server-side apply cannot carry the reference itself: it would belong to the field manager, which all works share,
- * and the next work to apply the object would take it away. Without the claim an agent that dies in between leaves an
- * object that nobody can prove to be its own.
- *
- * A label and no annotation, because Deployments and StatefulSets copy their annotations to what they create,
- * permanently.
+ * Label with the uid of the AppliedManifestWork that applied an object and has not added its owner
+ * reference yet. Server-side apply cannot set the reference itself: it would belong to the field
+ * manager, which all works share, and the next work that applies the object would remove it.
+ * Without the claim, an agent that is killed in between leaves an object whose owner is unknown. A
+ * label and not an annotation, because Deployments and StatefulSets copy their annotations to the
+ * objects that they create.
  */
 export const CLAIM_LABEL = 'berth.dev/claimed-by';
 
@@ -28,7 +27,7 @@ export function withoutClaim(labels: ObjectMeta['labels']): ObjectMeta['labels']
   return rest;
 }
 
-/** The claim's end, as part of a merge patch of metadata. */
+/** Removes the claim, as part of a merge patch of metadata. */
 export function unclaimPatch({ labels }: ObjectMeta): { readonly labels?: Readonly<Record<string, null>> } {
   return labels?.[CLAIM_LABEL] === undefined ? {} : { labels: { [CLAIM_LABEL]: null } };
 }

@@ -19,7 +19,9 @@ export interface RbacSubject {
   readonly namespace?: string | undefined;
 }
 
-/** What a work says about its executor. `unusable`: it says something that names no service account, so nothing may be done. */
+/**
+ * The executor of a work. `unusable`: it names no service account, so the work must not be applied.
+ */
 export type ExecutorChoice =
   | { readonly kind: 'none' }
   | { readonly kind: 'account'; readonly account: Executor }
@@ -37,7 +39,7 @@ export function parseExecutor(executor: ManifestWorkSpec['executor'] | null): Ex
     : { kind: 'account', account: { namespace, name } };
 }
 
-/** The user that the API server makes of the service account. */
+/** The user name of the service account in the API server. */
 export function serviceAccountUser({ namespace, name }: Executor): ImpersonatedUser {
   return {
     name: `system:serviceaccount:${namespace}:${name}`,

@@ -1,8 +1,8 @@
 import { BerthError, ConflictError, errorText, InputError } from '../../errors.ts';
 
 /**
- * The words of the API server when it refused, with what the client adds to them, else of the error: conditions show them to people,
- * nothing decides by them.
+ * The message of the API server with additions of the client, or of the error, for conditions. No
+ * decision depends on it.
  */
 export function failureText(error: unknown): string {
   const cause = error instanceof BerthError ? error.cause : undefined;
@@ -18,7 +18,7 @@ export function isRefusal(error: unknown, reason: 'notfound' | 'invalid' | 'forb
   return error instanceof InputError && error.code === `kube.${reason}`;
 }
 
-/** Plural of the resource that the refusal is about, which need not be the one that was asked for; undefined: not said. */
+/** Plural of the refused resource, which may differ from the requested one; undefined: unknown. */
 export function refusedResource(error: unknown): string | undefined {
   if (!(error instanceof BerthError)) return undefined;
   return (error.cause as { details?: { kind?: string } } | undefined)?.details?.kind;

@@ -2,7 +2,10 @@ import { APPLIED_MANIFEST_WORK } from '../../model/kinds.ts';
 import type { DeleteOption, ResourceIdentifier } from '../../model/kind/manifest-work.ts';
 import type { OwnerReference } from '../../model/object-meta.ts';
 
-/** Owned objects carry an owner reference to the AppliedManifestWork and are deleted with the work; others are left behind. */
+/**
+ * Owned objects have an owner reference to the AppliedManifestWork and are deleted with the work;
+ * others are orphaned.
+ */
 export function isOwned(deleteOption: DeleteOption | undefined, resource: ResourceIdentifier): boolean {
   switch (deleteOption?.propagationPolicy ?? 'Foreground') {
     case 'Foreground':

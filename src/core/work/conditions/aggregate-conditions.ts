@@ -5,7 +5,10 @@ import { findCondition } from './condition-list.ts';
 /** Reasons of conditions that come out of condition rules, on manifests and on the work. */
 export const RULE_REASON_PREFIX = 'ConditionRule';
 
-/** Applied of the work from Applied of its manifests; undefined without manifests (then it is left as it was). */
+/**
+ * The condition Applied of the work from those of its manifests; undefined without manifests (then
+ * it is unchanged).
+ */
 export function aggregateApplied(
   manifests: readonly ManifestCondition[],
   generation: number,
@@ -42,13 +45,16 @@ export function aggregateAvailable(manifests: readonly ManifestCondition[], gene
       'ResourcesStatusUnknown',
       `${unknown} of ${total} resources have unknown status`,
     );
-  // The blank at the end is part of the message on the wire.
+  // The trailing space is part of the message in the API.
   if (!statuses.includes('True'))
     return available('Unknown', 'ResourcesStatusUnknown', 'cannot get any available resource ');
   return available('True', 'ResourcesAvailable', 'All resources are available');
 }
 
-/** One condition of the work for each type that condition rules gave on manifests; manifests without the type take no part. */
+/**
+ * One condition of the work for each type of condition rules; manifests without the type are
+ * ignored.
+ */
 export function aggregateRules(
   manifests: readonly ManifestCondition[],
   generation: number,

@@ -46,7 +46,9 @@ function evaluateRule(object: KubeObject, rule: ConditionRule, budget: CelBudget
   }
 }
 
-/** All expressions must hold; the first that does not ends the evaluation. None at all hold. */
+/**
+ * All expressions must be true; evaluation stops at the first that is not. An empty list is true.
+ */
 function evaluateCel(object: KubeObject, rule: ConditionRule, budget: CelBudget): Condition {
   const compiled = (rule.celExpressions ?? []).map((expression) => RULES.get(expression));
   const broken = compiled.find((compilation) => !compilation.ok);
@@ -69,7 +71,10 @@ function describe(object: KubeObject, rule: ConditionRule, result: boolean, budg
   );
 }
 
-/** What a rule says about its result; undefined when it says nothing. A message that fails is reported as the message. */
+/**
+ * The message of a rule for its result; undefined if it has none. An evaluation error becomes the
+ * message.
+ */
 function messageOf(
   object: KubeObject,
   rule: Pick<ConditionRule, 'message' | 'messageExpression'>,
@@ -104,7 +109,7 @@ function problemText(compilation: Extract<CelCompilation, { ok: false }>): strin
   return celProblemText(compilation.problem).replace(/^compilation failed: /, '');
 }
 
-/** Type names on the wire are those of Go's values. */
+/** Messages contain Go's type names. */
 function goType(name: string): string {
   return name === 'int' || name === 'uint' ? `${name}64` : name === 'double' ? 'float64' : name;
 }

@@ -21,7 +21,7 @@ export interface FeedbackOptions {
 
 export interface FeedbackError {
   readonly kind: 'unknownKind' | 'version' | 'syntax' | 'evaluation' | 'type' | 'tooLong';
-  /** Name of the path; '' for a whole rule. */
+  /** Name of the path; '' for the complete rule. */
   readonly name: string;
   readonly text: string;
 }
@@ -33,7 +33,10 @@ export interface Feedback {
 
 const DEFAULT_MAX_RAW_JSON_BYTES = 1024;
 
-/** Reads the values that the rules ask for from an object, in rule order then path order; what fails does not hide the rest. */
+/**
+ * Reads the values of the rules from an object, in rule order, then path order; a failing path does
+ * not affect the others.
+ */
 export function readFeedback(
   object: KubeObject,
   rules: readonly FeedbackRule[],

@@ -2,9 +2,10 @@ import type { ManifestCondition, ManifestResourceMeta } from '../../model/kind/m
 import { setCondition } from '../conditions/condition-list.ts';
 
 /**
- * The manifests' part of a work's status after an apply: in the order of the spec, with what was known of the same
- * manifest kept (feedback, Available, rule conditions). The same manifest is the one with the same resource at the same
- * place, else the only one with the same resource. Manifests that left the spec drop out.
+ * The status of manifests after an apply: in the order of the spec, with feedback, Available and
+ * rule conditions of the same manifest kept. The same manifest is the one with the same resource at
+ * the same index, otherwise the only one with the same resource. Manifests that were removed from
+ * the spec are dropped.
  */
 export function mergeManifestStatus(
   applied: readonly ManifestCondition[],
@@ -23,7 +24,7 @@ export function mergeManifestStatus(
       };
     const conditions = (manifest.conditions ?? []).reduce((list, condition) => {
       const old = list.find(({ type }) => type === condition.type);
-      // A new generation is a new attempt: the time says when it was made even when the answer is the same.
+      // A new generation is a new attempt, so the time is updated even if the result is the same.
       const renewed = old !== undefined && old.observedGeneration !== condition.observedGeneration;
       return setCondition(list, renewed ? { ...condition, lastTransitionTime: now } : condition, now);
     }, known.conditions ?? []);

@@ -8,7 +8,7 @@ import {
 import { findCondition, setCondition } from '../conditions/condition-list.ts';
 import { jsonEqual } from '../../model/json-equal.ts';
 
-/** A condition without its time: what one evaluation says. */
+/** A condition without its time: the result of one evaluation. */
 export type PlannedCondition = Omit<Condition, 'lastTransitionTime'>;
 
 /** `generation` of the work that was looked at · `now` RFC 3339, seconds */
@@ -17,11 +17,11 @@ export interface StatusMoment {
   readonly now: string;
 }
 
-/** What is seen of one manifest's object on the cluster. */
+/** The observation of one manifest's object on the cluster. */
 export type Observation =
   | {
       readonly kind: 'present';
-      /** Undefined: no feedback was asked for. */
+      /** Undefined: no feedback is requested. */
       readonly feedback:
         | { readonly values: readonly FeedbackValue[]; readonly problem?: string | undefined }
         | undefined;
@@ -40,8 +40,9 @@ export type Observation =
   | { readonly kind: 'incomplete' };
 
 /**
- * The status after looking at the cluster: Available, feedback and rule conditions per manifest, then the work's own. Rules of
- * an object that went away keep their last result, so that a Job that removed itself stays complete.
+ * The status after observing the cluster: Available, feedback and rule conditions per manifest,
+ * then those of the work. Rules of a deleted object keep their last result, so that a Job with a
+ * TTL stays complete.
  */
 export function observedStatus(
   before: ManifestWorkStatus,
@@ -69,7 +70,8 @@ function observedEntry(
   if (observation.kind === 'denied')
     return deniedEntry({ ...entry, conditions }, observation, { generation, now });
   if (observation.kind !== 'present') {
-    // The last result of an object that is gone counts for the present generation too, as long as the rule exists.
+    // The last result of a deleted object is valid for the current generation, too, if the rule
+    // still exists.
     const ruled = new Set(observation.kind === 'incomplete' ? [] : observation.ruleTypes);
     conditions = conditions.map((condition) =>
       isRuleCondition(condition) && ruled.has(condition.type)
@@ -93,8 +95,9 @@ function observedEntry(
 const NOT_ALLOWED = 'ExecutorNotAllowed';
 
 /**
- * Values go: nobody may take them for present ones. Rule conditions keep their status, since a completed work stays complete
- * when its executor goes, but not their message, which may quote the object.
+ * Feedback values are removed, because they are no longer current. Rule conditions keep their
+ * status, since a completed work stays complete without its executor, but not their message, which
+ * may quote the object.
  */
 function deniedEntry(
   entry: ManifestCondition,
@@ -156,7 +159,7 @@ function feedbackCondition(
   };
 }
 
-/** Conditions of rules that are gone carry another generation. */
+/** Conditions of removed rules have an older generation. */
 function pruneRuleConditions(conditions: readonly Condition[], generation: number): readonly Condition[] {
   return conditions.filter(
     (condition) => !isRuleCondition(condition) || condition.observedGeneration === generation,

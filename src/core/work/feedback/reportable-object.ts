@@ -8,7 +8,10 @@ export interface ReportableObject {
   readonly withheld: string | undefined;
 }
 
-/** Fields of a Secret that cannot hold its data. Annotations can: kubectl apply keeps a copy of the whole object in one. */
+/**
+ * Fields of a Secret that cannot contain its data. Annotations can: kubectl apply stores a copy of
+ * the object in one.
+ */
 const SECRET_FIELDS = ['apiVersion', 'kind', 'type', 'immutable'] as const;
 const SECRET_METADATA: readonly (keyof ObjectMeta)[] = [
   'name',
@@ -26,10 +29,12 @@ const SECRET_METADATA: readonly (keyof ObjectMeta)[] = [
 const WITHHELD = 'the data and the annotations of a Secret are not reported';
 
 /**
- * The part of an object that feedback and condition rules may read. The data of a Secret never leaves its cluster: rules can read
- * its type, names, labels and owners, and not even compare its data with a guess. Secrets inside another object, such as the
- * manifests of a ManifestWork, are reduced in the same way; then the annotations of that object are left out, too.
- * @param kind the resource that the object was read from; an object that declares kind Secret is also treated as a Secret
+ * The part of an object that feedback and condition rules may read. The data of a Secret never
+ * leaves its cluster: rules can read its type, names, labels and owners, but cannot read or compare
+ * its data. Secrets inside another object, such as the manifests of a ManifestWork, are reduced in
+ * the same way; then the annotations of that object are left out, too.
+ * @param kind the resource that the object was read from; an object that declares kind Secret is
+ * also treated as a Secret
  */
 export function reportableObject(
   object: KubeObject,

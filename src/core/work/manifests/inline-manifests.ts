@@ -9,13 +9,16 @@ import { compareUtf8 } from '../../model/utf8-order.ts';
 import { applyOrder } from './kind-order.ts';
 
 /**
- * On a ManifestWork or ManifestWorkReplicaSet in a repository: the folder of the same commit, from the repository's root,
- * whose objects are the manifests (behind those that are written out in the object itself).
+ * On a ManifestWork or ManifestWorkReplicaSet in a repository: a folder of the same commit, from
+ * the repository's root, whose objects are appended to the manifests of the object.
  */
 export const MANIFESTS_ANNOTATION = 'berth.dev/manifests';
 
 export interface InlinedSources<S extends SourceObject> {
-  /** Hub objects, with their manifests filled in. The objects of manifest folders are no objects of the hub: they are gone. */
+  /**
+   * The hub objects with their manifests. Objects of manifest folders are removed, since they are
+   * not hub objects.
+   */
   readonly objects: readonly S[];
   readonly problems: readonly Problem[];
 }
@@ -32,9 +35,10 @@ export function isInFolder(file: string, folder: string): boolean {
 }
 
 /**
- * Fills works from the folders they name. A folder that is empty, holds a file with an error, or holds objects of the hub
- * makes its work a problem and leaves it out: a work with a manifest too few would delete what is missing.
- * @param root what is before the paths of the repository in `location.file`, with its slash
+ * Fills works with the objects of their folders. A folder that is empty, contains a broken file or
+ * hub objects is reported and its work is left out, because a work with a missing manifest would
+ * delete the object. @param root prefix of repository paths in `location.file`, with a trailing
+ * slash
  */
 export function inlineManifests<S extends SourceObject>(
   sources: readonly S[],

@@ -1,6 +1,9 @@
 import { jsonEqual } from '../../model/json-equal.ts';
 
-/** Is `part` what is left of `whole` when fields and list items are taken away, and nothing is added, moved or changed? */
+/**
+ * Whether `part` results from `whole` by removing fields and list items, without additions, moves
+ * or changes.
+ */
 export function isPartOf(part: unknown, whole: unknown): boolean {
   if (Array.isArray(part)) return Array.isArray(whole) && isPartOfList(part, whole);
   if (typeof part !== 'object' || part === null) return jsonEqual(part, whole);
@@ -11,7 +14,7 @@ export function isPartOf(part: unknown, whole: unknown): boolean {
   );
 }
 
-/** Each item takes the first match behind the match of the item before it, so the whole list is read once. */
+/** Each item matches the first candidate after the previous match, so the list is read once. */
 function isPartOfList(part: readonly unknown[], whole: readonly unknown[]): boolean {
   let at = 0;
   for (const item of part) {

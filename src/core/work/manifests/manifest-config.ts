@@ -6,7 +6,7 @@ import type {
   UpdateStrategy,
 } from '../../model/kind/manifest-work.ts';
 
-/** What all matching entries of manifestConfigs together say about one manifest. */
+/** The merged manifestConfigs of one manifest. */
 export interface EffectiveConfig {
   readonly feedbackRules: readonly FeedbackRule[];
   readonly conditionRules: readonly ConditionRule[];
@@ -15,8 +15,8 @@ export interface EffectiveConfig {
 }
 
 /**
- * Merges the entries that match a resource, field by field: the first that says something wins. One asking for Watch is
- * enough (upstream lets a later entry's default turn it back to Poll).
+ * Merges the entries that match a resource, field by field: the first value wins. If one entry has
+ * Watch, the result is Watch (upstream, a later entry's default resets it to Poll).
  */
 export function resolveManifestConfig(
   configs: readonly ManifestConfig[],

@@ -1,9 +1,9 @@
 import type { ManifestWorkSpec } from '../../model/kind/manifest-work.ts';
 
 /**
- * Whether two specs ask for the same, however they were written: values that the API's defaults would add, empty lists
- * and maps, and `creationTimestamp: null` in manifests make no difference. Order in lists does. Objects are immutable, so
- * the last answer for a spec is kept: thousands of works are compared with one template over and over.
+ * Whether two specs are equal, ignoring API defaults, empty lists and maps, and `creationTimestamp:
+ * null` in manifests. The order of lists matters. Objects are immutable, so the last result for a
+ * spec is cached: thousands of works are compared with one template repeatedly.
  */
 export function sameWorkSpec(
   left: ManifestWorkSpec | undefined,

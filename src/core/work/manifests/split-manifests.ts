@@ -7,9 +7,9 @@ export type SplitManifests =
   | { readonly ok: false; readonly index: number; readonly sizeBytes: number };
 
 /**
- * Cuts a list of manifests into parts that fit into one work each, whole manifests only, in their order. A part is
- * closed at four fifths of the limit, so that a manifest that grows a little stays where it is and the later parts do
- * not shift: a manifest that changes its work is deleted and created again on the cluster.
+ * Splits a list of manifests into parts that fit into one work each, in order. A part is filled to
+ * four fifths of the limit, so that a manifest that grows a little stays in its part: a manifest
+ * that moves to another work would be deleted and created again on the cluster.
  */
 export function splitManifests(
   manifests: readonly KubeObject[],

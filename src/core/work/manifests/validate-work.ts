@@ -25,8 +25,9 @@ export interface ValidateWorkOptions {
 }
 
 /**
- * What OCM's admission refuses in a ManifestWork (errors; in its order, but all of them instead of the first), and
- * what it accepts although it breaks the work on the cluster (warnings).
+ * Errors: the problems that OCM's admission rejects in a ManifestWork, in its order, but all
+ * instead of the first. Warnings: problems that it accepts although they break the work on the
+ * cluster.
  */
 export function validateWorkSpec(
   spec: ManifestWorkSpec | undefined,

@@ -5,8 +5,8 @@ import type { ClusterLookup, ClusterSpecs } from './replica-set-plan.ts';
 import { SUBSTITUTE_ANNOTATION, substituteCluster } from './substitute-cluster.ts';
 
 /**
- * What each cluster shall get of a template: the template itself, cut where it is too large for one work, with the
- * cluster's values in it where the replica set asks for that.
+ * The work specs of each cluster: the template, split if it is too large for one work, and with the
+ * cluster's values if the replica set uses substitution.
  */
 export function clusterSpecs(
   replicaSet: ManifestWorkReplicaSet,
@@ -35,7 +35,10 @@ function forCluster(template: ManifestWorkSpec, name: string, lookup: ClusterLoo
   return substituted.ok ? split(substituted.spec) : { ok: false, error: substituted.errors.join('; ') };
 }
 
-/** The same template object gives the same spec objects: comparisons of works are kept by identity. */
+/**
+ * The same template object gives the same spec objects, because comparisons of works are cached by
+ * identity.
+ */
 const SPLIT = new WeakMap<ManifestWorkSpec, ClusterSpecs>();
 
 function splitCached(template: ManifestWorkSpec): ClusterSpecs {

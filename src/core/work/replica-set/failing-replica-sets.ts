@@ -2,7 +2,10 @@ import { FailingKeys } from '../../failing-keys.ts';
 import { formatNameList } from '../../publish/judge/judge-result.ts';
 import { STATUS_RIVAL_TEXT } from './status-rivals.ts';
 
-/** The replica sets whose last pass failed, by `namespace/name`, and why; and those that are left to another controller. */
+/**
+ * The replica sets whose last pass failed, by `namespace/name`, with the reason, and those that are
+ * left to another controller.
+ */
 export class FailingReplicaSets {
   readonly #failing = new FailingKeys('ManifestWorkReplicaSets');
   readonly #yielded = new Set<string>();

@@ -9,8 +9,8 @@ interface ClusterPlan {
 }
 
 /**
- * Plans the writes that give a cluster the wanted content; where a handover must wait for the cluster, a later pass
- * continues.
+ * Plans the writes for the wanted content of a cluster. If a handover must wait for the cluster, a
+ * later pass continues.
  */
 export function planCluster(
   input: ReplicaSetInput,
@@ -43,7 +43,7 @@ export function planCluster(
   };
 }
 
-/** There is a bridge: the cluster is in the middle of a change, which continues whatever else waits. */
+/** Whether there is a bridge work: the change of the cluster is in progress, and continues. */
 export function isHandingOver({ works }: ClusterWorks): boolean {
   for (const part of works.keys()) if (part >= FIRST_BRIDGE_PART) return true;
   return false;

@@ -9,19 +9,21 @@ export type WorksByPart = ReadonlyMap<number, ManifestWork>;
 export const FIRST_BRIDGE_PART = 1000;
 
 /**
- * Manifests that change their work. A template that is spread over several works is cut elsewhere when it changes, and some
- * manifests then belong to another work than before. Taken from the one and given to the other at once, they would be deleted
- * and made again on the cluster: each work is applied for itself. So they go over a bridge: a work with nothing but what
- * leaves one part, as it is there now. It is applied first, so that it owns the objects together with the old work, and goes
- * when the new ones have applied them. That is two more steps, and only when something moves. Rejected: keeping them in the old
- * work meanwhile (it may become too large) and leaving each manifest where it once was (the works would depend on history).
+ * Moves manifests between works. When a template that is split over several works changes, it may
+ * be split elsewhere, and some manifests then belong to another work. If one work dropped them
+ * while the other added them, they could be deleted and created again on the cluster, because works
+ * are applied independently. So a bridge work is created first, which contains the manifests that
+ * leave a part, in their current form. It owns the objects together with the old work, and is
+ * deleted when the new works have applied them. This takes two more steps, only if manifests move.
+ * Rejected: keeping them in the old work meanwhile (it may become too large), and keeping each
+ * manifest in its old part (the works would depend on history).
  */
 export interface Handover {
-  /** Bridges that are missing, by part. */
+  /** Bridges to create, by part. */
   readonly build: ReadonlyMap<number, ManifestWorkSpec>;
   /** The parts may be written: no object would be without an owner. */
   readonly ready: boolean;
-  /** Bridges that nothing depends on any more. */
+  /** Bridges to delete. */
   readonly remove: readonly ManifestWork[];
 }
 

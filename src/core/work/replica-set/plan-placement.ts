@@ -128,7 +128,9 @@ function halfway(progress: WorkProgress): WorkProgress {
   return progress.status === 'Failed' ? progress : { ...progress, status: 'Progressing' };
 }
 
-/** Decisions are written in several objects: fewer clusters than the status says means that not all are here. */
+/**
+ * Decisions are in several objects: fewer clusters than in the status means that some are missing.
+ */
 function isComplete(placement: Placement, selected: number): boolean {
   const expected = placement.status?.numberOfSelectedClusters;
   return expected !== undefined && selected >= expected;
@@ -147,7 +149,10 @@ function verdict(
   };
 }
 
-/** Labels of the replica set reach every work at once: they are not content, no rollout decides about them. */
+/**
+ * Labels of the replica set are copied to all works immediately, independent of the rollout, since
+ * they are not content.
+ */
 function relabel(
   input: ReplicaSetInput,
   existing: readonly ClusterWorks[],

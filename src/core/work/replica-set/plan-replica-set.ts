@@ -5,9 +5,9 @@ import { type ClusterWorks, groupChildren } from './replica-set-child.ts';
 import type { PlacementOutcome, ReplicaSetInput, ReplicaSetPlan, WorkAction } from './replica-set-plan.ts';
 
 /**
- * Decides which works to write and delete. A cluster loses its work only on complete knowledge: its placement exists, has
- * been scheduled, and its decisions hold as many clusters as its status says; and where another placement brings the same
- * objects, not before those have arrived.
+ * Decides which works to write and delete. A work is deleted only if the inputs are complete: its
+ * placement exists, is scheduled, and its decisions have as many clusters as its status; and if
+ * another placement provides the same objects, only after these are applied.
  */
 export function planReplicaSet(input: ReplicaSetInput): ReplicaSetPlan {
   const groups = groupChildren(input.children);
@@ -29,7 +29,7 @@ export function planReplicaSet(input: ReplicaSetInput): ReplicaSetPlan {
     if (planned.recheckAfterMs !== undefined)
       recheckAfterMs = Math.min(recheckAfterMs ?? Number.POSITIVE_INFINITY, planned.recheckAfterMs);
   }
-  // A reference to a missing placement may be a typing error: what was there before stays until it is corrected.
+  // A reference to a missing placement may be a typo: existing works stay until it is corrected.
   if (outcomes.every(({ state }) => state === 'planned'))
     for (const group of groups.filter(({ placement }) => !refs.some(({ name }) => name === placement)))
       leaving.push({ group, reason: `placement ${group.placement} is not referenced any more` });
@@ -44,8 +44,8 @@ interface Leaving {
 }
 
 /**
- * Another placement has chosen the same cluster, and its work there has not been applied yet: deleted now, the objects that
- * both hold would go and come back.
+ * Another placement selects the same cluster, and its work there is not applied yet: deleting this
+ * work now would delete and recreate the common objects.
  */
 function awaitsHeir(group: ClusterWorks, outcomes: readonly PlacementOutcome[]): boolean {
   const heirs = outcomes.filter(
@@ -59,7 +59,7 @@ function hasApplied({ existing }: PlacementOutcome, cluster: string): boolean {
   return works.length > 0 && works.every(hasAppliedCurrent);
 }
 
-/** A placement named twice is one placement: the first strategy counts. */
+/** A placement that is listed twice is used once, with the first strategy. */
 function uniqueRefs(refs: readonly PlacementReference[]): readonly PlacementReference[] {
   return refs.filter((ref, index) => refs.findIndex(({ name }) => name === ref.name) === index);
 }

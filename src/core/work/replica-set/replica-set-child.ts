@@ -12,7 +12,7 @@ import { ROLLED_OUT_AT_ANNOTATION } from './work-rollout-status.ts';
 /** Number of a work among those that carry one cluster's manifests; absent: 0. */
 export const PART_LABEL = 'berth.dev/part';
 
-/** The works of one placement on one cluster, and what they should hold. */
+/** The works of one placement on one cluster, and their wanted specs. */
 export interface ClusterWorks {
   readonly cluster: string;
   readonly placement: string;
@@ -25,7 +25,7 @@ export function partOf(work: ManifestWork): number {
   return Number.isInteger(part) && part >= 0 ? part : 0;
 }
 
-/** Every existing work is of this content, and there is one for each part and no more. */
+/** Whether there is exactly one existing work with the wanted content for each part. */
 export function matchesSpecs({ works }: ClusterWorks, specs: readonly ManifestWorkSpec[]): boolean {
   return (
     works.size === specs.length && specs.every((spec, part) => sameWorkSpec(works.get(part)?.spec, spec))
@@ -33,8 +33,8 @@ export function matchesSpecs({ works }: ClusterWorks, specs: readonly ManifestWo
 }
 
 /**
- * Labels by which a tool finds what it applied itself, to delete what is not in its source any more. On a work they would
- * make that tool take the work for its own and delete it.
+ * Labels with which a tool finds its own objects for pruning. On a work they would make that tool
+ * delete the work.
  */
 function isTrackingLabel(key: string): boolean {
   return (

@@ -5,8 +5,9 @@ import type { ObjectMeta } from '../../model/object-meta.ts';
 export const MAX_WORK_NAME_LENGTH = 188;
 
 /**
- * Value of the label that ties a ManifestWork to its ManifestWorkReplicaSet: `namespace.name` as upstream writes it, and
- * a shortened form with a hash where that is no label value (upstream gives up there). Never parse it: look it up.
+ * Value of the label that links a ManifestWork to its ManifestWorkReplicaSet: `namespace.name` as
+ * upstream, or a shortened form with a hash if that is not a valid label value (an error upstream).
+ * Do not parse it; look it up.
  */
 export function ownerLabelValue(replicaSet: Pick<ObjectMeta, 'namespace' | 'name'>): string {
   const plain = `${replicaSet.namespace ?? ''}.${replicaSet.name}`;

@@ -6,7 +6,7 @@ import type { Placement } from '../../model/kind/placement.ts';
 import type { RolloutRules } from '../../rollout/rollout-plan.ts';
 import type { ClusterWorks } from './replica-set-child.ts';
 
-/** What one ManifestWorkReplicaSet depends on. */
+/** The inputs of planning one ManifestWorkReplicaSet. */
 export interface ReplicaSetInput {
   readonly replicaSet: ManifestWorkReplicaSet;
   /** Placements of its namespace, by name; absent ones do not exist. */
@@ -21,7 +21,7 @@ export interface ReplicaSetInput {
   /** RFC 3339 of nowMs. */
   readonly now: string;
   readonly rules: RolloutRules;
-  /** Nothing new starts; what is gone from the placement is still cleaned up. */
+  /** No new cluster starts; works of deselected clusters are still deleted. */
   readonly paused: boolean;
 }
 
@@ -29,7 +29,7 @@ export type ClusterSpecs =
   | { readonly ok: true; readonly specs: readonly ManifestWorkSpec[] }
   | { readonly ok: false; readonly error: string };
 
-/** For `specsFor` when the template speaks of the cluster. */
+/** For `specsFor` if the template uses values of the cluster. */
 export type ClusterLookup = (cluster: string) => ManagedCluster | undefined;
 
 export type WorkAction =
@@ -52,7 +52,9 @@ export interface PlacementOutcome {
   readonly groups: number;
   readonly selected: number;
   readonly clusters: ReadonlySet<string>;
-  /** Clusters with works that hold the wanted content, their progress, and those that timed out. */
+  /**
+   * Clusters whose works have the wanted content, with their progress, and those that timed out.
+   */
   readonly upToDate: readonly ClusterWorks[];
   readonly existing: readonly ClusterWorks[];
   readonly succeeded: number;

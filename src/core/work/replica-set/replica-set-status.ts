@@ -75,7 +75,7 @@ const EMPTY: WorkSummary = {
   updated: 0,
 };
 
-/** Counts clusters: one whose manifests are spread over several works counts as what all of them say. */
+/** Counts clusters. The status of a cluster with several works is combined from all of them. */
 function summarize(placement: PlacementOutcome): WorkSummary {
   const count = (type: string, every: boolean): number =>
     placement.upToDate.filter((group) => says(group, type, every)).length;

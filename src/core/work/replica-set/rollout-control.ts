@@ -11,9 +11,15 @@ export const ROLLOUT_ANNOTATION = 'berth.dev/rollout';
  * when more clusters fail than maxFailures allows.
  */
 export const ROLLBACK_ANNOTATION = 'berth.dev/rollback';
-/** `upstream` or `berth`: which rules decide (see RolloutRules); absent: what the controller was started with. */
+/**
+ * `upstream` or `berth`: the rules to use (see RolloutRules); absent: those of the controller's
+ * flag.
+ */
 export const RULES_ANNOTATION = 'berth.dev/rollout-rules';
-/** Written by Berth: hash of the template that failed. As long as the template has it, the last good one counts. */
+/**
+ * Written by Berth: hash of the template that failed. While the template has this hash, the last
+ * good one is used.
+ */
 export const ROLLED_BACK_ANNOTATION = 'berth.dev/rolled-back-template';
 /** Written by Berth: hash of the last template that every cluster succeeded with. */
 export const LAST_GOOD_ANNOTATION = 'berth.dev/last-good-template';
@@ -22,13 +28,16 @@ export interface RolloutControl {
   readonly paused: boolean;
   readonly aborted: boolean;
   readonly rollback: 'off' | 'manual' | 'automatic';
-  /** The current template has been given up. */
+  /** Whether the current template was rolled back. */
   readonly rolledBack: boolean;
   readonly templateHash: string;
   readonly rules: RolloutRules | undefined;
 }
 
-/** What annotations of a replica set ask for. Unknown values count as not set; `controlProblems` names them. */
+/**
+ * The rollout annotations of a replica set. Unknown values count as not set; `controlProblems`
+ * reports them.
+ */
 export function readRolloutControl(replicaSet: ManifestWorkReplicaSet): RolloutControl {
   const annotations = replicaSet.metadata.annotations ?? {};
   const rollback = annotations[ROLLBACK_ANNOTATION];

@@ -47,7 +47,7 @@ export class StatusRivals {
     const isForeign = isNew && canonicalJson(replicaSet.status ?? {}) !== before.status;
     const isYielding = recent.length > RIVAL_ROUNDS;
     const rivalRoundsAtMs = isForeign && !isYielding ? [...recent, nowMs] : recent;
-    // Each state of the other counts once, whether or not Berth answers it.
+    // Each state of the other controller counts once, even if Berth does not overwrite it.
     const seen = isForeign
       ? { version: resourceVersion, status: canonicalJson(replicaSet.status ?? {}) }
       : before;
@@ -62,7 +62,7 @@ export class StatusRivals {
   }
 }
 
-/** What people read of it. */
+/** The message for users. */
 export const STATUS_RIVAL_TEXT =
   `another controller writes the status of this replica set, so Berth stopped after ${RIVAL_ROUNDS} rounds and leaves its works alone; ` +
   'it tries again after ten minutes. Run one of the two: Berth with --no-works, or OCM’s work manager without ' +

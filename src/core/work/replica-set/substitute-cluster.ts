@@ -9,9 +9,10 @@ export type Substituted =
   | { readonly ok: false; readonly errors: readonly string[] };
 
 /**
- * Replaces `${cluster.name}`, `${cluster.labels['key']}` and `${cluster.claims['key']}` in every text of the manifests
- * (keys stay). `:-text` after the expression is the default for what the cluster does not have; `$${` is a literal `${`. There
- * is nothing more: no functions, no conditions, so a template can be checked by reading it.
+ * Replaces `${cluster.name}`, `${cluster.labels['key']}` and `${cluster.claims['key']}` in all
+ * string values of the manifests, but not in keys. `:-text` after the expression is the default for
+ * a missing value; `$${` is a literal `${`. There are no functions and no conditions, so that a
+ * template can be reviewed by reading it.
  */
 export function substituteCluster(spec: ManifestWorkSpec, cluster: ManagedCluster): Substituted {
   const errors = new Set<string>();
@@ -57,7 +58,7 @@ function replaceTexts(value: unknown, replace: (text: string) => string): unknow
   return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, replaceTexts(field, replace)]));
 }
 
-/** Expressions in the manifests of a template that cannot be read, whatever the cluster is. */
+/** Invalid expressions in the manifests of a template. */
 export function substitutionProblems(spec: ManifestWorkSpec): readonly string[] {
   const problems = new Set<string>();
   replaceTexts(spec.workload?.manifests ?? [], (text) => {

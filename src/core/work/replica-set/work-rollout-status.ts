@@ -7,7 +7,7 @@ import { readWorkloads } from './workload-readiness.ts';
 export interface WorkProgress {
   readonly status: RolloutStatus;
   readonly lastTransitionMs: number | undefined;
-  /** For people, why it counts so. */
+  /** The reason, for users. */
   readonly reason: string;
 }
 
@@ -15,9 +15,9 @@ export interface WorkProgress {
 export const ROLLED_OUT_AT_ANNOTATION = 'berth.dev/rolled-out-at';
 
 /**
- * The rollout progress of one cluster. With a Progressing rule in the work both sets of rules answer as upstream
- * does. Without one upstream says ToApply forever; ours derives the answer from Applied, Available, Degraded and the
- * feedback of well-known workloads.
+ * The rollout progress of one cluster. With a Progressing rule in the work, both sets of rules have
+ * the upstream result. Without one, the result is always ToApply upstream; Berth derives it from
+ * Applied, Available, Degraded and the feedback of well-known workloads.
  */
 export function workProgress(work: ManifestWork, rules: RolloutRules): WorkProgress {
   const byRule = progressByRule(work);
@@ -41,9 +41,9 @@ function progressByRule(work: ManifestWork): WorkProgress {
 }
 
 /**
- * Ours: what was written but not yet confirmed is in progress, so that a cluster that never answers times out; and no time
- * is before the writing: a condition that stays False over a change of content keeps its old time, which would make
- * minSuccessTime count from the version before.
+ * Berth's rules: content that was written but not confirmed is in progress, so that a cluster that
+ * never responds times out. No time is before the write: a condition that stays False over a change
+ * keeps its old time, so minSuccessTime would count from the previous version.
  */
 function afterWriting(work: ManifestWork, byRule: WorkProgress, rules: RolloutRules): WorkProgress {
   if (rules === 'upstream') return byRule;
@@ -53,7 +53,7 @@ function afterWriting(work: ManifestWork, byRule: WorkProgress, rules: RolloutRu
   return { ...byRule, lastTransitionMs: Math.max(byRule.lastTransitionMs ?? 0, since ?? 0) };
 }
 
-/** Since when the cluster has had the current content, as far as it is known. */
+/** When the cluster got the current content, if known. */
 function contentSinceMs(work: ManifestWork): number | undefined {
   const times = [writtenMs(work) ?? 0, ...manifestTimes(work, 'Applied')].filter((time) => time > 0);
   return times.length === 0 ? undefined : Math.max(...times);
@@ -81,7 +81,7 @@ function deriveProgress(work: ManifestWork): WorkProgress {
   return { status: 'Succeeded', lastTransitionMs: Math.max(...times), reason: 'available' };
 }
 
-/** The answer while the cluster has not confirmed the current content; undefined once it has. */
+/** The status while the cluster has not confirmed the current content; undefined after it has. */
 function deriveUnconfirmed(work: ManifestWork): WorkProgress | undefined {
   const applied = current(work, 'Applied');
   if (applied === undefined)
@@ -98,7 +98,7 @@ function deriveUnconfirmed(work: ManifestWork): WorkProgress | undefined {
   return { status: 'Failed', lastTransitionMs: timeOf(applied) ?? writtenMs(work), reason };
 }
 
-/** A condition that speaks of the work's current generation. */
+/** A condition for the work's current generation. */
 function current(work: ManifestWork, type: string): Condition | undefined {
   const condition = findCondition(work.status?.conditions, type);
   return condition?.observedGeneration === work.metadata.generation ? condition : undefined;

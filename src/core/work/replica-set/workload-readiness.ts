@@ -3,14 +3,14 @@ import type { KubeObject } from '../../model/object-meta.ts';
 import { resolveManifestConfig } from '../manifests/manifest-config.ts';
 
 export interface WorkloadReadiness {
-  /** Why the work as a whole is not ready yet; undefined when nothing is waited for. */
+  /** Why the work is not ready yet; undefined if it is. */
   readonly waiting: string | undefined;
   readonly failed: string | undefined;
 }
 
 /**
- * Reads readiness from the well-known feedback of a work (ReadyReplicas, NumberReady, JobComplete, PodReady …).
- * Manifests without feedback say nothing: they are ready when they exist.
+ * Reads readiness from the well-known feedback of a work (ReadyReplicas, NumberReady, JobComplete,
+ * PodReady …). Manifests without feedback are ready when they exist.
  */
 export function readWorkloads(work: ManifestWork): WorkloadReadiness {
   const verdicts = (work.status?.resourceStatus?.manifests ?? []).map((manifest) =>
@@ -26,7 +26,7 @@ export function readWorkloads(work: ManifestWork): WorkloadReadiness {
   };
 }
 
-/** A workload that has no status yet gives no values: what matters is whether somebody asked for them. */
+/** A workload without a status gives no values, so this checks whether values are requested. */
 function asksForStatus(work: ManifestWork, manifest: ManifestCondition): boolean {
   const config = resolveManifestConfig(work.spec?.manifestConfigs ?? [], manifest.resourceMeta);
   return config.feedbackRules.some(({ type }) => type === 'WellKnownStatus');
@@ -68,7 +68,10 @@ function waitingFor(kind: string, values: Values, manifest: KubeObject | undefin
   }
 }
 
-/** Only where a rule asks for `UpdatedReplicas`: it distinguishes new pods from those of the version before. */
+/**
+ * Only if a rule reads `UpdatedReplicas`, which distinguishes new pods from those of the previous
+ * version.
+ */
 function updatedShort(values: Values, desired: number): string | undefined {
   return values.has('UpdatedReplicas')
     ? shortOf('updated', values.get('UpdatedReplicas'), desired)

@@ -19,8 +19,9 @@ interface LabelsOf {
 }
 
 /**
- * The kinds that deviate from "the content becomes the manifest". Keyed by `group/Kind`, as OCM's agent treats them through
- * library-go's resourceapply; all others are replaced as a whole, so a field that left the manifest is gone or defaulted again.
+ * Exceptions from "the content becomes the manifest", by `group/Kind`, as in OCM's agent
+ * (library-go's resourceapply). All other kinds are replaced, so a field that was removed from the
+ * manifest is removed or defaulted again.
  */
 const RULES: Readonly<Record<string, ContentRule>> = {
   '/Namespace': keepLive,
@@ -65,7 +66,10 @@ function keepLive(live: ObjectContent): ContentPlan {
   return { content: live };
 }
 
-/** Takes the named fields from the manifest (absent there: gone), keeps the others as they live. */
+/**
+ * Takes the named fields from the manifest (an absent one is removed), and keeps the other live
+ * fields.
+ */
 function fields(...names: readonly string[]): ContentRule {
   return (live, manifest) => ({ content: withFields(live, manifest, names) });
 }

@@ -8,8 +8,9 @@ export interface Ownership {
 }
 
 /**
- * Metadata of an existing object under the Update strategy: labels and annotations are merged (the manifest wins, what others
- * added stays), owner references are brought in order, everything else, the finalizers too, stays as it lives.
+ * Metadata of an existing object under the Update strategy: labels and annotations are merged (the
+ * manifest wins, entries of others stay), owner references are updated, everything else, including
+ * finalizers, is unchanged.
  */
 export function mergeMetadata(live: ObjectMeta, manifest: ObjectMeta, ownership: Ownership): ObjectMeta {
   const merged = withOwner(live.ownerReferences ?? [], ownership.reference, ownership.owned);

@@ -3,7 +3,7 @@ import { canonicalJson, jsonEqual } from '../../model/json-equal.ts';
 import { objectContent, planContent } from './merge-content.ts';
 import { mergeMetadata, metadataToCreate, type Ownership } from './merge-metadata.ts';
 
-/** What the Update strategy does with an object that exists. */
+/** The plan of the Update strategy for an existing object. */
 export type UpdatePlan =
   | { readonly action: 'none' }
   | { readonly action: 'update'; readonly object: KubeObject; readonly recreateWhenInvalid: boolean }
@@ -13,9 +13,9 @@ export type UpdatePlan =
 export type Digest = (text: string) => string;
 
 /**
- * The idea: build the object as it should live (live metadata merged with the manifest's, content by the rule of its kind) and
- * write it only when it differs. Server-side defaults usually make it differ; the caller remembers what its last write of the
- * same manifest led to and does not ask again.
+ * Builds the wanted object (live metadata merged with the manifest's, content by the rule of its
+ * kind) and writes it only if it differs. Server-side defaults usually make it differ, so the
+ * caller caches the result of its last write of the same manifest.
  */
 export function planUpdate(
   live: KubeObject,
@@ -38,7 +38,10 @@ export function objectToCreate(manifest: KubeObject, ownership: Ownership, diges
   return { ...wanted, metadata: metadataToCreate(wanted.metadata, ownership) };
 }
 
-/** OCM's agent marks Services so; kept, so that either agent may take over from the other without a write. */
+/**
+ * OCM's agent adds this to Services; kept, so that the agents can replace each other without a
+ * write.
+ */
 function withSpecHash(manifest: KubeObject, digest: Digest): KubeObject {
   if (manifest.kind !== 'Service' || manifest.apiVersion !== 'v1') return manifest;
   const annotations = {

@@ -7,8 +7,9 @@ import { objectContent } from './merge-content.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Where two states of an object differ in what a manifest does not name: a controller added it, the API server gave it its default, or our
- * write removed it. A list of the manifest is named as a whole when it has another number of items.
+ * Differences between two states of an object in fields that are not in the manifest: a controller
+ * added them, the API server set defaults, or our write removed them. A list with another number of
+ * items than in the manifest counts as named.
  * @param content of the manifest
  */
 export function unnamedDifferences(before: unknown, after: unknown, content: unknown): readonly FieldPath[] {
@@ -25,7 +26,8 @@ export function unnamedDifferences(before: unknown, after: unknown, content: unk
 }
 
 /**
- * What others than one manager wrote to an object outside its metadata and status, in fields that a manifest does not name.
+ * Fields that other managers wrote outside of metadata and status, and that are not in the
+ * manifest.
  * @param live with managedFields, as read from the server
  * @param content of the manifest
  */

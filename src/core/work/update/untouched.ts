@@ -10,8 +10,8 @@ export interface ManagedFields {
 }
 
 /**
- * Whether a live object still has everything that we wrote of this content. What it has beyond that is defaults of the API server, and
- * fields that others added (`unnamedFieldsOfOthers`).
+ * Whether a live object still has all fields that the agent wrote. Other fields are defaults of the
+ * API server, or were added by others (`unnamedFieldsOfOthers`).
  * @param live with managedFields, as read from the server
  */
 export function isUntouched(wanted: KubeObject, live: KubeObject): boolean {

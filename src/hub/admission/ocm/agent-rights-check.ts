@@ -10,13 +10,14 @@ const WORK_GROUP = 'work.open-cluster-management.io';
 const AGENT_GROUP = /^(system:)?open-cluster-management:[^:]+$/;
 /** `system:open-cluster-management:CLUSTER:AGENT`, the `CN`. Add-on agents have more parts. */
 const AGENT_NAME = /^system:open-cluster-management:[^:]+:[^:]+$/;
-/** Metadata that an agent changes, and that every write changes. */
+/** Metadata fields that an agent may change, and fields that every write changes. */
 const FREE_METADATA = ['finalizers', 'managedFields', 'resourceVersion'];
 
 /**
- * The agent of a cluster reports on its works and holds their finalizers; what they are is not its business. RBAC cannot say so,
- * because finalizers are written through the same endpoint as the spec. An agent is known by the names that OCM's registration
- * gives it. The status is free: its endpoint changes nothing else.
+ * An agent may change the status and the finalizers of its works, but not their spec. RBAC cannot
+ * express this, because finalizers are written through the same endpoint as the spec. Agents are
+ * recognized by the names that OCM's registration gives them. Writes to the status need no check,
+ * since that endpoint changes nothing else.
  */
 export const agentRightsCheck: AdmissionCheck = (write) => {
   const { definition } = write.ref;

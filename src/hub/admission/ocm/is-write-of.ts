@@ -1,6 +1,9 @@
 import type { AdmissionWrite } from '../../write/write-request.ts';
 
-/** Whether a write is about the objects of a resource themselves: creations and updates, not status, not deletions. */
+/**
+ * Whether a write creates or updates an object of the resource; false for subresources and
+ * deletions.
+ */
 export function isWriteOf(write: AdmissionWrite, group: string, plural: string): boolean {
   const { definition } = write.ref;
   return (

@@ -7,20 +7,24 @@ import { isWriteOf } from './is-write-of.ts';
 const WORK_GROUP = 'work.open-cluster-management.io';
 
 /**
- * As what OCM's webhook counts a work without executor: the agent's own service account, whose namespace the hub does not know.
+ * The account that OCM's webhook assumes for a work without executor: the agent's service account.
  * Source: ocm `pkg/work/webhook/v1/manifestwork_validating.go`.
  */
 const AGENT_ACCOUNT = { namespace: '', name: 'klusterlet-work-sa' };
 
-/** What is wrong with the spec of a ManifestWork; given from outside, because the hub knows nothing of works. */
+/**
+ * Validates the spec of a ManifestWork. The caller provides it, because the hub does not depend on
+ * `core/work`.
+ */
 export type WorkValidator = (spec: JsonObject) => {
   readonly errors: readonly string[];
   readonly warnings: readonly string[];
 };
 
 /**
- * Who may leave the executor of a work out, and so have it applied with all the rights of the agent. `restricted`: users who
- * may `execute-as` the agent's account (OCM's feature gate NilExecutorValidating); `anyone`: all who may write works.
+ * Who may create a work without an executor, which the agent applies with all of its rights.
+ * `restricted`: users who may `execute-as` the agent's account (OCM's feature gate
+ * NilExecutorValidating); `anyone`: all who may write works.
  */
 export type WorksWithoutExecutor = 'restricted' | 'anyone';
 
@@ -30,8 +34,9 @@ interface ManifestWorkCheckOptions {
 }
 
 /**
- * Limits of works, and the right to work as another account. All refusals are 400, as on a real hub. The executor of a replica
- * set is checked as well, because a controller with more rights than the user makes works of its template.
+ * Checks the size of works, and the right to use their executor. All refusals are 400, as on a real
+ * hub. The executor of a replica set is checked, too, because a controller with more rights than
+ * the user creates the works.
  */
 export function manifestWorkCheck({ validate, withoutExecutor }: ManifestWorkCheckOptions): AdmissionCheck {
   return (write) => {
@@ -61,7 +66,9 @@ function executorIn(spec: JsonObject | undefined): JsonValue | undefined {
   return getOwn(spec ?? {}, 'executor') ?? undefined;
 }
 
-/** Asked when the executor changes, and when it goes: an old work keeps its executor through all other changes. */
+/**
+ * Checked when the executor changes or is removed; other changes of a work do not need the right.
+ */
 function requireExecutorRight(
   write: AdmissionWrite,
   specIn: SpecOf,
@@ -85,7 +92,10 @@ function requireExecutorRight(
   );
 }
 
-/** OCM's webhook also refuses an executor without subject, by a crash that its caller reports as an error. */
+/**
+ * OCM's webhook also rejects an executor without subject: it panics, which the API server reports
+ * as an error.
+ */
 function accountOf(spec: JsonObject | undefined): { readonly namespace: string; readonly name: string } {
   const account = objectAt(objectAt(objectAt(spec, 'executor'), 'subject'), 'serviceAccount');
   if (account === undefined) throw badRequest('executor service account can not be nil');

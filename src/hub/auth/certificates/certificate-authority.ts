@@ -14,7 +14,7 @@ x509.cryptoProvider.set(webcrypto as never);
 const KEY_ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' };
 const SIGNING_ALGORITHM = { name: 'ECDSA', hash: 'SHA-256' };
 
-/** What a client's key may be used for, in the words of the certificates API. */
+/** Key usages of a client certificate, as named by the certificates API. */
 export type KeyUsage = 'digital signature' | 'key encipherment';
 
 const USAGE_FLAGS: Readonly<Record<KeyUsage, number>> = {
@@ -46,13 +46,13 @@ export class CertificateAuthority {
   readonly #pair: PemPair;
   #loaded: Promise<Signing> | undefined;
 
-  /** Reads the key with the first certificate: most of a thousand members never issue one. */
+  /** Parses the key when the first certificate is issued, since most members never issue one. */
   constructor(pair: PemPair) {
     this.certPem = pair.certPem;
     this.#pair = pair;
   }
 
-  /** An authority whose key is known to be good. Throws when it is not. */
+  /** Loads an authority and checks its key. Throws when the key cannot be used. */
   static async load(pair: PemPair): Promise<CertificateAuthority> {
     const authority = new CertificateAuthority(pair);
     await authority.#ready();
@@ -126,8 +126,8 @@ export class CertificateAuthority {
 }
 
 /**
- * The name with its type said: the library takes a plain string for a notation, with quotes, escapes and `#hex`, and so may
- * issue another name than the one that was checked.
+ * The name in structured form. The library parses a plain string as a notation with quotes, escapes
+ * and `#hex`, and could issue another name than the one that was checked.
  */
 function typedName({ commonName, organizations }: CertificateSubject): x509.Name {
   return new x509.Name([
@@ -136,7 +136,10 @@ function typedName({ commonName, organizations }: CertificateSubject): x509.Name
   ]);
 }
 
-/** Checks the issued certificate. @throws BugError when it is not for the very names and key that were asked for */
+/**
+ * Checks the issued certificate. @throws BugError when its names or key differ from the requested
+ * ones
+ */
 function requireExact(der: Buffer, { subject, publicKeyDer }: IssueRequest): void {
   const fields = readCertificate(der);
   const issued = fields === undefined ? undefined : readSubject(fields.subjectDer);

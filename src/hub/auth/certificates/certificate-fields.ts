@@ -9,8 +9,9 @@ export interface CertificateFields {
 }
 
 /**
- * Finds subject and key in the DER of a certificate (RFC 5280, section 4.1); undefined when it is no certificate of version 3. A
- * view of its own: neither the library that issues certificates nor the one that checks signatures had a part in it.
+ * Finds subject and key in the DER of a certificate (RFC 5280, section 4.1); undefined when it is
+ * no certificate of version 3. Independent of the libraries that issue certificates and check
+ * signatures, so that it can verify them.
  */
 export function readCertificate(der: Buffer): CertificateFields | undefined {
   const [body] = readNested(der, DER_TAG.sequence) ?? [];

@@ -4,24 +4,30 @@ import { DER_TAG, readDer, readNested } from './der.ts';
 import type { KeyVerdict } from './key-policy.ts';
 import { judgeKey } from './key-policy.ts';
 
-/** A certificate request as it was sent. Whether it may be signed is another question. */
+/** A parsed certificate request. Whether it may be signed is decided elsewhere. */
 export interface CertificateRequest {
   readonly kind: 'request';
-  /** DER of the Name that is asked for. */
+  /** DER of the requested Name. */
   readonly subjectDer: Buffer;
   /** DER of the SubjectPublicKeyInfo. */
   readonly publicKeyDer: Buffer;
-  /** A key that is refused has not been computed with: the signature of such a request is unchecked. */
+  /** If the key is refused, the signature of the request was not checked. */
   readonly keyVerdict: KeyVerdict;
-  /** It asks for extensions, such as subject alternative names, or holds other attributes. No signer of the hub grants any. */
+  /**
+   * The request contains extensions, such as subject alternative names, or other attributes. No
+   * signer of the hub supports any.
+   */
   readonly hasAttributes: boolean;
 }
 
 export type RequestReading = CertificateRequest | { readonly kind: 'malformed'; readonly why: string };
 
 /** A request with an RSA key of 8192 bits and a hundred long names is a tenth of it. */
-const LONGEST_REQUEST_BYTES = 64 * 1024;
-/** One line break before the content: were it any blanks, a text of blanks would be tried in every split. */
+const MAX_REQUEST_BYTES = 64 * 1024;
+/**
+ * Exactly one line break before the content; a pattern for any white space would need quadratic
+ * time for a text of spaces.
+ */
 const ONE_BLOCK =
   /^\s*-----BEGIN CERTIFICATE REQUEST-----\r?\n([A-Za-z0-9+/=\s]+)-----END CERTIFICATE REQUEST-----\s*$/;
 
@@ -41,8 +47,8 @@ const HASHES: Readonly<Record<string, string | null>> = {
  * key is one that is never signed.
  */
 export function readCertificateRequest(pem: string): RequestReading {
-  if (pem.length > LONGEST_REQUEST_BYTES)
-    return malformed(`the request is longer than ${String(LONGEST_REQUEST_BYTES)} bytes`);
+  if (pem.length > MAX_REQUEST_BYTES)
+    return malformed(`the request is longer than ${String(MAX_REQUEST_BYTES)} bytes`);
   const block = ONE_BLOCK.exec(pem)?.[1];
   if (block === undefined)
     return malformed('PEM block type must be CERTIFICATE REQUEST, one block and nothing else');

@@ -13,20 +13,22 @@ export type SubjectReading =
 
 const COMMON_NAME = '550403';
 const ORGANIZATION = '55040a';
-/** Far above the longest names of OCM's agents and add-ons; X.520's limit of 64 is below them, and nobody keeps it. */
-const LONGEST_NAME_BYTES = 1024;
-const MOST_ORGANIZATIONS = 64;
+/**
+ * Well above the longest names of OCM's agents and add-ons. The limit of X.520 (64) is below them,
+ * and Go does not enforce it.
+ */
+const MAX_NAME_BYTES = 1024;
+const MAX_ORGANIZATIONS = 64;
 /**
  * C0, C1, line and paragraph separators, marks that change the direction of text: they make one name look like
  * another.
  */
 const CONTROL = /[\p{Cc}\u2028\u2029\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]/u;
 
-/** What is wrong with the name of a user or group; undefined when nothing is. */
+/** The problem of the name of a user or group; undefined if it is valid. */
 export function nameProblem(name: string): string | undefined {
   if (name === '') return 'is empty';
-  if (Buffer.byteLength(name) > LONGEST_NAME_BYTES)
-    return `is longer than ${String(LONGEST_NAME_BYTES)} bytes`;
+  if (Buffer.byteLength(name) > MAX_NAME_BYTES) return `is longer than ${String(MAX_NAME_BYTES)} bytes`;
   return CONTROL.test(name) ? 'holds control characters' : undefined;
 }
 
@@ -42,9 +44,9 @@ export function readSubject(nameDer: Buffer): SubjectReading {
   if (commonName === undefined || others.length > 0)
     return unusable(`the subject has ${String(names.commonNames.length)} common names, expected one`);
   const { organizations } = names;
-  if (organizations.length > MOST_ORGANIZATIONS)
+  if (organizations.length > MAX_ORGANIZATIONS)
     return unusable(
-      `the subject has ${String(organizations.length)} organizations, expected at most ${String(MOST_ORGANIZATIONS)}`,
+      `the subject has ${String(organizations.length)} organizations, expected at most ${String(MAX_ORGANIZATIONS)}`,
     );
   const userProblem = nameProblem(commonName);
   if (userProblem !== undefined) return unusable(`the common name of the subject ${userProblem}`);
@@ -55,7 +57,7 @@ export function readSubject(nameDer: Buffer): SubjectReading {
   return { kind: 'subject', subject: { commonName, organizations } };
 }
 
-/** The organizations of a name, whatever else is wrong with it. */
+/** The organizations of a name, even if the name is otherwise unusable. */
 export function organizationsOf(nameDer: Buffer): readonly string[] {
   return readNames(nameDer)?.organizations ?? [];
 }

@@ -1,2 +1,5 @@
-/** Clocks of clients may be a little behind: every certificate is valid from so long before it was issued. */
+/**
+ * Certificates are valid from this long before they are issued, because clocks of clients may be
+ * behind.
+ */
 export const BACKDATE_MS = 5 * 60_000;

@@ -21,8 +21,8 @@ export function parseCertificates(file: string, text: string): readonly X509Cert
 }
 
 /**
- * The authorities of `--client-ca-file`, in a file that others renew: it is read again when it changed. While it cannot be
- * read, no certificate of them counts.
+ * The authorities of `--client-ca-file`. The file is read again when it changes. While it cannot be
+ * read, certificates of these authorities are rejected.
  */
 export class ClientCaFile {
   readonly #file: SecretFile<readonly X509Certificate[]>;
@@ -39,7 +39,7 @@ export class ClientCaFile {
     if (this.#file.problem !== undefined) throw this.#file.problem;
   }
 
-  /** Another list after each change of the file. */
+  /** Returns a new list after each change of the file. */
   authorities(nowMs: number): readonly X509Certificate[] {
     return this.#file.current(nowMs) ?? NONE;
   }

@@ -3,7 +3,7 @@ import type { TLSSocket } from 'node:tls';
 import { readCertificate } from './certificate-fields.ts';
 import { readSubject } from './certificate-subject.ts';
 import { BACKDATE_MS } from './certificate-validity.ts';
-import type { CertifiedUser, ForeignCertificates, Holder } from './foreign-certificates.ts';
+import type { CertifiedUser, ExternalCertificates, Holder } from './external-certificates.ts';
 
 /** id-kp-clientAuth, RFC 5280 section 4.2.1.12. */
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
@@ -12,32 +12,36 @@ const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
 const shownCertificates = new WeakMap<object, X509Certificate | null>();
 
 /**
- * The user that a client certificate represents in one cluster. TLS proves that the client holds the key; whether the
- * certificate counts is decided here for each cluster by its own authority, because one connection may lead to several
- * clusters. Certificates are issued by an authority directly, so there are no chains to follow.
+ * The user that a client certificate represents in one cluster. TLS proves that the client has the
+ * key. Whether the certificate is valid is checked here, with the authority of the requested
+ * cluster, because one connection may be used for several clusters. Certificates are issued by an
+ * authority directly, so there are no chains to follow.
  */
 export class ClientCertificates {
   readonly #authorityPem: string;
-  readonly #foreign: ForeignCertificates | undefined;
+  readonly #foreign: ExternalCertificates | undefined;
   #authority: X509Certificate | undefined;
   readonly #holders = new WeakMap<X509Certificate, Holder | undefined>();
 
   /**
    * @param authorityPem the certificate of the cluster's authority
-   * @param foreign certificates of other authorities that count here
+   * @param foreign accepts certificates of other authorities
    */
-  constructor(authorityPem: string, foreign?: ForeignCertificates) {
+  constructor(authorityPem: string, foreign?: ExternalCertificates) {
     this.#authorityPem = authorityPem;
     this.#foreign = foreign;
   }
 
-  /** The user of the connection: CN is the name, every O a group. Undefined without a certificate that is good here and now. */
+  /**
+   * The user of the connection: CN is the name, every O a group. Undefined without a certificate
+   * that is valid now for this cluster.
+   */
   userOf(socket: object, nowMs: number): CertifiedUser | undefined {
     const shown = certificateOf(socket);
     if (shown === null) return undefined;
     if (!this.#holders.has(shown)) this.#holders.set(shown, this.#holderOf(shown));
     const holder = this.#holders.get(shown) ?? this.#foreign?.holderOf(shown, nowMs);
-    // Asked for each request: a connection may outlive its certificate.
+    // Checked for each request, because a connection may live longer than its certificate.
     return holder !== undefined && holder.notBeforeMs <= nowMs && nowMs < holder.notAfterMs
       ? holder
       : undefined;

@@ -25,12 +25,12 @@ export const DER_TAG = {
   context3: 0xa3,
 } as const;
 
-const LONGEST_LENGTH_BYTES = 4;
+const MAX_LENGTH_BYTES = 4;
 
 /**
- * The elements that follow each other in the bytes; undefined when the bytes are not exactly that. Reads one level and
- * only DER (X.690, section 10): no indefinite lengths, no longer lengths than needed, no bytes after the last element. So
- * the bytes mean the same to every reader, however lenient.
+ * Parses a sequence of elements; undefined if the bytes contain anything else. Reads one level and
+ * only DER (X.690, section 10): no indefinite lengths, no longer lengths than needed, no bytes
+ * after the last element. So the bytes mean the same to every reader, however lenient.
  */
 export function readDer(bytes: Buffer): readonly DerElement[] | undefined {
   const elements: DerElement[] = [];
@@ -45,7 +45,9 @@ export function readDer(bytes: Buffer): readonly DerElement[] | undefined {
   return elements;
 }
 
-/** The elements inside the one element of this tag that the bytes are; undefined when they are something else. */
+/**
+ * The children of the single element that the bytes must be; undefined if they are something else.
+ */
 export function readNested(bytes: Buffer, tag: number): readonly DerElement[] | undefined {
   const [only, ...others] = readDer(bytes) ?? [];
   return only?.tag === tag && others.length === 0 ? readDer(only.content) : undefined;
@@ -65,7 +67,7 @@ function readHeader(bytes: Buffer, at: number): Header | undefined {
   if (first < 0x80) return { tag, start: at + 2, end: at + 2 + first };
   const count = first - 0x80;
   const start = at + 2 + count;
-  if (count === 0 || count > LONGEST_LENGTH_BYTES || start > bytes.length) return undefined;
+  if (count === 0 || count > MAX_LENGTH_BYTES || start > bytes.length) return undefined;
   const length = bytes.readUIntBE(at + 2, count);
   const shortest = length >= 0x80 && length >= 2 ** (8 * (count - 1));
   return shortest ? { tag, start, end: start + length } : undefined;

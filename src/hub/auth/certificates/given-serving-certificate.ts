@@ -19,7 +19,7 @@ export interface ServingFiles {
 /** As often as kube-apiserver does. Source: apiserver pkg/server/dynamiccertificates (`FileRefreshDuration`). */
 const CHECK_EVERY_MS = 60_000;
 
-/** The certificate in the files, or one of the hub's own. */
+/** The certificate in the files, if given, or one issued by the hub. */
 export function openServingCertificate(
   files: ServingFiles | undefined,
   authority: CertificateAuthority,
@@ -31,7 +31,10 @@ export function openServingCertificate(
     : new GivenServingCertificate(files, clock);
 }
 
-/** The server's certificate in files that others renew. While they do not fit each other, the one that was read last is used. */
+/**
+ * The serving certificate of files that another program renews. While certificate and key do not
+ * match, the previous pair is used.
+ */
 export class GivenServingCertificate {
   readonly #files: ServingFiles;
   readonly #clock: Clock;

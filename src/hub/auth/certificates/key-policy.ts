@@ -8,20 +8,21 @@ const ED25519 = '2b6570';
 /** P-256, P-384 and P-521. */
 const CURVES = new Set(['2a8648ce3d030107', '2b81040022', '2b81040023']);
 const FEWEST_RSA_BITS = 2048;
-/** As Go's TLS: a signature by a longer key takes the server too long to check. */
-const MOST_RSA_BITS = 8192;
+/** The limit of Go's TLS: checking signatures of longer keys takes too long. */
+const MAX_RSA_BITS = 8192;
 /** FIPS 186-5, section 5.1: larger than 2^16, odd. Longer exponents make every check of a signature as slow as a signature. */
 const SMALLEST_EXPONENT = 65_537n;
 const LARGEST_EXPONENT = 2n ** 32n - 1n;
 
-/** A public key that may be in a certificate, or why it may not. */
+/** Whether a public key may be in a certificate, or why not. */
 export type KeyVerdict =
   | { readonly kind: 'good'; readonly key: KeyObject }
   | { readonly kind: 'refused'; readonly why: string };
 
 /**
- * Judges a SubjectPublicKeyInfo (RFC 5280, section 4.1) without computing with it: RSA from 2048 bits, ECDSA on P-256, P-384 or
- * P-521, Ed25519. Keys of other types are not even parsed: curves that a request describes itself can cost any amount of time.
+ * Judges a SubjectPublicKeyInfo (RFC 5280, section 4.1) without computing with it: RSA from 2048
+ * bits, ECDSA on P-256, P-384 or P-521, Ed25519. Keys of other types are not parsed, because
+ * explicit curve parameters can cost any amount of time.
  */
 export function judgeKey(publicKeyDer: Buffer): KeyVerdict {
   if (!isOfKnownType(publicKeyDer))
@@ -47,8 +48,8 @@ function isOfKnownType(publicKeyDer: Buffer): boolean {
 
 function rsaProblem(key: KeyObject): string | undefined {
   const { modulusLength = 0, publicExponent = 0n } = key.asymmetricKeyDetails ?? {};
-  if (modulusLength < FEWEST_RSA_BITS || modulusLength > MOST_RSA_BITS)
-    return `the RSA key has ${String(modulusLength)} bits, expected ${String(FEWEST_RSA_BITS)} to ${String(MOST_RSA_BITS)}`;
+  if (modulusLength < FEWEST_RSA_BITS || modulusLength > MAX_RSA_BITS)
+    return `the RSA key has ${String(modulusLength)} bits, expected ${String(FEWEST_RSA_BITS)} to ${String(MAX_RSA_BITS)}`;
   const usual =
     publicExponent % 2n === 1n && publicExponent >= SMALLEST_EXPONENT && publicExponent <= LARGEST_EXPONENT;
   return usual

@@ -59,7 +59,7 @@ export class KeyStore {
     return new KeyStore(hub, ofMembers, readFileSync(tokenKeyPath, 'utf8'));
   }
 
-  /** @param cluster '' for the hub, else a member that the store was opened for */
+  /** @param cluster '' for the hub, otherwise a member that the store was opened for */
   authoritiesOf(cluster: string): ClusterAuthorities {
     if (cluster === '') return { clients: this.authority, frontProxy: this.#frontProxy };
     const pairs = this.#members.get(cluster);
@@ -72,7 +72,8 @@ export class KeyStore {
 }
 
 /**
- * The authority of a cluster's users, read without making anything: a hub may be running on the directory.
+ * Reads the authority of a cluster's users without creating files, because a hub may be running on
+ * the directory.
  * @throws InputError for a member that no hub has served since members have their own authorities
  */
 export async function readClientAuthority(dataDir: string, cluster: string): Promise<CertificateAuthority> {

@@ -17,9 +17,9 @@ export interface ClusterPairs {
 const VERSION = 1;
 
 /**
- * The authorities of the members, made for those that have none. One file for all, because each file of a secret is two waits
- * for the disk, and a thousand members must not take a minute to come into being. What it holds of members that do not run
- * today is kept.
+ * Opens the authorities of the members, and creates missing ones. All are in one file, because each
+ * file needs two disk syncs, which would take a minute for a thousand members. Entries of members
+ * that are not running are kept.
  * @throws InputError when the file is not ours or broken
  */
 export function openMemberAuthorities(
@@ -36,7 +36,10 @@ export function openMemberAuthorities(
   return all;
 }
 
-/** What the file holds; nothing when there is none. @throws InputError when it is not ours or broken */
+/**
+ * The entries of the file; none if it does not exist. @throws InputError when it is not ours or
+ * broken
+ */
 export function readMemberAuthorities(path: string): ReadonlyMap<string, ClusterPairs> {
   if (!existsSync(path)) return new Map();
   const broken = (cause?: unknown): InputError =>

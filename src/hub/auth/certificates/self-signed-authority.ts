@@ -16,9 +16,9 @@ const IS_AUTHORITY = extension('551d13', true, sequence(TRUE));
 const USAGES = extension('551d0f', true, writeDer(DER_TAG.bitString, Buffer.from([1, 0x86])));
 
 /**
- * A self-signed authority: ECDSA P-256, ten years. Written down by hand, while all other certificates are made by the X.509 library:
- * a hub makes two for each member at its first start, a thousand members wait for two thousand, and the library takes 4 ms for each
- * where this takes 0.4 ms.
+ * A self-signed authority: ECDSA P-256, ten years. Encoded here, while the X.509 library makes all
+ * other certificates: at its first start a hub creates two authorities per member, and the library
+ * takes 4 ms for each, this function 0.4 ms.
  */
 export function createAuthority(commonName: string, nowMs: number): PemPair {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -45,14 +45,14 @@ export function createAuthority(commonName: string, nowMs: number): PemPair {
   };
 }
 
-/** 126 random bits: positive, and never the same twice. */
+/** 126 random bits: positive and unique. */
 export function serialNumber(): Buffer {
   const bytes = randomBytes(16);
   bytes[0] = ((bytes[0] as number) & 0x7f) | 0x40;
   return bytes;
 }
 
-/** RFC 5280, section 4.2.1.2, first method: what certificates name their issuer's key by. */
+/** RFC 5280, section 4.2.1.2, first method: the identifier of the issuer's key. */
 function keyIdentifier(publicKeyDer: Buffer): Buffer {
   const [, key] = readNested(publicKeyDer, DER_TAG.sequence) ?? [];
   const bits = key?.content.subarray(1) ?? Buffer.alloc(0);

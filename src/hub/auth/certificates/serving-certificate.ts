@@ -5,16 +5,22 @@ import type { CertificateAuthority } from './certificate-authority.ts';
 export interface ServingIdentity {
   readonly certPem: string;
   readonly keyPem: string;
-  /** Of the authority that issued it, sent along. */
+  /** Certificate of the authority that issued it, sent in the handshake. */
   readonly caPem: string;
 }
 
 const LIFETIME_MS = 365 * 86_400_000;
-/** Renewed long before it ends, and looked at often enough that a jumping clock cannot skip it. */
+/**
+ * Renewed long before it expires, and checked often enough that a clock jump cannot skip the
+ * renewal.
+ */
 const RENEW_BEFORE_MS = 30 * 86_400_000;
 const CHECK_EVERY_MS = 3_600_000;
 
-/** The server's certificate, renewed while running. It lives in memory only: every start makes a new one. */
+/**
+ * The server's certificate, renewed while running. It exists in memory only: each start issues a
+ * new one.
+ */
 export class ServingCertificate {
   readonly #authority: CertificateAuthority;
   readonly #hosts: readonly string[];

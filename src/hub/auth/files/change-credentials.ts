@@ -3,13 +3,17 @@ import { BerthError } from '../../../core/errors.ts';
 import { lockDirectory } from '../../log/lock-file.ts';
 import type { DirectoryLock } from '../../log/lock-file.ts';
 
-/** One change writes and syncs one small file: this many turns are far more than a few processes need. */
+/**
+ * How often a process tries to get the lock: each change writes one small file, so a few processes
+ * need far fewer attempts.
+ */
 const ATTEMPTS = 200;
 const WAIT_MS = 10;
 
 /**
- * Runs a change of a credentials file that reads it, and writes it back: one process at a time, so that a token that is issued
- * at the same moment never brings a revoked one back. @throws InputError `hub.data-in-use` when another process never ends
+ * Runs a change that reads a credentials file and writes it back, one process at a time, so that
+ * issuing a token cannot restore one that is revoked at the same moment. @throws InputError
+ * `hub.data-in-use` when another process keeps the lock
  */
 export function changeCredentials<T>(file: string, change: () => T): T {
   const lock = lockWhenFree(dirname(file));

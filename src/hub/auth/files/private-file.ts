@@ -3,14 +3,15 @@ import { dirname } from 'node:path';
 import { syncDirectoryNow } from '../../../runtime/files/sync-directory.ts';
 
 /**
- * Writes a secret: readable by the owner alone from its first byte on, complete or not at all, and on the disk when this returns. What is
- * no file but a pipe or a device is written to as it is.
+ * Writes a secret atomically to a file that only its owner can read, and syncs it. Pipes and
+ * devices are written to directly.
  */
 export function writePrivateFile(path: string, content: string | Uint8Array): void {
-  // A file put in the place of /dev/stdout or /dev/null would be there for every user, permanently.
+  // A rename would replace /dev/stdout or /dev/null by a file for all users.
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) return writeFileSync(path, content);
   const temporary = `${path}.new`;
-  // Where others may write, one of them may have put a file or a link there to read along: it goes, or this fails.
+  // In a directory that others can write to, another user may have created the file or a link to
+  // read the secret: it is removed, or the write fails.
   rmSync(temporary, { force: true });
   const file = openSync(temporary, 'wx', 0o600);
   try {

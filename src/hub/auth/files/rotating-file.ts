@@ -2,11 +2,14 @@ import type { WriteStream } from 'node:fs';
 import { createWriteStream, fchmodSync, fstatSync, openSync, renameSync } from 'node:fs';
 
 const ROTATE_BYTES = 64 * 1024 * 1024;
-/** Lines that the disk has not taken; more are dropped and counted. */
+/** Maximum size of lines that are not written yet; further lines are dropped and counted. */
 const BACKLOG_BYTES = 16 * 1024 * 1024;
 const OWNER_ONLY = 0o600;
 
-/** Lines appended to a file that only its owner can read; at 64 MiB the file is put aside as `.1`, so two of them are the most there is. */
+/**
+ * Lines appended to a file that only its owner can read; at 64 MiB the file is renamed to `.1`, so
+ * that two files exist at most.
+ */
 export class RotatingFile {
   readonly #path: string;
   #stream: WriteStream;
@@ -52,12 +55,12 @@ export class RotatingFile {
 }
 
 function openLines(path: string): { readonly stream: WriteStream; readonly bytes: number } {
-  // Opened at once: a stream opens its path later, when the file may have been put aside already.
+  // Opened immediately: a stream opens its path later, when the file may have been renamed already.
   const fd = openSync(path, 'a', OWNER_ONLY);
-  // A file of an earlier start, or one that was put there, may be open to others.
+  // An existing file may be readable by others.
   fchmodSync(fd, OWNER_ONLY);
   const stream = createWriteStream(path, { fd });
-  // A full disk must not take the hub down through its audit log: the journal notices on its own.
+  // A full disk must not stop the hub because of its audit log; the journal reports it.
   stream.on('error', () => undefined);
   return { stream, bytes: fstatSync(fd).size };
 }

@@ -8,13 +8,13 @@ import { readRules, ruleAllows, ruleAllowsPath } from './rbac-rules.ts';
 export const RBAC_GROUP = 'rbac.authorization.k8s.io';
 export const MASTERS_GROUP = 'system:masters';
 
-/** One binding, resolved: where ('' everywhere), what. */
+/** A resolved binding: its namespace ('': all) and its rules. */
 interface Grant {
   readonly namespace: string;
   readonly rules: readonly PolicyRule[];
 }
 
-/** Stored objects never change, so what was read from one is valid while it is stored. */
+/** Cached by stored object, which never changes. */
 const rulesOfStored = new WeakMap<JsonObject, readonly PolicyRule[]>();
 const subjectsOfStored = new WeakMap<JsonObject, readonly string[]>();
 
@@ -24,8 +24,9 @@ const EVERYTHING: readonly PolicyRule[] = [
 ];
 
 /**
- * RBAC from the stored roles and bindings, by subject: with a few bindings for each of thousands of agents, a request
- * looks only at its own. The index is created again after any of them changed; a grant that outlives its binding would be a hole.
+ * RBAC from the stored roles and bindings, indexed by subject: with thousands of agents that have a
+ * few bindings each, a request checks only those of its user. Every change of a role or binding
+ * invalidates the index; a grant that outlives its binding would be a security hole.
  */
 export class Authorizer {
   readonly #store: ObjectStore;

@@ -29,7 +29,7 @@ function texts(value: JsonValue | undefined): readonly string[] {
   return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
 }
 
-/** Additive: a rule either allows a request or says nothing about it. */
+/** RBAC is additive: a rule allows a request or does not apply to it. */
 export function ruleAllows(rule: PolicyRule, question: AccessQuestion): boolean {
   const { verb, group, resource, subresource = '', name = '' } = question;
   return (

@@ -5,7 +5,7 @@ import { readGivenFile, wrongFile } from '../given/given-file.ts';
 
 const CODE = 'hub.service-account-keys';
 
-/** A key by which others sign ServiceAccount tokens, and the algorithms that fit it. */
+/** A key with which others sign ServiceAccount tokens, and its algorithms. */
 export interface GivenTokenKey {
   readonly key: KeyObject;
   readonly algorithms: readonly string[];

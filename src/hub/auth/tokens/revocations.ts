@@ -6,9 +6,10 @@ import { changeCredentials } from '../files/change-credentials.ts';
 import { writePrivateFile } from '../files/private-file.ts';
 
 /**
- * Users whose credentials were revoked, each with a moment: what was signed for the user until then (client certificates, tokens
- * of service accounts) is refused, what is signed later is good. A signature cannot be taken back, and one list that every
- * request is compared with stops it at once. While the file is missing or broken, the list that was read last counts.
+ * Users whose credentials were revoked, each with a time: client certificates and service account
+ * tokens that were signed before are rejected, later ones are valid. A signature cannot be revoked
+ * itself, so every request is checked against this list. While the file is missing or broken, the
+ * list that was read last is used.
  */
 export class Revocations {
   readonly #path: string;
@@ -16,7 +17,10 @@ export class Revocations {
   #known: ReadonlyMap<string, number>;
   #revision = 0;
 
-  /** No file: nothing was revoked. @throws InputError when the file is there and is not ours or broken */
+  /**
+   * A missing file means that nothing was revoked. @throws InputError when the file exists and is
+   * broken or not ours
+   */
   constructor(path: string, log: Logger = SILENT_LOG) {
     this.#path = path;
     this.#file = new SecretFile({
@@ -29,7 +33,7 @@ export class Revocations {
     this.#known = this.#file.valueOrMissing() ?? new Map();
   }
 
-  /** Grows whenever the list changes. */
+  /** Increases with every change of the list. */
   get revision(): number {
     return this.#revision;
   }
@@ -38,7 +42,7 @@ export class Revocations {
   refuses(user: string, issuedAtMs: number): boolean {
     if (this.#known.size === 0) return false;
     const untilMs = this.#known.get(user);
-    // A moment that is no number is refused as well.
+    // NaN is rejected, too.
     return untilMs !== undefined && !(issuedAtMs > untilMs);
   }
 
@@ -68,7 +72,7 @@ export class Revocations {
     const { value } = this.#file;
     if (value === undefined) return;
     const all = new Map(this.#known);
-    // Deleting the list, so that a new one is created, removes nothing from it before the next start.
+    // If the file is deleted, the entries in memory stay valid until the next start.
     for (const [user, untilMs] of value) all.set(user, Math.max(untilMs, all.get(user) ?? 0));
     this.#known = all;
     this.#revision += 1;

@@ -3,8 +3,8 @@ import type * as Jose from 'jose';
 import type { GivenTokenKey } from './given-token-keys.ts';
 
 const ALGORITHM = 'ES256';
-/** No token that is asked for lives longer; those of legacy Secrets do. */
-export const LONGEST_LIFETIME_SECONDS = 365 * 86_400;
+/** Maximum lifetime of a requested token; tokens of legacy Secrets live longer. */
+export const MAX_TOKEN_LIFETIME_SECONDS = 365 * 86_400;
 
 /** The ServiceAccount of a token. */
 export interface TokenSubject {
@@ -17,14 +17,14 @@ export interface TokenSubject {
 export interface VerifiedToken extends TokenSubject {
   readonly audiences: readonly string[];
   readonly tokenId: string;
-  /** Whole seconds; 0 for a token that does not say when it was issued. */
+  /** Whole seconds; 0 for a token without `iat`. */
   readonly issuedAtMs: number;
 }
 
 export interface TokenOptions {
-  /** Tokens that live longer than a year are good, too. */
+  /** Also accepts tokens that are valid for longer than a year. */
   readonly longLived?: boolean;
-  /** Keys by which others sign tokens that are good here. */
+  /** Keys of other issuers whose tokens are accepted. */
   readonly keys?: readonly GivenTokenKey[];
   /** Issuers that tokens may name besides the cluster's own. */
   readonly issuers?: readonly string[];
@@ -56,7 +56,7 @@ export class ServiceAccountTokens {
     this.#options = options;
   }
 
-  /** Library and keys come with the first token: many hubs never see one, and a thousand members share a process. */
+  /** Loads library and keys with the first token, because many hubs and members never get one. */
   #ready(): Promise<Signing> {
     this.#loaded ??= loadSigning(this.#keyPem);
     return this.#loaded;
@@ -84,13 +84,16 @@ export class ServiceAccountTokens {
       .sign(keys.privateKey);
   }
 
-  /** Undefined when the token is not ours, expired, or for somebody else. Throws when the signing key cannot be used. */
+  /**
+   * Undefined for a token of another issuer or audience, or an expired one. Throws when the signing
+   * key cannot be used.
+   */
   async verify(
     token: string,
     nowMs: number,
     audiences?: readonly string[],
   ): Promise<VerifiedToken | undefined> {
-    // A key that cannot be used is the hub's trouble, not the token's.
+    // A signing key that cannot be used is an error of the hub, not an invalid token.
     const { jose, publicKey } = await this.#ready();
     const { keys = [], issuers: others = [] } = this.#options;
     const issuers = [this.issuer, ...others];
@@ -104,7 +107,7 @@ export class ServiceAccountTokens {
         const { payload } = await jose.jwtVerify(token, key, { ...wanted, algorithms: [...algorithms] });
         return this.#verified(payload);
       } catch {
-        // The next key may be the one.
+        // Try the next key.
       }
     }
     return undefined;
@@ -112,7 +115,7 @@ export class ServiceAccountTokens {
 
   #verified(payload: Jose.JWTPayload): VerifiedToken | undefined {
     const lifetimeSeconds = (payload.exp ?? Number.POSITIVE_INFINITY) - (payload.iat ?? 0);
-    if (lifetimeSeconds > LONGEST_LIFETIME_SECONDS && this.#options.longLived !== true) return undefined;
+    if (lifetimeSeconds > MAX_TOKEN_LIFETIME_SECONDS && this.#options.longLived !== true) return undefined;
     const claim = payload['kubernetes.io'] as Claim | undefined;
     if (claim?.namespace === undefined || claim.serviceaccount?.name === undefined) return undefined;
     return {

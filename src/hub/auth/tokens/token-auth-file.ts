@@ -5,9 +5,9 @@ import { readGivenFile, wrongFile } from '../given/given-file.ts';
 const CODE = 'hub.token-auth-file';
 
 /**
- * The tokens of `--token-auth-file`: lines of `token,user,uid` and perhaps `"group1,group2"`, read once at the start. They
- * are looked up by their hash, so that the time this takes says nothing about them.
- * Source: apiserver pkg/authentication/token/tokenfile/tokenfile.go.
+ * The tokens of `--token-auth-file`: lines of `token,user,uid` and perhaps `"group1,group2"`, read
+ * once at the start. They are looked up by their hash, so that timing reveals nothing. Source:
+ * apiserver pkg/authentication/token/tokenfile/tokenfile.go.
  */
 export class TokenAuthFile {
   readonly #users: ReadonlyMap<string, UserInfo>;
@@ -36,7 +36,8 @@ function parse(file: string, text: string): ReadonlyMap<string, UserInfo> {
         `${file}:${String(index + 1)}`,
         'expected token,user,uid and perhaps "group1,group2"',
       );
-    // As upstream: a line without a token is left out, and of two with the same the later one counts.
+    // As upstream, a line without a token is ignored, and of two lines with the same token the
+    // later one is used.
     if (token !== '')
       users.set(digest(token), { name, uid, groups: groups.split(',').filter((group) => group !== '') });
   }

@@ -20,9 +20,10 @@ interface KnownToken {
 }
 
 /**
- * Static bearer tokens. Only their SHA-256 is stored: a token is 256 random bits, so a slow hash would add nothing. The
- * comparison takes the same time wherever two hashes begin to differ. Other processes add and revoke tokens (`berth hub
- * kubeconfig`, `berth hub revoke`): `check` reads the file again. While it is missing or broken, no token is valid.
+ * Static bearer tokens. Only their SHA-256 is stored: a token is 256 random bits, so a slow hash
+ * would add nothing. Hashes are compared in constant time. Other processes add and revoke tokens
+ * (`berth hub kubeconfig`, `berth hub revoke`): `check` reads the file again. While it is missing
+ * or broken, no token is valid.
  */
 export class TokenFile {
   readonly #path: string;
@@ -49,12 +50,12 @@ export class TokenFile {
     return token;
   }
 
-  /** Forgets all tokens of a user. @returns how many there were */
+  /** Revokes all tokens of a user. @returns their number */
   revoke(userName: string): number {
     return this.#change((entries) => entries.filter(({ name }) => name !== userName)).length;
   }
 
-  /** Forgets one token. @returns the user that it was of; undefined when it is not here */
+  /** Revokes one token. @returns its user; undefined if the token is unknown */
   revokeToken(token: string): UserInfo | undefined {
     const found = this.find(token);
     const sha256 = hash('sha256', token, 'hex');
@@ -62,7 +63,7 @@ export class TokenFile {
     return found;
   }
 
-  /** Grows whenever the tokens change. */
+  /** Increases with every change of the tokens. */
   get revision(): number {
     return this.#file.revision;
   }
@@ -75,7 +76,7 @@ export class TokenFile {
   find(token: string): UserInfo | undefined {
     const known = this.#match(token);
     if (known !== undefined) return known;
-    // A token that was made a moment ago is good at once.
+    // A new token is valid immediately.
     return this.#file.checkIfTouched() ? this.#match(token) : undefined;
   }
 
@@ -85,7 +86,10 @@ export class TokenFile {
     return known?.user;
   }
 
-  /** @returns the entries that went; @throws InputError rather than writing over a file that cannot be read */
+  /**
+   * @returns the removed entries; @throws InputError if the file cannot be read, which is then not
+   * overwritten
+   */
   #change(change: (entries: readonly TokenEntry[]) => readonly TokenEntry[]): readonly TokenEntry[] {
     return changeCredentials(this.#path, () => {
       this.#file.accept();

@@ -3,7 +3,7 @@ import { listAt, objectAt, textAt } from '../../json/json-value.ts';
 import { invalid, notFound } from '../../wire/status-errors.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
 import type { ServiceAccountTokens, TokenSubject } from './service-account-tokens.ts';
-import { LONGEST_LIFETIME_SECONDS } from './service-account-tokens.ts';
+import { MAX_TOKEN_LIFETIME_SECONDS } from './service-account-tokens.ts';
 
 const SHORTEST_SECONDS = 600;
 const USUAL_SECONDS = 3600;
@@ -22,7 +22,7 @@ export async function answerTokenRequest(
   const asked = spec['expirationSeconds'];
   const seconds = typeof asked === 'number' ? asked : USUAL_SECONDS;
   if (seconds < SHORTEST_SECONDS) throw tooShort(seconds, name);
-  const lifetime = Math.min(seconds, LONGEST_LIFETIME_SECONDS);
+  const lifetime = Math.min(seconds, MAX_TOKEN_LIFETIME_SECONDS);
   const audiences = listAt(spec, 'audiences').filter((item): item is string => typeof item === 'string');
   const uid = textAt(objectAt(entry.object, 'metadata'), 'uid');
   const issuedAt = Math.floor(issuer.nowMs / 1000);

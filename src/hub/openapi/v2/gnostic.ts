@@ -163,7 +163,7 @@ function writeField(writer: ProtoWriter, [number, how, repeated]: Field, value: 
   else writer.message(number, () => write(writer, how, value));
 }
 
-/** JSON is YAML but for a few characters that YAML only takes escaped. */
+/** JSON is valid YAML, except for a few characters that YAML requires to be escaped. */
 function yamlText(value: JsonValue): string {
   const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return JSON.stringify(value).replaceAll(/[\u007f-\u009f\ufeff\ufffe\uffff]/g, escaped);

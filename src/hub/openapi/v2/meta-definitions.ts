@@ -5,7 +5,10 @@ const TEXT = { type: 'string' };
 const COUNT = { type: 'integer', format: 'int32' };
 const reference = (name: string): JsonObject => ({ $ref: `#/definitions/${META}${name}` });
 
-/** Types of answers, which no object that the hub stores holds. Source: apimachinery pkg/apis/meta/v1/types.go. */
+/**
+ * Types of responses that no stored object contains. Source: apimachinery
+ * pkg/apis/meta/v1/types.go.
+ */
 export function metaDefinitions(): Readonly<Record<string, JsonObject>> {
   const cause = { type: 'object', properties: { field: TEXT, message: TEXT, reason: TEXT } };
   const details = {

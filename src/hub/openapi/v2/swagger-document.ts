@@ -4,7 +4,7 @@ import { subresourceKindSchema } from '../../scheme/builtin/builtin-definitions.
 import { builtinSchema } from '../../scheme/builtin/builtin-schemas.ts';
 import type { ResourceRef } from '../../schema/resource-definition.ts';
 import type { Scheme } from '../../scheme/scheme.ts';
-import { kindWords, schemaNameOf } from '../definition-names.ts';
+import { kindExtensions, schemaNameOf } from '../definition-names.ts';
 import { encodeGnostic } from './gnostic.ts';
 import { listDefinition, metaDefinitions } from './meta-definitions.ts';
 import type { GroupVersionKind } from './swagger-paths.ts';
@@ -12,7 +12,7 @@ import { swaggerPaths } from './swagger-paths.ts';
 import type { SwaggerDefinitions } from './swagger-schema.ts';
 import { defineSwagger } from './swagger-schema.ts';
 
-/** Everything that a server describes in OpenAPI v2: one document, in two forms. */
+/** The OpenAPI v2 document of a server, in JSON and protobuf. */
 export class SwaggerDocument {
   readonly json: string;
   /** Of the content alone, the same for both forms, on every server and after a restart. */
@@ -24,7 +24,9 @@ export class SwaggerDocument {
     this.etag = `"${sha256(json).toUpperCase()}"`;
   }
 
-  /** The message `openapi.v2.Document` of gnostic, which client-go asks for. Made when the first client does. */
+  /**
+   * The message `openapi.v2.Document` of gnostic, which client-go requests. Encoded on first use.
+   */
   get protobuf(): Buffer {
     this.#protobuf ??= encodeGnostic(JSON.parse(this.json) as JsonObject);
     return this.#protobuf;
@@ -37,10 +39,15 @@ interface Cached {
 }
 
 const caches = new WeakMap<Scheme, Cached>();
-/** Members that serve the same share one document: it has a megabyte in each form. */
+/**
+ * Members that serve the same resources share one document, which has a megabyte in each format.
+ */
 const shared = new Map<string, WeakRef<SwaggerDocument>>();
 
-/** The document of what is served now; made when somebody asks, and again only after what is served changed. */
+/**
+ * The document of the current scheme; rendered on first use, and again only after the scheme
+ * changed.
+ */
 export function swaggerDocument(scheme: Scheme): SwaggerDocument {
   const known = caches.get(scheme);
   if (known?.revision === scheme.revision) return known.document;
@@ -85,7 +92,7 @@ function renderResource(prefix: string, ref: ResourceRef, definitions: SwaggerDe
   const object = schemaNameOf(ref);
   const fields = definition.builtIn ? [] : version.selectableFields.map((fieldPath) => ({ fieldPath }));
   const selectable = fields.length === 0 ? {} : { 'x-kubernetes-selectable-fields': fields };
-  defineSwagger(version.schema, object, definitions, { ...kindWords(ref), ...selectable });
+  defineSwagger(version.schema, object, definitions, { ...kindExtensions(ref), ...selectable });
   const list = object.replace(/[^.]*$/, definition.listKind);
   if (definition.verbs.includes('list')) {
     const kind = { group: definition.group, kind: definition.listKind, version: version.name };

@@ -38,7 +38,7 @@ const inPath = (name: string): JsonObject => {
   return { uniqueItems: true, type: 'string', name, in: 'path', required: true };
 };
 
-/** By `dryRun` and `fieldValidation` kubectl recognises what the server can do. */
+/** kubectl recognises features of the server by `dryRun` and `fieldValidation`. */
 const WRITE = [query('dryRun'), query('fieldManager'), query('fieldValidation')];
 const SELECT = [query('continue'), query('fieldSelector'), query('labelSelector'), query('limit', 'integer')];
 const LIST = [

@@ -2,26 +2,26 @@ import type { JsonObject, JsonValue } from '../../json/json-value.ts';
 import { setOwn } from '../../json/json-value.ts';
 import { builtinSchemaNamed } from '../../scheme/builtin/builtin-schemas.ts';
 import type { Schema } from '../../schema/schema.ts';
-import { listWords, patchWords } from '../render-schema.ts';
+import { listExtensions, patchExtensions } from '../render-schema.ts';
 
 /** Definitions of a document by name, filled as references to them are rendered. */
 export type SwaggerDefinitions = Map<string, JsonObject>;
 
 /**
- * A schema in the words of OpenAPI v2, which are fewer than those of v3: no junctors, no `nullable`, no defaults. Where
- * kubectl would misread what is left, less is said.
+ * A schema in OpenAPI v2, which has fewer keywords than v3: no junctors, no `nullable`, no
+ * defaults. Parts that kubectl would misread without them are left out.
  *
- * Source: apiextensions-apiserver pkg/controller/openapi/v2/conversion.go and builder/builder.go; defaults are pruned
- * by kube-openapi pkg/handler/default_pruning.go.
+ * Source: apiextensions-apiserver pkg/controller/openapi/v2/conversion.go and builder/builder.go;
+ * defaults are pruned by kube-openapi pkg/handler/default_pruning.go.
  */
 export function swaggerSchema(schema: Schema, definitions: SwaggerDefinitions): JsonObject {
   if (schema.name === undefined) return swaggerBody(schema, definitions);
   defineSwagger(schema, schema.name, definitions);
   const reference = { $ref: `#/definitions/${schema.name}` };
-  // Clients read words beside a reference: what the field adds to the definition.
+  // Clients read keywords beside a reference, which the field adds to the definition.
   const { mapType } = ownDefinition(schema);
   const { mapType: own, ...field } = schema;
-  return { ...reference, ...patchWords(schema), ...listWords(own === mapType ? field : schema) };
+  return { ...reference, ...patchExtensions(schema), ...listExtensions(own === mapType ? field : schema) };
 }
 
 /** Renders the body of a named schema once; a field that refers to a built-in definition adds nothing to it. */
@@ -44,8 +44,8 @@ function swaggerBody(schema: Schema, definitions: SwaggerDefinitions): JsonObjec
   const json: JsonObject = {
     ...typeWords(schema),
     ...(schema.description === undefined ? {} : { description: schema.description }),
-    ...patchWords(schema),
-    ...listWords(schema),
+    ...patchExtensions(schema),
+    ...listExtensions(schema),
     ...limitWords(schema),
   };
   const isOpen = schema.nullable === true || keepsUnknown(schema);
@@ -68,7 +68,9 @@ function propertiesOf(declared: ReadonlyMap<string, Schema>, definitions: Swagge
   return properties;
 }
 
-/** Free-form built-in types are named, and say nothing about unknown fields. */
+/**
+ * Free-form built-in types are named, and do not declare `x-kubernetes-preserve-unknown-fields`.
+ */
 const keepsUnknown = (schema: Schema): boolean =>
   schema.preserveUnknown === true && schema.name === undefined;
 

@@ -7,8 +7,9 @@ import { chargeKeys, chargeWork } from '../../json/work-budget.ts';
 import { celFieldName } from './cel-field-name.ts';
 
 /**
- * A value as rules see it: texts of the formats date-time, date, duration and byte have their CEL types, a `number` is a double even
- * when it is whole, and declared fields have the names that expressions can say. The value itself where none of that occurs.
+ * Converts a value for CEL rules: strings of the formats date-time, date, duration and byte get
+ * their CEL types, a `number` is a double even if it is whole, and declared fields get escaped
+ * names. Returns the same value if nothing changes.
  */
 export function celInput(schema: Schema, value: JsonValue): unknown {
   if (value === null || !differs(schema)) return value;
@@ -36,7 +37,10 @@ function fromObject(schema: Schema, object: JsonObject): Record<string, unknown>
   return result;
 }
 
-/** A text that does not fit its format was refused before, or is not checked: it stays a text. */
+/**
+ * A string that does not fit its format stays a string; validation reports it, if the format is
+ * checked.
+ */
 function fromText(format: string | undefined, text: string): unknown {
   switch (format) {
     case 'date-time':
@@ -58,7 +62,7 @@ function parsedOr(text: string, parsed: object): unknown {
 
 const known = new WeakMap<Schema, boolean>();
 
-/** Whether anything below the schema means something else in CEL than in JSON. */
+/** Whether any value of the schema needs conversion for CEL. */
 function differs(schema: Schema): boolean {
   const before = known.get(schema);
   if (before !== undefined) return before;

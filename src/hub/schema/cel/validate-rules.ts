@@ -50,7 +50,7 @@ export function hasRules(schema: Schema): boolean {
 interface Place {
   readonly schema: Schema;
   readonly value: JsonValue;
-  /** The value before an update, found by field name or item key; undefined on create and where there is none. */
+  /** The old value, matched by field name or item key; undefined on create and for a new value. */
   readonly old: JsonValue | undefined;
   readonly path: FieldPath | undefined;
 }
@@ -73,7 +73,7 @@ export function validateRules(
 
 function visit(place: Place, run: Run): void {
   const { schema, value, old, path } = place;
-  // The same value, by identity, was checked when it came; a transition from it to itself is none.
+  // An identical value (by reference) was checked before, and is no transition.
   if (value === null || (value === old && typeof value === 'object') || !hasRules(schema)) return;
   for (const rule of schema.rules ?? []) checkRule(rule, place, run);
   if (Array.isArray(value)) {
@@ -96,7 +96,7 @@ function visit(place: Place, run: Run): void {
   }
 }
 
-/** Items of a keyed list before an update, by their keys; the first of those with the same. */
+/** Items of the old keyed list by key; of duplicates the first. */
 function itemsByElement(schema: Schema, old: JsonValue | undefined): ReadonlyMap<string, JsonValue> {
   const items = new Map<string, JsonValue>();
   if (!Array.isArray(old) || schema.listType !== 'map') return items;
@@ -130,7 +130,10 @@ function checkRule(rule: ValidationRule, place: Place, { problems, budget }: Run
   } else if (outcome.value !== true) problems.push(failure(rule, where, { place, budget }));
 }
 
-/** The cost limits of Kubernetes allow seconds for one object; the budget of the request ends it before. */
+/**
+ * The cost limits of Kubernetes allow seconds for one object; the work budget of the request is a
+ * shorter limit.
+ */
 function evaluated(...[budget, program, variables]: Parameters<typeof evaluateWithin>): BudgetedCelOutcome {
   const outcome = evaluateWithin(budget, program, variables);
   chargeWork(STEPS_PER_EVALUATION + Math.ceil(outcome.cost / COST_PER_STEP));
@@ -177,7 +180,7 @@ function failure(
   }
 }
 
-/** Rules print objects and lists as their type only. */
+/** Messages show objects and lists by their type only. */
 function shownValue(value: JsonValue): string {
   return typeof value === 'object' ? JSON.stringify(typeName(value)) : JSON.stringify(value);
 }

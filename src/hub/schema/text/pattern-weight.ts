@@ -1,11 +1,11 @@
-/*
- * Roughly how many instructions a regular expression compiles to: its characters, with counted repetitions (`{2,500}`) written out, as
- * the compiler does. Read without parsing exactly: what is no quantifier for the compiler may count as one here, which only makes the
- * estimate larger.
+/**
+ * Roughly how many instructions a regular expression compiles to: its characters, with counted
+ * repetitions (`{2,500}`) written out, as the compiler does. An estimate without exact parsing:
+ * text that is not a quantifier may count as one, which only increases the result.
  */
 const COUNTED = /\{(\d{1,4})(?:,(\d{0,4}))?\}/y;
 
-/** At least 1; grows with what compiling and matching the pattern cost. */
+/** At least 1; proportional to the cost of compiling and matching the pattern. */
 export function patternWeight(pattern: string): number {
   // Weight of each open group so far; the last is the innermost.
   const groups = [0];
@@ -51,7 +51,10 @@ function endOfClass(pattern: string, start: number): number {
   return pattern.length;
 }
 
-/** How often the part before the brace is written out, and how many characters follow the brace; once where it is no quantifier. */
+/**
+ * The number of repetitions of a counted quantifier, and its length; 1 if the brace is not a
+ * quantifier.
+ */
 function repetitions(pattern: string, at: number): { readonly times: number; readonly length: number } {
   COUNTED.lastIndex = at;
   const match = COUNTED.exec(pattern);

@@ -2,7 +2,7 @@ import { RE2JS } from 're2js';
 import { chargeText, chargeWork } from '../../json/work-budget.ts';
 import { patternWeight } from './pattern-weight.ts';
 
-/** A compiled `pattern`: linear time, whatever its author wrote. */
+/** A compiled `pattern`, which matches in linear time. */
 export interface Pattern {
   test(text: string): boolean;
 }
@@ -11,13 +11,13 @@ const compiled = new Map<string, Pattern | undefined>();
 const CACHE_LIMIT = 2000;
 const COMPILE_STEPS = 15;
 const CHARACTERS_PER_STEP = 16;
-/** Characters times weight: how many of them the matcher looks at in the time of one step. */
+/** Characters times weight that the matcher processes in the time of one step. */
 const MATCHES_PER_STEP = 2_000;
 
 /**
- * Compiles a pattern of a schema with RE2's syntax, as the API server does; undefined when it is no such expression.
- * Linear-time matching everywhere: a definition's author cannot stall the server with a catastrophic pattern.
- * @throws WorkExceededError when compiling, or later matching, is more than one request may cause
+ * Compiles a pattern of a schema with RE2's syntax, as the API server does; undefined if it is
+ * invalid. Matching takes linear time, so that no pattern can stall the server. @throws
+ * WorkExceededError when compiling, or later matching, exceeds the limit of one request
  */
 export function compilePattern(pattern: string): Pattern | undefined {
   if (compiled.has(pattern)) return compiled.get(pattern);

@@ -5,7 +5,7 @@ import { cutText } from '../../wire/cut-text.ts';
 /** Longer values are cut in messages: nobody reads them, and one message may name a hundred. */
 const MAX_LENGTH = 1_024;
 
-/** A value as the API server prints it in a sentence; the beginning of a long one. */
+/** A value as the API server prints it in messages; a long one is cut. */
 export function quotedValue(value: JsonValue | undefined): string {
   if (value === undefined || value === null) return 'null';
   if (typeof value === 'string') return JSON.stringify(cutText(value, MAX_LENGTH));
@@ -13,7 +13,7 @@ export function quotedValue(value: JsonValue | undefined): string {
   return cutText(jsonBeginning(value, MAX_LENGTH + 1), MAX_LENGTH);
 }
 
-/** The JSON of a value, which ends soon after `length` characters: a long value costs no more than a short one. */
+/** The first `length` characters of the JSON of a value, without rendering the rest. */
 function jsonBeginning(value: JsonValue, length: number): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, length));
   if (Array.isArray(value))

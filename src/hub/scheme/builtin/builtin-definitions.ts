@@ -4,7 +4,7 @@ import type { BuiltinResource } from './builtin-resource.ts';
 import { BUILTIN_RESOURCES, SUBRESOURCE_KINDS, WORKLOAD_SCALE } from './builtin-resources.ts';
 import { builtinSchema } from './builtin-schemas.ts';
 
-/** What a stored resource can be asked for. */
+/** The verbs of a stored resource. */
 export const ALL_VERBS = [
   'create',
   'delete',
@@ -21,7 +21,7 @@ export function builtinDefinitions(): readonly ResourceDefinition[] {
   return BUILTIN_RESOURCES.map(definitionOf);
 }
 
-/** Schema of a kind that only travels as the body of a subresource (Scale, TokenRequest). */
+/** Schema of a kind that exists only as the body of a subresource (Scale, TokenRequest). */
 export function subresourceKindSchema(group: string, kind: string): Schema | undefined {
   const row = SUBRESOURCE_KINDS.find((known) => known.group === group && known.kind === kind);
   return row === undefined ? undefined : builtinSchema(row.schema);

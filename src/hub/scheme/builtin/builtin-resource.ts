@@ -22,10 +22,10 @@ export interface BuiltinResource {
   readonly status?: true;
   readonly scale?: true;
   readonly subresources?: readonly OtherSubresource[];
-  /** The resource only answers `create`, as TokenReview does; nothing is stored. */
+  /** The resource supports `create` only, like TokenReview, and nothing is stored. */
   readonly review?: true;
-  /** Fields that field selectors may name, besides metadata.name and metadata.namespace. */
+  /** Fields that field selectors support, besides metadata.name and metadata.namespace. */
   readonly selectableFields?: readonly string[];
-  /** Storage key of another resource that has the same objects. Absent: the resource has its own. */
+  /** Storage key of another resource that shares its objects. Absent: the resource has its own. */
   readonly storageKey?: string;
 }

@@ -20,7 +20,7 @@ const LONG_PREFIXES: readonly (readonly [string, string])[] = [
   ['', 'io.k8s.api.'],
 ];
 
-/** Free-form in spite of what the published structure says: raw JSON inside typed objects. */
+/** Definitions that accept any JSON, although their published schema has a structure. */
 const FREE_FORM = new Set([
   'machinery:runtime.RawExtension',
   'machinery:apis.meta.v1.FieldsV1',
@@ -42,7 +42,8 @@ const built = new Map<string, Schema>();
 const builtByLongName = new Map<string, Schema>();
 
 /**
- * The definition itself, without what a field that refers to it adds. Undefined when it was not built yet or is none.
+ * The definition itself, without what a field that refers to it adds. Undefined when it is unknown
+ * or not built yet.
  * @param name as in OpenAPI documents, e.g. `io.k8s.api.core.v1.Container`
  */
 export function builtinSchemaNamed(name: string): Schema | undefined {
@@ -98,7 +99,7 @@ function applyHead(schema: Mutable<Schema>, head: string, name: string): void {
   }
   if (FREE_FORM.has(name)) {
     schema.preserveUnknown = true;
-    // JSON of any sort may be in a JSON value; a RawExtension holds an object.
+    // A JSON value may be of any type; a RawExtension is an object.
     if (name.startsWith('extensions:')) schema.type = '';
     else schema.mapType = 'atomic';
   }

@@ -2,14 +2,15 @@ import type { JsonObject, JsonValue } from '../../json/json-value.ts';
 import { getOwn, isObject, listAt, objectAt, textAt, withoutKey } from '../../json/json-value.ts';
 import { unnamedError } from '../../wire/status-errors.ts';
 
-/*
- * The two versions of OCM's add-on API, as OCM's own webhook converts them. What v1beta1 has no place for travels in an annotation or
- * under a reserved name, or is lost, as it is there. Source: ocm `pkg/addon/webhook/v1beta1`, api `addon/v1beta1/conversion.go`.
+/**
+ * Converts between the two versions of OCM's add-on API as OCM's webhook does. Values without a
+ * field in v1beta1 are kept in an annotation or under a reserved name, or are lost, as in OCM.
+ * Source: ocm `pkg/addon/webhook/v1beta1`, api `addon/v1beta1/conversion.go`.
  */
 
 const V1ALPHA1 = 'addon.open-cluster-management.io/v1alpha1';
 const INSTALL_NAMESPACE = 'addon.open-cluster-management.io/v1alpha1-install-namespace';
-/** The name of the default of a configuration that has none. */
+/** Reserved name for a missing default of a configuration. */
 const NO_DEFAULT = '__reserved_no_default__';
 const KUBE_CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
 
@@ -29,7 +30,7 @@ export const ADDON_CONVERSIONS: Readonly<Record<string, Convert>> = {
   }),
 };
 
-/** The fields of an object that are there, from their values. */
+/** The fields whose value is not undefined. */
 function present(fields: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as JsonObject;
 }

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../../json/json-value.ts';
 import { getOwn, isObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
 
 const TARGET = 'targetCPUUtilizationPercentage';
-/** Where v1 keeps the metrics it has no field for. */
+/** The annotation in which v1 keeps metrics that have no field. */
 const METRICS_ANNOTATION = 'autoscaling.alpha.kubernetes.io/metrics';
 
 /** autoscaling/v2 -> v1: the CPU target has a field, every other metric goes into an annotation. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn } from '../../json/json-value.ts';
 
-/** Where core/v1 and events.k8s.io/v1 call the same field of an Event differently: [core, events]. */
+/** Fields of an Event that have different names in core/v1 and events.k8s.io/v1: [core, events]. */
 const RENAMED: readonly (readonly [string, string])[] = [
   ['involvedObject', 'regarding'],
   ['message', 'note'],

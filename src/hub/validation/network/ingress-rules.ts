@@ -21,7 +21,7 @@ const WILDCARD = new RegExp(`^\\*\\.${SUBDOMAIN}$`);
 const WILDCARD_TEXT = `a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for validation is '\\*\\.${SUBDOMAIN}')`;
 const HOST_LIMIT = 253;
 
-/** A host name, or `*.` and one. */
+/** A host name, optionally with the prefix `*.`. */
 const hostName: NameRule = (host) => {
   if (!host.includes('*')) return dnsSubdomain(host);
   const problems: string[] = [];

@@ -15,7 +15,7 @@ export const NETWORK_POLICY_RULES: KindRules = {
   validate: (policy, at, old) => {
     const spec = objectAt(policy, 'spec') ?? {};
     checkSpec(spec, at.at('spec'));
-    // An update is checked twice, and each check reports.
+    // The API server validates an update twice, and reports each problem twice.
     if (old !== undefined) checkSpec(spec, at.at('spec'));
   },
 };

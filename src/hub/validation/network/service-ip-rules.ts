@@ -65,7 +65,10 @@ function checkFamilies(spec: JsonObject, at: Place): void {
     at.at('ipFamilyPolicy').unsupported(policy, FAMILY_POLICIES);
 }
 
-/** An address stays what it is. Source: pkg/apis/core/validation (validateUpgradeDowngradeClusterIPs). */
+/**
+ * An assigned address cannot change. Source: pkg/apis/core/validation
+ * (validateUpgradeDowngradeClusterIPs).
+ */
 export function checkClusterIpChange(spec: JsonObject, old: JsonObject, at: Place): void {
   if (isExternalName(spec) || isExternalName(old) || (isHeadless(spec) && isHeadless(old))) return;
   const [before, now] = [clusterIpsOf(old), clusterIpsOf(spec)];

@@ -50,7 +50,10 @@ export function typeOf(spec: JsonObject): string {
 
 const NODE_PORTS = { first: 30_000, last: 32_767 } as const;
 
-/** Addresses and node ports are allocated before anything is validated, and what cannot be is reported alone. */
+/**
+ * The API server allocates addresses and node ports before it validates. A failed allocation is the
+ * only problem that it reports.
+ */
 function canAllocate(spec: JsonObject, old: JsonObject | undefined, at: Place): boolean {
   const known = at.problems.length;
   const type = typeOf(spec);
@@ -121,7 +124,7 @@ function checkPorts(spec: JsonObject, at: Place): void {
   });
 }
 
-/** A target that is not set is the port itself. */
+/** The default of `targetPort` is the port itself. */
 function targetOf(port: JsonObject): string | number | undefined {
   const target = getOwn(port, 'targetPort');
   const isSet = (typeof target === 'string' || typeof target === 'number') && target !== '' && target !== 0;

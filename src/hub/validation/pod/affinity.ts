@@ -62,7 +62,10 @@ export function checkLabelKeys(term: JsonObject, at: Place): void {
   }
 }
 
-/** A key may occur once more in the expressions of the selector (the API server puts it there), not twice. */
+/**
+ * A key may occur once in the expressions of the selector, where the API server adds it, but not
+ * twice.
+ */
 function checkRepeatedKeys(term: JsonObject, selector: JsonObject | undefined, at: Place): void {
   const matched = textsAt(term, 'matchLabelKeys');
   const seen = new Set(Object.keys(objectAt(selector, 'matchLabels') ?? {}));

@@ -8,7 +8,10 @@ type Volumes = ReadonlyMap<string, JsonObject>;
 const PROPAGATIONS = ['Bidirectional', 'HostToContainer', 'None'];
 const RECURSIVE = ['Disabled', 'Enabled', 'IfPossible'];
 
-/** Source: pkg/apis/core/validation (ValidateVolumeMounts). What is wrong with an option is reported at the list. */
+/**
+ * Source: pkg/apis/core/validation (ValidateVolumeMounts). A problem of one mount is reported at
+ * the list, as the API server does.
+ */
 export function checkMounts(container: JsonObject, volumes: Volumes, at: Place): void {
   const [names, paths] = namesAndPaths(container, 'volumeDevices', 'devicePath');
   const taken = new Set<string>();

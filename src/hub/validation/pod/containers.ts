@@ -10,7 +10,7 @@ import { checkResources } from './resources.ts';
 import { checkContainerSecurity } from './security-context.ts';
 import { PULL_POLICIES } from './volumes.ts';
 
-/** What containers are checked against. */
+/** Facts about the pod that the checks of its containers need. */
 export interface PodContext {
   readonly volumes: ReadonlyMap<string, JsonObject>;
   /** Names of resource claims. */

@@ -12,7 +12,9 @@ export function checkNodeSelector(selector: JsonObject, at: Place): void {
   at.each(selector, 'nodeSelectorTerms', (term, place) => checkNodeTerm(term, true, place));
 }
 
-/** @param checksValues a preference may ask for values that no label can have */
+/**
+ * @param checksValues false for preferences, which may name values that are not valid label values
+ */
 export function checkNodeTerm(term: JsonObject, checksValues: boolean, at: Place): void {
   at.each(term, 'matchExpressions', (requirement, place) => {
     checkOperator(requirement, place);

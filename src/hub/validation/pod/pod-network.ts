@@ -14,7 +14,7 @@ const DOMAIN_RE = new RegExp(`^${DOMAIN}$`);
 const DOMAIN_TEXT = `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${DOMAIN}')`;
 const DOMAIN_LIMIT = 253;
 
-/** A search domain: underscores are allowed, as in names of services. */
+/** A DNS search domain. Unlike other domain names it may contain underscores. */
 const searchDomain: NameRule = (name) => {
   const problems: string[] = [];
   if (name.length > DOMAIN_LIMIT) problems.push(`must be no more than ${String(DOMAIN_LIMIT)} characters`);
@@ -56,7 +56,10 @@ function checkSearches(searches: readonly string[], at: Place): void {
     if (search !== '.') at.at(index).named(search.replace(/\.$/, ''), searchDomain);
 }
 
-/** Ports of a pod in the network of its node are those of the node. @param isPod and not a template */
+/**
+ * With `hostNetwork` a container port must equal the host port. @param isPod false for a pod
+ * template
+ */
 export function checkHostNetworkPorts(spec: JsonObject, isPod: boolean, at: Place): void {
   if (spec['hostNetwork'] !== true) return;
   at.each(spec, 'containers', (container, place) =>

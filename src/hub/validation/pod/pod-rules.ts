@@ -37,7 +37,7 @@ function checkPodAnnotations(owner: JsonObject, at: Place): void {
   if (!isInt32) at.entry(DELETION_COST).invalid(cost, 'must be a 32bit integer');
 }
 
-/** A template of pods. Source: pkg/apis/core/validation (ValidatePodTemplateSpec). */
+/** A pod template. Source: pkg/apis/core/validation (ValidatePodTemplateSpec). */
 export function checkPodTemplate(template: JsonObject, at: Place): void {
   checkTemplateMetadata(template, at);
   checkPodAnnotations(template, at.at('annotations'));

@@ -24,7 +24,9 @@ export const PREEMPTION_POLICIES = ['PreemptLowerPriority', 'Never'];
 const MAX_INT32 = 2 ** 31 - 1;
 const DEFAULT_GRACE_SECONDS = 30;
 
-/** Source: pkg/apis/core/validation (ValidatePodSpec). @param podName undefined: a template of pods */
+/**
+ * Source: pkg/apis/core/validation (ValidatePodSpec). @param podName undefined for a pod template
+ */
 export function checkPodSpec(spec: JsonObject, podName: string | undefined, at: Place): void {
   const pod: PodContext = {
     volumes: checkVolumes(spec, podName, at),
@@ -50,7 +52,7 @@ export function checkPodSpec(spec: JsonObject, podName: string | undefined, at: 
   checkNames(spec, at);
 }
 
-/** Checked last: names of other objects, deadlines, tolerations. */
+/** The last checks: names of other objects, deadlines, tolerations. */
 function checkNames(spec: JsonObject, at: Place): void {
   const named = (key: string): void => {
     const name = textAt(spec, key);

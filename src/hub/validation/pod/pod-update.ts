@@ -6,7 +6,9 @@ import { semanticEqual } from '../values/semantic-equal.ts';
 const UPDATABLE =
   '`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
 
-/** What may change in a pod once it is there. Source: pkg/apis/core/validation (ValidatePodUpdate). */
+/**
+ * Which fields of an existing pod may change. Source: pkg/apis/core/validation (ValidatePodUpdate).
+ */
 export function checkPodChange(spec: JsonObject, old: JsonObject, at: Place): void {
   for (const list of ['containers', 'initContainers']) {
     if (listAt(spec, list).length !== listAt(old, list).length) {
@@ -32,7 +34,7 @@ export function checkImageText(container: JsonObject, at: Place): void {
   if (image.trim() !== image) at.invalid(image, 'must not have leading or trailing whitespace');
 }
 
-/** Whether the rest is worth checking. */
+/** @returns false if the remaining fields are not checked */
 function checkDeadline(spec: JsonObject, old: JsonObject, at: Place): boolean {
   const [now, before] = [numberAt(spec, 'activeDeadlineSeconds'), numberAt(old, 'activeDeadlineSeconds')];
   if (now === undefined) {
@@ -68,7 +70,7 @@ function checkNewGates(spec: JsonObject, old: JsonObject, at: Place): void {
   }
 }
 
-/** The nodes of a pod that is not scheduled yet may become fewer. */
+/** Node affinity of a gated pod may only become narrower. */
 function checkNarrowed(spec: JsonObject, old: JsonObject, at: Place): void {
   const selector = objectAt(spec, 'nodeSelector') ?? {};
   const kept = Object.entries(objectAt(old, 'nodeSelector') ?? {}).every(
@@ -108,7 +110,9 @@ function startsWithTerm(term: JsonObject, old: JsonObject): boolean {
   );
 }
 
-/** A spec without what may change. A pod that is not scheduled yet may still get other scheduling rules. */
+/**
+ * The spec without the fields that may change. The scheduling rules of a gated pod may change, too.
+ */
 function fixedPart(spec: JsonObject, gated: boolean): JsonObject {
   const {
     activeDeadlineSeconds: _deadline,

@@ -16,7 +16,7 @@ const NUMBERS = [
   'failureThreshold',
 ];
 
-/** Seconds that a pod has to end. */
+/** Termination grace period in seconds. */
 type GracePeriod = number;
 
 type HandlerCheck = (handler: JsonObject, at: Place, grace: GracePeriod) => void;
@@ -48,7 +48,7 @@ function checkHttpGet(get: JsonObject, at: Place): void {
     at.at('httpHeaders').named(textAt(header as JsonObject, 'name'), headerName);
 }
 
-/** Exactly one way to ask. @param kinds that are possible here */
+/** A handler must have exactly one action. @param kinds the actions that are allowed here */
 function checkHandler(owner: JsonObject, kinds: ReadonlySet<string>, grace: GracePeriod, at: Place): void {
   let count = 0;
   for (const [kind, check] of HANDLERS) {
@@ -64,7 +64,7 @@ function checkHandler(owner: JsonObject, kinds: ReadonlySet<string>, grace: Grac
 const PROBE_KINDS = new Set(['exec', 'httpGet', 'tcpSocket', 'grpc']);
 const LIFECYCLE_KINDS = new Set(['exec', 'httpGet', 'tcpSocket', 'sleep']);
 
-/** Source: pkg/apis/core/validation (validateLivenessProbe and its like). */
+/** Source: pkg/apis/core/validation (validateLivenessProbe and others). */
 export function checkProbes(container: JsonObject, grace: GracePeriod, at: Place): void {
   for (const kind of ['livenessProbe', 'readinessProbe', 'startupProbe']) {
     const probe = objectAt(container, kind);

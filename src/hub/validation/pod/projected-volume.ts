@@ -20,7 +20,7 @@ const MAX_TOKEN_SECONDS = 2 ** 32;
 class Paths {
   readonly #seen = new Set<string>();
 
-  /** @param value what is shown when the path is taken */
+  /** @param value shown by the message when the path is already used */
   add(path: string, value: string, at: Place): void {
     if (path === '') return;
     if (this.#seen.has(path)) at.invalid(value, 'conflicting duplicate paths');

@@ -31,7 +31,7 @@ const VOLUME_FIELDS = [
   'metadata.uid',
 ];
 
-/** A field of the pod as a file. What is wrong is reported at the list of files. */
+/** A pod field as a file. A problem is reported at the list of files, as the API server does. */
 export function checkDownwardFile(file: JsonObject, at: Place): void {
   const path = textAt(file, 'path');
   if (path === '') at.at('path').required();
@@ -60,7 +60,10 @@ const KNOWN_FIELDS = new Set([
   'status.podIPs',
 ]);
 
-/** Source: pkg/apis/core/validation (validateObjectFieldSelector). @param allowed in the order of the answer */
+/**
+ * Source: pkg/apis/core/validation (validateObjectFieldSelector). @param allowed in the order in
+ * which the message lists them
+ */
 export function checkFieldReference(reference: JsonObject, allowed: readonly string[], at: Place): void {
   const version = textAt(reference, 'apiVersion') || 'v1';
   const path = textAt(reference, 'fieldPath');

@@ -29,7 +29,7 @@ const requires =
     for (const field of fields) if (textAt(source, field) === '') at.at(field).required();
   };
 
-/** Sources of volumes, in the order in which they are checked: a second one is too many. */
+/** Volume sources in the order of the checks. A volume may have only one. */
 const SOURCES: readonly (readonly [field: string, check: SourceCheck])[] = [
   [
     'emptyDir',
@@ -81,10 +81,13 @@ const SOURCES: readonly (readonly [field: string, check: SourceCheck])[] = [
   ],
 ];
 
-/** What is checked in each source, also where it is the source of a PersistentVolume. */
+/** The checks of each volume source, used for pods and for PersistentVolumes. */
 export const VOLUME_CHECKS: ReadonlyMap<string, SourceCheck> = new Map(SOURCES);
 
-/** Volumes of a pod whose names are right, by name. Source: pkg/apis/core/validation (ValidateVolumes). */
+/**
+ * @returns the volumes with valid names, by name. Source: pkg/apis/core/validation
+ * (ValidateVolumes).
+ */
 export function checkVolumes(
   spec: JsonObject,
   podName: string | undefined,
@@ -104,7 +107,7 @@ export function checkVolumes(
   return volumes;
 }
 
-/** A claim that belongs to the pod is named after the pod and the volume. */
+/** The claim of an ephemeral volume is named POD-VOLUME, which must be a valid name. */
 function checkOwnClaim(volume: JsonObject, podName: string, at: Place): void {
   const name = textAt(volume, 'name');
   if (podName === '' || name === '' || objectAt(volume, 'ephemeral') === undefined) return;

@@ -49,7 +49,7 @@ function checkClaimChange(claim: JsonObject, old: JsonObject, at: Place): void {
   at.at('volumeMode').fixed(mode(spec), mode(before));
 }
 
-/** The part of a claim that stays; a claim may be bound to a volume, and get its class, once. */
+/** The immutable part of a claim. The volume name and the storage class may be set once. */
 function fixedClaim(spec: JsonObject, old: JsonObject, bound: boolean): JsonObject {
   const fixed: JsonObject = { volumeMode: 'Filesystem', ...spec };
   if (textAt(old, 'volumeName') === '') delete fixed['volumeName'];
@@ -183,7 +183,10 @@ const CLASS_RECLAIM = ['Delete', 'Retain'];
 const BINDING_MODES = ['Immediate', 'WaitForFirstConsumer'];
 const MAX_PARAMETERS = 512;
 
-/** Source: pkg/apis/storage/validation (ValidateStorageClass). What may change is in the strategy of the kind. */
+/**
+ * Source: pkg/apis/storage/validation (ValidateStorageClass). The strategy of the kind checks
+ * immutable fields.
+ */
 export const STORAGE_CLASS_RULES: KindRules = {
   metadataChecks: 4,
   validate: (storageClass, at) => {
@@ -207,7 +210,7 @@ function checkTopologies(storageClass: JsonObject, at: Place): void {
   const seen: JsonObject[] = [];
   at.each(storageClass, 'allowedTopologies', (term, place) => {
     checkTopology(term, place);
-    // An API server compares a term also with as many empty ones as there are terms.
+    // The API server also compares each term with as many empty terms as there are terms.
     const blank = listAt(term, 'matchLabelExpressions').length === 0;
     const known =
       seen.filter((one) => semanticEqual(one, term)).length +

@@ -79,7 +79,10 @@ function checkCondition(expression: string, at: Place, params: boolean): void {
     );
 }
 
-/** Reports an expression that does not compile. What compiling takes is counted. */
+/**
+ * Reports an expression that does not compile. Compiling is charged to the work budget of the
+ * request.
+ */
 export function checkAdmissionExpression(
   expression: string,
   at: Place,

@@ -5,7 +5,10 @@ const PERCENT = /^[0-9]+%$/;
 const PERCENT_TEXT =
   "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
 
-/** A count, or a share in percent. Source: pkg/apis/apps/validation (ValidatePositiveIntOrPercent). */
+/**
+ * A non-negative integer or a percentage. Source: pkg/apis/apps/validation
+ * (ValidatePositiveIntOrPercent).
+ */
 export function checkCountOrPercent(value: JsonValue | undefined, at: Place): void {
   if (typeof value === 'string' && !PERCENT.test(value)) at.invalid(value, PERCENT_TEXT);
   else if (typeof value === 'number') at.nonNegative(value);
@@ -16,7 +19,7 @@ export function checkAtMostHundredPercent(value: JsonValue | undefined, at: Plac
     at.invalid(value, 'must not be greater than 100%');
 }
 
-/** Its number, of whatever unit. */
+/** The number of a count or of a percentage. */
 export function countOrPercent(value: JsonValue | undefined): number {
   if (isPercent(value)) return Number(value.slice(0, -1));
   return typeof value === 'number' ? value : 0;

@@ -14,7 +14,10 @@ import type { Place } from './place.ts';
 
 const STANDARD_FINALIZERS = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
 
-/** Metadata of a built-in object. On update an API server checks it up to four times, and each check reports. */
+/**
+ * Metadata of a built-in object. On update the API server validates it up to four times, and
+ * reports each problem each time.
+ */
 export function checkMetadata(
   rules: KindRules | undefined,
   object: JsonObject,
@@ -33,7 +36,7 @@ function checkChanged(rules: KindRules | undefined, object: JsonObject, at: Plac
   const { problems } = at;
   const known = problems.length;
   validateNewMetadata(object, pathSegment, problems);
-  // What is right now is right again; only the names are held to another rule.
+  // A repeated check finds nothing new, except for the names, which follow another rule.
   const clean = problems.length === known;
   const asNew = clean ? validateNames : validateNewMetadata;
   const checks = rules?.metadataChecks ?? 3;
@@ -62,7 +65,10 @@ function checkFinalizerNames(rules: KindRules | undefined, object: JsonObject, a
   }
 }
 
-/** Labels and annotations in the metadata of a template. @param at where they are reported */
+/**
+ * Labels and annotations in the metadata of a template. @param at the field that problems are
+ * reported at
+ */
 export function checkTemplateMetadata(template: JsonObject, at: Place): void {
   const metadata = objectAt(template, 'metadata');
   checkLabelMap(metadata, 'labels', at);

@@ -11,7 +11,7 @@ export function checkDescendingPath(path: string, at: Place): void {
   checkNoBacksteps(path, at);
 }
 
-/** A path of a file that a volume makes; names with two leading dots are its own. */
+/** A relative path in a volume. Names that start with `..` are reserved for the kubelet. */
 export function checkVolumePath(path: string, at: Place): void {
   checkDescendingPath(path, at);
   if (path.startsWith('..') && !path.startsWith('../')) at.invalid(path, "must not start with '..'");

@@ -18,10 +18,14 @@ import type { FieldProblem } from '../../wire/status-errors.ts';
 
 const EMPTY: JsonObject = {};
 
-/** Key of the place of the whole object. */
+/** Key of the root, the whole object. */
 const ROOT = -1;
 
-/** A place in an object that is checked, and where what is wrong there is written down. Most places are only passed. */
+/**
+ * A field path in the object that is validated, together with the list that problems are added to,
+ * as field.Path and field.ErrorList in Kubernetes. The text of a path is built only when there is a
+ * problem.
+ */
 export class Place implements FieldPath {
   readonly problems: FieldProblem[];
   readonly parent: FieldPath | undefined;
@@ -39,22 +43,24 @@ export class Place implements FieldPath {
     return this.key === ROOT ? undefined : this;
   }
 
-  /** The place of a field or of a list item below this one. */
+  /** The path of a field or list item below this one. */
   at(key: string | number): Place {
     return new Place(this.problems, this.path, key);
   }
 
-  /** The place of a map entry: `data[key]`. */
+  /** The path of a map entry: `data[key]`. */
   entry(key: string): Place {
     return new Place(this.problems, this.path, key, true);
   }
 
-  /** The place of the whole object. */
+  /** The path of the whole object. */
   root(): Place {
     return new Place(this.problems);
   }
 
-  /** Visits the items of a list of objects; anything else in it counts as an empty object. */
+  /**
+   * Visits the items of a list of objects; an item of another type is treated as an empty object.
+   */
   each(
     owner: JsonObject | undefined,
     key: string,
@@ -78,13 +84,13 @@ export class Place implements FieldPath {
     this.problems.push(invalidValue(this.toString(), value, detail));
   }
 
-  /** Something wrong with the whole of a value that is not shown. */
+  /** Adds an "Invalid value" problem that does not show the value. */
   wrong(detail: string): void {
     const message = `Invalid value: ${detail}`;
     this.problems.push({ field: this.toString(), reason: 'FieldValueInvalid', message });
   }
 
-  /** Everything that the rule finds wrong with the text. */
+  /** Adds each problem that the rule finds in the text. */
   named(text: string, rule: NameRule): void {
     for (const detail of rule(text)) this.invalid(text, detail);
   }
@@ -98,7 +104,7 @@ export class Place implements FieldPath {
     this.problems.push(unsupportedValue(this.toString(), value, supported));
   }
 
-  /** A word that must be there and be one of those. */
+  /** Checks a required enum value. */
   oneOf(value: string, supported: readonly string[]): void {
     if (value === '') this.required();
     else this.oneOfIfSet(value, supported);
@@ -122,7 +128,7 @@ export class Place implements FieldPath {
       this.invalid(value, `must be between ${String(low)} and ${String(high)}, inclusive`);
   }
 
-  /** A value that must be what it was. */
+  /** Checks an immutable value. */
   fixed(value: JsonValue | undefined, old: JsonValue | undefined): void {
     if (!deepEqual(value, old)) this.invalid(value, IMMUTABLE);
   }

@@ -19,13 +19,13 @@ export const portName: NameRule = (name) => {
   return problems;
 };
 
-/** A port number; an absent one is 0. */
+/** Checks a port number; an absent one is treated as 0. */
 export function checkPort(port: number | undefined, at: Place): void {
   const number = port ?? 0;
   if (number < 1 || number > 65535) at.invalid(number, 'must be between 1 and 65535, inclusive');
 }
 
-/** A port number, or the name of a container's port. */
+/** Checks a port number or the name of a container port. */
 export function checkPortOrName(port: JsonValue | undefined, at: Place): void {
   if (typeof port === 'string') at.named(port, portName);
   else checkPort(typeof port === 'number' ? port : undefined, at);

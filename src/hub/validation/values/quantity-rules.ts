@@ -18,7 +18,7 @@ export function quantityAt(object: JsonObject | undefined, key: string): Quantit
   return typeof value === 'string' || typeof value === 'number' ? parseQuantity(value) : undefined;
 }
 
-/** A list of resources: visits each quantity. */
+/** Visits each quantity of a resource list. */
 export function eachQuantity(
   list: JsonObject | undefined,
   at: Place,

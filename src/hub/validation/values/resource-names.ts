@@ -1,7 +1,7 @@
 import { qualifiedName } from '../../../core/model/selector/name-rules.ts';
 import type { Place } from './place.ts';
 
-/** Names of resources that are counted or limited. Source: pkg/apis/core/helper. */
+/** Resource names of quotas and limits. Source: pkg/apis/core/helper. */
 const COMPUTE = ['cpu', 'memory', 'ephemeral-storage'];
 const CONTAINER = new Set(COMPUTE);
 const COUNTS = [
@@ -23,7 +23,10 @@ const QUOTA = new Set([
   'requests.storage',
   ...COUNTS,
 ]);
-/** A plain `storage` is no resource of a quota, and the limit of local storage is none of an object. */
+/**
+ * `storage` is not valid in a quota, and a limit of ephemeral storage is not a standard object
+ * resource.
+ */
 const STANDARD = new Set([...[...QUOTA].filter((name) => name !== 'limits.ephemeral-storage'), 'storage']);
 
 const NATIVE_PREFIX = 'kubernetes.io/';
@@ -37,12 +40,12 @@ export function isExtended(name: string): boolean {
   return qualifiedName(`requests.${name}`).length === 0;
 }
 
-/** Whether a request may be below its limit. */
+/** Whether a request may be smaller than its limit. */
 export const isOvercommitAllowed = (name: string): boolean => isNative(name) && !isHugePage(name);
 export const isIntegerResource = (name: string): boolean => INTEGERS.has(name) || isExtended(name);
 export const isStandardQuota = (name: string): boolean => QUOTA.has(name) || isQuotaHugePage(name);
 
-/** Whether something was reported. */
+/** @returns whether a problem was reported */
 export function checkResourceName(name: string, at: Place): boolean {
   const known = at.problems.length;
   at.named(name, qualifiedName);

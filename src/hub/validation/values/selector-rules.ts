@@ -37,18 +37,18 @@ export function isEmptySelector(selector: JsonObject | undefined): boolean {
   );
 }
 
-/** Whether labels can be compared with a selector at all. An absent selector can be: it selects nothing. */
+/** Whether a selector is valid. An absent selector is valid and selects nothing. */
 export function isCompilable(selector: JsonObject | undefined): boolean {
   return compile(selector).ok;
 }
 
-/** Whether a selector selects those labels; one that cannot be compiled selects none. */
+/** Whether a selector selects the labels; an invalid selector selects nothing. */
 export function selects(selector: JsonObject, labels: JsonObject): boolean {
   const compiled = compile(selector);
   return compiled.ok && matchesLabels(compiled.selector, labels as LabelMap);
 }
 
-/** The schema has checked the types. */
+/** The schema has already checked the types. */
 function compile(selector: JsonObject | undefined): SelectorCompilation {
   return compileLabelSelector(selector);
 }

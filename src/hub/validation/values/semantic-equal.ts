@@ -6,8 +6,8 @@ import { getOwn, isObject } from '../../json/json-value.ts';
 const QUANTITIES = new Set(['requests', 'limits', 'capacity', 'hard', 'overhead']);
 
 /**
- * Whether two values mean the same to an API server: what is empty is as if it were not there, quantities are compared
- * by their value. Source: apimachinery, pkg/api/equality (Semantic).
+ * Whether the API server considers two values equal: empty and absent are equal, quantities are
+ * compared by value. Source: apimachinery, pkg/api/equality (Semantic).
  */
 export function semanticEqual(
   left: JsonValue | undefined,

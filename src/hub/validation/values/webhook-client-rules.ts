@@ -6,7 +6,9 @@ import type { Place } from './place.ts';
 const FORM = '; desired format: https://host[/path]';
 const MAX_PORT = 65_535;
 
-/** A `clientConfig` without its bundle of authorities. Source: apiserver `pkg/util/webhook/validation.go`. */
+/**
+ * A `clientConfig`, except for its `caBundle`. Source: apiserver `pkg/util/webhook/validation.go`.
+ */
 export function checkWebhookClient(config: JsonObject, at: Place): void {
   const url = typeof getOwn(config, 'url') === 'string' ? textAt(config, 'url') : undefined;
   const service = objectAt(config, 'service');
@@ -26,7 +28,7 @@ interface GoUrl {
   readonly fragment: string;
 }
 
-/** The parts as Go splits them. */
+/** Splits a URL as Go's net/url does. */
 const URL_PARTS =
   /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/(?:([^/?#@]*)@)?([^/?#]*))?[^?#]*(?:\?([^#]*))?(?:#(.*))?$/s;
 
@@ -76,9 +78,8 @@ function checkPath(path: string, at: Place): void {
 }
 
 /**
- * The versions of a review that a webhook understands.
- * @param known those that the hub can write; one of them must be there
- * @param missing what is said when there are none
+ * The review versions that a webhook accepts. @param known the versions that the hub can send; the
+ * list must contain one of them @param missing the message for an empty list
  */
 export function checkReviewVersions(
   owner: JsonObject,

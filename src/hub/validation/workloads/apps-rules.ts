@@ -17,7 +17,10 @@ import { checkOwnedTemplate, matchesTemplate } from './template-rules.ts';
 
 const ROLLING = 'RollingUpdate';
 
-/** A workload's selector, which must be there and select something. @param kind as it is named in the answer */
+/**
+ * The selector of a workload, which is required and must not be empty. @param kind its name in the
+ * message
+ */
 function checkOwnSelector(spec: JsonObject, kind: string, at: Place): void {
   const selector = objectAt(spec, 'selector');
   const place = at.at('selector');
@@ -111,7 +114,7 @@ export const DAEMON_SET_RULES: KindRules = {
   },
 };
 
-/** Pods of a workload that runs forever. */
+/** The pod template of a workload that runs forever. */
 export function checkAlwaysRunning(spec: JsonObject, kind: string, at: Place): void {
   const pod = objectAt(objectAt(spec, 'template'), 'spec');
   const place = at.at('template').at('spec');
@@ -187,12 +190,12 @@ function checkSetPolicies(spec: JsonObject, at: Place): void {
   }
 }
 
-/** The number of unavailable pods is behind a feature gate, and ignored. */
+/** `maxUnavailable` needs a feature gate that is off by default, so it is not checked. */
 function checkRollingSet(rolling: JsonObject, at: Place): void {
   at.at('partition').nonNegative(numberAt(rolling, 'partition'));
 }
 
-/** The claims of a set are volumes of its pods, and their names are the set's. */
+/** Each volume claim template becomes a volume of the pods, with the name of the template. */
 function checkSetTemplate(spec: JsonObject, at: Place): void {
   const template = objectAt(spec, 'template') ?? {};
   const claims = listAt(spec, 'volumeClaimTemplates')
@@ -219,7 +222,7 @@ function checkSetChange(spec: JsonObject, old: JsonObject, at: Place): void {
   if (changed) at.forbidden(SET_FORBIDDEN);
 }
 
-/** A value with the defaults that may or may not be written out. */
+/** An immutable value with its defaults, which an update may leave out. */
 function fixedValue(spec: JsonObject, key: string): JsonValue | undefined {
   const value = getOwn(spec, key);
   if (key === 'podManagementPolicy') return value ?? 'OrderedReady';

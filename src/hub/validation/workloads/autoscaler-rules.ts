@@ -13,7 +13,10 @@ const SELECT_POLICIES = ['Disabled', 'Max', 'Min'];
 const POLICY_TYPES = ['Percent', 'Pods'];
 const METRIC_TYPES = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource'];
 
-/** Source: pkg/apis/autoscaling/validation (ValidateHorizontalPodAutoscaler). Version 1 is checked as version 2. */
+/**
+ * Source: pkg/apis/autoscaling/validation (ValidateHorizontalPodAutoscaler). autoscaling/v1 is
+ * converted to v2 and then validated.
+ */
 export const AUTOSCALER_RULES: KindRules = {
   validate: (autoscaler, at, old) => {
     const spec = objectAt(autoscaler, 'spec') ?? {};
@@ -44,7 +47,7 @@ export const AUTOSCALER_RULES: KindRules = {
   },
 };
 
-/** What is scaled. The version of a target that did not change is not looked at. */
+/** The scale target. The apiVersion of an unchanged target is not validated. */
 function checkTargetOf(spec: JsonObject, old: JsonObject | undefined, at: Place): void {
   const target = objectAt(spec, 'scaleTargetRef') ?? {};
   const before = objectAt(old, 'scaleTargetRef');
@@ -110,7 +113,7 @@ function checkPolicy(policy: JsonObject, at: Place): void {
 
 type SourceCheck = (source: JsonObject, at: Place) => void;
 
-/** Sources of metrics in the order in which they are looked at. */
+/** Metric sources in the order of the checks. */
 const SOURCES: Readonly<Record<string, SourceCheck>> = {
   object: (source, at) => {
     checkReference(objectAt(source, 'describedObject') ?? {}, at.at('describedObject'));

@@ -8,7 +8,7 @@ interface Bounds {
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
-/** In the order in which they are read: minute, hour, day of the month, month, day of the week. */
+/** The fields in order: minute, hour, day of the month, month, day of the week. */
 const FIELDS: readonly Bounds[] = [
   { min: 0, max: 59 },
   { min: 0, max: 23 },
@@ -21,8 +21,8 @@ const DESCRIPTORS = new Set(
 );
 
 /**
- * Why a text is no schedule of a CronJob, in the words of the parser that Kubernetes uses; undefined when it is one.
- * Source of the rule: robfig/cron v3, ParseStandard.
+ * Why a text is not a valid schedule of a CronJob, with the message of the parser that Kubernetes
+ * uses; undefined for a valid one. Source of the rule: robfig/cron v3, ParseStandard.
  */
 export function cronProblem(text: string): string | undefined {
   const zone = /^(?:CRON_)?TZ=(\S*)\s+(.*)$/s.exec(text);
@@ -77,7 +77,7 @@ function rangeProblem(range: string, bounds: Bounds): string | undefined {
   return undefined;
 }
 
-/** The two ends of a range, or what is wrong with it. */
+/** The two ends of a range, or its problem. */
 function endsOf(
   ends: readonly string[],
   range: string,

@@ -46,7 +46,7 @@ export function checkFailurePolicy(spec: JsonObject, at: Place): void {
 
 function checkCondition(pattern: JsonObject, at: Place): void {
   at.at('type').named(textAt(pattern, 'type'), qualifiedName);
-  // A status that is not set is `True`.
+  // The default status is `True`.
   at.at('status').oneOfIfSet(textAt(pattern, 'status'), STATUSES);
 }
 
@@ -113,7 +113,7 @@ function checkSuccessRule(rule: JsonObject, completions: number, at: Place): voi
   }
 }
 
-/** How many indexes a text like `0-3,5` names; or why it is none. */
+/** How many indexes a text like `0-3,5` names, or why it is invalid. */
 function countIndexes(text: string, completions: number): number | string {
   let [total, last] = [0, -1];
   for (const interval of text === '' ? [] : text.split(',')) {

@@ -40,7 +40,7 @@ export const JOB_RULES: KindRules = {
   },
 };
 
-/** An update checks this twice, and each check reports. */
+/** The API server validates this twice on update, and reports each problem twice. */
 function checkSelectedSpec(spec: JsonObject, at: Place): void {
   checkJobSpec(spec, at);
   const selector = objectAt(spec, 'selector');
@@ -78,7 +78,7 @@ function checkGeneratedLabels(job: JsonObject, old: JsonObject | undefined, at: 
     at.at('selector').invalid(selector, '`selector` not auto-generated');
 }
 
-/** Pods of an Indexed Job have its name and their index as host name. */
+/** The host name of each pod of an Indexed Job is JOB-INDEX, which must be a valid name. */
 function checkPodNames(job: JsonObject, spec: JsonObject, at: Place): void {
   const completions = numberAt(spec, 'completions') ?? 0;
   if (textAt(spec, 'completionMode') !== 'Indexed' || completions <= 0) return;

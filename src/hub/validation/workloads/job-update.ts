@@ -11,7 +11,10 @@ const FIXED_FIELDS = [
   'successPolicy',
 ];
 
-/** What a Job runs is decided when it is made. Source: pkg/apis/batch/validation (ValidateJobSpecUpdate). */
+/**
+ * Most of the spec of a Job is immutable. Source: pkg/apis/batch/validation
+ * (ValidateJobSpecUpdate).
+ */
 export function checkJobChange(spec: JsonObject, old: JsonObject, at: Place): void {
   const before = objectAt(old, 'spec') ?? {};
   checkCompletions(spec, before, at.at('completions'));
@@ -27,7 +30,7 @@ export function checkJobChange(spec: JsonObject, old: JsonObject, at: Place): vo
   for (const field of FIXED_FIELDS) fixed(field);
 }
 
-/** An Indexed Job may change its completions together with its parallelism. */
+/** `completions` of an Indexed Job may change, together with `parallelism`. */
 function checkCompletions(spec: JsonObject, before: JsonObject, at: Place): void {
   const [now, then] = [numberAt(spec, 'completions'), numberAt(before, 'completions')];
   if (now === then) return;
@@ -41,7 +44,7 @@ function isUnstarted(job: JsonObject): boolean {
   return objectAt(job, 'spec')?.['suspend'] === true && objectAt(job, 'status')?.['startTime'] === undefined;
 }
 
-/** Where the pods of a Job that has not started are to run may still change. */
+/** The scheduling rules in the template of a suspended Job that has not started may change. */
 function withoutScheduling(template: JsonObject): JsonObject {
   const metadata = { ...objectAt(template, 'metadata') };
   const spec = { ...objectAt(template, 'spec') };

@@ -4,7 +4,10 @@ import type { Place } from '../values/place.ts';
 import { checkPodTemplate } from '../pod/pod-rules.ts';
 import { isEmptySelector, selects } from '../values/selector-rules.ts';
 
-/** Reports a template whose pods the workload would not find. An absent selector selects nothing, an empty one everything. */
+/**
+ * Reports a pod template whose labels the selector does not match. An absent selector matches
+ * nothing, an empty one everything.
+ */
 export function matchesTemplate(spec: JsonObject, at: Place): void {
   const selector = objectAt(spec, 'selector');
   const template = objectAt(spec, 'template');
@@ -14,7 +17,7 @@ export function matchesTemplate(spec: JsonObject, at: Place): void {
   place.invalid(labels, '`selector` does not match template `labels`');
 }
 
-/** A template of pods that a controller keeps running. Source: pkg/apis/apps/validation. */
+/** The pod template of a controller. Source: pkg/apis/apps/validation. */
 export function checkOwnedTemplate(spec: JsonObject, kind: string, at: Place): void {
   matchesTemplate(spec, at);
   const template = objectAt(spec, 'template') ?? {};

@@ -4,16 +4,16 @@ import type { UserInfo } from '../../wire/user-info.ts';
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE';
 
-/** One write in the eyes of admission. */
+/** The attributes of one write for admission. */
 export interface AdmissionAttributes {
   readonly operation: Operation;
   readonly ref: ResourceRef;
   readonly subresource: string;
-  /** Of a Namespace its own name; '' for other cluster-scoped objects. */
+  /** For a Namespace its own name; '' for other cluster-scoped objects. */
   readonly namespace: string;
-  /** '' for an object whose name is made by the server. */
+  /** '' for an object whose name the server generates. */
   readonly name: string;
-  /** In the version of `ref`; of a Scale, the Scale. Undefined for a deletion. */
+  /** In the version of `ref`; for the subresource `scale` the Scale. Undefined for a deletion. */
   readonly object: JsonObject | undefined;
   /** Undefined for a creation. */
   readonly old: JsonObject | undefined;

@@ -9,7 +9,9 @@ import type { Authorizer } from '../../auth/rbac/authorizer.ts';
 import type { UserInfo } from '../../wire/user-info.ts';
 import type { AdmissionAttributes } from './admission-attributes.ts';
 
-/** Authorization as expressions of admission ask it, for the user of the write or for a service account. */
+/**
+ * The `authorizer` of admission expressions, for the user of the write or for a service account.
+ */
 export class AdmissionAuthority implements CelAuthority {
   readonly #authorizer: Authorizer;
   readonly #user: UserInfo;
@@ -21,7 +23,7 @@ export class AdmissionAuthority implements CelAuthority {
     this.#asked = asked;
   }
 
-  /** How often it was asked, for service accounts as well. */
+  /** The number of checks, including those for service accounts. */
   get checks(): number {
     return this.#asked.count;
   }

@@ -7,8 +7,8 @@ import { reviewKindProblem } from '../review-kind.ts';
 import type { AdmissionAttributes } from './admission-attributes.ts';
 import type { AdmissionWebhook, WebhookKind } from './webhook-configurations.ts';
 
-/*
- * AdmissionReview: what is asked, and what of an answer is believed. Source: apiserver
+/**
+ * Renders AdmissionReview requests and validates the responses. Source: apiserver
  * `pkg/admission/plugin/webhook/request/admissionreview.go`.
  */
 
@@ -16,7 +16,10 @@ const REVIEW_GROUP = 'admission.k8s.io';
 const REVIEW_VERSIONS = ['v1', 'v1beta1'];
 const REVIEW = { group: REVIEW_GROUP, kind: 'AdmissionReview', versions: REVIEW_VERSIONS };
 
-/** The question about one write, in the version that the webhook asked for; without its uid, which is new for each call. */
+/**
+ * The AdmissionRequest of one write, in the version of the webhook's rule; without its uid, which
+ * is new for each call.
+ */
 export function admissionRequest(
   attributes: AdmissionAttributes,
   seen: {
@@ -53,7 +56,7 @@ function resourceOf({ definition, version }: ResourceRef): JsonObject {
   return { group: definition.group, version: version.name, resource: definition.plural };
 }
 
-/** `v1` or `v1beta1`, as the webhook prefers; undefined when it understands neither. */
+/** `v1` or `v1beta1`, as the webhook prefers; undefined if it supports neither. */
 export function reviewVersionOf({ reviewVersions }: AdmissionWebhook): string | undefined {
   return reviewVersions.find((version) => REVIEW_VERSIONS.includes(version));
 }
@@ -66,18 +69,18 @@ export function admissionReview(version: string, uid: string, request: JsonObjec
   };
 }
 
-/** What a webhook said. `failed`: it could not be asked, or its answer is none. */
+/** The outcome of a webhook call. `failed`: the call failed, or the response is invalid. */
 export type ReviewOutcome =
-  | { readonly kind: 'allowed'; readonly patch: JsonValue | undefined; readonly words: ReviewWords }
-  | { readonly kind: 'denied'; readonly error: StatusError; readonly words: ReviewWords }
+  | { readonly kind: 'allowed'; readonly patch: JsonValue | undefined; readonly words: ReviewOutput }
+  | { readonly kind: 'denied'; readonly error: StatusError; readonly words: ReviewOutput }
   | { readonly kind: 'failed'; readonly message: string };
 
-export interface ReviewWords {
+export interface ReviewOutput {
   readonly warnings: readonly string[];
   readonly audit: Readonly<Record<string, string>>;
 }
 
-/** @param version of the review that was asked in */
+/** @param version the version of the request */
 export function readAdmissionAnswer(
   answer: JsonObject,
   asked: {
@@ -110,7 +113,7 @@ function failed(message: string): ReviewOutcome {
   return { kind: 'failed', message };
 }
 
-function patchOutcome(patch: string, patchType: string, words: ReviewWords): ReviewOutcome {
+function patchOutcome(patch: string, patchType: string, words: ReviewOutput): ReviewOutcome {
   let operations: JsonValue;
   try {
     operations = JSON.parse(Buffer.from(patch, 'base64').toString('utf8')) as JsonValue;
@@ -130,8 +133,8 @@ function answerProblem(
 ): string | undefined {
   if (response === undefined) return 'webhook response was absent';
   if (version !== 'v1') return undefined;
-  const told = textAt(response, 'uid');
-  if (told !== uid) return `expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(told)}`;
+  const found = textAt(response, 'uid');
+  if (found !== uid) return `expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(found)}`;
   const hasPatch = textAt(response, 'patch') !== '';
   const patchType = getOwn(response, 'patchType') ?? undefined;
   if (kind === 'validating') {
@@ -145,7 +148,7 @@ function answerProblem(
   return patchType === '' ? 'webhook returned invalid response.patchType of ""' : undefined;
 }
 
-function wordsOf(response: JsonObject): ReviewWords {
+function wordsOf(response: JsonObject): ReviewOutput {
   const audit = Object.entries(objectAt(response, 'auditAnnotations') ?? {}).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   );

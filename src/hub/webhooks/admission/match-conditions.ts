@@ -22,8 +22,9 @@ export function readMatchConditions(owner: JsonObject, names: AdmissionNames): r
 }
 
 /**
- * One condition that is false decides, whatever the others are; a condition that fails is an error then. `cost`: what it took.
- * Source: apiserver `pkg/admission/plugin/webhook/matchconditions/matcher.go`.
+ * A false condition decides, even if another one fails; otherwise a failing condition is an error.
+ * `cost`: the CEL cost. Source: apiserver
+ * `pkg/admission/plugin/webhook/matchconditions/matcher.go`.
  */
 export function evaluateConditions(
   conditions: readonly MatchCondition[],

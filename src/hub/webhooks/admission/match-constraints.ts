@@ -11,19 +11,19 @@ import type { AdmissionAttributes } from './admission-attributes.ts';
 import type { AdmissionRule } from './match-rules.ts';
 import { matchesRule } from './match-rules.ts';
 
-/** Which writes a webhook, a policy or a binding is about. */
+/** Which writes a webhook, a policy or a binding matches. */
 export interface MatchConstraints {
   /** Undefined: all. */
   readonly rules: readonly AdmissionRule[] | undefined;
   readonly excludeRules: readonly AdmissionRule[];
-  /** Other versions of what a rule names count, too. */
+  /** `matchPolicy: Equivalent`: a rule also matches other versions of its resources. */
   readonly equivalent: boolean;
-  /** Undefined: all; of the object as well. */
+  /** Undefined: all. The same for `objectSelector`. */
   readonly namespaceSelector: CompiledSelector | undefined;
   readonly objectSelector: CompiledSelector | undefined;
 }
 
-/** @param keys of the lists of rules, and of those that are excluded */
+/** @param keys the names of the lists of rules and of excluded rules */
 export function readMatchConstraints(
   owner: JsonObject,
   [rules, excluded]: readonly [string, string?],
@@ -52,7 +52,10 @@ function ruleFrom(rule: JsonObject): AdmissionRule {
   };
 }
 
-/** Undefined where everything matches. What cannot be read was refused when it was written. */
+/**
+ * Undefined if everything matches. The selector is valid, since it was validated when it was
+ * written.
+ */
 function selectorFrom(json: JsonObject | undefined): CompiledSelector | undefined {
   if (json === undefined || Object.keys(json).length === 0) return undefined;
   const compiled = compileLabelSelector(json);
@@ -62,9 +65,10 @@ function selectorFrom(json: JsonObject | undefined): CompiledSelector | undefine
 type MatchSources = { readonly store: ObjectStore; readonly scheme: Scheme };
 
 /**
- * The version in which the write is seen; undefined where it does not match. Sources: apiserver
- * `pkg/admission/plugin/webhook/generic/webhook.go` and `pkg/admission/plugin/policy/matching/matching.go`.
- * @throws StatusError 404 when its namespace is not there
+ * The version that the rule matches; undefined if the write does not match. Sources: apiserver
+ * `pkg/admission/plugin/webhook/generic/webhook.go` and
+ * `pkg/admission/plugin/policy/matching/matching.go`.
+ * @throws StatusError 404 when its namespace does not exist
  */
 export function matchedRef(
   constraints: MatchConstraints,
@@ -81,8 +85,8 @@ export function matchedRef(
 
 const none = (): readonly ResourceRef[] => [];
 
-/** Old and new object as they are in the version of `ref`. @throws ConversionNeeded */
-export function seenAs(
+/** Old and new object, converted to the version of `ref`. @throws ConversionNeeded */
+export function inMatchedVersion(
   { ref: own, subresource, object, old }: AdmissionAttributes,
   ref: ResourceRef,
   { toVersion }: { readonly toVersion: (object: JsonObject, ref: ResourceRef) => JsonObject },
@@ -120,7 +124,10 @@ export function requireNamespace(store: ObjectStore, name: string): JsonObject {
   return stored.object;
 }
 
-/** The version that a rule names: the one of the request, else the first other one of the same objects. */
+/**
+ * The version that a rule matches: the one of the request, otherwise the first other version of the
+ * same objects.
+ */
 function matchingRef(
   rules: readonly AdmissionRule[],
   { ref, operation, subresource, namespace, name }: AdmissionAttributes,
@@ -146,7 +153,7 @@ function matchingRef(
   return undefined;
 }
 
-/** Other versions, and other resources that show the same objects. */
+/** Other versions, and other resources that serve the same objects. */
 function equivalentsOf({ definition, version }: ResourceRef, scheme: Scheme): readonly ResourceRef[] {
   return scheme
     .definitions()

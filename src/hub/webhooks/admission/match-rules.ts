@@ -11,7 +11,7 @@ export interface AdmissionRule {
   readonly names: readonly string[];
 }
 
-/** A resource by its names, and where the request is. */
+/** The resource, namespace and name of a request. */
 export type RuleSubject = Pick<AdmissionAttributes, 'operation' | 'subresource' | 'namespace' | 'name'> & {
   readonly group: string;
   readonly version: string;
@@ -30,7 +30,7 @@ export function matchesRule(rule: AdmissionRule, subject: RuleSubject): boolean 
   );
 }
 
-/** Whether the rule may match some write of the resource, in some version. */
+/** Whether the rule may match a write of the resource in any version. */
 export function mayMatchResource(rule: AdmissionRule, group: string, resource: string): boolean {
   const names = rule.resources.map((pattern) => pattern.split('/')[0] as string);
   return listed(rule.apiGroups, group) && listed(names, resource);
@@ -40,7 +40,7 @@ function listed(items: readonly string[], wanted: string): boolean {
   return items.includes('*') || items.includes(wanted);
 }
 
-/** A Namespace object has a namespace, its own, and counts as cluster-scoped. */
+/** A Namespace object counts as cluster-scoped, although its attributes have a namespace. */
 function inScope(scope: string, { group, resource, namespace }: RuleSubject): boolean {
   if (scope === '*') return true;
   const namespaced = namespace !== '' && !(group === '' && resource === 'namespaces');

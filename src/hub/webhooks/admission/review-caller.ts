@@ -7,7 +7,10 @@ import { admissionReview, readAdmissionAnswer, reviewVersionOf } from './admissi
 import type { Invocation } from './select-webhook.ts';
 import type { WebhookKind } from './webhook-configurations.ts';
 
-/** Asks one admission webhook. Never throws: what goes wrong is an outcome, which the failure policy judges. */
+/**
+ * Calls one admission webhook. Never throws: a failure is an outcome, to which the failure policy
+ * applies.
+ */
 export async function askAdmissionWebhook(
   clients: WebhookClients,
   { webhook, request }: Invocation,

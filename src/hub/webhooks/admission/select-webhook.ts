@@ -9,10 +9,10 @@ import type { AdmissionAttributes } from './admission-attributes.ts';
 import { AdmissionAuthority, authorizerVariables } from './admission-authority.ts';
 import { admissionRequest } from './admission-review.ts';
 import { evaluateConditions } from './match-conditions.ts';
-import { matchedRef, seenAs } from './match-constraints.ts';
+import { matchedRef, inMatchedVersion } from './match-constraints.ts';
 import type { AdmissionWebhook } from './webhook-configurations.ts';
 
-/** What selecting needs to know of the hub. */
+/** The state of the hub that selection depends on. */
 export interface SelectionSources {
   readonly store: ObjectStore;
   readonly scheme: Scheme;
@@ -21,7 +21,7 @@ export interface SelectionSources {
   readonly toVersion: (object: JsonObject, ref: ResourceRef) => JsonObject;
 }
 
-/** A webhook that is to be asked, with the question in the version that it wants. */
+/** A webhook to call, with the request in the version of its rule. */
 export interface Invocation {
   readonly webhook: AdmissionWebhook;
   readonly ref: ResourceRef;
@@ -29,8 +29,10 @@ export interface Invocation {
 }
 
 /**
- * Whether and how a webhook is asked about a write. Source: apiserver `pkg/admission/plugin/webhook/generic/webhook.go`.
- * @throws StatusError 404 when its namespace is not there, 403 when a condition fails and the webhook fails closed
+ * Whether and with which request a webhook is called for a write. Source: apiserver
+ * `pkg/admission/plugin/webhook/generic/webhook.go`.
+ * @throws StatusError 404 when its namespace does not exist, 403 when a condition fails and the
+ * failure policy is Fail
  */
 export function selectWebhook(
   webhook: AdmissionWebhook,
@@ -39,7 +41,7 @@ export function selectWebhook(
 ): Invocation | undefined {
   const ref = matchedRef(webhook, attributes, sources);
   if (ref === undefined) return undefined;
-  const request = admissionRequest(attributes, seenAs(attributes, ref, sources));
+  const request = admissionRequest(attributes, inMatchedVersion(attributes, ref, sources));
   return meetsConditions(webhook, [attributes, request], sources) ? { webhook, ref, request } : undefined;
 }
 

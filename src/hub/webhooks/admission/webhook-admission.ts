@@ -5,18 +5,21 @@ import { StatusError } from '../../wire/status-error.ts';
 import { badRequest, internalError } from '../../wire/status-errors.ts';
 import type { ObjectSteps } from '../../write/write-request.ts';
 import type { AdmissionAttributes } from './admission-attributes.ts';
-import type { ReviewOutcome, ReviewWords } from './admission-review.ts';
+import type { ReviewOutcome, ReviewOutput } from './admission-review.ts';
 import type { Invocation, SelectionSources } from './select-webhook.ts';
 import { selectWebhook } from './select-webhook.ts';
 import type { WebhookKind } from './webhook-configurations.ts';
 import { ADMISSION_GROUP, admissionWebhooks } from './webhook-configurations.ts';
 
 export interface AdmissionSources extends SelectionSources {
-  /** What the webhooks say; undefined where one is not known yet. */
+  /** The outcome of a webhook call; undefined if it was not called yet. */
   readonly outcomeOf: (invocation: Invocation, kind: WebhookKind) => ReviewOutcome | undefined;
 }
 
-/** A write needs the answers of these webhooks. Caught where the request can wait for them. */
+/**
+ * Thrown when a write needs the responses of these webhooks. The caller that can wait for them
+ * catches it.
+ */
 export class ReviewsNeeded extends Error {
   readonly invocations: readonly Invocation[];
   readonly kind: WebhookKind;
@@ -28,22 +31,22 @@ export class ReviewsNeeded extends Error {
   }
 }
 
-/** What admission said besides yes and no. */
+/** Warnings and audit annotations of admission. */
 export interface AdmissionNotes {
   readonly warnings: string[];
   readonly annotations: Map<string, string>;
 }
 
-/** A configuration that is wrong must stay repairable: webhooks are not asked about configurations. */
+/** Webhooks are not called for webhook configurations, so that a wrong one can be corrected. */
 function isExempt({ ref }: AdmissionAttributes): boolean {
   return ref.definition.group === ADMISSION_GROUP;
 }
 
-/** Asks mutating webhooks one after the other. */
+/** Calls mutating webhooks one by one. */
 export class MutatingAdmission {
   readonly #sources: AdmissionSources;
   readonly #notes: AdmissionNotes;
-  /** Webhooks of before that may want to see what was changed after them. */
+  /** Webhooks with reinvocationPolicy IfNeeded that were called before a later change. */
   readonly #earlier = new Set<string>();
   readonly #again = new Set<string>();
 
@@ -53,7 +56,8 @@ export class MutatingAdmission {
   }
 
   /**
-   * The object as the webhooks leave it. When one changed it, those that asked for it are called a second time, and no more.
+   * The object after all webhooks. If one changed it, earlier webhooks with reinvocationPolicy
+   * IfNeeded are called once more.
    * @throws ReviewsNeeded, StatusError
    */
   mutate(attributes: AdmissionAttributes, { complete, again }: ObjectSteps): JsonObject | undefined {
@@ -130,7 +134,10 @@ function patchedBy(patch: JsonValue, seen: JsonObject): JsonObject {
   }
 }
 
-/** Asks all validating webhooks at once; the first refusal in their order counts. @throws ReviewsNeeded, StatusError */
+/**
+ * Calls all validating webhooks in parallel; the first refusal in their order is reported. @throws
+ * ReviewsNeeded, StatusError
+ */
 export function validateByWebhooks(
   attributes: AdmissionAttributes,
   sources: AdmissionSources,
@@ -155,7 +162,10 @@ function refuseDryRun({ webhook }: Invocation, { dryRun }: AdmissionAttributes):
   throw badRequest(`admission webhook ${JSON.stringify(webhook.name)} does not support dry run`);
 }
 
-/** @throws StatusError when the webhook refuses, or cannot be asked and fails closed */
+/**
+ * @throws StatusError when the webhook rejects the write, or the call fails and the failure policy
+ * is Fail
+ */
 function settle(
   outcome: ReviewOutcome,
   { webhook }: Invocation,
@@ -175,7 +185,7 @@ function settle(
   }
 }
 
-function noteWords(notes: AdmissionNotes, name: string, { warnings, audit }: ReviewWords): void {
+function noteWords(notes: AdmissionNotes, name: string, { warnings, audit }: ReviewOutput): void {
   notes.warnings.push(...warnings);
   for (const [key, value] of Object.entries(audit)) notes.annotations.set(`${name}/${key}`, value);
 }

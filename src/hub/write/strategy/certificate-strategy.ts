@@ -18,7 +18,8 @@ export const CERTIFICATE_STRATEGY: Strategy = {
     delete status['certificate'];
     return { ...result, status: certificate === undefined ? status : { ...status, certificate } };
   },
-  // The spec never changes, so it is judged once: requests of an older hub may lack what is asked for today.
+  // The spec is immutable, so it is validated on create only: requests of an older hub may not meet
+  // newer rules.
   validate: (object, old) => (old === undefined ? requestProblems(objectAt(object, 'spec')) : []),
 };
 

@@ -4,10 +4,10 @@ import { deepEqual, getOwn, objectAt } from '../../json/json-value.ts';
 import type { FieldProblem } from '../../wire/status-errors.ts';
 import type { Strategy } from './strategy.ts';
 
-/** Pods carry the number of their class: it cannot change behind them. */
+/** Pods copy the value of their class, so it is immutable. */
 export const PRIORITY_CLASS_STRATEGY: Strategy = {
   fillIn: (object) => withDefaults(object, { preemptionPolicy: 'PreemptLowerPriority' }),
-  // Upstream never raises it.
+  // The API server never increases its generation.
   onCreate: (object) => ({ ...object, metadata: { ...objectAt(object, 'metadata'), generation: 1 } }),
   validate: (object, old) => {
     if (old === undefined) return [];

@@ -3,7 +3,7 @@ import { objectAt, textAt } from '../../json/json-value.ts';
 import { approvalProblems, crdProblems } from '../../scheme/crd-problems.ts';
 import type { Strategy } from './strategy.ts';
 
-/** Custom resource definitions: names are completed; everything that could not be served is refused. */
+/** Custom resource definitions: completes names, and rejects a definition that cannot be served. */
 export const CRD_STRATEGY: Strategy = {
   generation: true,
   fillIn: (object) => {
@@ -25,7 +25,7 @@ export const CRD_STRATEGY: Strategy = {
   ],
 };
 
-/** The Service of a conversion webhook listens where TLS usually is. */
+/** The default port of a conversion webhook is 443. */
 function withServicePort(conversion: JsonObject): JsonObject {
   const webhook = objectAt(conversion, 'webhook');
   const clientConfig = objectAt(webhook, 'clientConfig');

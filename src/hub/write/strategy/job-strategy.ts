@@ -29,7 +29,9 @@ function withJobDefaults(object: JsonObject): JsonObject {
   };
 }
 
-/** What the Job in a CronJob gets before it is a Job. Source: pkg/apis/batch/v1 (SetObjectDefaults_CronJob). */
+/**
+ * Defaults of the Job template in a CronJob. Source: pkg/apis/batch/v1 (SetObjectDefaults_CronJob).
+ */
 export function withJobTemplateDefaults(spec: JsonObject): JsonObject {
   return withTemplateDefaults(withConditionStatus(spec));
 }
@@ -42,7 +44,7 @@ function dependentDefaults(spec: JsonObject): JsonObject {
   return { backoffLimit, podReplacementPolicy: 'Failed' };
 }
 
-/** Conditions of pods are compared with `True` unless they say otherwise. */
+/** The default `status` of a pod condition pattern is `True`. */
 function withConditionStatus(spec: JsonObject): JsonObject {
   const policy = objectAt(spec, 'podFailurePolicy');
   if (policy === undefined || !Array.isArray(policy['rules'])) return spec;

@@ -4,7 +4,7 @@ import type { Strategy } from './strategy.ts';
 
 const NAME_LABEL = 'kubernetes.io/metadata.name';
 
-/** A namespace knows its own name as a label, is Active at once and is held by the finalizer that empties it. */
+/** A new namespace gets its name as a label, the phase Active and the finalizer `kubernetes`. */
 export const NAMESPACE_STRATEGY: Strategy = {
   fillIn: (object) => {
     const metadata = objectAt(object, 'metadata') ?? {};

@@ -75,7 +75,10 @@ export const ENDPOINTS_STRATEGY: Strategy = {
       : endpoints,
 };
 
-/** A node's first range of pods is named twice. Source: pkg/apis/core/v1 (Convert_v1_NodeSpec_To_core_NodeSpec). */
+/**
+ * `podCIDR` is the first item of `podCIDRs`. Source: pkg/apis/core/v1
+ * (Convert_v1_NodeSpec_To_core_NodeSpec).
+ */
 export const NODE_STRATEGY: Strategy = {
   keepsStatus: true,
   fillIn: (node) => withAllocatable(withPodRanges(node)),

@@ -40,7 +40,7 @@ export function withOwnPodDefaults(spec: JsonObject): JsonObject {
   return result;
 }
 
-/** A container asks for what it is limited to. */
+/** The default request of a container is its limit. */
 function withRequests(container: JsonObject): JsonObject {
   const resources = objectAt(container, 'resources');
   const limits = objectAt(resources, 'limits');
@@ -72,7 +72,7 @@ export function templateLabels(spec: JsonObject | undefined): JsonObject | undef
   return objectAt(objectAt(objectAt(spec, 'template'), 'metadata'), 'labels');
 }
 
-/** A workload without labels has those of its template. */
+/** A workload without labels gets those of its template. */
 export function withLabelsOfTemplate(object: JsonObject): JsonObject {
   const labels = templateLabels(objectAt(object, 'spec'));
   const metadata = objectAt(object, 'metadata') ?? {};

@@ -4,7 +4,7 @@ import { getOwn, isObject, listAt, objectAt } from '../../json/json-value.ts';
 
 const COUNTED = ['cpu', 'memory'];
 
-/** Status of a pod that is just being made. Source: pkg/registry/core/pod (PrepareForCreate). */
+/** Status of a new pod. Source: pkg/registry/core/pod (PrepareForCreate). */
 export function newPodStatus(spec: JsonObject, now: string): JsonObject {
   const gated = listAt(spec, 'schedulingGates').length > 0;
   const condition = {
@@ -18,14 +18,17 @@ export function newPodStatus(spec: JsonObject, now: string): JsonObject {
   return { phase: 'Pending', qosClass: qualityOf(spec), ...(gated && { conditions: [condition] }) };
 }
 
-/** The quality of service of a pod is decided once. */
+/** Keeps the QoS class of a pod, which is set once. */
 export function withQualityOf(old: JsonObject, pod: JsonObject): JsonObject {
   const quality = getOwn(objectAt(old, 'status') ?? {}, 'qosClass');
   if (quality === undefined) return pod;
   return { ...pod, status: { ...objectAt(pod, 'status'), qosClass: quality } };
 }
 
-/** Source: pkg/apis/core/v1/helper/qos (ComputePodQOS). Resources of a whole pod count before those of its containers. */
+/**
+ * Source: pkg/apis/core/v1/helper/qos (ComputePodQOS). Pod-level resources take precedence over
+ * those of containers.
+ */
 function qualityOf(spec: JsonObject): string {
   const whole = objectAt(spec, 'resources');
   const resources =

@@ -6,7 +6,10 @@ import type { Strategy } from './strategy.ts';
 /** Source: pkg/apis/core (DefaultClientIPServiceAffinitySeconds). */
 const AFFINITY_SECONDS = 10_800;
 
-/** Services get the defaults people rely on. No address is allocated: nothing routes here. Source: pkg/apis/core/v1 (SetDefaults_Service). */
+/**
+ * Services get the usual defaults. No address is allocated, because the hub routes no traffic.
+ * Source: pkg/apis/core/v1 (SetDefaults_Service).
+ */
 export const SERVICE_STRATEGY: Strategy = {
   fillIn: (object, old) => {
     const spec = objectAt(object, 'spec') ?? {};
@@ -50,7 +53,11 @@ function withTarget(port: JsonValue): JsonValue {
   return target === 0 || target === '' ? { ...port, targetPort: port['port'] ?? 0 } : port;
 }
 
-/** `clusterIP`, `clusterIPs`, families: nobody owns what the server sets. Source: pkg/registry/core/service/storage (normalizeClusterIPs, patchAllocatedValues, initIPFamilyFields). */
+/**
+ * `clusterIP`, `clusterIPs`, families: fields that the server sets have no owner. Source:
+ * pkg/registry/core/service/storage (normalizeClusterIPs, patchAllocatedValues,
+ * initIPFamilyFields).
+ */
 function withAddresses(service: JsonObject, old: JsonObject | undefined): JsonObject {
   const spec: JsonObject = { ...objectAt(service, 'spec') };
   const before = objectAt(old, 'spec');
@@ -59,7 +66,7 @@ function withAddresses(service: JsonObject, old: JsonObject | undefined): JsonOb
   return { ...service, spec };
 }
 
-/** An update that leaves addresses out keeps them. */
+/** An update without addresses keeps them. */
 function fillInAddresses(spec: JsonObject, old: JsonObject | undefined): void {
   const before = old === undefined || textAt(old, 'type') === 'ExternalName' ? undefined : old;
   const kept = textAt(before, 'clusterIP');
@@ -73,7 +80,7 @@ function fillInAddresses(spec: JsonObject, old: JsonObject | undefined): void {
   } else if (sent !== '' && listAt(spec, 'clusterIPs').length === 0) spec['clusterIPs'] = [sent];
 }
 
-/** This hub has one family, IPv4, as a cluster without dual stack. */
+/** The hub is single-stack IPv4. */
 function fillInFamilies(spec: JsonObject, old: JsonObject | undefined): void {
   const withoutPods =
     textAt(spec, 'clusterIP') === 'None' && Object.keys(objectAt(spec, 'selector') ?? {}).length === 0;

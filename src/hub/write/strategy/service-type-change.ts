@@ -3,7 +3,7 @@ import { deepEqual, getOwn, isObject, listAt, objectAt, textAt } from '../../jso
 
 const TRAFFIC = 'externalTrafficPolicy';
 
-/** Fields that only some types of Services have, and the types that have them. */
+/** Fields that only some Service types have, with these types. */
 const DEPENDENT: readonly (readonly [types: readonly string[], fields: readonly string[]])[] = [
   [
     ['ClusterIP', 'NodePort', 'LoadBalancer'],
@@ -13,8 +13,8 @@ const DEPENDENT: readonly (readonly [types: readonly string[], fields: readonly 
 ];
 
 /**
- * A Service that changes its type loses what its old type needed and the new one does not allow, as far as the update
- * left it as it was. Source: pkg/registry/core/service (dropTypeDependentFields).
+ * When a Service changes its type, fields that the new type does not have are removed, if the
+ * update did not change them. Source: pkg/registry/core/service (dropTypeDependentFields).
  */
 export function withoutOldType(service: JsonObject, old: JsonObject): JsonObject {
   const [spec, before] = [objectAt(service, 'spec'), objectAt(old, 'spec')];

@@ -44,7 +44,7 @@ export const VOLUME_STRATEGY: Strategy = {
   onDelete: (volume) => unprotected(volume, VOLUME_PROTECTION),
 };
 
-/** When the phase changed, unless the writer says so. */
+/** Sets the time of the last phase change, unless the writer did. */
 function withPhaseTime(volume: JsonObject, old: JsonObject, now: string): JsonObject {
   const [status, before] = [objectAt(volume, 'status') ?? {}, objectAt(old, 'status') ?? {}];
   const [sent, known] = [textAt(status, PHASE_TIME), textAt(before, PHASE_TIME)];
@@ -59,8 +59,9 @@ function withPhase(object: JsonObject): JsonObject {
 }
 
 /**
- * The two fields that name a source say the same; the older one knows two kinds, and others are dropped.
- * Source: pkg/api/persistentvolumeclaim (EnforceDataSourceBackwardsCompatibility, NormalizeDataSources).
+ * `dataSource` and `dataSourceRef` are kept equal; `dataSource` supports two kinds, and others are
+ * dropped. Source: pkg/api/persistentvolumeclaim (EnforceDataSourceBackwardsCompatibility,
+ * NormalizeDataSources).
  */
 function withSameSources(claim: JsonObject): JsonObject {
   const spec = objectAt(claim, 'spec') ?? {};
@@ -88,7 +89,10 @@ function protectedBy(object: JsonObject, finalizer: string): JsonObject {
   return { ...object, metadata: { ...metadata, finalizers: [...finalizers, finalizer] } };
 }
 
-/** A controller takes the finalizer away when no pod uses the object. Here no pod runs, so nothing waits for it. */
+/**
+ * Upstream a controller removes the finalizer when no pod uses the object. Here no pod runs, so it
+ * is removed immediately.
+ */
 function unprotected(object: JsonObject, finalizer: string): JsonObject {
   const { finalizers: _all, ...metadata } = objectAt(object, 'metadata') ?? {};
   const others = listAt(objectAt(object, 'metadata'), 'finalizers').filter((one) => one !== finalizer);
@@ -97,7 +101,10 @@ function unprotected(object: JsonObject, finalizer: string): JsonObject {
 
 type Quantities = JsonObject;
 
-/** What a container may use at most is its default, and the default what it asks for. Source: pkg/apis/core/v1 (SetDefaults_LimitRangeItem). */
+/**
+ * The default limit is `max`, and the default request is the default limit. Source:
+ * pkg/apis/core/v1 (SetDefaults_LimitRangeItem).
+ */
 export const LIMIT_RANGE_STRATEGY: Strategy = {
   fillIn: (range) => {
     const spec = objectAt(range, 'spec') ?? {};

@@ -43,7 +43,7 @@ function filledWebhook(webhook: JsonValue, defaults: JsonObject): JsonValue {
   return filled;
 }
 
-/** A rule of a webhook or a policy, for all scopes unless it says one. */
+/** Sets the default scope `*` of a rule of a webhook or a policy. */
 export function withScope(rule: JsonObject): JsonObject {
   return { ...rule, scope: rule['scope'] ?? '*' };
 }

@@ -12,9 +12,10 @@ import { newPodStatus, withQualityOf } from './pod-status.ts';
 import { withClaimDefaults } from './storage-strategies.ts';
 import type { Strategy } from './strategy.ts';
 
-/*
- * Workloads are stored with the defaults an API server fills in, so that clients and hashes see what they see elsewhere. Nothing here
- * runs them: their status stays what somebody writes into it.
+/**
+ * Workloads are stored with the defaults of the API server, so that clients and hashes get the same
+ * objects as on a real cluster. The hub does not run them: their status changes only when a client
+ * writes it.
  */
 type SpecDefaults = (spec: JsonObject) => JsonObject;
 
@@ -89,7 +90,10 @@ const DAEMON_SET_DEFAULTS: SpecDefaults = (spec) => {
 
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
 
-/** An annotation counts the templates that it has had. Source: pkg/registry/apps/daemonset, pkg/apis/apps/v1 (conversion). */
+/**
+ * An annotation counts the changes of its template. Source: pkg/registry/apps/daemonset,
+ * pkg/apis/apps/v1 (conversion).
+ */
 export const DAEMON_SET_STRATEGY: Strategy = {
   generation: true,
   fillIn: (object, old) => {
@@ -108,7 +112,10 @@ export const DAEMON_SET_STRATEGY: Strategy = {
   },
 };
 
-/** Without a selector, it finds its pods by the labels of their template, and has those itself. Source: pkg/apis/core/v1 (SetDefaults_ReplicationController). */
+/**
+ * The labels of the template are the default of its selector and of its own labels. Source:
+ * pkg/apis/core/v1 (SetDefaults_ReplicationController).
+ */
 export const REPLICATION_CONTROLLER_STRATEGY: Strategy = {
   generation: true,
   fillIn: (object) => {

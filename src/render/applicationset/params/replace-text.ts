@@ -2,7 +2,8 @@ import { renderFastTemplate } from '../../template/render-fast-template.ts';
 import { renderGoTemplate } from '../../template/render-go-template.ts';
 import type { KeptMaps } from '../../template/to-go-value.ts';
 import { TemplateError } from '../../template/template-error.ts';
-import { GenerateError, GoPanic } from '../failure/failures.ts';
+import { TemplateRefusal } from '../../template/template-refusal.ts';
+import { GenerateError, GoPanic, NotRendered } from '../failure/failures.ts';
 import { asTemplateValue, type Params } from './params.ts';
 
 /** How an ApplicationSet wants its texts rendered: `goTemplate` and `goTemplateOptions`. */
@@ -16,8 +17,8 @@ const PANIC = 'PANIC: ';
 /**
  * Renders one text. Options that text/template does not know panic even for a text without placeholders: `checkOptions` looks for them
  * once, so that such texts can be passed by here.
- * @param kept holds what functions such as `set` change in the parameters, for the texts that follow
- * @throws GenerateError, GoPanic
+ * @param kept holds what functions such as `set` change in the parameters, for the texts that follow; without it such texts are refused
+ * @throws GenerateError, GoPanic, NotRendered
  */
 export function replaceText(
   text: string,
@@ -28,7 +29,7 @@ export function replaceText(
   if (!text.includes('{{')) return text;
   try {
     return goTemplate
-      ? renderGoTemplate(text, asTemplateValue(params), options, kept)
+      ? renderGoTemplate(text, asTemplateValue(params), options, kept ?? 'refused')
       : renderFastTemplate(text, params);
   } catch (error) {
     throw asFailure(error);
@@ -47,6 +48,7 @@ export function checkOptions({ goTemplate, options }: TemplateMode): void {
 
 function asFailure(error: unknown): unknown {
   if (!(error instanceof TemplateError)) return error;
+  if (error instanceof TemplateRefusal) return new NotRendered(error.message, { cause: error });
   return error.message.startsWith(PANIC)
     ? new GoPanic(error.message.slice(PANIC.length))
     : new GenerateError(error.message, { cause: error });

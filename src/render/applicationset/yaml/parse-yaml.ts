@@ -1,5 +1,7 @@
 import { TemplateError } from '../../template/template-error.ts';
+import { TemplateRefusal } from '../../template/template-refusal.ts';
 import { yamlToJson } from '../../template/yaml-to-json.ts';
+import { NotRendered } from '../failure/failures.ts';
 import type { JsonValue } from '../json/json-value.ts';
 
 export type ParsedYaml =
@@ -11,6 +13,7 @@ export function parseYamlAsGo(text: string): ParsedYaml {
   try {
     return { ok: true, value: JSON.parse(yamlToJson(text)) as JsonValue };
   } catch (error) {
+    if (error instanceof TemplateRefusal) throw new NotRendered(error.message, { cause: error });
     if (error instanceof TemplateError) return { ok: false, error: error.message };
     throw error;
   }

@@ -1,6 +1,6 @@
 import type { Node, Operand } from '../parse/node.ts';
 import { nodeText } from '../parse/node-text.ts';
-import { GoError } from '../value/go-error.ts';
+import { GoError, Refusal } from '../value/go-error.ts';
 import type { GoFunc } from '../value/go-func.ts';
 import type { GoType, Value } from '../value/go-type.ts';
 import { REFLECT, toAny } from '../value/go-type.ts';
@@ -100,9 +100,11 @@ function perform(run: Run, { fun, node, name }: Callee, call: () => unknown): Va
   } catch (error) {
     if (!(error instanceof GoError) && !(error instanceof RangeError)) throw error;
     run.at = node;
-    const why =
-      error instanceof GoError ? error.message : `too large or too deep for Berth: ${error.message}`;
-    run.fail(`error calling ${name}: ${why}`);
+    const calling = `error calling ${name}: `;
+    if (error instanceof RangeError)
+      run.refuse(`${calling}too large or too deep for Berth: ${error.message}`);
+    if (error instanceof Refusal) run.refuse(`${calling}${error.message}`);
+    run.fail(`${calling}${error.message}`);
   }
   return fun.result === REFLECT ? (data as Value | undefined) : { type: fun.result, data };
 }

@@ -1,7 +1,7 @@
 import type { Node, Template } from '../parse/node.ts';
 import { nodeText } from '../parse/node-text.ts';
 import { quote } from '../text/quote.ts';
-import { GoError } from '../value/go-error.ts';
+import { GoError, Refusal } from '../value/go-error.ts';
 import type { FuncMap } from '../value/go-func.ts';
 import type { Value } from '../value/go-type.ts';
 import { Scope } from './scope.ts';
@@ -40,12 +40,21 @@ export class Run {
 
   /** @throws GoError always */
   fail(text: string): never {
+    throw new GoError(this.#located(text));
+  }
+
+  /** @throws Refusal always: Argo CD would render this */
+  refuse(text: string): never {
+    throw new Refusal(this.#located(text));
+  }
+
+  #located(text: string): string {
     const { name } = this.program;
-    if (this.at === undefined) throw new GoError(`template: ${this.#name}: ${text}`);
+    if (this.at === undefined) return `template: ${this.#name}: ${text}`;
     const before = this.program.text.slice(0, this.at.pos);
     const line = before.split('\n').length;
     const column = this.at.pos - (before.lastIndexOf('\n') + 1);
     const where = `template: ${name}:${line}:${column}: executing ${quote(this.#name)}`;
-    throw new GoError(`${where} at <${nodeText(this.at)}>: ${text}`);
+    return `${where} at <${nodeText(this.at)}>: ${text}`;
   }
 }

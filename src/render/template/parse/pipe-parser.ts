@@ -1,7 +1,7 @@
 import { quote } from '../text/quote.ts';
 import { unquote } from '../text/unquote.ts';
 import { GoError } from '../value/go-error.ts';
-import { MOST_DEPTH } from '../value/work.ts';
+import { MAX_NESTING } from '../value/work.ts';
 import type { ChainNode, CommandNode, NumberNode, Operand, PipeNode, VariableNode } from './node.ts';
 import { nodeText } from './node-text.ts';
 import { numberNode } from './number-node.ts';
@@ -162,7 +162,7 @@ export class PipeParser {
   }
 
   #parenthesized(): PipeNode {
-    if (this.#depth >= MOST_DEPTH) this.#tokens.fail('max expression depth exceeded');
+    if (this.#depth >= MAX_NESTING) this.#tokens.fail('max expression depth exceeded');
     this.#depth++;
     const pipe = this.pipeline('parenthesized pipeline', 'rightParen');
     this.#depth--;

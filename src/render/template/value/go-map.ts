@@ -8,6 +8,8 @@ export interface MapSource<D> {
   readonly keys: () => readonly string[];
   readonly has: (key: string) => boolean;
   readonly get: (key: string) => D;
+  /** Called before the map changes. */
+  readonly beforeChange?: () => void;
 }
 
 /**
@@ -41,12 +43,12 @@ export class GoMap<D = unknown> {
   }
 
   set(key: string, data: D): void {
-    this.#readAll();
+    this.#beginChange();
     this.#entries.set(key, data);
   }
 
   delete(key: string): void {
-    this.#readAll();
+    this.#beginChange();
     this.#entries.delete(key);
   }
 
@@ -65,8 +67,9 @@ export class GoMap<D = unknown> {
     return this.keys().map((key) => [key, this.get(key) as D] as const);
   }
 
-  #readAll(): void {
+  #beginChange(): void {
     if (this.#source === undefined) return;
+    this.#source.beforeChange?.();
     for (const key of this.#source.keys()) this.get(key);
     this.#source = undefined;
   }

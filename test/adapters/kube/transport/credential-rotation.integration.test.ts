@@ -152,7 +152,7 @@ describe('a token file', () => {
     await expect(ask(connection)).rejects.toMatchObject({
       code: 'kube.unauthorized',
       message: expect.stringMatching(
-        /^GET \/version: the server answered 401, and other credentials are not to be had: .*ENOENT.*token'$/,
+        /^GET \/version: the server answered 401, and other credentials could not be obtained: .*ENOENT.*token'$/,
       ) as string,
     });
   });
@@ -296,7 +296,7 @@ describe('an exec plugin', () => {
     server.refuses(['Bearer s3cret']);
     const failed = ask(connection);
     await expect(failed).rejects.toThrow(
-      `the server answered 401, and other credentials are not to be had: user "me" of the kubeconfig: ` +
+      `the server answered 401, and other credentials could not be obtained: user "me" of the kubeconfig: ` +
         `exec plugin "${at('plugin')}" ended with exit code 7`,
     );
     await expect(failed).rejects.not.toThrow(/s3cret/);

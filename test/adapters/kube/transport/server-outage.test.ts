@@ -32,7 +32,7 @@ describe('an outage of an API server', () => {
     await clock.advance(20_000);
     expect(outage.isFelt).toBe(false);
     expect(lines()).toEqual([
-      'warn API server does not answer, trying again until it does',
+      'warn API server does not answer; requests are retried until it does',
       'info API server answers again',
     ]);
     expect(log.entries[1]?.fields).toEqual({ server: 'https://hub', awaySeconds: 12.3 });

@@ -65,7 +65,7 @@ describe('berth argocd', () => {
     };
     expect(entry.tokens).toMatchObject([{ name: 'argocd-berth', namespaces: ['team-a'] }]);
     const before = (await secret())?.metadata.resourceVersion;
-    expect((await onHub('install', '--url', URL)).stdout).not.toContain('A token was made');
+    expect((await onHub('install', '--url', URL)).stdout).not.toContain('A token was created');
     expect((await secret())?.metadata.resourceVersion).toBe(before);
     writeFileSync(join(dir, 'token'), 'a-token-that-was-given\n');
     await onHub('install', '--url', URL, '--token-file', join(dir, 'token'));
@@ -80,7 +80,7 @@ describe('berth argocd', () => {
     expect(rest).toHaveLength(5);
     const again = await onHub('install', '--url', URL, '--gitops-cluster-crd');
     expect(again.stdout).toContain(
-      'GitOpsCluster is served already (apps.open-cluster-management.io/v1beta1): its definition stays',
+      'the hub already serves GitOpsCluster (apps.open-cluster-management.io/v1beta1): its definition stays',
     );
     const name = 'gitopsclusters.apps.open-cluster-management.io';
     expect(await hub.api.get(CRD, { namespace: '', name })).toBeUndefined();
@@ -93,7 +93,7 @@ describe('berth argocd', () => {
     expect(rest).toHaveLength(5);
     const again = await onHub('install', '--url', URL, '--report-crd');
     expect(again.stdout).toContain(
-      'MulticlusterApplicationSetReport is served already (apps.open-cluster-management.io/v1alpha1)',
+      'the hub already serves MulticlusterApplicationSetReport (apps.open-cluster-management.io/v1alpha1)',
     );
   });
 

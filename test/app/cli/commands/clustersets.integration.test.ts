@@ -152,7 +152,7 @@ describe('berth get', () => {
   it('says that a name is unknown', async () => {
     const { code, stderr } = await berth('get clusterset nobody');
     expect(code).toBe(1);
-    expect(stderr).toBe('error: ManagedClusterSet nobody: the hub has none of this name\n');
+    expect(stderr).toBe('error: ManagedClusterSet nobody: not found on the hub\n');
   });
 });
 
@@ -198,7 +198,7 @@ describe('berth clusterset', () => {
     { args: 'set default --clusters ,', problem: '--clusters: expected names' },
     { args: 'bind default -n nowhere', problem: 'Namespace nowhere: the hub has no such namespace' },
     { args: 'bind nobody -n team-a', problem: 'ManagedClusterSet nobody' },
-    { args: 'delete global', problem: 'every hub has this set' },
+    { args: 'delete global', problem: 'every hub creates this set again' },
   ])('refuses: $args', async ({ args, problem }) => {
     const before = (await hub.api.list(MANAGED_CLUSTER)).items.map(
       ({ metadata }) => metadata.resourceVersion,

@@ -98,7 +98,7 @@ describe('berth init', () => {
   it('gives tokens of the account that asks for clusters, and a second time writes nothing', async () => {
     expect(await berth('get', 'token')).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('hint: berth init prepares the hub') as string,
+      stderr: expect.stringContaining('hint: run berth init to prepare the hub') as string,
     });
     const first = await berth('init', '--no-start', '--output-join-command-file', 'join.sh');
     expect(first.stdout).toMatch(/^\d+ objects created$/m);
@@ -128,7 +128,7 @@ describe('berth init', () => {
     const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get'] }];
     await onHub().create(CLUSTER_ROLE, { ...role, rules });
     const { stdout } = await berth('init', '--no-start');
-    expect(stdout).toContain(`ClusterRole ${name} is there already, and is left as it is`);
+    expect(stdout).toContain(`ClusterRole ${name} exists already, and is not changed`);
     expect((await berth('clean')).stdout).toMatch(/^\d+ objects deleted$/m);
     expect(await onHub().get(CLUSTER_ROLE, { namespace: '', name })).toMatchObject({ rules });
     expect(await namespace(onHub(), 'berth-system')).toBeUndefined();
@@ -153,7 +153,7 @@ describe('berth init', () => {
     expect(stdout).not.toContain('berth serve');
     const info = JSON.parse((await berth('get', 'hub-info', '-o', 'json')).stdout) as object;
     expect(info).toMatchObject({ controllers: 'OCM’s cluster manager', canJoin: true });
-    expect((await berth('clean')).stdout).toContain('what clusters join with stays');
+    expect((await berth('clean')).stdout).toContain('the account and rights for joining stay');
     expect(await namespace(onHub(), 'berth-system')).toBeUndefined();
     expect(await namespace(onHub(), 'open-cluster-management')).toBeDefined();
   });
@@ -176,7 +176,9 @@ describe('berth init', () => {
     });
     await onHub().create(LEASE, lease(0));
     const { stdout } = await berth('init', '--no-start');
-    expect(stdout).toContain(`${who} is at work (Lease ${namespace}/${name}, held by host_1): `);
+    expect(stdout).toContain(
+      `${who} is running (Lease ${namespace}/${name}, held by host_1) and keeps its duties: `,
+    );
     expect(stdout).toContain('No controllers are added');
     expect(stdout).not.toContain('berth serve --embedded --registration=all');
     const sets = (await onHub().list(MANAGED_CLUSTER_SET)).items;
@@ -187,7 +189,7 @@ describe('berth init', () => {
     await onHub().delete(LEASE, { namespace, name });
     await onHub().create(LEASE, lease(61_000));
     const later = await berth('init', '--no-start');
-    expect(later.stdout).not.toContain('is at work');
+    expect(later.stdout).not.toContain('and keeps its duties');
     expect(later.stdout).toContain('berth serve --embedded --registration=all');
   });
 
@@ -196,7 +198,7 @@ describe('berth init', () => {
     const image = ['--image-registry', 'registry.example.org/fleet', '--bundle-version', 'v9.8.7'];
     const { code, stderr } = await berth('init', '--wait', '--timeout', '1', ...image);
     expect(code).toBe(1);
-    expect(stderr).toContain('the controllers do not work yet');
+    expect(stderr).toContain('the controllers are not ready yet');
     const key = { namespace: 'berth-system', name: 'berth' };
     expect(await onHub().get(DEPLOYMENT, key)).toMatchObject({
       spec: {
@@ -227,7 +229,7 @@ describe('berth join', () => {
   it('prints the command of the agent with --no-start, and keeps its files private', async () => {
     const { code, stdout, stderr } = await join('--klusterlet-annotation', 'a=b');
     expect(code).toBe(0);
-    expect(stderr).toContain('--ca-file names it');
+    expect(stderr).toContain('give --ca-file');
     const [, file = '', options] = /^ {4}berth agent --clusters=(\S+) (.*)$/m.exec(stdout) ?? [];
     expect(options).toContain('--cluster-annotations=agent.open-cluster-management.io/a=b');
     expect(load(readFileSync(file, 'utf8'))).toEqual([
@@ -288,7 +290,7 @@ describe('berth join', () => {
     await onCluster().create(SECRET, { apiVersion: 'v1', kind: 'Secret', metadata });
     expect(await join()).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('the cluster has an agent already') as string,
+      stderr: expect.stringContaining('the cluster already has an agent') as string,
     });
     expect((await berth('unjoin', '--cluster-name', 'edge', '--context', 'cluster1')).stdout).toContain(
       'there is nothing to do',
@@ -300,7 +302,7 @@ describe('berth join', () => {
     const args = ['--hub-token', 'old', '--hub-apiserver', server, '--cluster-name', 'edge'];
     const { code, stderr } = await berth('join', ...args, '--context', 'cluster1');
     expect(code).toBe(1);
-    expect(stderr).toContain('--hub-token: the hub does not know it');
+    expect(stderr).toContain('--hub-token: the hub rejects the token');
     expect(await namespace(onCluster(), 'open-cluster-management-agent')).toBeUndefined();
   });
 
@@ -328,7 +330,7 @@ describe('flags that mean nothing', () => {
     [['init', '--use-bootstrap-token'], '--use-bootstrap-token: has no meaning here: clusters join with'],
     [['init', '--registration-drivers', 'grpc'], '--registration-drivers: has no meaning here'],
     [['init', '--bundle-version', 'newest'], '--bundle-version: got "newest", expected default, latest'],
-    [['init', '--bundle-version', 'latest'], '--bundle-version: has no meaning here: the hub has no nodes'],
+    [['init', '--bundle-version', 'latest'], '--bundle-version: has no effect here: the hub has no nodes'],
     [['clean', '--purge-operator=false'], '--purge-operator: has no meaning here: there is no operator'],
     [[...JOIN, '--feature-gates=A=true'], '--feature-gates: has no meaning here'],
     [[...JOIN, '--mode', 'Hosted'], '--mode: got "Hosted", expected default or hosted'],
@@ -339,6 +341,7 @@ describe('flags that mean nothing', () => {
     [[...JOIN, '--ca-file', 'missing.pem'], '--ca-file: cannot be read'],
     [[...JOIN, '--agent-namespace', 'default'], '--agent-namespace: got "default", expected a name'],
     [[...JOIN, '--client-cert-expiration-seconds', '60'], 'expected a whole number of at least 3600'],
+    [[...JOIN.slice(0, -1), 'managed-clusters'], 'the group of this cluster is that of all agents'],
     [[...JOIN.slice(0, -1), '<cluster_name>'], '--cluster-name: got "<cluster_name>"'],
   ])('%j is refused', async (args, problem) => {
     const { code, stderr } = await berth(...args);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   durationOrNone,
+  durationOrSeconds,
   oneOf,
   positiveDuration,
   wholeNumber,
@@ -37,6 +38,18 @@ describe('the value of an option', () => {
       read: () => wholeNumber('--workers', '2.5', 1),
       want: '--workers: got "2.5", expected a whole number of at least 1',
     },
+    {
+      read: () => wholeNumber('--workers', '1e3', 1),
+      want: '--workers: got "1e3", expected a whole number of at least 1',
+    },
+    {
+      read: () => wholeNumber('--certificate-days', '10000', 1, 9_999),
+      want: '--certificate-days: got "10000", expected a whole number from 1 to 9999',
+    },
+    {
+      read: () => durationOrSeconds('--timeout', '0'),
+      want: '--timeout: got "0s", expected a positive duration such as 10s, 5m or 1h30m',
+    },
   ])('is refused: $want', ({ read, want }) => {
     expect(read).toThrow(expect.objectContaining({ name: 'InputError', code: 'cli.option', message: want }));
   });
@@ -45,12 +58,12 @@ describe('the value of an option', () => {
     { args: ['agent'], want: '--hub-kubeconfig: is missing, expected the kubeconfig file of the hub' },
     {
       args: ['agent', '--clusters', 'a.yaml', '--cluster-name', 'a'],
-      want: '--clusters: already names clusters and hubs, expected it without',
+      want: '--clusters: already names clusters and hubs, so --cluster-name',
     },
-    { args: ['serve'], want: '--repo: got nothing, expected either --repo or --config' },
+    { args: ['serve'], want: '--repo: got neither, expected either --repo or --config' },
     {
       args: ['serve', '--repo', '/x', '--config', 'a.yaml'],
-      want: '--repo: got it beside --config, expected either',
+      want: '--repo: got both, expected either',
     },
     { args: ['hub', '--data', '/nonexistent', '--log-level', 'loud'], want: '--log-level: got "loud"' },
     {
@@ -61,7 +74,7 @@ describe('the value of an option', () => {
       args: ['create', 'work', 'web', '-f', 'x'],
       want: '--clusters, --placement: expected exactly one of the two',
     },
-    { args: ['validate', '.', '--source', 'a'], want: '--source: got it alone, expected --config' },
+    { args: ['validate', '.', '--source', 'a'], want: '--source: needs --config' },
     {
       args: ['release', 'a/b', '--token', 'xyz'],
       want: '--token: got "xyz", expected 12 hexadecimal digits',

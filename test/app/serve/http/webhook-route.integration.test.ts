@@ -74,7 +74,7 @@ describe('deliveries to /webhooks', () => {
 
   it.each([
     ['is not there', 'gone', /gone: cannot be read: ENOENT/],
-    ['is a directory', '.', /is no regular file/],
+    ['is a directory', '.', /is not a regular file/],
     ['is empty', 'empty', /empty: is empty, expected one webhook secret per line/],
   ])('a file of secrets that %s is said at the start', (_name, file, message) => {
     writeFileSync(join(dir, 'empty'), '\n');

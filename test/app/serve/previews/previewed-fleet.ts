@@ -10,7 +10,13 @@ import { baseFiles } from '../fleet-fixture.ts';
 import { ServedFleet } from '../served-fleet.ts';
 
 const SECRET = 'a-secret-of-this-test';
-export const RULES: PreviewRules = { forks: 'off', drafts: true, approvers: 'write', selfApproval: false };
+export const RULES: PreviewRules = {
+  forks: 'off',
+  drafts: true,
+  approvers: 'write',
+  selfApproval: false,
+  holdToPlan: false,
+};
 
 /** A served fleet whose repository is at a forge. */
 export class PreviewedFleet {

@@ -82,7 +82,7 @@ describe('pull requests of a served source', () => {
     await change('c2', { spec: { taints: [{ key: 'drain', effect: 'NoSelect' }] } });
     await previewed.fleet.passes(120_000);
     const again = await previewed.comment(7, '`c3`');
-    expect(again).not.toContain('`c2`:');
+    expect(again).not.toContain('`c2` joins');
     // The status did not come and go: only its last text was written again.
     expect(previewed.server.statuses.filter(({ state }) => state === 'pending')).toHaveLength(1);
     expect(ownComments()).toHaveLength(1);
@@ -210,7 +210,7 @@ describe('pull requests of a served source', () => {
     await previewed.say(7, 'ada', `/berth approve ${token}`);
     await previewed.comment(7, 'may not approve it');
     await previewed.say(7, 'grace', '/berth approve 000000000000');
-    await previewed.comment(7, 'is no token of a change');
+    await previewed.comment(7, 'is not a token of a change');
     await previewed.say(7, 'grace', `/berth approve ${token}`);
     await previewed.comment(7, 'Approved by `grace`');
     await previewed.status(head, 'success');

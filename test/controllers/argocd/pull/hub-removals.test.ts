@@ -47,7 +47,7 @@ describe('removals of pulled works that are kept on the hub', () => {
     const [key = ''] = Object.keys(await dataOf(hub));
     await hub.mergePatch(CONFIG_MAP, KEY, { data: { [key]: text } });
     await expect(leader().read(SHOP)).rejects.toThrow(InputError);
-    await expect(leader().persist(WEB, [])).rejects.toThrow(/kubectl|something else/);
+    await expect(leader().persist(WEB, [])).rejects.toThrow(/kubectl|removals that Berth wrote/);
   });
 
   it('are not overwritten by a process that read them before another one wrote', async () => {

@@ -39,7 +39,7 @@ it.each<{
   {
     name: 'an approval of something else, of which nothing counts',
     command: approve(HELD, OTHER),
-    want: { approvals: record.approvals, refusal: expect.stringContaining(`${OTHER} is no token`) },
+    want: { approvals: record.approvals, refusal: expect.stringContaining(`${OTHER} is not a token`) },
   },
   {
     name: 'an approval by the author',
@@ -58,7 +58,7 @@ it.each<{
     name: 'an approval by somebody who only writes, where administrators approve',
     command: approve(HELD),
     approvers: 'admin',
-    want: { approvals: record.approvals, refusal: expect.stringContaining('takes an administrator') },
+    want: { approvals: record.approvals, refusal: expect.stringContaining('only an administrator') },
   },
   {
     name: 'an approval by an administrator',
@@ -70,7 +70,7 @@ it.each<{
   {
     name: 'what is no command',
     command: { kind: 'unknown' },
-    want: { approvals: record.approvals, refusal: expect.stringContaining('There are: /berth plan') },
+    want: { approvals: record.approvals, refusal: expect.stringContaining('The commands are: /berth plan') },
   },
 ])('remembers $name', (given) => {
   const { command, author = 'grace', permission = 'write', want } = given;

@@ -64,7 +64,7 @@ export function conflictsOverFields(hub: () => KubeApi): void {
     const first = await sync.sync(git);
     const problem = {
       object: `ManagedCluster ${name}`,
-      message: `fields belong to another manager and stay as they are, everything else is applied: ${REGION} (operator)`,
+      message: `fields belong to another manager and stay unchanged, everything else is applied: ${REGION} (operator)`,
       retry: false,
     };
     expect(first).toMatchObject({ applied: 1, problems: [problem] });

@@ -34,6 +34,7 @@ class ScriptedSource implements Pick<GitSource, 'fetch' | 'last' | 'read'> {
     return {
       commit: {
         id: commit ?? '',
+        tree: '',
         parents: [],
         author: person,
         committer: person,

@@ -78,7 +78,15 @@ export function namespacesThatComeLater(hub: () => KubeApi): void {
 /** A source whose only commit holds the object. */
 function sourceOf(object: KubeObject): GitSource {
   const person = { name: 'Ada', email: '', timeMs: 0 };
-  const commit = { id: 'a', parents: [], author: person, committer: person, subject: '', signed: false };
+  const commit = {
+    id: 'a',
+    tree: '',
+    parents: [],
+    author: person,
+    committer: person,
+    subject: '',
+    signed: false,
+  };
   const location = { file: 'a.yaml', line: 1, column: 1 };
   const source: Pick<GitSource, 'fetch' | 'read' | 'last' | 'settle'> = {
     fetch: async () => ({ commit: 'a', moved: false }),

@@ -117,7 +117,7 @@ describe('a kind that Berth may not list', () => {
     await fleet.serve(options);
     expect(await fleet.event('sync-problem')).toMatchObject({
       object: 'kind deployments.apps',
-      message: expect.stringContaining('what is left of it can neither be applied nor deleted') as string,
+      message: expect.stringContaining('its remaining objects can neither be applied nor deleted') as string,
     });
     await fleet.until(async () => ((await names(MANAGED_CLUSTER)).length === 5 ? true : undefined));
     expect(await names(DEPLOYMENT)).toEqual(['a', 'b']);

@@ -127,7 +127,7 @@ describe('an object that two sources hold in their very first pass', () => {
       source: loser,
       object: 'ConfigMap shared',
       message: expect.stringContaining(
-        `belongs to source ${winner} ${place[winner]} and is in source ${loser} ${place[loser]} as well`,
+        `belongs to source ${winner} ${place[winner]} and is also declared in source ${loser} ${place[loser]}`,
       ) as string,
     });
     // In that pass: the loser never got as far as writing it, and everything else went on.
@@ -142,7 +142,7 @@ describe('an object that two sources hold in their very first pass', () => {
     expect(await valueNow()).toBe(winner);
     expect(fleet.events.filter(({ kind }) => kind === 'sync-problem')).toHaveLength(1);
     expect((await fleet.status()).stdout).toContain(
-      `\n${loser}: ${place[loser]?.slice(1, -1)}: ConfigMap shared: belongs to source ${winner} ${place[winner]} and is in`,
+      `\n${loser}: ${place[loser]?.slice(1, -1)}: ConfigMap shared: belongs to source ${winner} ${place[winner]} and is also declared in`,
     );
   });
 

@@ -39,9 +39,11 @@ describe('berth serve where no git program exists', () => {
     fleet.git.commit({ 'web.yaml': yaml(placement('web', { numberOfClusters: 4 })) });
     await decided(4);
     expect(warnings()).toMatchObject([
-      { message: expect.stringContaining('no git program was found'), fields: { sources: ['fleet'] } },
+      { message: expect.stringContaining('there is no git program'), fields: { sources: ['fleet'] } },
     ]);
-    expect((await fleet.status()).stdout).toContain('fleet: no git program was found; read in process');
+    expect((await fleet.status()).stdout).toContain(
+      'fleet: there is no git program, so Berth reads in process',
+    );
   });
 
   it('hands over to a git that was installed meanwhile, and back, at the next start', async () => {

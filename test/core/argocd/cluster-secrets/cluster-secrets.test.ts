@@ -3,7 +3,7 @@ import {
   type KnownSecret,
   newSecret,
   secretPatch,
-  wantedSecret,
+  desiredSecret,
 } from '../../../../src/core/argocd/cluster-secrets/cluster-secret.ts';
 import {
   type ClusterAccess,
@@ -198,7 +198,7 @@ describe('what is written for a cluster', () => {
       'argocd.argoproj.io/secret-type': 'repository',
     };
     const allowed = ['region', 'team.io/*', 'argocd*'];
-    const wanted = wantedSecret(goc('first'), { name: 'c1', labels }, credentials, allowed);
+    const wanted = desiredSecret(goc('first'), { name: 'c1', labels }, credentials, allowed);
     expect(newSecret(wanted, 'argocd')).toEqual({
       apiVersion: 'v1',
       kind: 'Secret',
@@ -223,7 +223,7 @@ describe('what is changed of a Secret', () => {
   const digest = (text: string): string => `#${text}`;
   const allowed = ['region', 'zone'];
   const wanted = (labels: Record<string, string>, config?: string) =>
-    wantedSecret(goc('first'), { name: 'c1', labels }, { server: 'https://c1', config }, allowed);
+    desiredSecret(goc('first'), { name: 'c1', labels }, { server: 'https://c1', config }, allowed);
   const asWritten = (labels: Record<string, string>, config?: string, more: Record<string, string> = {}) => {
     const { metadata } = newSecret(wanted(labels, config), 'argocd');
     return known('c1', undefined, {

@@ -9,6 +9,7 @@ import { previewVerdict } from '../../../../src/core/preview/comment/preview-out
 import { renderComment } from '../../../../src/core/preview/comment/render-comment.ts';
 import { reportPage } from '../../../../src/core/preview/report/report-page.ts';
 import { comment, move, placementPlan, plan, planned, workload } from './comment-fixture.ts';
+import { MORE_SITUATIONS } from './more-situations.ts';
 
 /** Compares with a file beside this test; `UPDATE_GOLDEN=1` writes it again. */
 const golden = (name: string, text: string): void => {
@@ -48,7 +49,7 @@ const rule = (name: string, effect: RuleResult['effect'], outcome: RuleResult['o
 });
 
 const SITUATIONS = {
-  'nothing-moves': comment(planned(plan({ hasChanges: false, placements: [] }))),
+  'nothing-moves': comment(planned(plan({ hasChanges: false, placements: [], objects: [] }))),
   'objects-only': comment(planned(plan({ placements: [] }))),
   move: comment(planned(plan({ placements: [moved], workloads: [workload('web', 'team-a/web')] }))),
   'danger-first': comment(planned(plan({ placements: [created, moved, short, emptied] }))),
@@ -62,7 +63,13 @@ const SITUATIONS = {
       plan({
         placements: [],
         lostFiles: [
-          { source: 'fleet', file: 'web.yaml', change: 'emptied', movedTo: undefined, objects: [] },
+          {
+            source: 'fleet',
+            file: 'web.yaml',
+            change: 'emptied',
+            movedTo: undefined,
+            objects: [{ apiVersion: 'v1', kind: 'Placement', namespace: 'team-a', name: 'web' }],
+          },
         ],
       }),
     ),
@@ -148,7 +155,7 @@ const SITUATIONS = {
   ),
   conflict: comment({
     kind: 'unplanned',
-    message: 'the pull request: does not merge into main by itself: both changed web.yaml',
+    message: 'the pull request does not merge into main by itself: both changed web.yaml',
     hint: 'bring the pull request up to date',
   }),
   fork: comment(planned(plan({ placements: [moved] }), [], true)),
@@ -171,10 +178,15 @@ const SITUATIONS = {
 } as const;
 
 describe('the comment on a pull request', () => {
-  it.each(Object.entries(SITUATIONS))('%s', (name, input) => {
+  it.each(Object.entries({ ...SITUATIONS, ...MORE_SITUATIONS }))('%s', (name, input) => {
     const text = renderComment(input);
     expect(text.length).toBeLessThanOrEqual(input.maxLength);
     golden(`${name}.md`, text);
+  });
+
+  it('has a picture of a large fleet', () => {
+    const { map } = MORE_SITUATIONS['large-fleet'] ?? {};
+    golden('fleet-map-large.svg', map === undefined ? '' : fleetMapSvg(map));
   });
 
   it('keeps the most dangerous row and whole blocks at every length', () => {

@@ -8,7 +8,7 @@ import {
   isKnownSilent,
   judgeClock,
   judgeLease,
-  seeLease,
+  observeLease,
 } from '../../../../src/core/registration/health/judge-lease.ts';
 
 const WALL = Date.parse('2026-01-01T00:00:00Z');
@@ -92,18 +92,18 @@ describe('what is seen of a lease', () => {
   const at = (ms: number) => ({ wallMs: WALL + ms, monotonicMs: ms });
 
   it('counts changes of the time, by the clock of the hub', () => {
-    const first = seeLease(undefined, lease('2026-01-01T00:00:00.000000Z'), at(5));
+    const first = observeLease(undefined, lease('2026-01-01T00:00:00.000000Z'), at(5));
     expect(first).toMatchObject({ atMs: 5, clockDifferenceMs: undefined });
-    expect(seeLease(first, lease('2026-01-01T00:00:00.000000Z'), at(90))).toBe(first);
-    const second = seeLease(first, lease('2026-01-01T00:00:07.000000Z'), at(10_000));
+    expect(observeLease(first, lease('2026-01-01T00:00:00.000000Z'), at(90))).toBe(first);
+    const second = observeLease(first, lease('2026-01-01T00:00:07.000000Z'), at(10_000));
     expect(second).toMatchObject({ atMs: 10_000, clockDifferenceMs: 3_000 });
   });
 
   it.each(['', 'yesterday', '2026-13-01T00:00:00Z', '2025-12-31T23:00:00Z'])(
     'takes no clock from a time of %j',
     (renewTime) => {
-      const first = seeLease(undefined, lease('2026-01-01T00:00:00.000000Z'), at(5));
-      expect(seeLease(first, lease(renewTime), at(10)).clockDifferenceMs).toBeUndefined();
+      const first = observeLease(undefined, lease('2026-01-01T00:00:00.000000Z'), at(5));
+      expect(observeLease(first, lease(renewTime), at(10)).clockDifferenceMs).toBeUndefined();
     },
   );
 });

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import {
-  type CertificateStock,
+  type StoredCertificates,
   planCertificates,
 } from '../../../../src/core/registration/webhooks/plan-certificates.ts';
 
 const DAY_MS = 86_400_000;
 const NOW = 10_000 * DAY_MS;
-const NONE: CertificateStock = {
+const NONE: StoredCertificates = {
   authority: undefined,
   next: undefined,
   last: undefined,
@@ -19,7 +19,7 @@ const aged = (ageDays: number, leftDays: number) => ({
 });
 const [authority, serving] = [aged(100, 3_550), aged(10, 80)];
 
-it.each<{ name: string; stock: CertificateStock; want: string | undefined }>([
+it.each<{ name: string; stock: StoredCertificates; want: string | undefined }>([
   { name: 'nothing is there', stock: NONE, want: 'begin' },
   { name: 'an authority alone', stock: { ...NONE, authority }, want: 'issue' },
   { name: 'both are good', stock: { ...NONE, authority, serving }, want: undefined },

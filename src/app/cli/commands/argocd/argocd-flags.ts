@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { verbCommand } from '../verb-command.ts';
 import { addHubFlags, type HubFlags } from '../../flags/hub-flags.ts';
 
-/** Flags of the commands that look at an Argo CD on the hub. */
+/** Flags of the commands that read an Argo CD on the hub. */
 export interface ArgocdFlags extends HubFlags {
   readonly argocdNamespace: string;
 }

@@ -13,8 +13,8 @@ interface DoctorFlags extends ArgocdFlags {
 }
 
 const HELP = `
-It reads ConfigMaps, Secrets, ApplicationSets, PlacementDecisions and rights, asks the endpoint of each
-plugin generator, and changes nothing. The hint below each problem is the command that corrects it.
+The command reads ConfigMaps, Secrets, ApplicationSets, PlacementDecisions and rights, and calls the endpoint
+of each plugin generator. It changes nothing. The hint below each problem is the command that corrects it.
 
 Exit codes: 0 no errors, 1 errors.
 
@@ -28,8 +28,8 @@ export const argocdDoctorCommand: CliCommand = {
   register(program, run) {
     const command = argocdCommand(program)
       .command('doctor')
-      .description('say what is wrong between Argo CD and Berth, and how to correct it')
-      .option('--url <url>', 'where Berth is reached from here, instead of the baseUrl of the ConfigMaps')
+      .description('find problems between Argo CD and Berth, and how to correct them')
+      .option('--url <url>', 'address of Berth from this machine, instead of the baseUrl of the ConfigMaps')
       .addOption(outputOption());
     addArgocdFlags(command)
       .addHelpText('after', HELP)

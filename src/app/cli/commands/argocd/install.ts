@@ -34,12 +34,12 @@ const FIELD_MANAGER = 'berth-argocd-install';
 const PLACEHOLDER = 'REPLACE-WITH-openssl-rand-hex-32';
 
 const HELP = `
-Writes, in the namespace of Argo CD: the ConfigMap and the token of the plugin generator, the ConfigMap of
-the generator of decision resources, and the right of Argo CD to list PlacementDecisions. A token that is
-there already stays. Otherwise one is made, and what is printed belongs into the token file of berth serve.
-With --gitops-cluster-crd also the definition of GitOpsCluster, v1beta1 and v1alpha1, for
-berth serve --argocd-cluster-secrets. With --report-crd also that of MulticlusterApplicationSetReport, which
-berth serve --argocd-pull writes. A hub that serves the kind already, as an embedded hub does, keeps its own.
+Writes into the namespace of Argo CD: the ConfigMap and the token of the plugin generator, the ConfigMap of
+the clusterDecisionResource generator, and the right of Argo CD to list PlacementDecisions. An existing
+token stays. Otherwise the command creates one, and prints its entry for the token file of berth serve.
+--gitops-cluster-crd adds the definition of GitOpsCluster, v1beta1 and v1alpha1, for
+berth serve --argocd-cluster-secrets. --report-crd adds that of MulticlusterApplicationSetReport, which
+berth serve --argocd-pull writes. A hub that already serves the kind, such as an embedded hub, keeps its own definition.
 
 Exit codes: 0 written or printed, 1 error.
 
@@ -47,7 +47,7 @@ Examples:
   berth argocd install --url https://berth.berth-system.svc:8443
   berth argocd install --url https://berth.berth-system.svc:8443/namespaces/team-a --name berth-team-a
   berth argocd install --url https://berth.example.org --token-file token --dry-run | kubectl apply -f -
-  berth argocd install --url http://192.0.2.10:8080 --token-entry tokens.yaml   # then berth serve --token-file tokens.yaml
+  berth argocd install --url http://192.0.2.10:8080 --token-entry tokens.yaml   # then run berth serve --token-file tokens.yaml
   berth argocd install --url https://berth.berth-system.svc:8443 --gitops-cluster-crd --report-crd
 `;
 
@@ -56,24 +56,24 @@ export const argocdInstallCommand: CliCommand = {
     const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
     const command = argocdCommand(program)
       .command('install')
-      .description('write what connects Argo CD with Berth: ConfigMaps, token and rights')
-      .requiredOption('--url <url>', 'where Argo CD reaches Berth')
+      .description('connect Argo CD with Berth: write ConfigMaps, a token and rights')
+      .requiredOption('--url <url>', 'address at which Argo CD reaches Berth')
       .option('--name <name>', 'name of the plugin ConfigMap', 'berth')
-      .option('--token-file <file>', 'the token to write, instead of one that is made')
+      .option('--token-file <file>', 'the token to write, instead of a new one')
       .option(
         '--token-entry <file>',
-        'a new token file of berth serve for a token that is made, instead of printing its entry',
+        'write a token file for berth serve with the new token, instead of printing its entry',
       )
       .option(
         '--placement-namespace <name>',
-        'for the entry of a token that is made: whose placements it may read; may be repeated',
+        'a namespace whose placements the new token may read; may be repeated',
         collect,
         [],
       )
-      .option('--gitops-cluster-crd', 'also the definition of GitOpsCluster, where the hub lacks it', false)
+      .option('--gitops-cluster-crd', 'also write the definition of GitOpsCluster if the hub lacks it', false)
       .option(
         '--report-crd',
-        'also the definition of MulticlusterApplicationSetReport, where the hub lacks it',
+        'also write the definition of MulticlusterApplicationSetReport if the hub lacks it',
         false,
       )
       .option('--dry-run', 'print the manifests and write nothing', false);
@@ -115,7 +115,7 @@ async function write(hub: KubeApi, object: KubeObject, io: CliIo): Promise<void>
 
 interface WantedCrd {
   readonly crd: KubeObject;
-  /** A hub with one of these has a definition already. */
+  /** A hub that serves one of these kinds has a definition already. */
   readonly kinds: readonly KindInfo[];
 }
 
@@ -132,12 +132,15 @@ async function wantedCrds({ gitopsClusterCrd, reportCrd }: InstallFlags): Promis
   });
 }
 
-/** A definition of somebody else stays as it is: its objects may need fields that ours does not have. */
+/**
+ * An existing definition of another tool is not changed, since its objects may need fields that
+ * ours does not have.
+ */
 async function writeCrd(hub: KubeApi, io: CliIo, { crd, kinds }: WantedCrd): Promise<void> {
   for (const kind of kinds) {
     const apiVersion = apiVersionOf(kind);
     if ((await hub.resolve(apiVersion, kind.kind)) === undefined) continue;
-    io.stdout.write(`${kind.kind} is served already (${apiVersion}): its definition stays\n`);
+    io.stdout.write(`the hub already serves ${kind.kind} (${apiVersion}): its definition stays\n`);
     return;
   }
   await hub.apply(CUSTOM_RESOURCE_DEFINITION, crd, { fieldManager: FIELD_MANAGER });
@@ -146,12 +149,12 @@ async function writeCrd(hub: KubeApi, io: CliIo, { crd, kinds }: WantedCrd): Pro
 
 async function whereTheEntryIs(token: string, flags: InstallFlags): Promise<string> {
   if (flags.tokenEntry !== undefined)
-    return `A token was made. berth serve knows it with --token-file ${flags.tokenEntry}\n`;
+    return `A token was created. Start berth serve with --token-file ${flags.tokenEntry}\n`;
   const entry = await entryOf(token, flags);
-  return `\nA token was made. Add it to the token file of berth serve (--token-file):\n\n${entry}`;
+  return `\nA token was created. Add it to the token file of berth serve (--token-file):\n\n${entry}`;
 }
 
-/** Before the token is on the hub: a file that is there already stays, and nothing else is done. */
+/** Called before the token is written to the hub. If the file exists, it stays, and nothing else is done. */
 async function writeNew(file: string, text: string): Promise<void> {
   const { writeFile } = await import('node:fs/promises');
   try {
@@ -161,12 +164,12 @@ async function writeNew(file: string, text: string): Promise<void> {
     throw wrongValue(
       '--token-entry',
       file,
-      'a file that does not exist: leave the option out, and add the entry',
+      'a file that does not exist; omit the option to print the entry, and add it to your file',
     );
   }
 }
 
-/** What the token file of `berth serve` needs: the digest, never the token. */
+/** The entry for the token file of `berth serve`, with the digest instead of the token. */
 async function entryOf(token: string, flags: InstallFlags): Promise<string> {
   const { sha256 } = await import('../../../../runtime/sha256.ts');
   const namespaces = flags.placementNamespace.length === 0 ? ['*'] : flags.placementNamespace;
@@ -179,7 +182,7 @@ async function makeToken(): Promise<string> {
   return randomBytes(32).toString('hex');
 }
 
-/** The first token of a file in either form that `berth serve` takes. */
+/** The first token of a file, in either format that `berth serve` accepts. */
 async function readToken(file: string): Promise<string> {
   const { readFile } = await import('node:fs/promises');
   const { parseTokenFile } = await import('../../../../../plugin/tokens/token-file.ts');
@@ -192,6 +195,10 @@ async function readToken(file: string): Promise<string> {
 function checkedUrl(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.search !== '')
-    throw wrongValue('--url', url, 'https://HOST:PORT, with a path where it binds, and without a query');
+    throw wrongValue(
+      '--url',
+      url,
+      'https://HOST:PORT, with a path if the token is bound to one, and without a query',
+    );
   return url;
 }

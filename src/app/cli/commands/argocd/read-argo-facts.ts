@@ -22,15 +22,15 @@ import type { KubeApi } from '../../../../core/ports.ts';
 import { APP_PROJECT, APPLICATION_SET } from '../../../../core/argocd/argocd-kinds.ts';
 import { SECRET_TYPE_LABEL } from '../../../../core/argocd/cluster-secrets/cluster-secret.ts';
 
-/** Asks an endpoint with a token, without naming a placement. */
+/** Sends a request with a token and without a placement. */
 export type Probe = (baseUrl: string, token: string) => Promise<ProbeResult>;
 
 const CLUSTER_SECRETS = `${SECRET_TYPE_LABEL}=cluster`;
 const CONTROLLER = 'argocd-applicationset-controller';
 
 /**
- * Reads what `diagnose` needs. Changes nothing.
- * @throws InputError when there are no ApplicationSets in the API
+ * Reads the inputs of `diagnose`. Changes nothing.
+ * @throws InputError when the API does not serve ApplicationSets
  */
 export async function readArgoFacts(hub: KubeApi, namespace: string, probe: Probe): Promise<ArgoFacts> {
   const applicationSets = await applicationSetsOf(hub);
@@ -85,7 +85,7 @@ async function applicationSetsOf(hub: KubeApi): Promise<readonly KubeObject[]> {
   }
 }
 
-/** Undefined where the kind is missing, or where this user may not list it. */
+/** Undefined if the kind is not served, or if this user may not list it. */
 async function projectsOf(hub: KubeApi, namespace: string): Promise<ReadonlySet<string> | undefined> {
   try {
     const { items } = await hub.list(APP_PROJECT, { namespace });
@@ -115,7 +115,7 @@ async function secretOf(hub: KubeApi, namespace: string, name: string): Promise<
   return found && { data: secretTexts(found), labels: found.metadata.labels ?? {} };
 }
 
-/** The tag of the controller's image. */
+/** The tag of the image of the ApplicationSet controller. */
 async function versionOf(hub: KubeApi, namespace: string): Promise<string | undefined> {
   const deployment = await hub.get(DEPLOYMENT, { namespace, name: CONTROLLER });
   const { template } = (deployment?.['spec'] ?? {}) as {

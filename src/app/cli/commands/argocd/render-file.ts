@@ -1,8 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { InputError } from '../../../../core/errors.ts';
 import { printableText } from '../../../../core/model/printable.ts';
-import type { KubeObject } from '../../../../core/model/object-meta.ts';
 import { NotRendered } from '../../../../render/applicationset/failure/failures.ts';
 import {
   type ApplicationJson,
@@ -15,12 +13,16 @@ import type { World } from '../../../../render/applicationset/world/world.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { renderDocument } from '../../../terminal/output-format.ts';
 import { renderTextTable } from '../../../terminal/text-table.ts';
+import { readFileObjects } from './read-file-objects.ts';
 import type { RenderOptions } from './worlds/render-options.ts';
 import { openWorld } from './worlds/open-world.ts';
 
-/** Renders the ApplicationSets of a file and prints their Applications; stderr says which fail, and why. */
+/**
+ * Renders the ApplicationSets of a file and prints their Applications; errors are printed to
+ * stderr.
+ */
 export async function renderFile(io: CliIo, file: string, options: RenderOptions): Promise<ExitCode> {
-  const objects = await readObjects(path.resolve(io.cwd, file), file);
+  const objects = await readFileObjects(path.resolve(io.cwd, file), file);
   const sets = objects.filter(({ kind }) => kind === 'ApplicationSet');
   if (sets.length === 0)
     throw new InputError('the file has no ApplicationSet', { code: 'argocd.render.file', subject: file });
@@ -54,7 +56,10 @@ function attempt(set: JsonValue, world: World): Attempt {
   }
 }
 
-/** What Argo CD's controller would complain about. Projects are taken to exist; so are clusters where none is known. */
+/**
+ * The errors that Argo CD's controller would report. Projects are assumed to exist, and so are
+ * clusters if none is known.
+ */
 function warningOf(
   set: JsonValue,
   generated: Extract<Generated, { readonly applications: unknown }>,
@@ -98,24 +103,4 @@ function table(applications: readonly ApplicationJson[]): string {
     return [namespace ?? '', name ?? '', project ?? '', target, destination?.namespace ?? ''];
   });
   return renderTextTable(['NAMESPACE', 'NAME', 'PROJECT', 'CLUSTER', 'TARGET'], rows);
-}
-
-async function readObjects(full: string, file: string): Promise<readonly KubeObject[]> {
-  const text = await readFile(full, 'utf8').catch((cause: unknown) => {
-    throw new InputError('the file cannot be read', { code: 'argocd.render.file', subject: file, cause });
-  });
-  const { default: yaml } = await import('js-yaml');
-  const { kubectlSchema } = await import('../../../../runtime/yaml/kubectl-schema.ts');
-  const schema = kubectlSchema();
-  try {
-    return (yaml.loadAll(text, null, { schema, filename: file }) as (KubeObject | null)[]).filter(
-      (object): object is KubeObject => object !== null && typeof object === 'object',
-    );
-  } catch (cause) {
-    throw new InputError(`the file is no YAML: ${(cause as Error).message.split('\n')[0] ?? ''}`, {
-      code: 'argocd.render.file',
-      subject: file,
-      cause,
-    });
-  }
 }

@@ -10,14 +10,11 @@ export const argocdRenderCommand: CliCommand = {
   register(program, run) {
     const command = argocdCommand(program)
       .command('render')
-      .description('say which Applications an ApplicationSet makes, without Argo CD')
-      .argument(
-        '<file>',
-        'YAML with ApplicationSets, and with ConfigMaps and cluster Secrets where they need them',
-      )
+      .description('render the Applications of an ApplicationSet, without Argo CD')
+      .argument('<file>', 'YAML with ApplicationSets, and the ConfigMaps and cluster Secrets that they need')
       .option('--hub', 'take clusters, ConfigMaps and decisions from a hub', false)
       .option('--repo <dir>', 'take clusters and decisions from the placements in this folder')
-      .option('--cases', 'the file holds recorded cases (JSON Lines, may be gzipped)', false)
+      .option('--cases', 'the file contains recorded cases (JSON Lines, may be gzipped)', false)
       .option('--argocd-namespace <name>', 'the namespace of Argo CD', 'argocd')
       .addOption(outputOption());
     addHubFlags(command)
@@ -27,10 +24,10 @@ export const argocdRenderCommand: CliCommand = {
 };
 
 const HELP = `
-Rendered are the generators list, clusters, clusterDecisionResource, plugin (Berth's own), matrix
-and merge. Generators that ask a repository or a forge are refused.
+The command renders the generators list, clusters, clusterDecisionResource, plugin (Berth's own), matrix
+and merge. It refuses generators that read a repository or a forge.
 
-With --cases, one line of JSON is written for each case, whatever -o says.
+With --cases, it writes one line of JSON for each case, and ignores -o.
 
 Exit codes: 0 rendered, 1 error: an ApplicationSet fails in Argo CD too, or Berth does not render it.
 

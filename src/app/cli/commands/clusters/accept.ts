@@ -6,7 +6,7 @@ import { sleep } from '../../../../runtime/sleep.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { clusterNames } from '../../flags/cluster-names.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
-import { positiveDuration } from '../../flags/option-values.ts';
+import { durationOrSeconds } from '../../flags/option-values.ts';
 import type { CliCommand } from '../cli-command.ts';
 
 interface AcceptFlags extends HubFlags {
@@ -20,30 +20,31 @@ interface AcceptFlags extends HubFlags {
 }
 
 const HELP = `
-Exit codes: 0 accepted, 1 error: nothing was written, or a cluster has no certificate request that is approved.
+Exit codes: 0 accepted, 1 error: nothing was written, or a cluster has no approved certificate request.
 
 Examples:
   berth accept --clusters cluster1
-  berth accept --clusters cluster1,cluster2 --wait          # also before their agents ask
+  berth accept --clusters cluster1,cluster2 --wait          # may start before their agents ask
   berth accept --clusters cluster1 --requesters system:open-cluster-management:cluster1:x7k2p
 
 Approved are requests of the agent of the cluster that a bootstrap user made. Where several agents ask for one
-cluster, none is approved until --requesters names the right one.
+cluster, none is approved until --requesters names the right one. The same holds for another agent than the one that
+is alive.
 `;
 
-/** `berth accept`: what a person does who lets clusters join. */
+/** `berth accept`: accepts clusters and approves their certificate requests. */
 export const acceptCommand: CliCommand = {
   register(program, run) {
     const command = program
       .command('accept')
-      .description('let clusters join: approve the certificates of their agents, and accept them')
+      .description('let clusters join: accept them, and approve the certificate requests of their agents')
       .option('-c, --clusters <names>', 'managed clusters, separated by commas')
       .addOption(new Option('--cluster <names>', 'the same').hideHelp())
-      .option('--requesters <users>', 'approve only requests for these users of agents')
-      .option('--skip-approve-check', 'approve requests of users that are no bootstrap users, too', false)
+      .option('--requesters <users>', 'approve only requests of these agent users')
+      .option('--skip-approve-check', 'also approve requests of users that are not bootstrap users', false)
       .option('--wait', 'wait for the clusters and their requests', false)
       .option('--timeout <duration>', 'how long --wait waits: a duration, or seconds', '5m')
-      .option('--dry-run', 'say what would be done, and do nothing', false);
+      .option('--dry-run', 'print what would be done, and change nothing', false);
     addHubFlags(command)
       .addHelpText('after', HELP)
       .action(run((io, flags: AcceptFlags) => accept(io, flags)));
@@ -55,11 +56,11 @@ const LOOK_AGAIN_MS = 1_000;
 async function accept(io: CliIo, flags: AcceptFlags): Promise<ExitCode> {
   const clusters = clusterNames('--clusters', flags.clusters ?? flags.cluster ?? '');
   const { timeout } = flags;
-  const timeoutMs = positiveDuration('--timeout', /^\d+$/.test(timeout) ? `${timeout}s` : timeout);
+  const timeoutMs = durationOrSeconds('--timeout', timeout);
   const { systemClock } = await import('../../../../adapters/clock/system-clock.ts');
   const { readCluster } = await import('../../../../controllers/registration/accept-cluster.ts');
   await withHub(io, flags, async (hub) => {
-    // One that is missing is an error before anything is approved.
+    // A missing cluster is an error before anything is approved.
     if (!flags.wait) for (const cluster of clusters) await readCluster(hub, cluster);
     const deadlineMs = systemClock.now() + timeoutMs;
     for (const cluster of clusters) await acceptOne(io, hub, cluster, { ...flags, deadlineMs });
@@ -67,7 +68,7 @@ async function accept(io: CliIo, flags: AcceptFlags): Promise<ExitCode> {
   return 0;
 }
 
-/** @throws InputError when no request is approved, at once or at the deadline */
+/** @throws InputError when no request is approved before the deadline */
 async function acceptOne(
   io: CliIo,
   hub: KubeApi,
@@ -79,10 +80,10 @@ async function acceptOne(
   const { dryRun, wait, deadlineMs, skipApproveCheck: skipsRequesterCheck } = flags;
   const requesters = (flags.requesters ?? '').split(',').filter((user) => user !== '');
   const note = dryRun ? ' (dry run)' : '';
-  const told = new Set<string>();
+  const printed = new Set<string>();
   const tell = (line: string): void => {
-    if (!told.has(line)) io.stdout.write(`${printable(line)}${note}\n`);
-    told.add(line);
+    if (!printed.has(line)) io.stdout.write(`${printable(line)}${note}\n`);
+    printed.add(line);
   };
   tell(`Starting approve csrs for the cluster ${cluster}`);
   for (;;) {
@@ -94,7 +95,7 @@ async function acceptOne(
       lines.forEach(tell);
       if (hasCertificate) break;
       if (!mayWait)
-        throw new InputError(`no csr is approved yet for cluster ${cluster}`, {
+        throw new InputError(`no CSR is approved yet for cluster ${cluster}`, {
           code: 'accept.no-request',
           subject: `ManagedCluster ${cluster}`,
           hint: 'its agent has not asked yet, or the lines above say why nothing is approved; --wait waits',
@@ -107,7 +108,9 @@ async function acceptOne(
   tell(`Managed cluster ${cluster} is accepted: its agent joins with the certificate`);
 }
 
-/** The cluster may come, the hub may answer again, and who decided a request was faster. */
+/**
+ * Errors that are retried: the cluster does not exist yet, the hub does not respond, or a conflict.
+ */
 function mayChange(error: unknown): boolean {
   if (error instanceof InputError) return error.code === 'kube.notfound';
   return error instanceof TransientError || error instanceof ConflictError;

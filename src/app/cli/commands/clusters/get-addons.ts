@@ -11,10 +11,10 @@ export const getAddonsCommand = getCommand<GetAddonsFlags>({
   plural: 'addons',
   aliases: ['addon'],
   kind: 'ClusterManagementAddOn',
-  description: 'list add-ons and the clusters that they are installed on',
+  description: 'list add-ons and the clusters where they are installed',
   examples: ['addons', 'addons --clusters cluster1'],
   addOptions: (command) =>
-    command.option('--clusters <names>', 'name only these clusters, separated by commas'),
+    command.option('--clusters <names>', 'list only these clusters, separated by commas'),
   read: async (hub, { clusters }) => {
     const names = clusters === undefined ? undefined : clusterNames('--clusters', clusters);
     const [addons, installed] = await Promise.all([

@@ -28,17 +28,17 @@ const addClusters = (command: Command): Command =>
 const addNamespace = (command: Command): Command =>
   command.option('-n, --namespace <name>', 'the namespace of Placements', 'default');
 
-/** `berth clusterset …`: everything is checked before the first write, and a second run changes nothing. */
+/** `berth clusterset …`: checks everything before the first write. A second run changes nothing. */
 export const clusterSetCommand: CliCommand = {
   register(program, run) {
     const parent = verbCommand(
       program,
       'clusterset',
-      'make cluster sets, fill them, and bind them to namespaces',
+      'create cluster sets, add clusters, and bind sets to namespaces',
     );
     addVerb(parent, run, {
       word: 'create',
-      description: 'make a set of the clusters that have its label',
+      description: 'create a set of the clusters that have its label',
       example: 'create gpu',
       plan: async (hub, set) => [await (await standing()).planCreation(hub, set)],
     });
@@ -50,7 +50,7 @@ export const clusterSetCommand: CliCommand = {
     });
     addVerb<ClustersFlags>(parent, run, {
       word: 'set',
-      description: 'put clusters into a set; a cluster leaves the set that it was in',
+      description: 'add clusters to a set; a cluster leaves its previous set',
       example: 'set gpu --clusters cluster1,cluster2',
       addOptions: addClusters,
       plan: async (hub, set, { clusters }) =>
@@ -58,7 +58,7 @@ export const clusterSetCommand: CliCommand = {
     });
     addVerb<ClustersFlags>(parent, run, {
       word: 'unset',
-      description: 'take clusters out of a set',
+      description: 'remove clusters from a set',
       example: 'unset gpu --clusters cluster1',
       addOptions: addClusters,
       plan: async (hub, set, { clusters }) =>
@@ -66,14 +66,14 @@ export const clusterSetCommand: CliCommand = {
     });
     addVerb<NamespaceFlags>(parent, run, {
       word: 'bind',
-      description: 'let Placements of a namespace select from a set',
+      description: 'bind a set to a namespace, so that its Placements may select from the set',
       example: 'bind gpu --namespace team-a',
       addOptions: addNamespace,
       plan: async (hub, set, { namespace }) => [await (await binding()).planBinding(hub, set, namespace)],
     });
     addVerb<NamespaceFlags>(parent, run, {
       word: 'unbind',
-      description: 'take that right away again',
+      description: 'remove the binding of a set to a namespace',
       example: 'unbind gpu --namespace team-a',
       addOptions: addNamespace,
       plan: async (hub, set, { namespace }) => [await (await binding()).planUnbinding(hub, set, namespace)],
@@ -90,11 +90,11 @@ function addVerb<Flags extends ClusterSetFlags>(parent: Command, run: RunAction,
   const command = parent
     .command(`${word} <set>`)
     .description(description)
-    .option('--dry-run', 'say what would be done, and do nothing', false);
+    .option('--dry-run', 'print what would be done, and change nothing', false);
   addHubFlags(addOptions(command))
     .addHelpText(
       'after',
-      `\nExit codes: 0 done, or nothing to do, 1 error.\n\nExamples:\n  berth clusterset ${example}\n`,
+      `\nExit codes: 0 done or nothing to do, 1 error.\n\nExamples:\n  berth clusterset ${example}\n`,
     )
     .action(run((io, set: string, flags: Flags) => change(io, flags, (hub) => plan(hub, set, flags))));
 }

@@ -5,7 +5,7 @@ import type { ServeAdmissionOptions } from '../../../settings/serve-options.ts';
 import { wrongOption, wrongValue } from '../../flags/wrong-option.ts';
 import { listenAddress } from './listen-flags.ts';
 
-/** How `berth serve` checks clusters, sets and bindings for a hub without OCM's webhooks. */
+/** Flags that make `berth serve` check clusters, sets and bindings for a hub without OCM's webhooks. */
 export interface AdmissionFlags {
   readonly admissionListen?: string;
   readonly admissionService?: string;
@@ -18,7 +18,7 @@ export function addAdmissionFlags(command: Command): Command {
   return command
     .option(
       '--admission-listen <host:port>',
-      'check clusters, sets and bindings as webhooks of the hub, where OCM’s do not run; serve them here (docs/registration.md)',
+      'serve webhooks that check clusters, sets and bindings at this address, for a hub without OCM’s webhooks (docs/registration.md)',
     )
     .option(
       '--admission-service <namespace/name[:port]>',
@@ -26,12 +26,12 @@ export function addAdmissionFlags(command: Command): Command {
     )
     .option(
       '--admission-url <url>',
-      'the same, where Berth runs outside of the cluster: https://HOST[:PORT]',
+      'address of these webhooks if Berth runs outside of the hub: https://HOST[:PORT]',
     );
 }
 
 /**
- * Undefined: the hub has its checks from somebody else, or none.
+ * Undefined: Berth serves no admission webhooks.
  *
  * @throws InputError for flags that cannot be used
  */
@@ -44,7 +44,7 @@ export function admissionOptions(flags: AdmissionFlags): ServeAdmissionOptions |
     return undefined;
   }
   if (service !== undefined && url !== undefined)
-    throw wrongOption('--admission-url', 'got it beside --admission-service, expected one of them');
+    throw wrongOption('--admission-url', 'cannot be used with --admission-service, expected one of them');
   const address = url === undefined ? serviceAddress(service ?? DEFAULT_SERVICE) : urlAddress(url);
   return { ...listenAddress('--admission-listen', listen), address };
 }
@@ -56,7 +56,7 @@ function serviceAddress(text: string): WebhookAddress {
   return { kind: 'service', namespace, name, port: Number(port) };
 }
 
-/** API servers take no user, query or fragment in the address of a webhook. */
+/** API servers refuse a user, query or fragment in the address of a webhook. */
 function urlAddress(text: string): WebhookAddress {
   if (!/^https:\/\/[^\s/?#@]+\/?$/.test(text) || !URL.canParse(text))
     throw wrongValue('--admission-url', text, 'https://HOST or https://HOST:PORT');

@@ -4,7 +4,7 @@ import type { ServeArgocdOptions } from '../../../settings/serve-options.ts';
 import { wholeNumber } from '../../flags/option-values.ts';
 import { wrongOption, wrongValue } from '../../flags/wrong-option.ts';
 
-/** What `berth serve` does for Argo CD. */
+/** Flags for what `berth serve` does for Argo CD. */
 export interface ServeArgocdFlags {
   readonly argocdNamespace: string;
   readonly argocdRefresh: boolean;
@@ -18,47 +18,47 @@ export interface ServeArgocdFlags {
 
 export function addServeArgocdFlags(command: Command): Command {
   return command
-    .option('--argocd-namespace <namespace>', 'where Argo CD runs on the hub', 'argocd')
+    .option('--argocd-namespace <namespace>', 'namespace of Argo CD on the hub', 'argocd')
     .option(
       '--argocd-refresh',
-      'when a decision is published, make the ApplicationSets that use it generate at once',
+      'when a decision is published, refresh the ApplicationSets that use it',
       false,
     )
     .option(
       '--argocd-refresh-rate <n>',
-      'ApplicationSets that are refreshed in a second at most, on average; twice as many at once (default: "10")',
+      'limit of refreshed ApplicationSets per second, on average; bursts may be twice as large (default: "10")',
     )
     .option(
       '--argocd-plugin-config-map <name...>',
-      'ConfigMaps of the plugin generator whose baseUrl is this Berth; others with the same host count as well',
+      'ConfigMaps of the plugin generator whose baseUrl is this Berth; ConfigMaps with the same host are found without it',
       ['berth'],
     )
     .option(
       '--argocd-waves',
-      'serve ApplicationSets that ask for it in waves: one when the one before is healthy (docs/argocd.md); includes --argocd-refresh',
+      'serve clusters in waves to ApplicationSets that ask for it, each wave when the previous one is healthy (docs/argocd.md); includes --argocd-refresh',
       false,
     )
-    .option('--argocd-cluster-secrets', 'register the clusters that GitOpsClusters select in Argo CD', false)
+    .option('--argocd-cluster-secrets', 'register in Argo CD the clusters that GitOpsClusters select', false)
     .option(
       '--argocd-cluster-label <key...>',
-      'labels of ManagedClusters that their Secrets in Argo CD get: keys, or PREFIX*',
+      'labels of ManagedClusters to copy to their Secrets in Argo CD: keys, or PREFIX*',
     )
     .option(
       '--argocd-pull',
-      'bring Applications of Argo CD to the clusters that pull them, and their status back (docs/argocd.md)',
+      'run the pull model: deliver Applications of Argo CD to their clusters, and report their status (docs/argocd.md)',
       false,
     );
 }
 
 /**
- * Undefined: Argo CD is left alone, which is the default.
+ * Undefined: Berth does nothing for Argo CD, which is the default.
  *
  * @throws InputError for flags that cannot be used
  */
 export function argocdOptions(flags: ServeArgocdFlags): ServeArgocdOptions | undefined {
   const { argocdNamespace: namespace, argocdWaves: waves } = flags;
   const { argocdClusterSecrets: clusterSecrets, argocdPull: pull } = flags;
-  // Argo CD must ask when a wave is served.
+  // Waves need the refresh, so that Argo CD requests the new wave.
   const refresh = flags.argocdRefresh || waves;
   if (!isDnsSubdomain(namespace)) throw wrongValue('--argocd-namespace', namespace, 'a namespace');
   if (flags.argocdClusterLabel !== undefined && !clusterSecrets)

@@ -4,7 +4,7 @@ import { errorText, InputError, TransientError } from '../../../../core/errors.t
 import { isLoopbackHost } from '../../../../runtime/loopback-host.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 
-/** Flags of commands that ask a running controller. */
+/** Flags of commands that call a running controller. */
 export interface ControllerFlags {
   readonly server: string;
   readonly tokenFile: string;
@@ -15,11 +15,11 @@ export function addControllerFlags(command: Command): Command {
     .option('--server <url>', 'address of the controller (its --listen)', 'http://127.0.0.1:8080')
     .requiredOption(
       '--token-file <file>',
-      'the controller’s --token-file: its first token with the scope api is sent',
+      'the controller’s --token-file; the command sends its first token with the scope api',
     );
 }
 
-/** @throws TransientError when nobody answers, InputError when the controller refuses */
+/** @throws TransientError when the controller cannot be reached, InputError when it refuses */
 export async function askController(
   io: Pick<CliIo, 'stderr'>,
   flags: ControllerFlags,
@@ -59,12 +59,12 @@ function isInTheClear(server: string): boolean {
   return protocol === 'http:' && !isLoopbackHost(hostname);
 }
 
-/** @throws InputError when the file cannot be read, or holds only hashes */
+/** @throws InputError when the file cannot be read, or contains only hashes */
 async function readToken(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw new InputError(`cannot be read: ${errorText(cause)}`, { code: 'cli.token', subject: file, cause });
   });
-  // A file of a client may hold what the controller would not take.
+  // The token file of a client may have entries that the controller would reject.
   const [first = ''] = text.split('\n');
   if (/^[^\s{#:]+$/.test(first.trim())) return first.trim();
   const { parseTokenFile } = await import('../../../../../plugin/tokens/token-file.ts');
@@ -72,7 +72,7 @@ async function readToken(file: string): Promise<string> {
     ({ token, grant }) => token !== undefined && grant.scopes.has('api'),
   );
   if (found?.token !== undefined) return found.token;
-  throw new InputError('holds no token itself with the scope api, only hashes or other scopes', {
+  throw new InputError('contains no token with the scope api, only hashes or other scopes', {
     code: 'cli.token',
     subject: file,
     hint: 'give a file with the token in its first line',

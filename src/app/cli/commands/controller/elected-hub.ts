@@ -9,15 +9,15 @@ import type { HubFlags } from '../../flags/hub-flags.ts';
 
 export interface HubConnection {
   readonly api: KubeApi & { readonly server: string; close(): void };
-  /** Not started. Undefined: nobody is elected. */
+  /** Not started yet. Undefined: no leader election. */
   readonly elector: LeaderElector | undefined;
-  /** For all that works with the hub: it says once that the hub is away. */
+  /** For all hub clients: it logs an outage of the hub once. */
   readonly log: Logger;
   /** Releases the lease. */
   readonly close: () => Promise<void> | void;
 }
 
-/** The hub of a long-running command; where processes are elected, its writes are guarded by the lease. */
+/** Connects a long-running command to the hub. With leader election, the lease guards its writes. */
 export async function connectHub(
   io: CliIo,
   flags: HubFlags,
@@ -47,7 +47,10 @@ export async function connectHub(
   return { api, elector: undefined, log, close: () => api.close() };
 }
 
-/** Calls `stop` on a signal, and when the lease is lost. @returns a function that says whether the lease was lost */
+/**
+ * Calls `stop` on a signal, and when the lease is lost. @returns a function that tells whether the
+ * lease was lost
+ */
 export function stopOnSignalOrLoss(
   signal: AbortSignal,
   elector: LeaderElector | undefined,

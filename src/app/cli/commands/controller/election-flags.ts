@@ -10,9 +10,9 @@ import {
 import { positiveDuration } from '../../flags/option-values.ts';
 import { wrongValue } from '../../flags/wrong-option.ts';
 
-/** Named as those of the Kubernetes components. */
+/** The flags have the names of those of Kubernetes components. */
 export interface ElectionFlags {
-  /** `true` without a value. */
+  /** `true` if the flag has no value. */
   readonly leaderElect?: string | true;
   readonly leaderElectResourceName?: string;
   readonly leaderElectLeaseDuration: string;
@@ -25,37 +25,38 @@ export function addElectionFlags(command: Command): Command {
   return command
     .option(
       '--leader-elect [true|false]',
-      'only the process that holds a Lease on the hub writes, others stand by (default: true; with --embedded, or where it writes nothing, false)',
+      'only the process that holds a Lease on the hub writes, other replicas are standbys (default: true; false with --embedded, and if the controller writes nothing)',
     )
     .option(
       '--leader-elect-resource-name <name>',
-      'name of the Lease in berth-system (default: berth-SOURCE, of several sources berth-A.B)',
+      'name of the Lease in berth-system (default: berth-SOURCE; berth-A.B for several sources)',
     )
     .option(
       '--leader-elect-lease-duration <duration>',
-      'how long others wait for a leader that does not renew',
+      'how long other replicas wait for a leader that does not renew its Lease',
       seconds(DEFAULT_TIMING.leaseDurationMs),
     )
     .option(
       '--leader-elect-renew-deadline <duration>',
-      'a leader that did not renew for this long writes nothing',
+      'a leader that has not renewed its Lease for this long stops writing',
       seconds(DEFAULT_TIMING.renewDeadlineMs),
     )
     .option(
       '--leader-elect-retry-period <duration>',
-      'how often the leader renews, and the others look',
+      'interval at which the leader renews its Lease and other replicas check it',
       seconds(DEFAULT_TIMING.retryPeriodMs),
     );
 }
 
 export interface ElectionSettings {
-  /** Name of the Lease. */
+  /** The name of the Lease. */
   readonly lease: string;
   readonly timing: ElectionTiming;
 }
 
 /**
- * Undefined: nobody is elected, which is the default on an embedded hub and for a controller that writes nothing.
+ * Undefined: no leader election, the default on an embedded hub and for a controller that writes
+ * nothing.
  *
  * @throws InputError for flags that cannot be used
  */
@@ -69,7 +70,7 @@ export function electionSettings(
     readonly argocd?: object | undefined;
     readonly registration?: object | undefined;
     readonly admission?: object | undefined;
-    /** Of the sources. */
+    /** The names of the sources. */
     readonly names: readonly string[];
   },
 ): ElectionSettings | undefined {

@@ -20,26 +20,26 @@ export function addListenFlags(command: Command): Command {
     .option('--listen <host:port>', 'serve /healthz, /readyz, /metrics, the plugin endpoint and /api')
     .option(
       '--token-file <file>',
-      'bearer tokens of the plugin endpoint and /api: one per line, or declared with what each may read (docs/argocd.md)',
+      'bearer tokens of the plugin endpoint and /api: one per line, or YAML that declares what each may read (docs/argocd.md)',
     )
-    .option('--tls-cert <file>', 'serve TLS: PEM certificate with its chain; read again when it changes')
+    .option('--tls-cert <file>', 'serve TLS: PEM certificate with its chain; reloaded when it changes')
     .option('--tls-key <file>', 'private key of --tls-cert')
-    .option('--protect-metrics', '/metrics needs a token with the scope metrics', false)
+    .option('--protect-metrics', 'require a token with the scope metrics for /metrics', false)
     .option(
       '--webhook <provider=file...>',
-      'fetch when a forge reports a push at /webhooks/PROVIDER; the file holds its secrets, one per line',
+      'fetch when a forge reports a push to /webhooks/PROVIDER; the file contains the secrets, one per line',
     )
     .option(
       '--public-url <url>',
-      'where people reach --listen: previews of pull requests link to their full report there',
+      'address at which users reach --listen, for links from pull requests to their full report',
     )
     .option(
       '--peer <url...>',
-      'where another controller listens: one that stands by hands deliveries about pull requests to it',
+      'address of another replica: a standby forwards webhook deliveries about pull requests to it',
     );
 }
 
-/** @throws InputError for flags that have no effect, or not alone */
+/** @throws InputError for flags without effect, or without another flag that they need */
 export function checkListening(flags: ListenFlags): void {
   const { webhook, tokenFile, tlsCert, tlsKey, protectMetrics, publicUrl, peer } = flags;
   const given = {
@@ -55,12 +55,12 @@ export function checkListening(flags: ListenFlags): void {
   if (flags.listen === undefined && unheard !== undefined)
     throw wrongOption(unheard, 'has no effect without --listen HOST:PORT');
   if ((tlsCert === undefined) !== (tlsKey === undefined))
-    throw wrongOption('--tls-cert', 'needs --tls-key beside it, and the other way round');
+    throw wrongOption('--tls-cert', 'needs --tls-key, and the other way round');
   if (protectMetrics && tokenFile === undefined)
-    throw wrongOption('--protect-metrics', 'needs --token-file, or nothing could read /metrics');
+    throw wrongOption('--protect-metrics', 'needs --token-file, otherwise no client could read /metrics');
 }
 
-/** @throws InputError for a value that cannot be used */
+/** @throws InputError for an invalid value */
 export function httpOptions(listen: string, flags: ListenFlags): ServeHttpOptions {
   const webhookSecretFiles = Object.fromEntries((flags.webhook ?? []).map(webhookSecretFile));
   const { tlsCert, tlsKey, tokenFile, protectMetrics, publicUrl } = flags;
@@ -82,9 +82,9 @@ export function httpOptions(listen: string, flags: ListenFlags): ServeHttpOption
 }
 
 /**
- * `HOST:PORT`, `:PORT` or `PORT`; without a host every address of the machine.
+ * Parses `HOST:PORT`, `:PORT` or `PORT`. Without a host, Berth listens on all addresses of the machine.
  *
- * @throws InputError for something else
+ * @throws InputError for any other form
  */
 export function listenAddress(flag: string, text: string): { readonly host: string; readonly port: number } {
   const [, host, port] = /^(?:\[?([^\]]*)\]?:)?(\d{1,5})$/.exec(text) ?? [];

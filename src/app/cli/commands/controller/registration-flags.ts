@@ -7,7 +7,7 @@ import { DUTIES, type RegistrationDuty } from '../../../../core/registration/dut
 import type { ServeRegistrationOptions } from '../../../settings/serve-options.ts';
 import { wrongOption, wrongValue } from '../../flags/wrong-option.ts';
 
-/** What `berth serve` does for clusters that join. */
+/** Flags for what `berth serve` does for clusters that join. */
 export interface RegistrationFlags {
   readonly registration?: readonly string[];
   readonly autoAcceptUser?: readonly string[];
@@ -18,17 +18,17 @@ export function addRegistrationFlags(command: Command): Command {
   return command
     .option(
       '--registration <controller...>',
-      `run these controllers of registration, where OCM’s do not run: ${DUTIES.join(', ')}; all (docs/registration.md)`,
+      `run these registration controllers, for a hub without OCM’s: ${DUTIES.join(', ')}; all (docs/registration.md)`,
     )
-    .option('--auto-accept-user <user...>', 'users who may register any cluster without a person')
+    .option('--auto-accept-user <user...>', 'users whose clusters are accepted without approval')
     .option(
       '--auto-accept-rule <cel...>',
-      'accept a cluster when this is true of managedCluster and request (username, groups, uid, extra)',
+      'CEL: accept a cluster if this is true of managedCluster and request (username, groups, uid, extra)',
     );
 }
 
 /**
- * Undefined: registration is left to others, which is the default.
+ * Undefined: Berth runs no registration controllers, which is the default.
  *
  * @throws InputError for flags that cannot be used
  */

@@ -20,17 +20,17 @@ interface ReleaseFlags extends HubFlags {
 }
 
 const EXAMPLES = `
-Exit codes: 0 released, 1 error: nothing is held, or the token is not that of the hold.
+Exit codes: 0 released, 1 error: nothing is held, or the token is not the token of the hold.
 
 Examples:
   berth release team-a/web --token 0a1b2c3d4e5f         # a held decision
   berth release --source fleet --token 0a1b2c3d4e5f     # held deletions of a source
-  berth release --application-set argocd/shop --token 0a1b2c3d4e5f   # held removals of the pull model of Argo CD
-  berth release --applications argocd --token 0a1b2c3d4e5f           # of Applications that no ApplicationSet made
+  berth release --application-set argocd/shop --token 0a1b2c3d4e5f   # held removals of Argo CD's pull model
+  berth release --applications argocd --token 0a1b2c3d4e5f           # for Applications without an ApplicationSet
 
-The token is in the placement's ${HELD_CONDITION} condition and in berth status. It names exactly one change: if
-the decision moves on meanwhile, it is held again under another token. In Git the same is done by the annotation
-${RELEASE_ANNOTATION} on the placement, for deletions on any object of the source.
+The token is in the placement's ${HELD_CONDITION} condition and in berth status. It identifies exactly one change: if
+the decision changes meanwhile, it is held again under another token. In Git, do the same with the annotation
+${RELEASE_ANNOTATION} on the placement, or for deletions on any object of the source.
 `;
 
 export const releaseCommand: CliCommand = {
@@ -48,10 +48,10 @@ export const releaseCommand: CliCommand = {
       )
       .option(
         '--applications <namespace>',
-        'release those of the pulled Applications in this namespace that no ApplicationSet made',
+        'release held removals of the pulled Applications in this namespace that belong to no ApplicationSet',
       )
       .option('--namespace <name>', 'with --source: namespace of the controller’s objects', DEFAULT_NAMESPACE)
-      .option('--as <name>', 'a name for the record, beside the Kubernetes user that the hub knows')
+      .option('--as <name>', 'a name for the record, in addition to the Kubernetes user')
       .addHelpText('after', EXAMPLES)
       .action(
         run((io, placement: string | undefined, flags: ReleaseFlags) => runRelease(io, placement, flags)),
@@ -78,7 +78,7 @@ async function runRelease(io: CliIo, placement: string | undefined, flags: Relea
       const { isShown } = await held.releaseDeletions(hub, { source, namespace: flags.namespace }, release);
       if (!isShown)
         io.stderr.write(
-          `Warning: the hub does not show what the controller holds (older versions do not write it): whether ${token} is the current token shows at its next pass (berth status)\n`,
+          `Warning: the hub does not show what the controller holds (older versions do not write it). After the next pass, berth status shows whether ${token} was the current token\n`,
         );
       io.stdout.write(
         `released source ${source} (token ${token}): the controller deletes at its next pass, unless it holds other deletions then\n`,
@@ -92,7 +92,7 @@ async function runRelease(io: CliIo, placement: string | undefined, flags: Relea
   });
 }
 
-/** @throws InputError for what is not `NAMESPACE/NAME` */
+/** @throws InputError for an argument other than `NAMESPACE/NAME` */
 function placementKey(placement = ''): ObjectKey {
   const [namespace = '', name = '', more] = placement.split('/');
   if (namespace === '' || name === '' || more !== undefined)
@@ -103,7 +103,7 @@ function placementKey(placement = ''): ObjectKey {
   return { namespace, name };
 }
 
-/** Whose removals in the pull model of Argo CD are released; undefined: something else is. */
+/** The group whose held removals in the pull model of Argo CD are released; undefined for another kind of release. */
 function pullGroup(placement: string | undefined, flags: ReleaseFlags): string | undefined {
   const { applicationSet: set, applications, source } = flags;
   const subjects = [placement, source, set, applications].filter((subject) => subject !== undefined);

@@ -4,10 +4,10 @@ import { SELF_SUBJECT_REVIEW } from '../../../../core/model/kinds.ts';
 import type { KubeApi } from '../../../../core/ports.ts';
 
 /**
- * Who releases, as the annotation keeps it. A hub does not tell its readers who wrote an annotation, so the client asks the hub who it is,
- * and records that. Any user who may write the annotation may write another name: the hub's audit log is the proof.
- * @param as the name that the person gave; undefined: none
- * @throws TransientError when the hub does not answer
+ * The name of the releasing user for the annotation. An annotation does not show its author, so the
+ * client requests its own name from the hub and records it. A user who may write the annotation
+ * could write another name; only the hub's audit log is proof. @param as the name given by the
+ * user; undefined: none @throws TransientError when the hub does not respond
  */
 export async function releasingUser(hub: KubeApi, as: string | undefined): Promise<string> {
   const user = await hubUser(hub);
@@ -17,7 +17,10 @@ export async function releasingUser(hub: KubeApi, as: string | undefined): Promi
   return as === undefined ? recorded : `${as} (${recorded})`;
 }
 
-/** Undefined: the hub has no SelfSubjectReview (Kubernetes before 1.28), or does not let this user ask. */
+/**
+ * Undefined if the hub has no SelfSubjectReview (Kubernetes before 1.28), or this user may not
+ * create one.
+ */
 async function hubUser(hub: KubeApi): Promise<string | undefined> {
   const review = {
     apiVersion: 'authentication.k8s.io/v1',

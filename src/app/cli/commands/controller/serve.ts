@@ -42,11 +42,11 @@ interface ServeFlags
 }
 
 const KIND_HELP =
-  'also apply objects of this kind, beside those of OCM and namespaces; /KIND for the core group, * for all';
+  'also apply objects of this kind, in addition to OCM’s kinds and namespaces; /KIND for the core group, * for all';
 
 const EXAMPLES = `
 Exit codes: 0 stopped by a signal, 1 wrong flags or settings, or not stopped after 8 s, 3 another process took the Lease
-(start it again: it stands by). Every other error is retried.
+(start it again: it becomes a standby). Berth retries after every other error.
 
 Examples:
   berth serve --repo https://git.example.org/fleet.git --ref main --kubeconfig hub.kubeconfig --data /var/lib/berth
@@ -55,12 +55,12 @@ Examples:
   berth serve --repo URL --listen :8443 --tls-cert tls.crt --tls-key tls.key --token-file tokens.yaml
   berth serve --config sources.yaml --data /var/lib/berth        # several repositories: docs/git-sources.md
   berth serve --repo URL --argocd-refresh --argocd-cluster-secrets --argocd-cluster-label region
-  berth serve --repo URL --sync observe --schedule upstream      # Argo CD fills the hub, OCM decides
-  berth serve --repo URL --argocd-pull                           # Applications of Argo CD, pulled by their clusters
+  berth serve --repo URL --sync observe --schedule upstream      # Argo CD applies Git to the hub, OCM decides
+  berth serve --repo URL --argocd-pull                           # the pull model: clusters run their Applications themselves
   berth serve --repo URL --registration all                      # clusters join without OCM’s registration controller
-  berth serve --repo URL --registration all --admission-listen :9443 # and its rights are checked without OCM’s webhooks
-  berth serve --embedded --registration all                      # the same, and nothing comes from Git
-  berth serve --print-rbac --config sources.yaml                 # the permissions it needs for that, each with its reason
+  berth serve --repo URL --registration all --admission-listen :9443 # and clusters are checked without OCM’s webhooks
+  berth serve --embedded --registration all                      # the same, without Git
+  berth serve --print-rbac --config sources.yaml                 # the permissions that it needs with these flags, with reasons
 `;
 
 export const serveCommand: CliCommand = {
@@ -73,14 +73,17 @@ export const serveCommand: CliCommand = {
     addHubFlags(command)
       .option(
         '--repo <url...>',
-        'Git repositories: https://, ssh://, file:// or a local path; NAME=URL names one',
+        'Git repositories: https://, ssh://, file:// or a local path; NAME=URL gives one a name',
       )
-      .option('--config <file>', 'the sources, each with its own settings, instead of --repo and its flags')
+      .option(
+        '--config <file>',
+        'file with several sources and their settings, instead of --repo and its flags',
+      )
       .option(
         '--ref <ref>',
         'branch, or tag:NAME, semver:RANGE, commit:ID (default: the remote’s default branch)',
       )
-      .option('--path <glob...>', 'only files that match')
+      .option('--path <glob...>', 'read only files that match')
       .option('--git-token-file <file>', 'token for https')
       .option('--git-ssh-key <file>', 'private key for ssh; needs --git-known-hosts')
       .option('--git-known-hosts <file>', 'host keys for ssh')
@@ -95,31 +98,23 @@ export const serveCommand: CliCommand = {
       .option('--kind <group/kind...>', KIND_HELP, [])
       .option(
         '--embedded',
-        'the hub is an embedded one: recorded status is read from Git, namespaces are created',
+        'the hub is an embedded hub: apply recorded status from Git, and create namespaces',
         false,
       )
       .option('--no-works', 'do not turn ManifestWorkReplicaSets into ManifestWorks')
       .option('--removal-budget <n|n%>', 'how much one change may remove from a placement', '25%')
       .option(
         '--deletion-window <duration>',
-        'deletions of a source this close to each other count as one toward its budget; 0: each alone',
+        'deletions of a source within this time count together toward its budget; 0: each counts alone',
         '10m',
       )
-      .option(
-        '--stale-after <duration>',
-        'hold all changes when the hub was not confirmed for this long',
-        '5m',
-      )
-      .option('--poll <duration>', 'how often Git is asked', '60s');
+      .option('--stale-after <duration>', 'hold all changes if the hub has not answered for this long', '5m')
+      .option('--poll <duration>', 'how often Git is polled', '60s');
     addListenFlags(command);
     addAdmissionFlags(addRegistrationFlags(addServeArgocdFlags(command)));
     addElectionFlags(command)
       .option('--log-level <level>', 'debug, info, warn, error', 'info')
-      .option(
-        '--print-rbac',
-        'print the roles that the controller needs with the other flags as given, and exit',
-        false,
-      )
+      .option('--print-rbac', 'print the roles that the controller needs with these flags, and exit', false)
       .addHelpText('after', EXAMPLES)
       .action(run((io, flags: ServeFlags) => runServe(io, flags)));
   },
@@ -129,13 +124,13 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   const sync = oneOf('--sync', flags.sync, ['apply', 'observe'] as const);
   const schedule = oneOf('--schedule', flags.schedule, ['berth', 'upstream'] as const);
   if (flags.printRbac) return printRbac(io, flags, { sync, schedule });
-  // Clusters can join, and placements be decided, before there is a repository.
+  // Clusters can join and placements can be decided without a repository.
   const isWithoutSources = flags.repo === undefined && flags.config === undefined;
   const isForClusters = flags.registration !== undefined;
   if (isWithoutSources ? !isForClusters : flags.repo !== undefined && flags.config !== undefined)
     throw wrongOption(
       '--repo',
-      `got ${isWithoutSources ? 'nothing' : 'it beside --config'}, expected either --repo or --config; both may be left out with --registration`,
+      `got ${isWithoutSources ? 'neither' : 'both'}, expected either --repo or --config; both may be left out with --registration`,
     );
   checkListening(flags);
   const budget = parseRemovalBudget(flags.removalBudget);
@@ -181,7 +176,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
     env: io.env,
   };
   const fleet = await serveController(options);
-  // After everything that has to know of a take-over has subscribed.
+  // Started after all listeners for a take-over have subscribed.
   elector?.start();
   const isLost = stopOnSignalOrLoss(io.signal, elector, () => void fleet.close());
   onAbort(io.cutOff, () => {
@@ -206,7 +201,7 @@ async function printRbac(
   const { renderControllerRbac } = await import('../../../../core/rbac/controller-rbac.ts');
   const { readSettings } = await import('../../../settings/read-settings.ts');
   const { secretsOf } = await import('../../../settings/secrets-of.ts');
-  const { APPLYING } = await import('../../../../core/rbac/controller-permissions.ts');
+  const { APPLIED_KIND_PERMISSION } = await import('../../../../core/rbac/controller-permissions.ts');
   const { listedPermissions } = await import('../../../../core/rbac/listed-kinds.ts');
   const { knownResources } = await import('../known-resources.ts');
   const { config, works, embedded } = flags;
@@ -222,12 +217,12 @@ async function printRbac(
   const lease = electionSettings(flags, { ...duties, names })?.lease;
   const listed =
     config === undefined ? flags.kind : sources.flatMap((source) => appliedKindsOf(source, modes.sync));
-  const kinds = listedPermissions(listed, knownResources(), APPLYING);
+  const kinds = listedPermissions(listed, knownResources(), APPLIED_KIND_PERMISSION);
   io.stdout.write(renderControllerRbac({ ...duties, lease, kinds, secrets: secretsOf(sources) }));
   return 0;
 }
 
-/** Without any, of the one that has no name of its own. */
+/** Without sources, the name of the default source. */
 function namesOf(sources: readonly Parameters<typeof sourceNameOf>[0][]): readonly string[] {
   return sources.length === 0 ? [sourceNameOf({})] : sources.map(sourceNameOf);
 }
@@ -239,7 +234,7 @@ function appliedKindsOf(
   return (sync ?? otherwise) === 'apply' ? kinds : [];
 }
 
-/** From the settings file, or from the flags; what is wrong there is said before anybody looks for a hub. */
+/** From the settings file, or from the flags. Errors are reported before a hub is contacted. */
 async function readSources(io: CliIo, flags: ServeFlags, sync: ServeSource['sync']): Promise<ReadSources> {
   if (flags.config === undefined) {
     const sources = sourcesOfFlags(flags, sync, io.cwd);
@@ -260,7 +255,7 @@ async function readSources(io: CliIo, flags: ServeFlags, sync: ServeSource['sync
 
 interface ReadSources {
   readonly names: readonly string[];
-  /** At least one is applied by Berth. */
+  /** Whether Berth applies at least one source. */
   readonly applies: boolean;
   readonly open: (context: SourceContext) => readonly ServeSource[];
 }

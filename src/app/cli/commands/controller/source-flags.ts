@@ -7,7 +7,7 @@ import { checkListedKinds } from '../../flags/listed-kinds.ts';
 import { oneOf } from '../../flags/option-values.ts';
 import { wrongValue } from '../../flags/wrong-option.ts';
 
-/** The flags that say all about a source, for those who have one, or several of one kind. */
+/** Flags that describe a source, for users with one source, or several with the same options. */
 export interface SourceFlags {
   readonly repo?: readonly string[];
   readonly ref?: string;
@@ -44,14 +44,17 @@ export function sourcesOfFlags(
 /** The flags that `conflictRules` reads. */
 export function addConflictFlags(command: Command): Command {
   return command
-    .option('--force', 'take objects of other sources, and fields that other managers own', false)
+    .option('--force', 'take over objects of other sources, and fields that other managers own', false)
     .option(
       '--on-conflict <mode>',
-      'fields that other managers own: report leaves and names them, take takes them (default: report, with --force take)',
+      'how to handle fields that other managers own: report them or take them over (default: report; take with --force)',
     );
 }
 
-/** What a source does about what belongs to others. @throws InputError for another word than `report` or `take` */
+/**
+ * How a source handles objects and fields of others. @throws InputError for a value other than
+ * `report` or `take`
+ */
 export function conflictRules({
   force,
   onConflict,
@@ -60,7 +63,7 @@ export function conflictRules({
   return { force, onConflict: oneOf('--on-conflict', onConflict, ['report', 'take'] as const) };
 }
 
-/** A path is meant from where the command runs; `host:path` and `scheme://` are not paths. */
+/** A path is relative to the folder in which the command runs. `host:path` and `scheme://` are not paths. */
 function absoluteUrl(url: string, cwd: string): string {
   return /^(\.\.?(\/|$)|[^:/@]+(\/|$))/.test(url) && !url.includes('://') ? resolve(cwd, url) : url;
 }

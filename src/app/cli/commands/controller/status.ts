@@ -22,7 +22,7 @@ export const statusCommand: CliCommand = {
   register(program, run) {
     const command = program
       .command('status')
-      .description('what a running controller read, published and held, and what is wrong in Git');
+      .description('show what a running controller read, published and held, and what is wrong in Git');
     addControllerFlags(command)
       .addOption(outputOption())
       .addHelpText('after', HELP)
@@ -68,7 +68,7 @@ export function renderStatus(status: ControllerStatus): string {
   ]);
   const details = [
     ...status.sources.flatMap(({ name, inProcess, problems, pruneHeld }) => [
-      ...(inProcess ? [`${name}: no git program was found; read in process, which is slower`] : []),
+      ...(inProcess ? [`${name}: there is no git program, so Berth reads in process, which is slower`] : []),
       ...problems.map((problem) => `${name}: ${problem}`),
       ...(pruneHeld === undefined ? [] : [`${name}: ${pruneHeld}`]),
     ]),

@@ -14,20 +14,18 @@ const EXAMPLES = `
 Exit codes: 0 every step succeeded, 1 a step failed.
 
 Examples:
-  berth demo                      # run all steps, then stay up; Ctrl-C ends it and removes .berth/demo
+  berth demo                      # run all steps and stay up; Ctrl-C stops it and removes .berth/demo
   berth demo --once               # run all steps and exit: 0 when every step succeeded
-  berth demo --data /tmp/fleet    # keep everything there; a second start continues
+  berth demo --data /tmp/fleet    # keep the data in this folder; a second start continues
 `;
 
 export const demoCommand: CliCommand = {
   register(program, run) {
     program
       .command('demo')
-      .description(
-        'run the whole of Berth on this machine: hub, clusters, agents, Git repository, controller',
-      )
+      .description('run all of Berth on this machine: hub, clusters, agents, Git repository, controller')
       .option('--once', 'exit after the last step', false)
-      .option('--data <dir>', 'keep the data there (default: .berth/demo, removed at the end)')
+      .option('--data <dir>', 'keep the data in this folder (default: .berth/demo, removed at the end)')
       .addHelpText('after', EXAMPLES)
       .action(
         run(async (io, flags: DemoFlags) => {
@@ -42,10 +40,11 @@ export const demoCommand: CliCommand = {
             version: await packageVersion(),
             runBerth: (args, into) => runCommands([planCommand], args, into),
           });
-          // A failed story keeps its logs; a good one leaves nothing behind unless it was asked to.
+          // A failed demo keeps its logs; a successful one removes everything unless told
+          // otherwise.
           if (flags.data === undefined && code === 0) {
             await rm(dataDir, { recursive: true, force: true });
-            // `.berth` too, unless somebody keeps something else in it.
+            // Also removes `.berth`, if it is empty.
             await rmdir(dirname(dataDir)).catch(() => undefined);
           }
           return code;

@@ -12,14 +12,14 @@ export interface HistoryFlags extends HubFlags {
   readonly data: string;
 }
 
-/** A record as the data directory keeps it, or the compact one of a hub: only the first has the decision's text. */
+/** A record from a data directory, or a compact one from a hub. Only the former contains the text of the decision. */
 export type HistoryRecord = DecisionRecord | CompactRecord;
 
 export function historyDir({ data }: { readonly data: string }): string {
   return join(data, 'history');
 }
 
-/** Oldest first. @param namespace read only these of a hub: no right to more is needed then */
+/** Oldest first. @param namespace read only this namespace of a hub, which needs fewer rights */
 export async function readRecords(
   io: CliIo,
   flags: HistoryFlags,
@@ -27,10 +27,10 @@ export async function readRecords(
 ): Promise<readonly HistoryRecord[]> {
   if (isHubRequested(flags)) return readHubRecords(io, flags, namespace);
   if (!existsSync(historyDir(flags)))
-    throw new InputError('holds no history', {
+    throw new InputError('contains no history', {
       code: 'history.data',
       subject: flags.data,
-      hint: 'name the data directory of berth serve with --data, or a hub with --kubeconfig',
+      hint: 'set --data to the data directory of berth serve, or --kubeconfig to that of a hub',
     });
   const { HistoryReader } = await import('../../../../adapters/store/history-reader.ts');
   return new HistoryReader(historyDir(flags)).list();

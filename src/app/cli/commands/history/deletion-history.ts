@@ -11,11 +11,11 @@ import { wrongOption } from '../../flags/wrong-option.ts';
 export interface DeletionFlags extends HistoryFlags {
   readonly output: OutputFormat;
   readonly limit: number;
-  /** `namespace/name`, of any kind; undefined: all. */
+  /** `namespace/name` of an object of any kind; undefined: all objects. */
   readonly name: string | undefined;
 }
 
-/** Lists what the sync deleted from the hub, newest last. */
+/** Lists the objects that the sync deleted from the hub, newest last. */
 export async function listDeletions(io: CliIo, flags: DeletionFlags): Promise<ExitCode> {
   if (isHubRequested(flags))
     throw wrongOption(
@@ -28,7 +28,9 @@ export async function listDeletions(io: CliIo, flags: DeletionFlags): Promise<Ex
   return 0;
 }
 
-/** What the history of a placement says below its records; '' when no object of its name was deleted. */
+/**
+ * The deletions to print below the records of a placement; '' if no object of its name was deleted.
+ */
 export async function deletionsBelow(flags: HistoryFlags, placement: string): Promise<string> {
   const found = isHubRequested(flags) ? [] : await deletionsOf(flags, placement);
   return found.length === 0 ? '' : `\nDeleted from the hub:\n${renderDeletions(found)}`;

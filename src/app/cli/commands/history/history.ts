@@ -3,7 +3,7 @@ import type { DecisionChanges } from '../../../../core/explain/verdict/explanati
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags } from '../../flags/hub-flags.ts';
-import { wrongValue } from '../../flags/wrong-option.ts';
+import { wholeNumber } from '../../flags/option-values.ts';
 import {
   type HistoryRecord,
   type HistoryFlags as RecordFlags,
@@ -28,10 +28,10 @@ Examples:
   berth history                                  # every placement, newest last
   berth history team-a/web --data /var/lib/berth
   berth history team-a/web --kubeconfig hub.kubeconfig
-  berth history --deletions                      # which objects left the hub, with commit and author
-  berth history team-a/web --why                 # also which objects caused it, by deciding again
+  berth history --deletions                      # which objects were deleted, with commit and author
+  berth history team-a/web --why                 # also find the objects that caused it, by deciding again
   berth history team-a/web --timeline            # what happened to its clusters and works, step by step
-  berth replay 1c0ffee5c0ffee55                  # compute one of them again
+  berth replay 1c0ffee5c0ffee55                  # compute one record again
 `;
 
 export const historyCommand: CliCommand = {
@@ -41,17 +41,17 @@ export const historyCommand: CliCommand = {
       .argument('[placement]', 'NAMESPACE/NAME')
       .description('list published decisions: when, from which commit, which clusters were added and removed')
       .option('--data <dir>', 'data directory of berth serve', '.berth')
-      .option('--hub', 'read the compact records that a hub keeps, instead of a data directory', false)
-      .option('--deletions', 'list deletions instead, of objects that left Git', false)
+      .option('--hub', 'read the compact records of a hub, instead of a data directory', false)
+      .option('--deletions', 'list deletions of objects that left Git instead', false)
       .option(
         '--timeline',
         'list steps instead: leases, taints, tolerations, decisions, works, each with its time',
         false,
       )
-      .option('--limit <n>', 'newest records to show', '50')
+      .option('--limit <n>', 'how many of the newest records to show', '50')
       .option(
         '--why',
-        'also why clusters were added and removed; needs the inputs in the data directory',
+        'also show why clusters were added and removed; needs the inputs in the data directory',
         false,
       )
       .addOption(outputOption());
@@ -64,13 +64,13 @@ export const historyCommand: CliCommand = {
 };
 
 async function runHistory(io: CliIo, placement: string | undefined, flags: HistoryFlags): Promise<ExitCode> {
-  const limit = limitOf(flags.limit);
+  const limit = wholeNumber('--limit', flags.limit, 1, 9_999_999);
   if (flags.deletions) {
     const { listDeletions } = await import('./deletion-history.ts');
     return listDeletions(io, { ...flags, limit, name: placement });
   }
   if (flags.timeline) {
-    // A name without its namespace is refused before anything is read.
+    // A name without a namespace is refused before anything is read.
     if (placement !== undefined) namespaceOf(placement);
     const { listTimeline } = await import('./timeline.ts');
     return listTimeline(io, { ...flags, limit, placement });
@@ -135,7 +135,7 @@ async function movesOf(
 
 const MAX_CAUSES = 5;
 
-/** Each object once, those that caused most first. */
+/** Each object once, sorted by the number of moves that it caused. */
 function causesText(moves: DecisionChanges | undefined): string {
   if (moves === undefined) return '-';
   const counts = new Map<string, number>();
@@ -144,11 +144,6 @@ function causesText(moves: DecisionChanges | undefined): string {
   const causes = [...counts].sort(([, a], [, b]) => b - a).map(([cause]) => cause);
   const more = causes.length > MAX_CAUSES ? ` and ${causes.length - MAX_CAUSES} more` : '';
   return `${causes.slice(0, MAX_CAUSES).join(', ')}${more}`;
-}
-
-function limitOf(text: string): number {
-  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
-  throw wrongValue('--limit', text, 'a number of records');
 }
 
 function namespaceOf(placement: string): string {
@@ -160,7 +155,7 @@ function namespaceOf(placement: string): string {
   });
 }
 
-/** Of a record that was made after a restart, the commit is the last one that had been read then. */
+/** The commit of a record that was written after a restart is the last one that had been read at that time. */
 function commitText({ commit, afterRestart }: HistoryRecord): string {
   return `${commit?.id.slice(0, 8) ?? '-'}${afterRestart === true ? ' (found at a restart)' : ''}`;
 }

@@ -19,7 +19,7 @@ Examples:
   berth history team-a/web
   berth replay 1c0ffee5c0ffee55 --data /var/lib/berth
   berth replay 1c0ffee5c0ffee55 --data /var/lib/berth --kubeconfig hub.kubeconfig
-  berth replay 1c0ffee5c0ffee55 --kubeconfig hub.kubeconfig --repo ./fleet   # without the inputs: from the commit and the hub as it is now
+  berth replay 1c0ffee5c0ffee55 --kubeconfig hub.kubeconfig --repo ./fleet   # without stored inputs: from the commit and the current hub
 `;
 
 interface ReplayFlags extends HistoryFlags {
@@ -30,16 +30,16 @@ export const replayCommand: CliCommand = {
   register(program, run) {
     const command = program
       .command('replay')
-      .argument('<record>', 'hash of a record, or its beginning')
+      .argument('<record>', 'hash of a record, or a prefix of it')
       .description(
         'compute a published decision again from its recorded inputs, offline, and compare byte for byte',
       )
-      .option('--data <dir>', 'data directory of berth serve: where the inputs are', '.berth')
+      .option('--data <dir>', 'data directory of berth serve, with the inputs', '.berth')
       .option(
         '--repo <folder>',
-        'a clone to rebuild the inputs from, with the current hub, where they are not stored',
+        'clone of the repository; inputs that are not stored are rebuilt from it and the current hub',
       )
-      .option('--hub', 'take the record from a hub; only the inputs come from the data directory', false);
+      .option('--hub', 'read the record from a hub; only the inputs come from the data directory', false);
     addHubFlags(command)
       .addHelpText('after', EXAMPLES)
       .action(run((io, hash: string, flags: ReplayFlags) => runReplay(io, hash, flags)));
@@ -54,11 +54,13 @@ async function runReplay(io: CliIo, hash: string, flags: ReplayFlags): Promise<E
   const record = found[0];
   if (record === undefined || found.length > 1)
     throw new InputError(
-      found.length > 1 ? `fits ${found.length} records, give more of the hash` : 'is not in the history',
+      found.length > 1
+        ? `matches ${found.length} records; give more digits of the hash`
+        : 'is not in the history',
       {
         code: 'history.record',
         subject: `record ${hash}`,
-        hint: 'berth history lists them',
+        hint: 'berth history lists the records',
       },
     );
   const { snapshot, from } = await inputsOf(io, flags, record, all);
@@ -66,7 +68,7 @@ async function runReplay(io: CliIo, hash: string, flags: ReplayFlags): Promise<E
     (candidate) => namespacedName(candidate.placement.metadata) === record.placement,
   );
   const again = result === undefined ? 'nothing' : decidedText(result);
-  // The compact record of a hub has no text, only what it hashes to.
+  // The compact record of a hub contains only the hash of the decision's text.
   const isWhole = 'decided' in record;
   const recorded = isWhole ? record.decided : `sha256 ${record.decidedSha256}`;
   const computed = isWhole ? again : `sha256 ${sha256(again)}`;
@@ -84,7 +86,7 @@ async function runReplay(io: CliIo, hash: string, flags: ReplayFlags): Promise<E
   );
   if (from !== '')
     io.stderr.write(
-      'That proves nothing: clusters and scores may have changed since. The data directory of the controller that decided has the inputs.\n',
+      'This proves nothing, because clusters and scores may have changed since. The data directory of the controller that decided has the original inputs.\n',
     );
   io.stderr.write(`recorded by berth ${record.engineVersion}, computed by berth ${await packageVersion()}\n`);
   return 1;
@@ -92,11 +94,11 @@ async function runReplay(io: CliIo, hash: string, flags: ReplayFlags): Promise<E
 
 interface Inputs {
   readonly snapshot: Snapshot;
-  /** What to say of them; '' for the recorded ones. */
+  /** Their origin, for the message; '' for the recorded ones. */
   readonly from: string;
 }
 
-/** The recorded inputs; where they are not at hand, and a clone is named, those that can be put together again. */
+/** The recorded inputs; if they are not available and a clone is given, the rebuilt ones. */
 async function inputsOf(
   io: CliIo,
   flags: ReplayFlags,
@@ -119,19 +121,16 @@ async function inputsOf(
     rebuildSnapshot({ record: compact, records, hub, repo }, io),
   );
   const commit = record.commit?.id.slice(0, 12) ?? '';
-  return { snapshot, from: `, from inputs rebuilt from commit ${commit} and the hub as it is now` };
+  return { snapshot, from: `, from inputs rebuilt from commit ${commit} and the current hub` };
 }
 
 function inputsMissing(flags: ReplayFlags, record: HistoryRecord, cause: unknown): InputError {
-  return new InputError(
-    `its inputs (${record.inputs}) are not in ${historyDir(flags)}, or not any more, or are damaged`,
-    {
-      code: 'history.inputs',
-      subject: `record ${record.hash}`,
-      hint:
-        'the controller that decided keeps them in its data directory: name that, or a copy of its folder history, with --data; ' +
-        'or rebuild them from the commit and the current hub, with --kubeconfig and --repo CLONE',
-      cause,
-    },
-  );
+  return new InputError(`its inputs (${record.inputs}) are missing in ${historyDir(flags)}, or are damaged`, {
+    code: 'history.inputs',
+    subject: `record ${record.hash}`,
+    hint:
+      'the controller that decided stores them in its data directory: set --data to it, or to a copy of its folder history; ' +
+      'or rebuild them from the commit and the current hub with --kubeconfig and --repo CLONE',
+    cause,
+  });
 }

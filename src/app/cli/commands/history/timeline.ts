@@ -13,7 +13,7 @@ import { type HistoryFlags, historyDir } from './decision-history.ts';
 export interface TimelineFlags extends HistoryFlags {
   readonly output: OutputFormat;
   readonly limit: number;
-  /** `namespace/name`; undefined: of all placements, and all clusters. */
+  /** `namespace/name`; undefined: all placements and all clusters. */
   readonly placement: string | undefined;
 }
 
@@ -43,7 +43,7 @@ export async function listTimeline(io: CliIo, flags: TimelineFlags): Promise<Exi
   return 0;
 }
 
-/** Of decisions whose inputs are still kept. */
+/** The tolerations of decisions whose inputs are still stored. */
 async function tolerationsOf(
   reader: HistoryReader,
   records: readonly DecisionRecord[],

@@ -1,11 +1,15 @@
 import type { Command } from 'commander';
 import type { GivenFiles } from '../../../../hub/hub-options.ts';
+import { wholeNumber } from '../../flags/option-values.ts';
 import { wrongValue } from '../../flags/wrong-option.ts';
 
-/** Each member has a store of its own and five watches of its simulated workloads in this process: a thousand take about a gigabyte. */
+/**
+ * Maximum number of members: each has a store and five watches of simulated workloads in this
+ * process, so a thousand need about a gigabyte.
+ */
 const MEMBER_LIMIT = 1000;
 
-/** `HOST:PORT`, `:PORT` or `[::1]:PORT`. @throws InputError */
+/** Parses `HOST:PORT`, `:PORT` or `[::1]:PORT`. @throws InputError */
 export function parseListen(text: string): { readonly host: string; readonly port: number } {
   const match = /^(\[[0-9a-fA-F:]+\]|[^:[\]]*):(\d{1,5})$/.exec(text);
   const port = Number(match?.[2]);
@@ -15,7 +19,7 @@ export function parseListen(text: string): { readonly host: string; readonly por
   return { host: host === '' ? '127.0.0.1' : host, port };
 }
 
-/** A number makes `cluster1` … `clusterN`; otherwise names with commas. @throws InputError */
+/** A number means `cluster1` … `clusterN`; any other text is a list of names, separated by commas. @throws InputError */
 export function parseMembers(text: string): readonly string[] {
   if (/^\d+$/.test(text)) {
     const count = Number(text);
@@ -29,10 +33,9 @@ export function parseMembers(text: string): readonly string[] {
   return names;
 }
 
-/** How many connections may be open. @throws InputError */
+/** Parses the limit of open connections. @throws InputError */
 export function parseConnections(flag: string, text: string): number {
-  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
-  throw wrongValue(flag, text, 'a number of connections from 1 to 9999999');
+  return wholeNumber(flag, text, 1, 9_999_999);
 }
 
 /** Flags of kube-apiserver that installers and test environments set. */
@@ -48,29 +51,26 @@ export interface GivenFileFlags {
 export function givenFileOptions(run: Command): Command {
   const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
   return run
-    .option(
-      '--client-ca-file <file>',
-      'authorities (PEM) whose client certificates are good on the hub as well',
-    )
+    .option('--client-ca-file <file>', 'authorities (PEM) whose client certificates the hub also accepts')
     .option(
       '--tls-cert-file <file>',
-      'certificate (PEM, chain included) to serve with, instead of one of its own',
+      'serving certificate (PEM, with its chain), instead of one that the hub creates',
     )
     .option('--tls-private-key-file <file>', 'key (PEM) of --tls-cert-file')
     .option(
       '--service-account-key-file <file>',
-      'key (PEM) by which others sign ServiceAccount tokens; may be repeated',
+      'key (PEM) with which others sign ServiceAccount tokens; may be repeated',
       collect,
       [],
     )
     .option('--service-account-issuer <issuer>', 'issuer that such tokens name; may be repeated', collect, [])
     .option(
       '--token-auth-file <file>',
-      'static tokens (CSV: token,user,uid,"group1,group2"), read at the start',
+      'static tokens (CSV: token,user,uid,"group1,group2"), read when the hub starts',
     );
 }
 
-/** @throws InputError when one of the two serving files is missing */
+/** @throws InputError when only one of the two serving files is given */
 export function givenFiles(flags: GivenFileFlags): GivenFiles {
   const { tlsCertFile: certificate, tlsPrivateKeyFile: key } = flags;
   if (certificate === undefined && key !== undefined)

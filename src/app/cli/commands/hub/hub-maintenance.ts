@@ -25,7 +25,7 @@ const title = (name: string): string => (name === '' ? 'hub' : name);
 export const backupCommand: Register = (hub, run) => {
   hub
     .command('backup')
-    .description('write everything, keys included, into one file (mode 0600); may run beside the hub')
+    .description('write everything, keys included, into one file (mode 0600); the hub may be running')
     .requiredOption('--data <dir>', 'data directory of the hub')
     .argument('<file>', 'backup file to write')
     .addHelpText('after', example('hub backup --data .berth/hub hub.backup'))
@@ -80,7 +80,7 @@ export const compactCommand: Register = (hub, run) => {
 export const checkCommand: Register = (hub, run) => {
   hub
     .command('check')
-    .description('read all data and say whether the hub would start on it; changes nothing')
+    .description('check all data, and whether the hub would start with it; changes nothing')
     .requiredOption('--data <dir>', 'data directory of the hub')
     .addOption(outputOption())
     .addHelpText('after', example('hub check --data .berth/hub'))

@@ -15,10 +15,10 @@ interface RevokeFlags {
 }
 
 const HELP = `
-A running hub refuses what was revoked within 5 s, and ends the watches that run with it. The user may get new
-credentials at once: berth hub kubeconfig. Restoring an older backup makes what was revoked since valid again.
+A running hub refuses revoked credentials within 5 s, and closes the watches that use them. The user may get new
+credentials at once: berth hub kubeconfig. Restoring a backup makes credentials valid again that were revoked later.
 
-Exit codes: 0 revoked, 1 error, 2 there was no such token (with --user, certificates are refused nevertheless).
+Exit codes: 0 revoked, 1 error, 2 there was no such token (with --user, certificates are refused anyway).
 
 Examples:
   berth hub revoke --data .berth/hub --user alice           # all of alice's tokens and certificates
@@ -26,17 +26,17 @@ Examples:
   berth hub revoke --data .berth/hub --user system:serviceaccount:team-a:deployer
 `;
 
-/** `berth hub revoke`: takes credentials away that the hub issued. */
+/** `berth hub revoke`: revokes credentials that the hub issued. */
 export function revokeCommand(hub: Command, run: RunAction): void {
   hub
     .command('revoke')
-    .description('revoke the credentials of a user, or one token; may run beside the hub')
+    .description('revoke the credentials of a user, or one token; the hub may be running')
     .requiredOption('--data <dir>', 'data directory of the hub')
     .option(
       '--user <name>',
       'remove the user’s tokens, and refuse its client certificates and service account tokens issued until now',
     )
-    .option('--token-file <file>', 'remove the token that the file holds; - reads stdin')
+    .option('--token-file <file>', 'remove the token in this file; - reads stdin')
     .addHelpText('after', HELP)
     .action(run((io, flags: RevokeFlags) => revoke(io, flags)));
 }
@@ -45,7 +45,7 @@ async function revoke(io: CliIo, { data, user, tokenFile }: RevokeFlags): Promis
   if ((user === undefined) === (tokenFile === undefined))
     throw wrongOption(
       '--user',
-      `got ${user === undefined ? 'nothing' : 'it beside --token-file'}, expected either --user or --token-file`,
+      `got ${user === undefined ? 'neither' : 'both'}, expected either --user or --token-file`,
     );
   const { revokeToken, revokeUser } = await import('../../../../hub/maintenance/revoke-credentials.ts');
   const dataDir = resolve(io.cwd, data);
@@ -54,7 +54,7 @@ async function revoke(io: CliIo, { data, user, tokenFile }: RevokeFlags): Promis
     const count = revokeUser(dataDir, user, Date.now());
     const name = printable(user);
     io.stdout.write(
-      count === 0 ? `${name}: no token is there\n` : `${name}: ${String(count)} token(s) revoked\n`,
+      count === 0 ? `${name}: there is no token\n` : `${name}: ${String(count)} token(s) revoked\n`,
     );
     io.stdout.write(`${name}: certificates and service account tokens issued until now are refused\n`);
     return count === 0 ? 2 : 0;
@@ -62,7 +62,7 @@ async function revoke(io: CliIo, { data, user, tokenFile }: RevokeFlags): Promis
   const found = revokeToken(dataDir, await readToken(io, tokenFile ?? ''));
   io.stdout.write(
     found === undefined
-      ? 'the hub does not know this token; a service account token is revoked with --user\n'
+      ? 'the hub did not issue this token; use --user to revoke a service account token\n'
       : `${printable(found)}: 1 token(s) revoked\n`,
   );
   return found === undefined ? 2 : 0;
@@ -77,5 +77,5 @@ async function readToken(io: CliIo, file: string): Promise<string> {
   }
   const token = text.trim();
   if (/^\S+$/.test(token)) return token;
-  throw new InputError('holds no token, expected one word', { code: 'cli.token', subject: file });
+  throw new InputError('contains no token, expected one word', { code: 'cli.token', subject: file });
 }

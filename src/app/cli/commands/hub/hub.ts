@@ -4,8 +4,7 @@ import type { RunningHub } from '../../../../hub/hub-options.ts';
 import { isLoopbackHost } from '../../../../runtime/loopback-host.ts';
 import type { RunningMembers } from '../../../../agent/simulation/start-members.ts';
 import type { CliCommand, RunAction } from '../cli-command.ts';
-import { oneOf } from '../../flags/option-values.ts';
-import { wrongValue } from '../../flags/wrong-option.ts';
+import { oneOf, wholeNumber } from '../../flags/option-values.ts';
 import { backupCommand, checkCommand, compactCommand, restoreCommand } from './hub-maintenance.ts';
 import type { GivenFileFlags } from './hub-flags.ts';
 import { givenFileOptions, givenFiles, parseConnections, parseListen, parseMembers } from './hub-flags.ts';
@@ -42,12 +41,12 @@ Examples:
   berth hub --data .berth/hub                              # prints the path of the administrator's kubeconfig
   berth hub --data .berth/hub --listen 127.0.0.1:6443 --members 3 --agents   # three clusters that apply works
   berth hub kubeconfig --data .berth/hub --user alice --group viewers > alice.kubeconfig
-  berth hub revoke --data .berth/hub --user alice          # within 5 s, also while the hub runs
-  berth hub backup --data .berth/hub hub.backup            # may run beside the hub
+  berth hub revoke --data .berth/hub --user alice          # takes effect within 5 s if the hub runs
+  berth hub backup --data .berth/hub hub.backup            # the hub may be running
   berth hub restore --data .berth/hub-new hub.backup
 `;
 
-/** `berth hub …`: the embedded Kubernetes API and the care of its data. */
+/** `berth hub …`: runs the embedded Kubernetes API, and maintains its data. */
 export const hubCommand: CliCommand = {
   register(program, run) {
     const hub = program
@@ -64,36 +63,36 @@ export const hubCommand: CliCommand = {
 function runOptions(run: Command): Command {
   return givenFileOptions(run)
     .requiredOption('--data <dir>', 'data directory; created when missing')
-    .option('--listen <host:port>', 'address; default loopback, port 0 takes a free one', '127.0.0.1:6443')
+    .option('--listen <host:port>', 'address to listen on; port 0 takes a free port', '127.0.0.1:6443')
     .option(
       '--members <n or names>',
-      'member clusters below /clusters/NAME: a number, or names with commas',
+      'member clusters below /clusters/NAME: a number, or names separated by commas',
       '0',
     )
     .option('--agents', 'register the members on the hub and run an agent for each', false)
     .option(
       '--legacy-token-secrets',
-      'fill Secrets of type kubernetes.io/service-account-token with tokens of ten years, and accept them',
+      'put tokens valid for ten years into Secrets of type kubernetes.io/service-account-token, and accept these tokens',
       false,
     )
     .option(
       '--allow-works-without-executor',
-      'every user who may write ManifestWorks may leave their executor out, as on an OCM hub; otherwise that takes execute-as',
+      'users who may write ManifestWorks may omit the executor, as on an OCM hub; without it they need the right execute-as',
       false,
     )
     .option(
       '--no-controllers',
-      'an API server alone: no garbage collection, no end of namespaces, no certificates for approved requests',
+      'run only the API server: no garbage collection, no deletion of namespaces, no certificates for approved requests',
     )
     .option(
       '--no-ocm-admission',
-      "leave clusters, sets, bindings and works to OCM's own webhooks, which must be installed",
+      "leave the checks of clusters, sets, bindings and works to OCM's own webhooks, which must be installed",
     )
     .option('--audit <level>', 'audit log in the data directory: off, writes, all', 'writes')
-    .option('--max-connections <n>', 'connections that may be open, 50 KB each', '16000')
+    .option('--max-connections <n>', 'limit of open connections, 50 KB each', '16000')
     .option(
       '--max-connections-per-address <n>',
-      'of them from one address; agents behind a proxy share one',
+      'limit of connections from one address; agents behind a proxy share one',
       '12000',
     )
     .option('--log-level <level>', 'debug, info, warn, error', 'info');
@@ -103,7 +102,7 @@ function registerRun(hub: Command, run: RunAction): void {
   runOptions(
     hub
       .command('run', { isDefault: true })
-      .description('start the hub and serve until stopped (what `berth hub` alone does)'),
+      .description('run the hub until stopped (the same as `berth hub`)'),
   )
     .addHelpText('after', help('stopped by a signal'))
     .action(
@@ -148,7 +147,10 @@ function registerRun(hub: Command, run: RunAction): void {
     );
 }
 
-/** The members need a Kubernetes client, which takes longer to load than all of the hub: a hub without members does not. */
+/**
+ * The members need a Kubernetes client, which takes longer to load than the whole hub, so it is loaded only if there
+ * are members.
+ */
 async function animate(
   hub: RunningHub,
   options: { readonly members: readonly string[]; readonly flags: RunFlags; readonly log: Logger },
@@ -163,13 +165,13 @@ function registerKubeconfig(hub: Command, run: RunAction): void {
   const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
   hub
     .command('kubeconfig')
-    .description('print a kubeconfig with fresh credentials for a user; what the user may do, RBAC says')
+    .description('print a kubeconfig with fresh credentials for a user; RBAC decides what the user may do')
     .requiredOption('--data <dir>', 'data directory of the hub')
     .requiredOption('--user <name>', 'name of the user')
     .option('--group <name>', 'group of the user; may be repeated', collect, [])
     .option('--cluster <name>', 'hub, or the name of a member cluster', 'hub')
-    .option('--server <url>', 'address that clients use (default: where the hub listens)')
-    .option('--certificate-days <n>', 'a client certificate of so many days instead of a token')
+    .option('--server <url>', 'address that clients use (default: the address that the hub listens on)')
+    .option('--certificate-days <n>', 'a client certificate for this many days instead of a token')
     .addHelpText('after', help('printed'))
     .action(
       run(async (io, flags: KubeconfigFlags) => {
@@ -177,17 +179,14 @@ function registerKubeconfig(hub: Command, run: RunAction): void {
         const { data: dataDir, user, group: groups, server } = flags;
         const cluster = flags.cluster === 'hub' ? '' : flags.cluster;
         const certificateDays =
-          flags.certificateDays === undefined ? undefined : parseDays(flags.certificateDays);
+          flags.certificateDays === undefined
+            ? undefined
+            : wholeNumber('--certificate-days', flags.certificateDays, 1, 9_999);
         const request = { dataDir, user, groups, cluster, server, certificateDays };
         io.stdout.write(await issueKubeconfig(request, Date.now()));
         return 0;
       }),
     );
-}
-
-function parseDays(text: string): number {
-  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);
-  throw wrongValue('--certificate-days', text, 'a number of days from 1 to 9999');
 }
 
 const parseAudit = (text: string) => oneOf('--audit', text, ['off', 'writes', 'all']);

@@ -4,10 +4,10 @@ import { type ServerEntry, tokenKubeconfig } from '../../../../core/registration
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import type { HubFlags } from '../../flags/hub-flags.ts';
 
-/** The longest that a server gives; it may give less. */
+/** Requested lifetime of a token; the server may issue a shorter one. */
 const YEAR_SECONDS = 365 * 86_400;
 
-/** How the server of a kubeconfig's context is reached. */
+/** The address and authority of the server in the current context of a kubeconfig. */
 export async function serverEntry(io: CliIo, { kubeconfig, context }: HubFlags): Promise<ServerEntry> {
   const { loadKubeConfig } = await import('../../../../adapters/kube/config/load-kube-config.ts');
   const cluster = loadKubeConfig({ file: kubeconfig, context, env: io.env }).getCurrentCluster();
@@ -16,7 +16,7 @@ export async function serverEntry(io: CliIo, { kubeconfig, context }: HubFlags):
   return { server, proxyUrl, caData: caFile === undefined ? caData : await read(caFile) };
 }
 
-/** A kubeconfig of a service account, for a process that is no pod. */
+/** A kubeconfig of a service account, for a process that is not a pod. */
 export async function accountKubeconfig(
   api: KubeApi,
   account: { readonly namespace: string; readonly name: string },

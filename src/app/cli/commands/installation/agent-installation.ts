@@ -16,13 +16,16 @@ import { berthHome } from '../../../background/background-process.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import { objectsIn } from './run-installation.ts';
 
-/** Whose kubeconfig `berth join` and `berth unjoin` read. */
+/** The cluster of the kubeconfig of `berth join` and `berth unjoin`, for messages. */
 export const AGENT_CLUSTER = 'the cluster where the agent runs';
 
-/** Longest part of a cluster's name in that of a namespace. */
+/** Maximum length of the cluster's name in the name of a namespace. */
 const NAME_PART = 24;
 
-/** Agents of several hubs are beside each other on the cluster that hosts them: each has a namespace of its own. */
+/**
+ * The namespace of a hosted agent. Each agent has its own, since a hosting cluster may have
+ * several.
+ */
 export function hostedNamespace(clusterName: string, hub: string): string {
   const part = clusterName.slice(0, NAME_PART).replace(/-+$/, '');
   return `open-cluster-management-${part}-${sha256(`${clusterName} ${hub}`).slice(0, 8)}`;
@@ -30,19 +33,19 @@ export function hostedNamespace(clusterName: string, hub: string): string {
 
 const RBAC = 'rbac.authorization.k8s.io';
 
-/** The namespace, the account and the rights of an agent, where it runs. */
+/** The namespace, the account and the rights of an agent, on the cluster where it runs. */
 export async function agentRights(
   mode: 'default' | 'hosted',
   { namespace, clusterName }: { readonly namespace: string; readonly clusterName: string },
 ): Promise<readonly KubeObject[]> {
-  // The managed cluster is reached with the kubeconfig that was given, and with the rights of its user.
+  // The managed cluster is reached with the given kubeconfig, and with the rights of its user.
   if (mode === 'hosted') return objectsIn(renderCredentialRbac(namespace, HUB_KUBECONFIG_SECRET));
   const registers = { secret: { namespace, name: HUB_KUBECONFIG_SECRET } };
   const duties = { clusterName, namespace, executorCache: false, registers, side: 'managed' } as const;
   const subjects = [{ kind: 'ServiceAccount', name: AGENT_ACCOUNT, namespace }];
   const objects: readonly KubeObject[] = [
     ...(await objectsIn(renderAgentRbac(duties))),
-    // What works may carry, as OCM’s agent has it.
+    // What works may contain. The same as for OCM's agent.
     {
       apiVersion: `${RBAC}/v1`,
       kind: 'ClusterRoleBinding',
@@ -54,7 +57,7 @@ export async function agentRights(
   return namespace === AGENT_NAMESPACE ? objects : objects.map((object) => ofNamespace(object, namespace));
 }
 
-/** Roles of the cluster, and what binds them, once for each agent on it. */
+/** Makes the cluster-wide roles and bindings unique, so that several agents can share the cluster. */
 function ofNamespace(object: KubeObject, namespace: string): KubeObject {
   const { kind, metadata, roleRef } = object;
   if (kind !== 'ClusterRole' && kind !== 'ClusterRoleBinding') return object;
@@ -65,7 +68,7 @@ function ofNamespace(object: KubeObject, namespace: string): KubeObject {
   return { ...renamed, roleRef: { ...ref, name: own(ref.name) } };
 }
 
-/** Where an agent that runs in the background keeps its files. @param server of the cluster with its objects */
+/** The folder for the files of an agent that runs in the background. @param server of the cluster that holds its objects */
 export function agentFolder(
   io: CliIo,
   clusterName: string,
@@ -79,7 +82,7 @@ export function agentFolder(
 export interface InstalledAgent {
   readonly namespace: string;
   readonly clusterName: string;
-  /** URL of its hub. */
+  /** The URL of the hub. */
   readonly hub: string;
 }
 
@@ -97,33 +100,34 @@ export async function installedAgents(api: KubeApi): Promise<readonly InstalledA
 
 function hubOf(data: unknown): string {
   const base64 = (data as Readonly<Record<string, string>> | undefined)?.['kubeconfig'] ?? '';
-  // As this program writes it.
+  // In the form in which this program writes it.
   const [, server = ''] = /"server":"([^"]+)"/.exec(Buffer.from(base64, 'base64').toString('utf8')) ?? [];
   return server;
 }
 
 /**
+ * @returns whether the agent is there already
  * @throws InputError when the namespace has the agent of another cluster, of another hub, or of OCM
  */
-export async function checkPlace(api: KubeApi, wanted: InstalledAgent): Promise<void> {
+export async function checkPlace(api: KubeApi, wanted: InstalledAgent): Promise<boolean> {
   const { namespace, clusterName, hub } = wanted;
   const there = (await installedAgents(api)).find((agent) => agent.namespace === namespace);
   if (there === undefined) {
-    if ((await api.get(SECRET, { namespace, name: BOOTSTRAP_SECRET })) === undefined) return;
+    if ((await api.get(SECRET, { namespace, name: BOOTSTRAP_SECRET })) === undefined) return false;
     throw new InputError('is not of berth join: the cluster has an agent already', {
       code: 'join.other-agent',
       subject: `Secret ${namespace}/${BOOTSTRAP_SECRET}`,
-      hint: 'remove that agent first; an agent of OCM can join a hub of Berth as it is',
+      hint: 'remove that agent first; an OCM agent can join a Berth hub unchanged',
     });
   }
   const differs = there.clusterName === clusterName ? there.hub !== hub : true;
-  if (!differs) return;
+  if (!differs) return true;
   throw new InputError(
-    `is the agent of ${there.clusterName} on ${there.hub}, expected none or that of ${clusterName} on ${hub}`,
+    `has the agent of ${there.clusterName} on ${there.hub}, expected no agent or that of ${clusterName} on ${hub}`,
     {
       code: 'join.other-agent',
       subject: `Namespace ${namespace}`,
-      hint: `berth unjoin --cluster-name ${there.clusterName} removes it; with --agent-namespace there may be several`,
+      hint: `remove it with berth unjoin --cluster-name ${there.clusterName}, or use another --agent-namespace`,
     },
   );
 }

@@ -16,23 +16,27 @@ interface CleanFlags extends HubFlags {
 }
 
 const HELP = `
-Removes what berth init wrote: the controllers, the account that clusters ask with, and their rights. Objects of
-users stay, and so do the definitions of OCM’s kinds. It is refused while clusters are joined.
+Removes what berth init wrote: the controllers, the account that clusters join with, and their rights. Objects of
+users stay, and so do the definitions of OCM’s kinds. The command refuses to run while clusters are joined.
 
-Exit codes: 0 removed, or nothing to do, 1 error: nothing was removed, or not all.
+Exit codes: 0 removed, or nothing to do, 1 error: nothing or not everything was removed.
 
 Examples:
   berth clean --context hub
 `;
 
-/** `berth clean`: the other end of `berth init`. */
+/** `berth clean`: undoes `berth init`. */
 export const cleanCommand: CliCommand = {
   register(program, run) {
     const command = program
       .command('clean')
       .description('remove from a hub what berth init wrote')
-      .option('--timeout <duration>', 'how long to wait until all is gone: a duration, or seconds', '5m')
-      .option('--dry-run', 'say what would be done, and do nothing', false);
+      .option(
+        '--timeout <duration>',
+        'how long to wait until everything is deleted: a duration, or seconds',
+        '5m',
+      )
+      .option('--dry-run', 'print what would be done, and change nothing', false);
     refuseFlags(addHubFlags(command), {
       name: 'there is no ClusterManager',
       'purge-operator': 'there is no operator',
@@ -57,30 +61,30 @@ async function clean(io: CliIo, hub: KubeApi, flags: CleanFlags): Promise<ExitCo
     './hub-installation.ts'
   );
   const pid = await stopBackground(controllersFolder(io, hub.server), clock);
-  if (pid !== undefined) io.stdout.write(`The controllers, process ${String(pid)}, ended\n`);
+  if (pid !== undefined) io.stdout.write(`Stopped the controllers, process ${String(pid)}\n`);
   const info: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: CLUSTER_INFO };
   const isOcms = await hasOcmOperator(hub, 'ClusterManager');
   if (isOcms)
-    io.stdout.write('OCM’s cluster manager is in charge of this hub: what clusters join with stays\n');
+    io.stdout.write('OCM’s cluster manager manages this hub, so the account and rights for joining stay\n');
   const objects = isOcms ? await controllerObjects('') : [...(await hubObjects('')), info];
   const installation = installationOf(io, hub, { installer: 'init', clock });
   const count = await deleteObjects(installation, objects);
   const names = objects.filter(({ kind }) => kind === 'Namespace').map(({ metadata }) => metadata.name);
-  const hint = 'kubectl get namespace -o yaml shows why; a second berth clean goes on';
-  const pending = { subject: `Namespaces ${names.join(', ')}`, problem: 'are not gone yet', hint };
+  const hint = 'kubectl get namespace -o yaml shows why; run berth clean again to continue';
+  const pending = { subject: `Namespaces ${names.join(', ')}`, problem: 'are not deleted yet', hint };
   await waitUntil(io, flags, pending, async () => {
     const there = await Promise.all(names.map((name) => hub.get(NAMESPACE, { namespace: '', name })));
     return there.every((namespace) => namespace?.metadata.deletionTimestamp === undefined);
   });
   io.stdout.write(
     count > 0 || pid !== undefined
-      ? `${isOcms ? 'The controllers of berth init are gone.' : 'The hub is as it was before berth init.'} Definitions of OCM’s kinds stay, with their objects\n`
-      : 'Nothing of berth init is on the hub: there is nothing to do\n',
+      ? `${isOcms ? 'The controllers of berth init are gone.' : 'The hub is as it was before berth init.'} The definitions of OCM’s kinds and their objects stay\n`
+      : 'berth init wrote nothing on this hub: there is nothing to do\n',
   );
   return 0;
 }
 
-/** @throws InputError that names them */
+/** @throws InputError that names the clusters, if there are any */
 async function refuseWithClusters(hub: KubeApi): Promise<void> {
   if ((await hub.resolve(apiVersionOf(MANAGED_CLUSTER), MANAGED_CLUSTER.kind)) === undefined) return;
   const clusters = (await hub.list(MANAGED_CLUSTER)).items as readonly ManagedCluster[];
@@ -91,7 +95,7 @@ async function refuseWithClusters(hub: KubeApi): Promise<void> {
     {
       code: 'clean.joined',
       subject: hub.server,
-      hint: 'for each of them: kubectl delete managedcluster NAME here, then berth unjoin --cluster-name NAME there',
+      hint: 'for each of them: run kubectl delete managedcluster NAME here, then berth unjoin --cluster-name NAME on the cluster',
     },
   );
 }

@@ -30,7 +30,7 @@ export const getHubInfoCommand: CliCommand = {
   register(program, run) {
     const command = verbCommand(program, 'get', 'list objects of the hub')
       .command('hub-info')
-      .description('say what runs on a hub, and whether clusters can join it')
+      .description('show what runs on a hub, and whether clusters can join it')
       .addOption(outputOption());
     addHubFlags(command)
       .addHelpText('after', HELP)
@@ -55,7 +55,7 @@ async function getHubInfo(
     ['Nodes', String(info.nodes)],
     ['Controllers', info.controllers],
     ['Clusters can join', canJoin ? 'yes' : 'no: berth init has not been run'],
-    ['Kinds that are missing', missingKinds.length === 0 ? 'none' : missingKinds.join(', ')],
+    ['Missing kinds', missingKinds.length === 0 ? 'none' : missingKinds.join(', ')],
     [
       'Clusters',
       `${String(clusters.all)}, accepted ${String(clusters.accepted)}, joined ${String(clusters.joined)}, available ${String(clusters.available)}`,
@@ -69,9 +69,9 @@ interface HubInfo {
   readonly server: string;
   readonly version: string;
   readonly nodes: number;
-  /** For people. */
+  /** For display. */
   readonly controllers: string;
-  /** The account that clusters ask with is there. */
+  /** Whether the bootstrap service account exists. */
   readonly canJoin: boolean;
   readonly missingKinds: readonly string[];
   readonly clusters: {
@@ -110,7 +110,7 @@ function versionIn(text: string): string {
 }
 
 async function controllersOf(io: CliIo, hub: KubeApi): Promise<string> {
-  const { hasOcmOperator, othersAtWork, podsOf } = await import(
+  const { hasOcmOperator, findOtherControllers, podsOf } = await import(
     '../../../../controllers/installation/installed-state.ts'
   );
   const { systemClock } = await import('../../../../adapters/clock/system-clock.ts');
@@ -120,7 +120,9 @@ async function controllersOf(io: CliIo, hub: KubeApi): Promise<string> {
   const pods = await podsOf(hub, CONTROLLERS);
   const found = [
     ...((await hasOcmOperator(hub, 'ClusterManager')) ? ['OCM’s cluster manager'] : []),
-    ...(await othersAtWork(hub, systemClock.now())).map(({ name, lease }) => `${name} (Lease ${lease})`),
+    ...(await findOtherControllers(hub, systemClock.now())).map(
+      ({ name, lease }) => `${name} (Lease ${lease})`,
+    ),
     ...(pods === undefined
       ? []
       : [

@@ -18,15 +18,15 @@ interface TokenFlags extends HubFlags {
   readonly output: OutputFormat | 'text';
 }
 
-/** As clusteradm asks for. The agent needs it until it has a certificate. */
+/** Lifetime of the token, as in clusteradm. The agent needs it until it has a certificate. */
 const TOKEN_SECONDS = 3_600;
 
 export const NO_BOOTSTRAP_TOKENS =
-  'clusters join with tokens of a service account, which every hub gives that is not older than Kubernetes 1.22';
+  'clusters join with tokens of a service account, which every hub since Kubernetes 1.22 can issue';
 
 const HELP = `
-The token is good for an hour. It lets a cluster ask to join, and no more: somebody accepts it on the hub. The hash is
-of the public key of the hub’s authority: the cluster sends the token to no other server.
+The token is valid for an hour. It only allows a cluster to ask to join: a person accepts it on the hub. The hash is
+that of the public key of the hub’s authority: the cluster sends the token to no other server.
 
 Exit codes: 0 printed, 1 error.
 
@@ -39,7 +39,7 @@ export const getTokenCommand: CliCommand = {
   register(program, run) {
     const command = verbCommand(program, 'get', 'list objects of the hub')
       .command('token')
-      .description('print a token, and the command with which a cluster joins')
+      .description('print a token, and the command that makes a cluster join')
       .addOption(outputOption('text'));
     refuseFlags(addHubFlags(command), { 'use-bootstrap-token': NO_BOOTSTRAP_TOKENS })
       .addHelpText('after', HELP)
@@ -68,10 +68,10 @@ export async function joinTicket(io: CliIo, hub: KubeApi, flags: HubFlags): Prom
   } catch (error) {
     if (!(error instanceof InputError) || error.code !== 'kube.notfound') throw error;
     const { namespace, name } = BOOTSTRAP_ACCOUNT;
-    throw new InputError('is not on the hub', {
+    throw new InputError('does not exist on the hub', {
       code: 'install.not-initialized',
       subject: `ServiceAccount ${namespace}/${name}`,
-      hint: 'berth init prepares the hub',
+      hint: 'run berth init to prepare the hub',
       cause: error,
     });
   }

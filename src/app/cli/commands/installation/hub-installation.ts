@@ -13,18 +13,18 @@ import { berthHome } from '../../../background/background-process.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import { objectsIn } from './run-installation.ts';
 
-/** Of the controllers on a hub: the name of their account, and of their Deployment. */
+/** The namespace of the controllers on a hub, and the name of their account and Deployment. */
 export const CONTROLLERS = { namespace: DEFAULT_NAMESPACE, name: 'berth' } as const;
-/** Where installers of clusters put the address and the authority of an API server. */
+/** The ConfigMap where cluster installers publish the address and the authority of an API server. */
 export const CLUSTER_INFO = { namespace: 'kube-public', name: 'cluster-info' } as const;
 const DATA = '/var/lib/berth';
-/** Nothing comes from Git, Berth decides all placements, and it does what OCM's registration controller does. */
+/** The controllers run without a Git source, decide all placements, and handle registration. */
 const SERVE = ['serve', '--embedded', '--registration=all'];
 
-/** What the controllers do with their own files. */
+/** Flags of the controllers with paths of their files. */
 const serveArgs = (data: string): readonly string[] => [...SERVE, `--data=${data}`];
 
-/** The definitions of OCM's kinds; a hub that serves a kind keeps its own. */
+/** The definitions of OCM's kinds that the hub does not serve yet. */
 export async function missingDefinitions(hub: KubeApi): Promise<readonly KubeObject[]> {
   const missing: KubeObject[] = [];
   for (const crd of ocmCrds() as unknown as readonly CrdObject[]) {
@@ -57,12 +57,12 @@ async function controllerRights(): Promise<readonly KubeObject[]> {
   );
 }
 
-/** The controllers, with what clusters join with. @param image absent: no pod runs them */
+/** The objects of the controllers and of joining clusters. @param image absent: no pod runs the controllers */
 export async function hubObjects(image: string | undefined): Promise<readonly KubeObject[]> {
   return [...bootstrapObjects(), ...(await controllerObjects(image))];
 }
 
-/** The controllers alone. @param image absent: no pod runs them */
+/** The objects of the controllers alone. @param image absent: no pod runs them */
 export async function controllerObjects(image: string | undefined): Promise<readonly KubeObject[]> {
   return [...(await controllerRights()), ...(image === undefined ? [] : [podOf(image)])];
 }
@@ -81,7 +81,7 @@ function podOf(image: string): KubeObject {
   });
 }
 
-/** The sets that every hub has, where they are not there yet. */
+/** The sets that every hub has, as far as they are missing. */
 export async function missingSets(hub: KubeApi): Promise<readonly KubeObject[]> {
   const { MANAGED_CLUSTER_SET } = await import('../../../../core/model/kinds.ts');
   const missing: KubeObject[] = [];
@@ -93,12 +93,12 @@ export async function missingSets(hub: KubeApi): Promise<readonly KubeObject[]> 
   return missing;
 }
 
-/** Where controllers that run in the background keep their files. */
+/** The folder for the files of controllers that run in the background. */
 export function controllersFolder(io: CliIo, server: string): string {
   return path.join(berthHome(io.env), 'controllers', sha256(server).slice(0, 12));
 }
 
-/** Their command, with the kubeconfig in their folder. */
+/** The arguments of the controllers, with the kubeconfig in their folder. */
 export function controllersArgs(folder: string): readonly string[] {
   return [...serveArgs(path.join(folder, 'data')), `--kubeconfig=${path.join(folder, 'hub.kubeconfig')}`];
 }

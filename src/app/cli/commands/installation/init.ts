@@ -6,7 +6,7 @@ import type { KubeObject } from '../../../../core/model/object-meta.ts';
 import type { KubeApi } from '../../../../core/ports.ts';
 import { printable } from '../../../../core/model/printable.ts';
 import { bootstrapObjects } from '../../../../core/registration/install/bootstrap-objects.ts';
-import type { ControllerAtWork } from '../../../../core/registration/install/controllers-at-work.ts';
+import type { ActiveController } from '../../../../core/registration/install/active-controllers.ts';
 import { joinCommand, joinTicketValue } from '../../../../core/registration/install/join-command.ts';
 import { PRIVATE_FILE_MODE } from '../../../../runtime/files/private-mode.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
@@ -27,45 +27,45 @@ interface InitFlags extends HubFlags, InstallFlags {
 }
 
 const HELP = `
-Writes what a hub needs so that clusters can join: OCM’s kinds where they are missing, the account that clusters
-ask with, the sets default and global, and Berth’s controllers. They run as a Deployment in berth-system. On a hub
-without nodes, such as the embedded one, they run in the background on this machine. Where OCM’s cluster manager
-runs, its own controllers stay in charge and none is added; nor where other controllers hold their Leases, which it
-names. A second run writes what differs.
+Writes what a hub needs so that clusters can join: missing definitions of OCM’s kinds, the account that clusters
+join with, the sets default and global, and Berth’s controllers. They run as a Deployment in berth-system. On a hub
+without nodes, such as the embedded one, they run in the background on this machine. If OCM’s cluster manager
+runs, its controllers stay in charge and none are added. The same holds if other controllers hold Leases; the command
+names them. A second run writes only what differs.
 
 Exit codes: 0 prepared, or nothing to do, 1 error.
 
 Examples:
   berth init --wait --context hub
-  berth init --output-file hub.yaml --dry-run       # only look
-  berth init --no-controllers                       # berth serve --registration all runs already
+  berth init --output-file hub.yaml --dry-run       # print only
+  berth init --no-controllers                       # if berth serve --registration all runs already
 `;
 
 const REFUSED = {
   'use-bootstrap-token': NO_BOOTSTRAP_TOKENS,
-  force: 'a second berth init writes what differs and leaves the rest',
+  force: 'a second berth init writes only what differs',
   singleton: 'the controllers are always one process',
   'feature-gates': 'berth serve has a flag for each duty, see docs/registration.md',
-  'create-namespace': 'namespaces are made when they are missing',
+  'create-namespace': 'missing namespaces are always created',
   'resource-qos-class': 'change the Deployment that --output-file writes',
   'registration-drivers': 'clusters register with certificates, which is OCM’s driver csr',
   'auto-approved-csr-identities':
     'give them to berth serve --auto-accept-user, and run berth init --no-controllers',
 };
 
-/** `berth init`: a hub that clusters can join. */
+/** `berth init`: prepares a hub, so that clusters can join it. */
 export const initCommand: CliCommand = {
   register(program, run) {
     const command = program
       .command('init')
-      .description('prepare a hub, so that clusters can join it; print the command with which they do')
+      .description('prepare a hub so that clusters can join it, and print the command that they join with')
       .addOption(outputOption('text'))
-      .option('--no-controllers', 'leave out Berth’s controllers')
+      .option('--no-controllers', 'do not install Berth’s controllers')
       .option(
         '--output-join-command-file <file>',
-        'also write the command that joins to a file; it holds a token',
+        'also write the join command to a file; it contains a token',
       );
-    refuseFlags(addInstallFlags(addHubFlags(command), 'the controllers work'), REFUSED)
+    refuseFlags(addInstallFlags(addHubFlags(command), 'the controllers are ready'), REFUSED)
       .addHelpText('after', HELP)
       .action(run((io, flags: InitFlags) => init(io, flags)));
   },
@@ -88,7 +88,7 @@ async function init(io: CliIo, flags: InitFlags): Promise<ExitCode> {
       io.stdout.write(await renderDocument(joinTicketValue(ticket), flags.output));
     else
       io.stdout.write(
-        `\nThe hub is ready. A cluster joins with this command, which is good for an hour (berth get token prints another):\n\n    ${command}\n\nPut the name of the cluster in the place of <cluster_name>, for example cluster1.\n`,
+        `\nThe hub is ready. To join a cluster, run this command within an hour (berth get token prints a new one):\n\n    ${command}\n\nReplace <cluster_name> with the name of the cluster, for example cluster1.\n`,
       );
   });
   return 0;
@@ -99,21 +99,21 @@ interface Preparation {
   readonly say: (line: string) => void;
 }
 
-/** @returns whether the hub was written to */
+/** @returns whether anything was written to the hub */
 async function prepare(
   io: CliIo,
   hub: KubeApi,
   flags: InitFlags,
   { image, say }: Preparation,
 ): Promise<boolean> {
-  const { hasOcmOperator, nodeCount, othersAtWork } = await import(
+  const { hasOcmOperator, nodeCount, findOtherControllers } = await import(
     '../../../../controllers/installation/installed-state.ts'
   );
   const { applyObjects } = await import('../../../../controllers/installation/apply-objects.ts');
   const { systemClock: clock } = await import('../../../../adapters/clock/system-clock.ts');
   const { hubObjects, missingDefinitions, missingSets } = await import('./hub-installation.ts');
   const isOcms = await hasOcmOperator(hub, 'ClusterManager');
-  const others = isOcms ? [] : await othersAtWork(hub, clock.now());
+  const others = isOcms ? [] : await findOtherControllers(hub, clock.now());
   const runs = flags.controllers && !isOcms && others.length === 0;
   const isForPods = (await nodeCount(hub)) > 0;
   if (!isForPods || !runs) refuseImage(flags, 'the hub');
@@ -122,12 +122,12 @@ async function prepare(
   const info = isForPods ? [] : await clusterInfo(io, hub, flags);
   const isWritten = await showObjects(io, flags, [...definitions, ...objects, ...info], 'init');
   if (!isWritten) return false;
-  if (isOcms) say('OCM’s cluster manager is in charge of this hub: no controllers are added');
+  if (isOcms) say('OCM’s cluster manager manages this hub: no controllers are added');
   for (const other of others) say(leftTo(other));
   if (flags.controllers && others.length > 0) say(ADDS_NONE);
   const installation = installationOf(io, hub, { installer: 'init', clock }, say);
   await applyObjects(installation, [...definitions, ...objects, ...info]);
-  // They belong to the hub, not to us: clean leaves them.
+  // They belong to the hub and not to the installation, so `berth clean` leaves them.
   const { MANAGED_CLUSTER_SET } = await import('../../../../core/model/kinds.ts');
   const { createIfAbsent } = await import('../../../../adapters/kube/create-if-absent.ts');
   if (!isOcms && !others.some(({ keepsSets }) => keepsSets))
@@ -138,13 +138,13 @@ async function prepare(
 }
 
 const ADDS_NONE =
-  'No controllers are added: two that do the same would fight. berth serve does what the others leave: --registration names duties, --schedule upstream leaves placements to OCM';
+  'No controllers are added, because two with the same duty would conflict. berth serve can take the remaining duties: --registration names them, --schedule upstream leaves placements to OCM';
 
-function leftTo({ name, lease, holder, does }: ControllerAtWork): string {
-  return `${name} is at work (Lease ${lease}, held by ${printable(holder)}): ${does} stay with it`;
+function leftTo({ name, lease, holder, does }: ActiveController): string {
+  return `${name} is running (Lease ${lease}, held by ${printable(holder)}) and keeps its duties: ${does}`;
 }
 
-/** Controllers of a hub where no pod can run. */
+/** Runs the controllers of a hub that cannot run pods. */
 async function runHere(
   io: CliIo,
   hub: KubeApi,
@@ -183,10 +183,10 @@ async function waitForControllers(
   const place = isForPods
     ? `kubectl -n ${CONTROLLERS.namespace} get pod shows why`
     : `their log is ${logOf(folder)}`;
-  const pending = { subject: hub.server, problem: 'the controllers do not work yet', hint: place };
+  const pending = { subject: hub.server, problem: 'the controllers are not ready yet', hint: place };
   await waitUntil(io, flags, pending, async () => {
     if (!isForPods && flags.start && runningPid(folder) === undefined)
-      throw new InputError('the controllers ended', {
+      throw new InputError('the controllers have ended', {
         code: 'install.ended',
         subject: hub.server,
         hint: place,
@@ -196,7 +196,7 @@ async function waitForControllers(
   });
 }
 
-/** The address and authority of the hub where installers of clusters put them. One that is there stays. */
+/** Publishes the address and authority of the hub, as cluster installers do. An existing ConfigMap stays. */
 async function clusterInfo(io: CliIo, hub: KubeApi, flags: HubFlags): Promise<readonly KubeObject[]> {
   const there = await hub.get(CONFIG_MAP, CLUSTER_INFO);
   const { isInstalledBy } = await import('../../../../core/registration/install/installed-object.ts');

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { errorText, InputError } from '../../../../core/errors.ts';
+import { ALL_AGENTS_GROUP, clusterGroup } from '../../../../core/registration/agent-identity.ts';
 import { AGENT_ANNOTATION_PREFIX } from '../../../../core/registration/names.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import type { HubFlags } from '../../flags/hub-flags.ts';
@@ -27,7 +28,7 @@ export interface JoinFlags extends HubFlags, InstallFlags {
   readonly clientCertExpirationSeconds?: string;
 }
 
-/** What the flags say, checked. */
+/** The validated flags. */
 export interface JoinRequest {
   readonly clusterName: string;
   readonly server: string;
@@ -37,11 +38,11 @@ export interface JoinRequest {
   readonly proxyUrl: string | undefined;
   readonly proxyCaPem: string | undefined;
   readonly internal: boolean;
-  /** File of the kubeconfig of the managed cluster, in hosted mode. */
+  /** Path of the kubeconfig of the managed cluster, in hosted mode. */
   readonly managedFile: string | undefined;
-  /** Of the agent, if it is not the usual one. */
+  /** Namespace of the agent, if it is not the default. */
   readonly namespace: string | undefined;
-  /** Of `berth agent`. */
+  /** Options of `berth agent`. */
   readonly options: readonly string[];
 }
 
@@ -49,9 +50,9 @@ const CSR_ONLY = 'clusters register with certificates, which is OCM’s driver c
 const DEPLOYMENT_ONLY = 'change the Deployment that --output-file writes';
 const ADDONS = 'the agent registers no add-ons yet';
 const REFUSED = {
-  'feature-gates': 'what the agent can do it does, see docs/joining.md',
+  'feature-gates': 'all features of the agent are on, see docs/joining.md',
   'klusterlet-values-file': DEPLOYMENT_ONLY,
-  'create-namespace': 'namespaces are made when they are missing',
+  'create-namespace': 'missing namespaces are always created',
   'resource-qos-class': DEPLOYMENT_ONLY,
   'resource-limits': DEPLOYMENT_ONLY,
   'resource-requests': DEPLOYMENT_ONLY,
@@ -60,18 +61,18 @@ const REFUSED = {
   'addon-kubeclient-registration-auth': ADDONS,
   'addon-token-expiration-seconds': ADDONS,
   'force-internal-endpoint-lookup-managed':
-    'give --managed-cluster-kubeconfig with the address that the agent is to use',
+    'give a --managed-cluster-kubeconfig with the address that the agent should use',
 };
 
 export function addJoinFlags(command: Command): Command {
   command
-    .requiredOption('--hub-token <token>', 'what berth init and berth get token print')
+    .requiredOption('--hub-token <token>', 'the token that berth init or berth get token printed')
     .requiredOption('--hub-apiserver <url>', 'address of the hub')
-    .requiredOption('--cluster-name <name>', 'name that the cluster gets on the hub')
-    .option('--ca-file <file>', 'authorities (PEM) of the hub’s certificate (default: the hub says them)')
+    .requiredOption('--cluster-name <name>', 'name of the cluster on the hub')
+    .option('--ca-file <file>', 'authorities (PEM) of the hub’s certificate (default: read from the hub)')
     .option(
       '--discovery-token-ca-cert-hash <hash...>',
-      'sha256:… of the key of the hub’s authority: the token is sent to no other server',
+      'sha256:… of the public key of the hub’s authority: the token is sent to no other server',
     )
     .option(
       '--force-internal-endpoint-lookup',
@@ -82,39 +83,51 @@ export function addJoinFlags(command: Command): Command {
     .option('--proxy-ca-file <file>', 'authorities (PEM) of the proxy’s own certificate')
     .option(
       '--mode <mode>',
-      'default: the agent runs on the cluster; hosted: on the cluster of --context',
+      'default: the agent runs on the managed cluster; hosted: it runs on the cluster of --context',
       'default',
     )
-    .option('--managed-cluster-kubeconfig <file>', 'with --mode hosted: how the agent reaches the cluster')
+    .option(
+      '--managed-cluster-kubeconfig <file>',
+      'with --mode hosted: kubeconfig of the managed cluster, for the agent',
+    )
     .option(
       '--agent-namespace <name>',
-      'of the agent, where the cluster has one for another hub already (default: open-cluster-management-agent)',
+      'namespace of the agent, if the cluster already has an agent of another hub (default: open-cluster-management-agent)',
     )
-    .option('--singleton', 'one process for all duties of the agent, which it always is', false)
+    .option('--singleton', 'run the agent as one process, which is always the case', false)
     .option(
       '--klusterlet-annotation <key=value...>',
-      `annotations of the ManagedCluster (${AGENT_ANNOTATION_PREFIX}…)`,
+      `annotations for the ManagedCluster (${AGENT_ANNOTATION_PREFIX}…)`,
     )
     .option(
       '--client-cert-expiration-seconds <n>',
-      'life of the certificate to ask for (default: the hub decides)',
+      'requested lifetime of the certificate (default: the hub decides)',
     );
   return refuseFlags(command, REFUSED);
 }
 
 const CLUSTER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
-/** As OCM wants it, whose hub serves accounts of such namespaces first. */
+/**
+ * The name pattern that OCM requires; its hub gives service accounts of such namespaces a higher
+ * priority.
+ */
 const AGENTS = /^(?=.{1,63}$)open-cluster-management-[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
-/** @throws InputError for flags that mean nothing, or not together */
+/** @throws InputError for flags without effect, or that contradict each other */
 export async function joinRequest(io: CliIo, flags: JoinFlags): Promise<JoinRequest> {
   const { clusterName, hubApiserver: server, hubToken: token, proxyUrl, managedClusterKubeconfig } = flags;
   if (!CLUSTER_NAME.test(clusterName))
     throw wrongValue('--cluster-name', clusterName, 'at most 63 of a-z, 0-9 and -, such as cluster1');
+  if (clusterGroup(clusterName) === ALL_AGENTS_GROUP)
+    throw wrongValue(
+      '--cluster-name',
+      clusterName,
+      'another name: the group of this cluster is that of all agents',
+    );
   if (!URL.canParse(server) || new URL(server).protocol !== 'https:')
     throw wrongValue('--hub-apiserver', server, 'an address such as https://hub.example.com:6443');
-  if (!/^\S+$/.test(token)) throw wrongOption('--hub-token', 'is no token, expected one word');
+  if (!/^\S+$/.test(token)) throw wrongOption('--hub-token', 'is not a token, expected one word');
   const isHosted = oneOf('--mode', flags.mode, ['default', 'hosted'] as const) === 'hosted';
   if (isHosted && managedClusterKubeconfig === undefined)
     throw wrongOption('--managed-cluster-kubeconfig', 'is missing, expected it with --mode hosted');
@@ -122,7 +135,7 @@ export async function joinRequest(io: CliIo, flags: JoinFlags): Promise<JoinRequ
     throw wrongOption('--managed-cluster-kubeconfig', 'has no effect without --mode hosted');
   const { agentNamespace: namespace } = flags;
   if (namespace !== undefined && !AGENTS.test(namespace))
-    throw wrongValue('--agent-namespace', namespace, 'a name that begins with open-cluster-management-');
+    throw wrongValue('--agent-namespace', namespace, 'a name that starts with open-cluster-management-');
   if (flags.proxyCaFile !== undefined && proxyUrl === undefined)
     throw wrongOption('--proxy-ca-file', 'has no effect without --proxy-url');
   if (proxyUrl !== undefined && !/^(https?|socks5):\/\/[^/]/.test(proxyUrl))

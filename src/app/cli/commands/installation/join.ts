@@ -24,9 +24,9 @@ import { showObjects, waitUntil } from './run-installation.ts';
 import { runAgentHere } from './run-agent-here.ts';
 
 const HELP = `
-Writes the agent to the cluster of --context: its namespace, its account and rights, the kubeconfig with which it
-finds the hub, and a Deployment. Where the cluster has no nodes the agent runs in the background on this machine.
-On the hub, berth accept then lets the cluster in. A second run writes what differs, for example a new token.
+Installs the agent on the cluster of --context: its namespace, its account and rights, the kubeconfig with which it
+finds the hub, and a Deployment. If the cluster has no nodes, the agent runs in the background on this machine.
+Then run berth accept on the hub to accept the cluster. A second run writes only what differs, such as a new token.
 
 Exit codes: 0 installed, or nothing to do, 1 error.
 
@@ -34,16 +34,19 @@ Examples:
   berth join --hub-token TOKEN --hub-apiserver https://hub.example.com:6443 --wait --cluster-name cluster1 --context cluster1
   berth join … --proxy-url https://proxy.example.com:3129 --proxy-ca-file proxy.pem
   berth join … --mode hosted --managed-cluster-kubeconfig cluster1.kubeconfig --context hosting
-  berth join … --dry-run                            # only look
+  berth join … --dry-run                            # print only
 `;
 
-/** `berth join`: installs an agent that asks a hub to take the cluster. */
+/** `berth join`: installs an agent that registers the cluster at a hub. */
 export const joinCommand: CliCommand = {
   register(program, run) {
     const command = program
       .command('join')
-      .description('let a cluster ask a hub to take it: install the agent, or start it');
-    addInstallFlags(addJoinFlags(addHubFlags(command, AGENT_CLUSTER)), 'the agent runs, or has asked the hub')
+      .description('register a cluster at a hub: install the agent, or start it');
+    addInstallFlags(
+      addJoinFlags(addHubFlags(command, AGENT_CLUSTER)),
+      'the agent runs, or has registered at the hub',
+    )
       .addHelpText('after', HELP)
       .action(run((io, flags: JoinFlags) => join(io, flags)));
   },
@@ -61,10 +64,10 @@ async function join(io: CliIo, flags: JoinFlags): Promise<ExitCode> {
   return 0;
 }
 
-/** How the hub is reached. @throws InputError when it does not know the token */
+/** Finds out how to reach the hub. @throws InputError when the hub rejects the token */
 async function findHub(io: CliIo, { server, token, ...request }: JoinRequest): Promise<ServerEntry> {
   const { findHubEntry } = await import('../../../../controllers/installation/find-hub-entry.ts');
-  const { askStranger } = await import('../../../../adapters/kube/transport/ask-stranger.ts');
+  const { fetchUnverified } = await import('../../../../adapters/kube/transport/fetch-unverified.ts');
   const { chooseProxy } = await import('../../../../adapters/kube/proxy/choose-proxy.ts');
   const url = new URL(server);
   const { proxyUrl, proxyCaPem } = request;
@@ -73,9 +76,9 @@ async function findHub(io: CliIo, { server, token, ...request }: JoinRequest): P
     server,
     ...request,
     ask: (entry, use) => askHub(io, entry, token, use),
-    askStranger: (path) => {
+    fetchUnverified: (path) => {
       const signal = AbortSignal.any([io.cutOff, AbortSignal.timeout(STRANGER_MS)]);
-      return askStranger({ server: url, path, proxy, proxyCaPem, signal });
+      return fetchUnverified({ server: url, path, proxy, proxyCaPem, signal });
     },
     tellTrusted: (hashes) => io.stderr.write(unconfirmed(hashes)),
   });
@@ -85,10 +88,10 @@ const STRANGER_MS = 30_000;
 
 function unconfirmed(hashes: readonly string[]): string {
   const flags = hashes.map((hash) => `--discovery-token-ca-cert-hash ${hash}`).join(' ');
-  return `warning: the hub itself said which authority signed its certificate, and nothing confirms it: --ca-file names it, or what berth get token prints on the hub; this one is ${flags}\n`;
+  return `warning: the authority of the hub's certificate was read from the hub itself, and is not verified: give --ca-file, or the flag that berth get token prints on the hub; for this authority it is ${flags}\n`;
 }
 
-/** As the bootstrap account. */
+/** Uses the bootstrap account. */
 function askHub<T>(
   io: CliIo,
   entry: ServerEntry,
@@ -98,7 +101,7 @@ function askHub<T>(
   return withServer(io, { text: JSON.stringify(tokenKubeconfig(BOOTSTRAP_ENTRIES, entry, token)) }, use);
 }
 
-/** In hosted mode: OCM’s kinds on the managed cluster. */
+/** Hosted mode: writes OCM's kinds to the managed cluster. */
 async function prepareManaged(io: CliIo, flags: JoinFlags, text: string): Promise<void> {
   const { applyObjects } = await import('../../../../controllers/installation/apply-objects.ts');
   const { systemClock: clock } = await import('../../../../adapters/clock/system-clock.ts');
@@ -130,9 +133,10 @@ async function install(io: CliIo, api: KubeApi, given: Given): Promise<void> {
   if (!isForPods) refuseImage(flags, 'the cluster');
   if (isForPods && isLoopbackHost(new URL(hub.server).hostname))
     io.stderr.write(
-      `warning: ${hub.server} is this machine, which pods of the cluster do not reach: name another address of the hub\n`,
+      `warning: ${hub.server} is an address of this machine that pods cannot reach: use another address of the hub\n`,
     );
-  await checkPlace(api, { namespace, clusterName, hub: hub.server });
+  const isThere = await checkPlace(api, { namespace, clusterName, hub: hub.server });
+  if (!isThere) await warnOfNamesake(io, given);
   const options = [...request.options, ...(await externalUrls(io, api, managedText))];
   const bootstrap = `${JSON.stringify(tokenKubeconfig(BOOTSTRAP_ENTRIES, hub, token))}\n`;
   const objects: readonly KubeObject[] = [
@@ -164,11 +168,22 @@ async function install(io: CliIo, api: KubeApi, given: Given): Promise<void> {
   io.stdout.write(
     isAccepted
       ? `\nThe hub has accepted ${clusterName}\n`
-      : `\nThe agent asks the hub to take ${clusterName}. Log on to the hub and accept it:\n\n    berth accept --clusters ${clusterName}\n\nA hub that accepts the cluster by a rule needs no command.\n`,
+      : `\nThe agent asks the hub to accept ${clusterName}. Log on to the hub and accept it:\n\n    berth accept --clusters ${clusterName}\n\nA hub that accepts the cluster by a rule needs no command.\n`,
   );
 }
 
-/** How others reach the managed cluster, as far as its kubeconfig says it. */
+/** Two clusters with one name would take turns: each of them would apply what is meant for the other. */
+async function warnOfNamesake(io: CliIo, { request, hub }: Given): Promise<void> {
+  const { isAlive } = await import('../../../../controllers/registration/is-alive.ts');
+  const { clusterName: name, token } = request;
+  const namesake = await askHub(io, hub, token, (there) => readCluster(there, name));
+  if (namesake === undefined || !isAlive(namesake)) return;
+  io.stderr.write(
+    `warning: the hub has a cluster ${name} that has joined and whose agent is alive: if it is not this cluster, choose another name\n`,
+  );
+}
+
+/** The external URL of the managed cluster, from its kubeconfig. */
 async function externalUrls(
   io: CliIo,
   api: KubeApi,
@@ -186,7 +201,7 @@ async function waitForPod(io: CliIo, api: KubeApi, flags: JoinFlags, namespace: 
   const pending = {
     subject: `Deployment ${namespace}/${AGENT_DEPLOYMENT}`,
     problem: 'has no running pod yet',
-    hint: `kubectl -n ${namespace} get pod shows why`,
+    hint: `kubectl -n ${namespace} get pod shows the reason`,
   };
   await waitUntil(io, flags, pending, async () => {
     const pods = await podsOf(api, { namespace, name: AGENT_DEPLOYMENT });
@@ -194,7 +209,7 @@ async function waitForPod(io: CliIo, api: KubeApi, flags: JoinFlags, namespace: 
   });
 }
 
-/** An agent that is no pod shows on the hub that it runs. @param folder of one that was started here */
+/** An agent outside of a pod shows on the hub that it runs. @param folder of an agent that was started here */
 async function waitForRequest(
   io: CliIo,
   { flags, request, hub }: Given,
@@ -208,7 +223,7 @@ async function waitForRequest(
   await askHub(io, hub, token, (api) =>
     waitUntil(io, flags, pending, async () => {
       if (folder !== undefined && runningPid(folder) === undefined)
-        throw new InputError('its agent ended', { code: 'install.ended', ...pending });
+        throw new InputError('its agent has ended', { code: 'install.ended', ...pending });
       return hasAsked(
         await readCluster(api, clusterName),
         (await api.list(CERTIFICATE_REQUEST, { labelSelector })).items,
@@ -221,7 +236,7 @@ async function readCluster(hub: KubeApi, name: string): Promise<ManagedCluster |
   return (await hub.get(MANAGED_CLUSTER, { namespace: '', name })) as ManagedCluster | undefined;
 }
 
-/** Requests of an agent that was here before may be left. */
+/** Whether the cluster has a certificate request, possibly of an earlier agent. */
 function hasAsked(cluster: ManagedCluster | undefined, requests: readonly KubeObject[]): boolean {
   if (cluster === undefined) return false;
   if (cluster.spec?.hubAcceptsClient === true) return true;

@@ -13,13 +13,13 @@ import type { KubeApi } from '../../../../core/ports.ts';
 /** OCM's kinds that an agent needs on the managed cluster. */
 const KINDS = [APPLIED_MANIFEST_WORK, CLUSTER_CLAIM];
 
-/** The definitions of those kinds that the cluster lacks. */
+/** The CRDs that are missing on the cluster. */
 export async function agentDefinitions(api: KubeApi): Promise<readonly KubeObject[]> {
   const isServed = await Promise.all(KINDS.map((kind) => serves(api, kind)));
   return KINDS.filter((_kind, index) => isServed[index] === false).map(definitionOf);
 }
 
-/** The definitions of those kinds of which the cluster has no object. */
+/** The definitions of those kinds without an object on the cluster. */
 export async function unusedDefinitions(api: KubeApi): Promise<readonly KubeObject[]> {
   const isUnused = await Promise.all(
     KINDS.map(async (kind) => (await serves(api, kind)) && (await api.list(kind)).items.length === 0),
@@ -38,7 +38,7 @@ function definitionOf({ group, plural }: KindInfo): KubeObject {
 }
 
 /**
- * The agent runs elsewhere than this command: the kubeconfig must hold what it needs.
+ * Checks that a kubeconfig is self-contained, since the agent does not run on this machine.
  * @throws InputError for one that names files or a program, or cannot be used
  */
 export function checkManagedKubeconfig(text: string): void {

@@ -11,20 +11,20 @@ import type { JoinFlags } from './join-flags.ts';
 
 interface AgentHere {
   readonly flags: JoinFlags;
-  /** Of `berth agent`. */
+  /** Options of `berth agent`. */
   readonly options: readonly string[];
   readonly clusterName: string;
   readonly namespace: string;
-  /** Text of a kubeconfig. */
+  /** The text of a kubeconfig. */
   readonly bootstrap: string;
-  /** Of the managed cluster, if the agent is hosted. */
+  /** The kubeconfig of the managed cluster, if the agent is hosted. */
   readonly managedText: string | undefined;
 }
 
 /**
- * Starts the agent on this machine, as the account that was made for it.
- * @param api of the cluster that has no node for it
- * @returns its folder; undefined: the command was printed instead
+ * Starts the agent on this machine, with the account that was created for it.
+ * @param api of the cluster, which has no nodes
+ * @returns the folder of the agent; undefined if the command was only printed
  */
 export async function runAgentHere(io: CliIo, api: KubeApi, agent: AgentHere): Promise<string | undefined> {
   const { flags, options, clusterName, namespace, bootstrap, managedText } = agent;

@@ -11,7 +11,7 @@ import { PRIVATE_FILE_MODE } from '../../../../runtime/files/private-mode.ts';
 import { sleep } from '../../../../runtime/sleep.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import { renderDocument } from '../../../terminal/output-format.ts';
-import { positiveDuration } from '../../flags/option-values.ts';
+import { durationOrSeconds } from '../../flags/option-values.ts';
 import { wrongValue } from '../../flags/wrong-option.ts';
 
 /** Flags of the commands that install something. */
@@ -33,14 +33,17 @@ export function addInstallFlags(command: Command, waitsFor: string): Command {
     .option('--output-file <file>', 'also write the objects to a file; it holds secrets')
     .option(
       '--bundle-version <version>',
-      'version of the image: default (of this program), latest, or X.Y.Z',
+      'version of the image: default (that of this program), latest, or X.Y.Z',
       'default',
     )
-    .option('--image-registry <registry>', 'where the image is: REGISTRY/berth')
-    .option('--no-start', 'where no pod can run: print the command, and do not start it in the background');
+    .option('--image-registry <registry>', 'registry of the image, as REGISTRY/berth')
+    .option(
+      '--no-start',
+      'if the cluster cannot run pods: print the command, and do not start it in the background',
+    );
 }
 
-/** @throws InputError for a version that is none */
+/** @throws InputError for an invalid version */
 export async function imageOf({ bundleVersion, imageRegistry }: InstallFlags): Promise<string> {
   const name = imageRegistry === undefined ? 'berth' : `${imageRegistry}/berth`;
   if (bundleVersion === 'latest') return `${name}:latest`;
@@ -50,7 +53,7 @@ export async function imageOf({ bundleVersion, imageRegistry }: InstallFlags): P
   throw wrongValue('--bundle-version', bundleVersion, 'default, latest or a version such as 0.1.0');
 }
 
-/** An image has no meaning where no pod runs. @throws InputError when a flag names one */
+/** An image makes no sense on a cluster without nodes. @throws InputError when a flag names one */
 export function refuseImage({ bundleVersion, imageRegistry }: InstallFlags, cluster: string): void {
   const flag =
     imageRegistry !== undefined
@@ -60,7 +63,7 @@ export function refuseImage({ bundleVersion, imageRegistry }: InstallFlags, clus
         : '--bundle-version';
   if (flag !== undefined)
     throw new InputError(
-      `has no meaning here: ${cluster} has no nodes, and this program itself is what runs`,
+      `has no effect here: ${cluster} has no nodes, so this program runs instead of an image`,
       {
         code: 'cli.option',
         subject: flag,
@@ -68,9 +71,9 @@ export function refuseImage({ bundleVersion, imageRegistry }: InstallFlags, clus
     );
 }
 
-/** In milliseconds. A bare number is seconds. */
+/** Returns milliseconds. A number without a unit is in seconds. */
 export function timeoutOf({ timeout }: Pick<InstallFlags, 'timeout'>): number {
-  return positiveDuration('--timeout', /^\d+$/.test(timeout) ? `${timeout}s` : timeout);
+  return durationOrSeconds('--timeout', timeout);
 }
 
 /** Objects as `--dry-run` prints them. */
@@ -79,7 +82,10 @@ export async function printedObjects(objects: readonly KubeObject[], installer: 
   return (await Promise.all(marked.map((object) => renderDocument(object, 'yaml')))).join('---\n');
 }
 
-/** Writes or prints objects as the flags ask for. @returns whether they are to be written to the cluster as well */
+/**
+ * Writes or prints objects, depending on the flags. @returns whether they must also be applied to
+ * the cluster
+ */
 export async function showObjects(
   io: CliIo,
   { dryRun, outputFile }: Pick<InstallFlags, 'dryRun' | 'outputFile'>,
@@ -94,7 +100,7 @@ export async function showObjects(
   return !dryRun;
 }
 
-/** Objects of a text that was rendered for people. */
+/** Parses the objects in a rendered YAML text. */
 export async function objectsIn(text: string): Promise<readonly KubeObject[]> {
   const { loadAll } = await import('js-yaml');
   return loadAll(text) as readonly KubeObject[];
@@ -112,9 +118,8 @@ export function installationOf(
 const LOOK_AGAIN_MS = 500;
 
 /**
- * Waits until it is true.
- * @param pending what is not yet true, for the error
- * @throws InputError at the end of the time
+ * Waits until a condition is true. @param pending describes the condition, for the error @throws
+ * InputError after the timeout
  */
 export async function waitUntil(
   io: CliIo,

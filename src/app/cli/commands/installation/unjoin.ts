@@ -26,27 +26,31 @@ interface UnjoinFlags extends HubFlags {
 }
 
 const HELP = `
-Ends the agent and removes what berth join wrote. It is refused while ManifestWorks of the hub are applied on the
-cluster: nobody could remove their objects afterwards. On the hub first: kubectl delete managedcluster NAME.
+Stops the agent and removes what berth join wrote. The command refuses to run while ManifestWorks of the hub are applied on the
+cluster, because their objects would stay. First run on the hub: kubectl delete managedcluster NAME.
 
-Exit codes: 0 removed, or nothing to do, 1 error: nothing was removed, or not all.
+Exit codes: 0 removed, or nothing to do, 1 error: nothing or not everything was removed.
 
 Examples:
   berth unjoin --cluster-name cluster1 --context cluster1
 `;
 
-/** `berth unjoin`: takes the agent of a cluster away. */
+/** `berth unjoin`: removes the agent of a cluster. */
 export const unjoinCommand: CliCommand = {
   register(program, run) {
     const command = program
       .command('unjoin')
-      .description('take the agent from a cluster')
+      .description('remove the agent from a cluster')
       .requiredOption('--cluster-name <name>', 'name of the cluster on the hub')
-      .option('-n, --namespace <name>', 'of the agent, where several of them have a cluster of this name')
-      .option('--timeout <duration>', 'how long to wait until all is gone: a duration, or seconds', '5m')
-      .option('--dry-run', 'say what would be done, and do nothing', false);
+      .option('-n, --namespace <name>', 'namespace of the agent, if several agents use this cluster name')
+      .option(
+        '--timeout <duration>',
+        'how long to wait until everything is deleted: a duration, or seconds',
+        '5m',
+      )
+      .option('--dry-run', 'print what would be done, and change nothing', false);
     refuseFlags(addHubFlags(command, AGENT_CLUSTER), {
-      'purge-operator': 'there is no operator, and nothing of the agent is left',
+      'purge-operator': 'there is no operator, and everything of the agent is removed',
     })
       .addHelpText('after', HELP)
       .action(run((io, flags: UnjoinFlags) => withHub(io, flags, (api) => unjoin(io, api, flags))));
@@ -56,7 +60,7 @@ export const unjoinCommand: CliCommand = {
 async function unjoin(io: CliIo, api: KubeApi, flags: UnjoinFlags): Promise<ExitCode> {
   const agent = await chosenAgent(api, flags);
   if (agent === undefined) {
-    io.stdout.write(`No agent of berth join is on the cluster: there is nothing to do\n`);
+    io.stdout.write(`berth join installed no agent on this cluster: there is nothing to do\n`);
     return 0;
   }
   const mode = await refuseWithWorks(io, api, agent);
@@ -70,7 +74,7 @@ async function unjoin(io: CliIo, api: KubeApi, flags: UnjoinFlags): Promise<Exit
   const { systemClock: clock } = await import('../../../../adapters/clock/system-clock.ts');
   const folder = agentFolder(io, clusterName, { server: api.server, namespace });
   const pid = await stopBackground(folder, clock);
-  if (pid !== undefined) io.stdout.write(`The agent, process ${String(pid)}, ended\n`);
+  if (pid !== undefined) io.stdout.write(`Stopped the agent, process ${String(pid)}\n`);
   const texts = { bootstrapKubeconfig: '', managedKubeconfig: '', options: [], image: '' };
   const pieces = agentObjects({ clusterName, namespace, account: AGENT_ACCOUNT, ...texts });
   const isLast = (await installedAgents(api)).length === 1;
@@ -79,20 +83,20 @@ async function unjoin(io: CliIo, api: KubeApi, flags: UnjoinFlags): Promise<Exit
   await deleteObjects(installationOf(io, api, { installer: 'join', clock }), objects);
   const pending = {
     subject: `Namespace ${namespace}`,
-    problem: 'is not gone yet',
-    hint: 'kubectl get namespace -o yaml shows why; a second berth unjoin goes on',
+    problem: 'is not deleted yet',
+    hint: 'kubectl get namespace -o yaml shows why; run berth unjoin again to continue',
   };
   await waitUntil(io, flags, pending, async () => {
     const there = await api.get(NAMESPACE, { namespace: '', name: namespace });
     return there?.metadata.deletionTimestamp === undefined;
   });
   io.stdout.write(
-    `The agent of ${clusterName} is removed. Where the hub still lists the cluster: kubectl delete managedcluster ${clusterName}\n`,
+    `The agent of ${clusterName} is removed. If the hub still lists the cluster, run there: kubectl delete managedcluster ${clusterName}\n`,
   );
   return 0;
 }
 
-/** Undefined: there is none at all. @throws InputError when only others are there, or several */
+/** Undefined if there is no agent. @throws InputError when there are only other agents, or several with the name */
 async function chosenAgent(
   api: KubeApi,
   { clusterName, namespace }: UnjoinFlags,
@@ -105,13 +109,13 @@ async function chosenAgent(
   const named = (found.length === 0 ? all : found).map((one) => `${one.clusterName} in ${one.namespace}`);
   throw new InputError(
     found.length === 0
-      ? `is none of the agents here, expected one of: ${named.join(', ')}`
+      ? `is not an agent of this cluster, expected one of: ${named.join(', ')}`
       : `is the name of several agents: ${named.join(', ')}`,
-    { code: 'unjoin.agent', subject: clusterName, hint: '--namespace chooses among several' },
+    { code: 'unjoin.agent', subject: clusterName, hint: 'choose one with --namespace' },
   );
 }
 
-/** @returns how the agent was installed @throws InputError while works of the hub are applied */
+/** @returns how the agent was installed @throws InputError while works of the hub are applied on the cluster */
 async function refuseWithWorks(
   io: CliIo,
   api: KubeApi,
@@ -131,7 +135,7 @@ async function refuseWithWorks(
     {
       code: 'unjoin.works',
       subject: `hub ${agent.hub}`,
-      hint: `kubectl delete managedcluster ${agent.clusterName} on the hub deletes them, or delete them there one by one`,
+      hint: `run kubectl delete managedcluster ${agent.clusterName} on the hub, which deletes them, or delete them there one by one`,
     },
   );
 }

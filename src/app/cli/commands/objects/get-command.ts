@@ -14,17 +14,19 @@ export interface GetFlags extends HubFlags {
   readonly output: OutputFormat;
 }
 
-/** What was read for a `berth get`. `list` makes the table of those objects that the arguments name. */
+/**
+ * The objects of a `berth get`. `list` renders the table of the objects that the arguments name.
+ */
 export interface ReadObjects {
   readonly objects: readonly KubeObject[];
   readonly list: (objects: readonly KubeObject[], nowMs: number) => Listed;
 }
 
 export interface GetDefinition<Flags extends GetFlags> {
-  /** `works`: the word behind `berth get`. */
+  /** The argument of `berth get`, such as `works`. */
   readonly plural: string;
   readonly aliases: readonly string[];
-  /** `ManifestWork`: how an error names it. */
+  /** The name in errors: `ManifestWork`. */
   readonly kind: string;
   readonly description: string;
   /** Lines of the help, without `berth get`. */
@@ -33,7 +35,7 @@ export interface GetDefinition<Flags extends GetFlags> {
   readonly read: (hub: KubeApi, flags: Flags) => Promise<ReadObjects>;
 }
 
-/** A `berth get` command: a table for people, or the objects as the hub has them. */
+/** A `berth get` command. It prints a table, or the objects as the hub has them. */
 export function getCommand<Flags extends GetFlags>(definition: GetDefinition<Flags>): CliCommand {
   const { plural, aliases, description, examples, addOptions = (command) => command } = definition;
   return {
@@ -65,7 +67,7 @@ async function get<Flags extends GetFlags>(
   const { objects, list } = await withHub(io, flags, (hub) => read(hub, flags));
   const wanted = objects.filter(({ metadata }) => name === undefined || metadata.name === name);
   if (wanted.length === 0 && name !== undefined)
-    throw new InputError('the hub has none of this name', {
+    throw new InputError('not found on the hub', {
       code: 'kube.notfound',
       subject: `${kind} ${name}`,
     });

@@ -34,22 +34,22 @@ export const explainCommand: CliCommand = {
   register(program, run) {
     const command = program
       .command('explain')
-      .description('say why a placement selects clusters or not, and what would change that')
+      .description('explain why a placement selects clusters or not, and what would change that')
       .argument('<placement>', 'NAMESPACE/NAME')
       .option('--cluster <name>', 'explain this cluster, selected or not')
       .option('--from <path>', 'folder of manifests to decide from', '.')
       .option('--ref <revision>', 'read this branch, tag or commit of the repository around --from')
-      .option('--since <revision>', 'also say what changed since this revision, and which object caused it')
-      .option('--hub', 'decide from what a hub holds now, instead of files', false)
+      .option('--since <revision>', 'also show what changed since this revision, and which object caused it')
+      .option('--hub', 'decide from the current objects of a hub, instead of files', false)
       .option('--embedded', EMBEDDED_HELP, false)
-      .option('--case <file>', 'decide a recorded case (JSON Lines, as for `berth simulate`) instead')
-      .option('--case-name <name>', 'which case of the file; without it the first')
+      .option('--case <file>', 'decide a recorded case instead (JSON Lines, as for `berth simulate`)')
+      .option('--case-name <name>', 'name of the case in the file (default: the first)')
       .option(
         '--data <dir>',
-        'explain what `berth serve` with this data directory published last, and what caused it',
+        'explain the last decision that `berth serve` with this data directory published, and what caused it',
       )
-      .option('--record <hash>', 'with --data: this record instead (`berth history` lists them)')
-      .option('--now <time>', 'the present, RFC 3339; without it the clock')
+      .option('--record <hash>', 'with --data: explain this record instead (`berth history` lists them)')
+      .option('--now <time>', 'time to decide at, RFC 3339 (default: now)')
       .addOption(outputOption());
     addHubFlags(command)
       .addHelpText('after', HELP)
@@ -83,7 +83,7 @@ async function explain(io: CliIo, name: string, options: ExplainOptions): Promis
   const errors = problems.filter(({ severity }) => severity === 'error');
   if (errors.length > 0) {
     io.stderr.write(renderProblems(errors, false));
-    io.stderr.write(`${countProblems(errors)}: the objects concerned are left out of this explanation\n`);
+    io.stderr.write(`${countProblems(errors)}: these objects are left out of this explanation\n`);
   }
   io.stdout.write(
     options.output === 'table' ? printableLines(lines) : await renderDocument(explanation, options.output),
@@ -91,27 +91,26 @@ async function explain(io: CliIo, name: string, options: ExplainOptions): Promis
   return 0;
 }
 
-/** An option that would have no effect is a misunderstanding, not a detail. */
+/** An option without effect is a misunderstanding, so it is an error. */
 function refuseContradictions(options: ExplainOptions): void {
   const refuse = (option: string, problem: string): never => {
     throw new InputError(problem, { code: 'explain.options', subject: option });
   };
   if (options.since !== undefined && options.cluster !== undefined)
-    refuse('--since', 'is about a whole placement, leave --cluster out');
+    refuse('--since', 'applies to a whole placement and cannot be combined with --cluster');
   const wantsHub = isHubRequested(options);
   for (const option of ['ref', 'since', 'case'] as const)
     if (wantsHub && options[option] !== undefined)
       refuse(`--${option}`, 'a hub has no revisions and no cases');
   for (const option of ['ref', 'since', 'case', 'now'] as const)
     if (options.data !== undefined && options[option] !== undefined)
-      refuse(`--${option}`, 'a record has its own inputs, and its own past to compare with');
+      refuse(`--${option}`, 'a record has its own inputs, and is compared with the record before it');
   if (options.data !== undefined && wantsHub) refuse('--data', 'either a hub or what a controller recorded');
-  if (options.record !== undefined && options.data === undefined)
-    refuse('--record', 'expected --data DIR with it');
+  if (options.record !== undefined && options.data === undefined) refuse('--record', 'needs --data DIR');
   if (options.case !== undefined && options.since !== undefined)
     refuse('--since', 'a recorded case has no revisions');
   if (options.caseName !== undefined && options.case === undefined)
-    refuse('--case-name', 'expected --case FILE with it');
+    refuse('--case-name', 'needs --case FILE');
 }
 
 async function explained(io: CliIo, ref: PlacementRef, options: ExplainOptions): Promise<OfflineExplanation> {

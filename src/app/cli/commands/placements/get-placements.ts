@@ -14,8 +14,7 @@ export const getPlacementsCommand = getCommand<GetPlacementsFlags>({
   kind: 'Placement',
   description: 'list Placements and the clusters that they select',
   examples: ['placements', 'placements --namespace argocd -o table', 'placements web -o yaml'],
-  addOptions: (command) =>
-    command.option('-n, --namespace <name>', 'only of this namespace (default: of all)'),
+  addOptions: (command) => command.option('-n, --namespace <name>', 'only this namespace (default: all)'),
   read: async (hub, { namespace }) => {
     const [placements, decisions] = await Promise.all([
       hub.list(PLACEMENT, { namespace }),

@@ -17,9 +17,9 @@ export const simulateCommand: CliCommand = {
         'after',
         `
 A case is one JSON object: name, now (RFC 3339) and the arrays placements, clusters, clusterSets,
-bindings, decisions, scores. Each line of output answers the line of input at the same place:
+bindings, decisions, scores. Each line of output is the answer to the input line of the same number:
   {"name": "…", "results": [one per placement: selected, scores, filters, conditions, …]}
-A line that is not a case is answered with {"name": null, "error": "line 7: …"}; the exit code is then 1.
+For a line that is not a case the answer is {"name": null, "error": "line 7: …"}; the exit code is then 1.
 
 Exit codes: 0 every case answered, 1 a line is not a case.
 
@@ -43,7 +43,7 @@ async function simulate(io: CliIo, file: string): Promise<ExitCode> {
     if (io.signal.aborted) return 1;
     const answer = answerLine(line, number);
     if ('error' in answer) exitCode = 1;
-    // A reader slower than us must not make the answers pile up in memory.
+    // Waits for a slow reader, so that output does not accumulate in memory.
     if (!io.stdout.write(`${JSON.stringify(answer)}\n`)) await once(io.stdout, 'drain');
   }
   return exitCode;
@@ -67,7 +67,7 @@ type Answer =
   | { readonly name: string | null; readonly results: readonly object[] }
   | { readonly name: null; readonly error: string };
 
-/** One bad line never stops the others. The engine is loaded when it is needed. */
+/** One bad line does not stop the others. The engine is loaded only when it is needed. */
 async function loadAnswerLine(): Promise<(line: string, number: number) => Answer> {
   const { parseSimulationCase } = await import('../../../../controllers/explanations/simulation-case.ts');
   const { simulateSnapshot } = await import('../../../../core/placement/case/render-case.ts');

@@ -20,9 +20,9 @@ export const testCommand: CliCommand = {
       .description(
         'run the tests of a repository: of placements (*.placement-test.yaml) and of guard rules (*.rule-test.yaml)',
       )
-      .argument('[paths...]', 'folders to look into, or test files', ['.'])
+      .argument('[paths...]', 'folders to search, or test files', ['.'])
       .option('--junit <file>', 'also write the results as JUnit XML')
-      .option('--now <time>', 'time for tests that set none (RFC 3339)')
+      .option('--now <time>', 'time to use in tests that set none (RFC 3339)')
       .option('--argocd-namespace <name>', 'namespace of Argo CD', 'argocd')
       .addOption(outputOption('junit'))
       .addHelpText('after', HELP)

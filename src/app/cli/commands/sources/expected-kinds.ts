@@ -4,9 +4,10 @@ import { kindScopes } from '../../../../controllers/previews/kind-scopes.ts';
 import { wrongOption } from '../../flags/wrong-option.ts';
 
 /**
- * Whether the kind of an object is served somewhere, as far as the manifests and the user say.
+ * Whether the kind of an object is served on a hub, by CRDs in the manifests and by
+ * `--expect-kind`.
  * @param expected `GROUP/KIND`; `/KIND` for the core group
- * @throws InputError for another form
+ * @throws InputError for any other form
  */
 export function servedKinds(
   expected: readonly string[],

@@ -7,7 +7,7 @@ import { inventoryNote } from '../../../../core/preview/inventory/inventory-note
 import { type ArgoPart, readArgoPart } from '../../../worlds/argo-part.ts';
 import type { OpenedInventory } from './plan-inventory.ts';
 
-/** What of a plan comes from a hub. */
+/** The inputs of a plan that are read from a hub. */
 export type HubPart = Pick<PlanRevisionsInput, 'hub' | 'hubMemory' | 'hubApi'> & ArgoPart;
 
 interface HubReading {
@@ -27,7 +27,7 @@ export async function readHubPart(hubApi: KubeApi, reading: HubReading): Promise
   };
 }
 
-/** The same from an inventory, which is planned on at the time when it was written. */
+/** The same parts from an inventory. The plan is made for the time at which the inventory was written. */
 export async function inventoryPart(
   { inventory, isVerified }: OpenedInventory,
   reading: HubReading & { readonly nowMs: number; readonly engine: string },

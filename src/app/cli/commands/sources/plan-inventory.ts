@@ -15,20 +15,23 @@ export interface InventoryFlags {
 
 export function addInventoryFlags(command: Command): Command {
   return command
-    .option('--inventory <file>', 'on the hub as berth snapshot wrote it; needs no access to a cluster')
-    .option('--public-key <file>', 'who must have signed the inventory: Ed25519, PEM')
+    .option(
+      '--inventory <file>',
+      'plan on an inventory that berth snapshot wrote; needs no access to the hub',
+    )
+    .option('--public-key <file>', 'public key of the signer of the inventory: Ed25519, PEM')
     .option('--max-age <duration>', 'refuse an inventory that is older, e.g. 24h (default: any age)');
 }
 
 export interface OpenedInventory {
   readonly inventory: Inventory;
-  /** Its signature was checked. */
+  /** Whether its signature was checked. */
   readonly isVerified: boolean;
 }
 
 /**
- * Reads the inventory that the flags name; undefined: they name none.
- * @throws InputError for flags that do not go together, and an inventory that is broken, not signed as asked, or too old
+ * Reads the inventory that the flags name; undefined: none. @throws InputError for conflicting
+ * flags, and for an inventory that is broken, not signed with the key, or too old
  */
 export async function openInventory(
   io: CliIo,
@@ -37,27 +40,22 @@ export async function openInventory(
 ): Promise<OpenedInventory | undefined> {
   const { inventory: file, publicKey: keyFile, maxAge } = flags;
   if (file === undefined) {
-    if (keyFile !== undefined)
-      throw wrongOption('--public-key', 'got it alone, expected --inventory FILE with it');
-    if (maxAge !== undefined)
-      throw wrongOption('--max-age', 'got it alone, expected --inventory FILE with it');
+    if (keyFile !== undefined) throw wrongOption('--public-key', 'needs --inventory FILE');
+    if (maxAge !== undefined) throw wrongOption('--max-age', 'needs --inventory FILE');
     return undefined;
   }
-  if (asksHub) throw wrongOption('--inventory', 'got it beside a hub, expected one of them');
+  if (asksHub) throw wrongOption('--inventory', 'cannot be used with a hub, expected one of them');
   const { parseInventory } = await import('../../../../controllers/previews/inventory/sign-inventory.ts');
   const maxAgeMs = maxAge === undefined ? Infinity : positiveDuration('--max-age', maxAge);
   const publicKey = keyFile === undefined ? undefined : await readKeyFile(io, '--public-key', keyFile);
   const inventory = parseInventory({ file, text: await readText(io, '--inventory', file), publicKey });
   const ageMs = nowMs - Date.parse(inventory.takenAt);
   if (ageMs > maxAgeMs)
-    throw new InputError(
-      `was written at ${inventory.takenAt}, expected one that is not older than ${maxAge}`,
-      {
-        code: 'inventory.age',
-        subject: file,
-        hint: 'write it again with berth snapshot',
-      },
-    );
+    throw new InputError(`was written at ${inventory.takenAt}, which is older than ${maxAge}`, {
+      code: 'inventory.age',
+      subject: file,
+      hint: 'write it again with berth snapshot',
+    });
   return { inventory, isVerified: publicKey !== undefined };
 }
 

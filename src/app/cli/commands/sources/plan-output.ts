@@ -8,10 +8,10 @@ import { type OutputFormat, renderDocument } from '../../../terminal/output-form
 import { wrongValue } from '../../flags/wrong-option.ts';
 import { writePainted } from '../../../terminal/terminal-output.ts';
 
-/** `text` and `table` are the same. */
+/** `text` and `table` mean the same format. */
 export type PlanFormat = OutputFormat | 'text' | 'markdown' | 'html' | 'junit' | 'sarif';
 
-/** The formats for machines hold the problems of the head, too. */
+/** Machine-readable formats also contain the problems of the head. */
 export async function writePlan(
   io: CliIo,
   plan: Plan,
@@ -24,14 +24,14 @@ export async function writePlan(
 
 const REPORT_FORMATS: readonly PlanFormat[] = ['text', 'markdown', 'html', 'junit', 'sarif', 'json', 'yaml'];
 
-/** The same plan in another format, for a file. */
+/** A report of the same plan in another format, written to a file. */
 export interface PlanReport {
   readonly format: PlanFormat;
-  /** As given. */
+  /** The path as given. */
   readonly file: string;
 }
 
-/** @param given `FORMAT=FILE` each. @throws InputError for another text */
+/** @param given texts of the form `FORMAT=FILE`. @throws InputError for any other text */
 export function planReports(given: readonly string[]): readonly PlanReport[] {
   return given.map((text) => {
     const at = text.indexOf('=');
@@ -61,7 +61,10 @@ export async function writeReports(
   }
 }
 
-/** Whether problems of the head go to standard error, because the plan does not hold them. */
+/**
+ * Whether problems of the head are printed to standard error, because the format does not contain
+ * them.
+ */
 export function needsReport(format: PlanFormat): boolean {
   return format === 'table' || format === 'text' || format === 'markdown' || format === 'html';
 }
@@ -89,7 +92,7 @@ async function documentOf(plan: Plan, problems: readonly Problem[], format: Plan
     }
     case 'json':
     case 'yaml': {
-      // The fleet is for maps, and has every cluster.
+      // The fleet is only for maps, and lists every cluster.
       const { fleet: _, ...shown } = plan;
       return renderDocument({ ...shown, problems }, format);
     }

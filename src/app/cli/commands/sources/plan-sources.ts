@@ -10,7 +10,7 @@ import { wrongOption } from '../../flags/wrong-option.ts';
 import { checkSettingsFlags, type SettingsFlags, withFetchContext } from './settings-sources.ts';
 
 interface PlanSourceFlags extends SettingsFlags {
-  /** What is there of other sources is known already: from a hub, or its inventory. */
+  /** Objects of other sources are known already, from a hub or its inventory. */
   readonly knowsHub: boolean;
   readonly kind?: readonly string[];
 }
@@ -18,8 +18,8 @@ interface PlanSourceFlags extends SettingsFlags {
 type PlanSources = Pick<PlanRevisionsInput, 'sources' | 'others' | 'budgetOf'>;
 
 /**
- * The sources that a plan is about: those that live in the clone come from its two commits, all others are fetched as they are
- * now, unless a hub has them already.
+ * The sources of a plan: those in the clone are read at its two commits; all others are fetched,
+ * unless a hub has their objects already.
  */
 export async function planSources(
   io: CliIo,
@@ -35,7 +35,7 @@ export async function planSources(
   if (flags.kind !== undefined)
     throw wrongOption(
       '--kind',
-      'got it beside --config, expected one of them: each source there lists its kinds',
+      'cannot be used with --config, expected one of them: each source there lists its kinds',
     );
   const { readSettings } = await import('../../../settings/read-settings.ts');
   const { selectSources } = await import('../../../settings/select-sources.ts');
@@ -78,12 +78,15 @@ async function fetchOthers(
 type PlannedAs = Pick<SourceSettings, 'name' | 'removalBudget' | 'deletionWindow' | 'allowEmpty' | 'sync'> &
   Pick<SourceDeclaration, 'kinds'>;
 
-/** A source of a settings file that lists no kinds applies none beside the usual ones; another tool that applies it decides itself. */
+/**
+ * A source in a settings file without `kinds` applies only the default kinds. If another tool applies the source, that
+ * tool decides.
+ */
 function withKinds(source: SourceSettings): SourceSettings {
   return { ...source, kinds: source.sync === 'observe' ? ['*'] : (source.kinds ?? []) };
 }
 
-/** Without a settings file there is one source, as in `berth serve --repo`. */
+/** Without a settings file there is one source, as for `berth serve --repo`. */
 const ONLY_SOURCE: PlannedAs = { name: 'fleet' };
 
 function plannedAs(

@@ -39,35 +39,35 @@ export const planCommand: CliCommand = {
     const command = program
       .command('plan')
       .description(
-        'show what merging one commit into another would move, and why; needs no cluster, but can use one',
+        'show what merging one commit into another would move, and why; works with or without a hub',
       )
       .option(
         '--base <ref>',
-        'target of the merge: a branch, tag or commit (default: with assumptions that of --head)',
+        'target of the merge: a branch, tag or commit (default with assumptions: the same as --head)',
       )
-      .option('--head <ref>', 'what is merged: a branch, tag or commit', 'HEAD')
+      .option('--head <ref>', 'branch, tag or commit to merge', 'HEAD')
       .option('--repo <folder>', 'clone or bare repository to read', '.')
       .option(
         '--path <glob>',
-        'only manifests that match, `!` in front leaves out; may be repeated',
+        'read only manifests that match; `!` in front excludes; may be repeated',
         collectValues,
         [],
       )
       .option(
         '--kind <group/kind...>',
-        'objects of this kind are applied to the hub too, as with berth serve --kind; * for all',
+        'also apply objects of this kind to the hub, as with berth serve --kind; * for all',
       )
-      .option('--from-merge-base', 'show the head alone, from where it branched off', false)
-      .option('--hub', 'on what a hub holds now: its clusters, scores and published decisions', false)
+      .option('--from-merge-base', 'compare the head with the commit where it branched off', false)
+      .option('--hub', 'plan on the current clusters, scores and published decisions of a hub', false)
       .option('--embedded', EMBEDDED_HELP, false)
       .option(
         '--now <time>',
-        'RFC 3339 time to decide at (default: when the later commit was made; with a hub: now, or when its inventory was written)',
+        'RFC 3339 time to decide at (default: that of the later commit; with a hub: now; with an inventory: when it was written)',
       )
       .option('--argocd-namespace <name>', 'namespace of Argo CD', 'argocd')
       .option(
         '--report <format=file>',
-        'write the same plan to a file, too, in a format of -o; may be repeated',
+        'also write the plan to a file, in a format of -o; may be repeated',
         collectValues,
         [],
       )
@@ -79,10 +79,10 @@ export const planCommand: CliCommand = {
 };
 
 const HELP = `
-Exit codes: 0 no changes, 1 errors in the manifests of the head, or plan failed, 2 changes,
+Exit codes: 0 no changes, 1 errors in the manifests of the head, or the plan failed, 2 changes,
 3 changes that a rule of .berth/rules.yaml denies or that would be held.
 
-CLUSTER in an assumption is the name of a cluster, or KEY=VALUE for all with this label or claim.
+CLUSTER in an assumption is the name of a cluster, or KEY=VALUE for all clusters with this label or claim.
 
 Examples:
   berth plan --base main --head my-branch
@@ -151,7 +151,7 @@ async function plan(io: CliIo, options: PlanOptions): Promise<ExitCode> {
   return exitCode(result.plan, result.problems);
 }
 
-/** @throws InputError when nothing says what to compare with */
+/** @throws InputError when no base is given */
 function baseOf(options: PlanOptions): string {
   if (options.base !== undefined) return options.base;
   if (hasWhatIf(options)) return options.head;

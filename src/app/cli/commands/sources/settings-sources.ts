@@ -9,7 +9,7 @@ import type { CliIo } from '../../../terminal/cli-io.ts';
 import { type HubFlags, withHub } from '../../flags/hub-flags.ts';
 import { wrongOption } from '../../flags/wrong-option.ts';
 
-/** Flags of commands that look at the sources of a settings file without serving them. */
+/** Flags of commands that read the sources of a settings file without serving them. */
 export interface SettingsFlags extends HubFlags {
   readonly config?: string;
   readonly source: readonly string[];
@@ -17,33 +17,33 @@ export interface SettingsFlags extends HubFlags {
   readonly data?: string;
 }
 
-/** InputError for flags that do not go together. */
+/** InputError for conflicting flags. */
 export function checkSettingsFlags({ config, source, path }: SettingsFlags): void {
   if (config !== undefined && path.length > 0)
     throw wrongOption(
       '--path',
-      'got it beside --config, expected one of them: in the settings file each source has its paths',
+      'cannot be used with --config, expected one of them: in the settings file each source has its paths',
     );
   if (config === undefined && source.length > 0)
-    throw wrongOption('--source', 'got it alone, expected --config with it: the settings file of the source');
+    throw wrongOption('--source', 'needs --config, the settings file with the source');
 }
 
 export function addSettingsFlags(command: Command): Command {
   return command
     .option('--config <file>', 'settings file of berth serve: paths, budgets and the other sources')
     .option('--source <name>', 'source of the settings file; may be repeated', collectValues, [])
-    .option(
-      '--data <dir>',
-      'keep what is fetched of sources here for the next time (default: nothing is kept)',
-    );
+    .option('--data <dir>', 'directory in which fetched sources are kept for the next time (default: none)');
 }
 
-/** A repeatable option. */
+/** Collects the values of a repeatable option. */
 export function collectValues(value: string, before: readonly string[]): readonly string[] {
   return [...before, value];
 }
 
-/** What fetching these sources takes: a folder for the time of `use`, and the hub when credentials are in Secrets. */
+/**
+ * Provides what fetching needs during `use`: a folder, and a hub client if credentials are in
+ * Secrets.
+ */
 export async function withFetchContext<T>(
   io: CliIo,
   flags: SettingsFlags,
@@ -55,7 +55,7 @@ export async function withFetchContext<T>(
     flags.data === undefined ? await mkdtemp(join(tmpdir(), 'berth-sources-')) : resolve(io.cwd, flags.data);
   const run = (api: KubeApi | undefined): Promise<T> =>
     use({ api, dataDir, nowMs: () => Date.now(), ambient: io.env, signal: io.signal });
-  // Those of commit statuses are not needed: nothing is reported.
+  // Secrets for commit statuses are not needed, because nothing is reported.
   const needsHub = secretsOf(sources.map((source) => ({ ...source, commitStatus: undefined }))).length > 0;
   try {
     return await (needsHub ? withHub(io, flags, run) : run(undefined));

@@ -20,14 +20,11 @@ export const snapshotCommand: CliCommand = {
     const command = program
       .command('snapshot')
       .description(
-        'write what plans read of a hub to a file, for berth plan --inventory without access to it',
+        'write what plans need of a hub to a file, for berth plan --inventory without access to the hub',
       )
-      .option('--file <file>', 'where to write it (default: standard output)')
-      .option('--key <file>', 'private key that signs it: Ed25519, PEM')
-      .option(
-        '--new-key <file>',
-        'make such a key, with the public key beside it in FILE.pub, and nothing else',
-      )
+      .option('--file <file>', 'file to write (default: standard output)')
+      .option('--key <file>', 'private key to sign the inventory with: Ed25519, PEM')
+      .option('--new-key <file>', 'create such a key, with the public key in FILE.pub, and do nothing else')
       .option('--argocd-namespace <name>', 'namespace of Argo CD', 'argocd');
     addHubFlags(command)
       .addHelpText('after', HELP)
@@ -36,8 +33,8 @@ export const snapshotCommand: CliCommand = {
 };
 
 const HELP = `
-The file holds clusters, sets, scores, placements and decisions, and of all other objects only what a
-plan counts: no data of Secrets and no content of works.
+The file contains clusters, sets, scores, placements and decisions, and of all other objects only what a
+plan counts. It contains no data of Secrets and no content of works.
 
 Exit codes: 0 written, 1 failed.
 
@@ -58,7 +55,7 @@ async function snapshot(io: CliIo, options: SnapshotOptions): Promise<ExitCode> 
     readInventory(api, { takenAt: new Date().toISOString(), engine, argocdNamespace }),
   );
   for (const { kind, problem } of inventory.unread)
-    io.stderr.write(`${kind}: cannot be read, and the inventory says so: ${problem}\n`);
+    io.stderr.write(`${kind}: cannot be read, which the inventory records: ${problem}\n`);
   const text = renderInventory(inventory, key);
   if (options.file === undefined) io.stdout.write(text);
   else await writeNew(io, options.file, text, {});
@@ -67,7 +64,7 @@ async function snapshot(io: CliIo, options: SnapshotOptions): Promise<ExitCode> 
 
 async function makeKeys(io: CliIo, options: SnapshotOptions, file: string): Promise<ExitCode> {
   if (options.key !== undefined || options.file !== undefined)
-    throw wrongOption('--new-key', 'got it beside --key or --file, expected it alone');
+    throw wrongOption('--new-key', 'cannot be used with --key or --file');
   const { generateKeyPairSync } = await import('node:crypto');
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   await writeNew(io, file, privateKey.export({ type: 'pkcs8', format: 'pem' }), {
@@ -90,7 +87,7 @@ async function writeNew(
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     const problem =
-      code === 'EEXIST' ? 'is there already, and stays as it is' : `cannot be written (${code})`;
+      code === 'EEXIST' ? 'exists already, and is not overwritten' : `cannot be written (${code})`;
     throw new InputError(problem, { code: 'file.write', subject: file, cause });
   }
 }

@@ -14,12 +14,12 @@ import { createScheme } from '../../../../hub/scheme/create-scheme.ts';
 import { definitionFromCrd } from '../../../../hub/scheme/crd.ts';
 import { OCM_GROUPS } from '../../../../core/ocm/ocm-groups.ts';
 
-/** Code of what the reader of files says of an unknown field of OCM's kinds. */
+/** Code of the warning for an unknown field of OCM's kinds. */
 const UNKNOWN_FIELD = 'schema.unknown-field';
 
 /**
- * Unknown fields are warnings where files are read, since the rest of the object may be good; a hub refuses the whole object over
- * them, so before the merge they are errors.
+ * Unknown fields are warnings when files are read, since the rest of the object may be valid. A hub
+ * rejects the complete object, so before a merge they are errors.
  */
 export function withFieldErrors(problems: readonly Problem[]): readonly Problem[] {
   return problems.map((problem) =>
@@ -27,7 +27,10 @@ export function withFieldErrors(problems: readonly Problem[]): readonly Problem[
   );
 }
 
-/** Fields that Kubernetes' kinds, and those that a CustomResourceDefinition among the objects defines, do not have. */
+/**
+ * Finds fields that the kind does not have, for Kubernetes' kinds and those that a CustomResourceDefinition among the
+ * objects defines.
+ */
 export function checkUndeclaredFields(objects: readonly SourceObject[]): readonly SourceFinding[] {
   const schemaOf = schemasOf(objects);
   return objects.flatMap((source) => {
@@ -42,7 +45,7 @@ type Kinded = Pick<SourceObject['object'], 'apiVersion' | 'kind'>;
 function schemasOf(objects: readonly SourceObject[]): (object: Kinded) => Schema | undefined {
   const definitions = createScheme()
     .definitions()
-    // Their fields were checked when the files were read.
+    // The fields of OCM's kinds were checked when the files were read.
     .filter(({ group }) => !Object.hasOwn(OCM_GROUPS, group));
   const own = objects
     .filter(({ object }) => object.kind === 'CustomResourceDefinition')
@@ -54,7 +57,7 @@ function schemasOf(objects: readonly SourceObject[]): (object: Kinded) => Schema
   return ({ apiVersion, kind }) => schemas.get(`${apiVersion} ${kind}`);
 }
 
-/** Undefined for a definition that no hub would take. */
+/** Undefined for an invalid definition. */
 function definitionOf(crd: JsonObject): ReturnType<typeof definitionFromCrd> | undefined {
   try {
     return definitionFromCrd(crd);

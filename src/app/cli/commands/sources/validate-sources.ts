@@ -22,14 +22,17 @@ import { writePainted } from '../../../terminal/terminal-output.ts';
 
 interface ValidatedSource {
   readonly name: string;
-  /** Undefined when the source could not be read. */
+  /** Undefined if the source could not be read. */
   readonly commit: string | undefined;
   readonly files: number;
   readonly objects: number;
   readonly problems: readonly Problem[];
 }
 
-/** Fetches the sources of a settings file and checks each as the controller would; one that fails stops no other. */
+/**
+ * Fetches the sources of a settings file and checks each as the controller would. The failure of one does not stop the
+ * others.
+ */
 export async function validateSources(
   io: CliIo,
   options: SettingsFlags & {

@@ -24,21 +24,18 @@ export const validateCommand: CliCommand = {
   register(program, run) {
     const command = program
       .command('validate')
-      .description('check manifests: syntax, fields, and what they mean together; and the settings file')
-      .argument(
-        '[folder]',
-        'folder of manifests, or one file; without it the sources of --config are fetched',
-      )
+      .description('check manifests (syntax, fields, references) and the settings file')
+      .argument('[folder]', 'folder of manifests, or one file (default: fetch the sources of --config)')
       .option(
         '--path <glob>',
-        'only what matches, `!` in front leaves out; may be repeated',
+        'check only files that match; `!` in front excludes; may be repeated',
         collectValues,
         [],
       )
       .option('--strict', 'warnings count as errors', false)
       .option(
         '--expect-kind <group/kind>',
-        'a kind that the hub serves though nothing here defines it; may be repeated',
+        'a kind that the hub serves although no manifest defines it; may be repeated',
         collectValues,
         [],
       )
@@ -105,7 +102,7 @@ async function validateFolder(io: CliIo, folder: string, options: ValidateOption
   return failed ? 1 : 0;
 }
 
-/** What is read of the folder, and the kinds that its source lists, where that is known. */
+/** The content of the folder, and the kinds that its source lists, if known. */
 async function sourceOf(
   io: CliIo,
   { config, source, path: globs }: ValidateOptions,
@@ -116,7 +113,7 @@ async function sourceOf(
   const chosen = selectSources(await readSettings(path.resolve(io.cwd, config)), source, 'only');
   const [only, second] = chosen;
   if (second !== undefined)
-    throw wrongOption('--source', 'got several, expected one: a folder is checked as one source');
+    throw wrongOption('--source', 'can be given only once with a folder, which is checked as one source');
   return { paths: only?.paths ?? [], kinds: only?.sync === 'observe' ? ['*'] : (only?.kinds ?? []) };
 }
 

@@ -8,24 +8,28 @@ import type { WhatIfFlag } from '../../../../core/preview/what-if/parse-what-if.
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import { collectValues } from './settings-sources.ts';
 
-/** Flags that assume something; each may be repeated, and they hold in the order of this list. */
+/** Flags for assumptions. Each may be repeated. They apply in the order of this list. */
 export interface WhatIfFlags extends Readonly<Record<WhatIfFlag, readonly string[]>> {
   readonly addCluster: readonly string[];
 }
 
 const FLAGS: readonly (readonly [flag: WhatIfFlag, argument: string, help: string])[] = [
-  ['label', 'cluster:key=value', 'what if a cluster had this label; `key-` takes it away'],
-  ['claim', 'cluster:name=value', 'what if a cluster had this claim; `name-` takes it away'],
-  ['score', 'cluster:resource/score=value', 'what if a cluster had this score of an add-on'],
-  ['taint', 'cluster:key[=value][:effect]', 'what if a cluster had this taint (effect: NoSelect)'],
-  ['drain', 'cluster', 'what if a cluster were drained: nothing may stay on it'],
-  ['lose', 'cluster', 'what if a cluster were gone; `region=eu` for all with this label or claim'],
+  ['label', 'cluster:key=value', 'assume that a cluster has this label; `key-` removes it'],
+  ['claim', 'cluster:name=value', 'assume that a cluster has this claim; `name-` removes it'],
+  ['score', 'cluster:resource/score=value', 'assume that a cluster has this score of an add-on'],
+  ['taint', 'cluster:key[=value][:effect]', 'assume that a cluster has this taint (effect: NoSelect)'],
+  ['drain', 'cluster', 'assume that a cluster is drained: nothing may stay on it'],
+  [
+    'lose',
+    'cluster',
+    'assume that a cluster is gone; `region=eu` means all clusters with this label or claim',
+  ],
 ];
 
 export function addWhatIfFlags(command: Command): Command {
   command.option(
     '--add-cluster <file>',
-    'what if the ManagedClusters in this file were there',
+    'assume that the ManagedClusters in this file exist',
     collectValues,
     [],
   );
@@ -38,7 +42,7 @@ export function hasWhatIf(flags: WhatIfFlags): boolean {
   return flags.addCluster.length > 0 || FLAGS.some(([flag]) => flags[flag].length > 0);
 }
 
-/** @throws InputError for a value that cannot be read */
+/** @throws InputError for a value that cannot be parsed */
 export async function readWhatIf(io: CliIo, flags: WhatIfFlags): Promise<readonly WhatIf[]> {
   if (!hasWhatIf(flags)) return [];
   const { parseWhatIf } = await import('../../../../core/preview/what-if/parse-what-if.ts');

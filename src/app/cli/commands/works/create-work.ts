@@ -25,7 +25,7 @@ Exit codes: 0 done, 1 error: nothing was written, or the output names what faile
 
 Examples:
   berth create work web -f web.yaml --clusters cluster1,cluster2
-  berth create work web -f manifests/ --placement default/placement1              # the clusters it selects now
+  berth create work web -f manifests/ --placement default/placement1              # the clusters that it selects now
   berth create work web -f manifests/ --placement default/placement1 --overwrite  # new content, or a new decision
   berth create work web -f manifests/ --placement default/placement1 --replicaset # follows the placement
 `;
@@ -34,17 +34,21 @@ export const createWorkCommand: CliCommand = {
   register(program, run) {
     const command = verbCommand(program, 'create', 'create objects on the hub')
       .command('work <name>')
-      .description('bring manifests to clusters as ManifestWorks')
+      .description('create ManifestWorks, which deliver manifests to clusters')
       .requiredOption('-f, --filename <path...>', 'YAML or JSON files, or folders of them')
       .option('--clusters <names>', 'managed clusters, separated by commas')
       .option('--placement <namespace/name>', 'the clusters that a Placement selects')
       .option(
         '--overwrite',
-        'change works that exist; with --placement also leave clusters it no longer selects',
+        'change existing works; with --placement also remove them from clusters that it no longer selects',
         false,
       )
-      .option('--replicaset', 'with --placement: a ManifestWorkReplicaSet that follows the placement', false)
-      .option('--dry-run', 'say what would be done, and do nothing', false);
+      .option(
+        '--replicaset',
+        'with --placement: create a ManifestWorkReplicaSet, which follows the placement',
+        false,
+      )
+      .option('--dry-run', 'print what would be done, and change nothing', false);
     addHubFlags(command)
       .addHelpText('after', EXAMPLES)
       .action(run((io, name: string, flags: CreateWorkFlags) => createWork(io, name, flags)));
@@ -91,7 +95,7 @@ function placed(request: NamedWorkRequest): PlacedRequest {
   return { ...request, target };
 }
 
-/** All objects of the files in their order; undefined after problems were printed. */
+/** All objects of the files in their order; undefined if problems were printed. */
 async function readManifests(
   io: CliIo,
   paths: readonly string[],
@@ -118,7 +122,7 @@ async function specsOf(name: string, manifests: readonly KubeObject[]): Promise<
   const split = splitManifests(manifests);
   if (!split.ok)
     throw new InputError(
-      `manifest ${split.index} has ${split.sizeBytes} bytes, more than one work can hold`,
+      `manifest ${split.index} has ${split.sizeBytes} bytes, more than one work can contain`,
       {
         code: 'work.too-large',
         subject: `Work ${name}`,

@@ -21,10 +21,10 @@ Examples:
 
 export const describeWorkCommand: CliCommand = {
   register(program, run) {
-    const command = verbCommand(program, 'describe', 'explain objects of the hub')
+    const command = verbCommand(program, 'describe', 'describe objects of the hub')
       .command('work <name>')
       .description('show a ManifestWork: conditions, each manifest, its feedback and what failed')
-      .option('--cluster <name>', 'managed cluster; absent: every cluster that has a work of the name');
+      .option('--cluster <name>', 'managed cluster (default: every cluster that has a work of this name)');
     addHubFlags(command)
       .addHelpText('after', EXAMPLES)
       .action(run((io, name: string, flags: DescribeWorkFlags) => describe(io, name, flags)));

@@ -13,7 +13,7 @@ export const getWorksCommand = getCommand<GetWorksFlags>({
   kind: 'ManifestWork',
   description: 'list ManifestWorks: where they are, whether they are applied, available and degraded',
   examples: ['works', 'works --cluster cluster1', 'works my-first-work -o json'],
-  addOptions: (command) => command.option('--cluster <name>', 'only of this managed cluster'),
+  addOptions: (command) => command.option('--cluster <name>', 'only this managed cluster'),
   read: async (hub, { cluster }) => {
     const { items } = await hub.list(MANIFEST_WORK, { namespace: cluster });
     return {

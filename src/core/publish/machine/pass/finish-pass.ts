@@ -104,7 +104,7 @@ export function onPublicationRecorded(
   return prependActions(actions, step);
 }
 
-/** Waits for outstanding answers, or ends the pass. */
+/** Waits for pending responses, or ends the pass. */
 export function finishWhenAnswered(state: PassingState, finishing: FinishingStage): StepResult {
   const { isPatching, record, failure, hold, settled, againAfterMs } = finishing;
   if (isPatching || record.kind !== 'none')
@@ -112,11 +112,11 @@ export function finishWhenAnswered(state: PassingState, finishing: FinishingStag
   if (failure !== undefined) return endPass(state, { kind: 'failed', error: failure.error });
   const text = hold === undefined ? undefined : `${hold.reason} ${hold.token}`;
   const isNews = hold !== undefined && text !== state.reportedHold;
-  const told: readonly PlacementAction[] = isNews ? [{ kind: 'tell-held', hold }] : [];
+  const reports: readonly PlacementAction[] = isNews ? [{ kind: 'tell-held', hold }] : [];
   return endPass(
     { ...state, reportedHold: text },
     againAfterMs === undefined ? DONE : { kind: 'requeue', afterMs: Math.max(1, againAfterMs) },
-    [...told, { kind: 'settled', pages: settled }],
+    [...reports, { kind: 'settled', pages: settled }],
   );
 }
 
@@ -129,7 +129,7 @@ function statusOf(
   const { status: current } = placement;
   const existing = current?.conditions?.find((condition) => condition.type === HELD_CONDITION);
   const held = heldCondition(hold, existing);
-  // What was not decided on what there is says nothing of the placement.
+  // A result from incomplete inputs does not change the status.
   const said: readonly Condition[] = facts.inventoryProblem === undefined ? result.conditions : [];
   const conditions = held === undefined ? said : [...said, held];
   return planPlacementStatus({ current, pages, conditions, now: statusTime(nowMs) });
@@ -140,7 +140,7 @@ function plansJudged({ facts: { plans } }: Pass, wanted: Publication): Placement
   return outcome === undefined || plans.length === 0 ? [] : [{ kind: 'judge-plans', plans, outcome }];
 }
 
-/** What only comes is no reason to wait for a person. */
+/** Additions alone need no approval. */
 function planOutcome({ hold, approval }: Publication): PlanOutcome | undefined {
   if (hold === undefined) return approval === 'met' ? 'met' : 'none';
   return approval === 'differs' ? 'differs' : undefined;

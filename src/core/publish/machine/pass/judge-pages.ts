@@ -69,8 +69,8 @@ export function judgePages(before: PassingState, objects: readonly KubeObject[],
 }
 
 /**
- * The process before made its change and the record, and was killed before it noted so. Another record of the same change would count its
- * removals twice.
+ * The previous process completed the change and its record, and was killed before it stored this. A
+ * second record would count the removals twice.
  */
 function afterRecordedChange(
   { remembered, pass: { facts } }: PassingState,
@@ -82,7 +82,9 @@ function afterRecordedChange(
   return endRecordedChange(remembered, published, { digest: facts.digest, record: newest.hash });
 }
 
-/** Nothing changes: what is there stays. If the last publication is unknown, the watch alone is not enough. */
+/**
+ * No change of the pages. If the last publication is unknown, the pages must be read from the hub.
+ */
 function mustRead(state: PassingState, passPages: PassPages, nowMs: number): boolean {
   const { facts, placement, result, isRead } = state.pass;
   const { published } = passPages;
@@ -108,7 +110,7 @@ export function onFoundRecorded(
   return prependActions(actions, judgeResultOn({ ...before, remembered }, passPages, nowMs));
 }
 
-/** What is on the pages has this record. */
+/** The pages match this record. */
 function endRecordedChange(
   remembered: PublishState,
   published: PassPages['published'],
@@ -155,7 +157,7 @@ function publish(
   const { actions } = purpose.plan;
   const writing = writingOf(passPages, purpose, actions);
   if (actions.length === 0 || purpose.wanted.removed.length === 0) return writePages(state, writing, nowMs);
-  // What a change takes away is on the disk before it is taken.
+  // Removals are stored on disk before they are made.
   const remembered = stateUnderWay({
     pass: state.pass,
     passPages,
@@ -169,7 +171,7 @@ function publish(
   };
 }
 
-/** No new result: what is published stays, or is restored where others changed it. */
+/** No new result: the published pages stay, or are restored if others changed them. */
 function stay(
   state: PassingState,
   passPages: PassPages,
@@ -182,12 +184,12 @@ function stay(
   const plan = planToRestore(name, passPages.pages, passPages.last, (page) =>
     isTaken(state, passPages, page),
   );
-  const told: readonly PlacementAction[] =
+  const reports: readonly PlacementAction[] =
     passPages.last !== undefined && plan.actions.length > 0
       ? [{ kind: 'tell-restored', pages: [...new Set(plan.actions.map(({ page }) => page))] }]
       : [];
   const writing = writingOf(passPages, { ...why, pages: plan.pages }, plan.actions);
-  return prependActions(told, writePages(state, writing, nowMs));
+  return prependActions(reports, writePages(state, writing, nowMs));
 }
 
 function writingOf(
@@ -221,14 +223,14 @@ function lastPublication(
   if (recorded !== undefined) return recorded;
   if (beforeRestore !== undefined && beforeRestore.uid === uid)
     return { pages: beforeRestore.pages, leaving: undefined };
-  // Another process may have written what the watch does not show yet.
+  // Another process may have written pages that the watch does not show yet.
   const isLate = remembered === undefined || remembered.recalled === true;
   return isLate && !state.pass.isRead ? undefined : asFound(pages);
 }
 
 /**
- * What the first look finds is what is published, whatever others do to it while the first result has to wait. Pages that do not say so
- * clearly are left to the first result.
+ * The pages of the first pass count as published, even if others change them before the first
+ * result. Inconsistent pages are left to the first result.
  */
 function asFound(pages: readonly DecisionPage[]): LastPublication | undefined {
   const isClear = pages.length > 0 && pages.every(({ group, owned }) => owned && group !== undefined);
@@ -268,7 +270,7 @@ function tooEarly(state: PassingState, { published }: PassPages, wanted: Publica
   return { state: rested, actions: [], waitMs: isWaiting ? PLAN_RETRY_MS : 0 };
 }
 
-/** A release that comes with another spec approves nothing of what was decided for the spec before. */
+/** A release for a new spec does not approve decisions for the previous spec. */
 function isOfEarlierSpec({ pass: { placement, result } }: PassingState): boolean {
   const { generation } = placement.metadata;
   return generation !== undefined && generation !== result.placement.metadata.generation;

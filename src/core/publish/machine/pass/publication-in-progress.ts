@@ -10,7 +10,7 @@ import type { ChangeUnderWay, PublishState } from '../../judge/publish-state.ts'
 import type { PublishedDecision } from '../../pages/published-decision.ts';
 import { groupsOfPages, pagesDigest } from '../../record/recorded-groups.ts';
 import type {
-  DonePublication,
+  CompletedPublication,
   Pass,
   PlacementState,
   PassPurpose,
@@ -60,11 +60,11 @@ export function leavingClusters({
 
 /** The state for judging the next change, after all writes. */
 export type PublicationSettlement =
-  /** As it was remembered before. */
+  /** The stored state stays unchanged. */
   | { readonly kind: 'same' }
   | { readonly kind: 'remember'; readonly next: PublishState }
   /** To be remembered with the hash of its record. */
-  | { readonly kind: 'record'; readonly done: DonePublication };
+  | { readonly kind: 'record'; readonly done: CompletedPublication };
 
 export function computeSettlement(publication: PublicationInProgress): PublicationSettlement {
   const { pass, purpose, remembered: state, nowMs } = publication;
@@ -73,7 +73,7 @@ export function computeSettlement(publication: PublicationInProgress): Publicati
   const published = publishedClusters(publication.passPages.published);
   const clusters = listedClusters(plan.pages);
   const groups = groupsOfPages(plan.pages);
-  // Without a write, too: others may have taken away what would have gone.
+  // Also without a write, because others may have made the removals.
   const isNew = plan.actions.length > 0 || !sameClusters(published, clusters);
   const done = isNew ? undefined : doneBefore(publication, groups);
   const changed = isNew || done !== undefined;
@@ -87,7 +87,7 @@ export function computeSettlement(publication: PublicationInProgress): Publicati
   const isPartOfMore = isNew && state?.change !== undefined;
   const { added, removed } = done ?? (isPartOfMore ? continueChange(clusters, from) : wanted);
   const earlier = earlierRemovals(state, { ...from, specHash: hash });
-  // What was done before counts as of then.
+  // Earlier removals keep their time.
   const counts = isNew && removed.length > 0 && released === undefined;
   const next: PublishState = {
     specHash: hash,
@@ -105,8 +105,8 @@ export function computeSettlement(publication: PublicationInProgress): Publicati
 }
 
 /**
- * The change whose last write was carried out and never answered: there is nothing left to write, and its record is still missing.
- * @param groups what is on the pages
+ * The change whose last write succeeded without a response: nothing is left to write, but its
+ * record is missing. @param groups the groups on the pages
  */
 function doneBefore(
   { pass, remembered: state }: PublicationInProgress,

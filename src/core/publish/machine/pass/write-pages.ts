@@ -52,7 +52,10 @@ export function setPage(
   return next;
 }
 
-/** If there was nothing to write and the watch shows what was read, the watch is up to date again. */
+/**
+ * If there was nothing to write and the watch shows the pages that were read, the watch is current
+ * again.
+ */
 function withSureness(state: PassingState, { actions, passPages }: WritingStage): PassingState {
   if (!state.isUncertain || actions.length > 0) return state;
   const isShown = haveSameVersions(passPages.objects, currentPages(state, state.pass.facts));
@@ -65,7 +68,7 @@ function allWritten(state: PassingState, { passPages, purpose }: WritingStage, n
     const last = { uid, pages: purpose.plan.pages, leaving: undefined };
     return finishPass({ ...state, last }, { passPages, purpose }, nowMs);
   }
-  // A page that is not remembered and that says nothing of its group: nothing is known of it.
+  // The page is not in the state, and has no group labels.
   const isKnown = passPages.last !== undefined && passPages.last.leaving === undefined;
   const isClear = isKnown || passPages.pages.every(({ group }) => group !== undefined);
   const { pages } = purpose;

@@ -2,9 +2,10 @@ import type { KubeObject } from '../../../model/object-meta.ts';
 import type { WatchedChange } from './placement-event.ts';
 import type { OwnWrite } from './placement-state.ts';
 
-/*
- * The controller reads its own writes while the watch is behind. Each write carried the version before it as a precondition, so that the
- * versions that are older than the last write are known exactly. Anything else that the watch shows is newer and counts.
+/**
+ * Read-your-writes while the watch is behind. Each write had the previous version as a
+ * precondition, so the versions before the last write are known exactly. Any other version that the
+ * watch shows is newer.
  */
 
 const ABSENT = '(absent)';
@@ -57,7 +58,7 @@ export function isOwnWrite(write: OwnWrite | undefined, seen: KubeObject | undef
   return write.older.includes(version) || write.version === version;
 }
 
-/** Names what a change made of an object: the same for a write and for the watch event that shows it. */
+/** A key of a change of an object, equal for a write and for the watch event that shows it. */
 export function changeKey(name: string, { before, after }: WatchedChange): string {
   return after === undefined ? `${name} deleted ${versionOf(before)}` : `${name} ${versionOf(after)}`;
 }

@@ -29,7 +29,7 @@ export type PlacementAction =
   | { readonly kind: 'patch-status'; readonly placement: Placement; readonly status: PlacementStatus }
   /** Set the annotations that make the placement Berth's and keep OCM's scheduler away. */
   | { readonly kind: 'mark-placement'; readonly placement: Placement }
-  /** Store the state, and answer when it would survive the process. */
+  /** Store the state, and report when it is durable. */
   | { readonly kind: 'persist'; readonly state: PublishState }
   /** Yield, so that earlier requests are sent. */
   | { readonly kind: 'yield' }
@@ -45,7 +45,7 @@ export type PlacementAction =
       readonly plans: readonly PendingPlan[];
       readonly outcome: PlanOutcome;
     }
-  /** These pages are what is published now. */
+  /** These pages are published now. */
   | { readonly kind: 'settled'; readonly pages: readonly SettledPage[] }
   | {
       readonly kind: 'tell-published';

@@ -14,9 +14,14 @@ export type PlacementEvent =
    * not matter, because a pass reads all facts again. Sent only while no pass is in progress.
    */
   | { readonly kind: 'look'; readonly facts: PassFacts }
-  /** The watch no longer shows the placement. Sent only while no pass is in progress; it is a pass of its own. */
+  /**
+   * The placement was deleted. Sent only while no pass is in progress; handled as a pass of its
+   * own.
+   */
   | { readonly kind: 'gone' }
-  /** Answer to `read-pages`: the pages on the hub, and those that the watch shows at that time. */
+  /**
+   * Response to `read-pages`: the pages on the hub, and those that the watch shows at that time.
+   */
   | {
       readonly kind: 'pages-read';
       readonly pages: readonly KubeObject[];
@@ -24,7 +29,10 @@ export type PlacementEvent =
     }
   /** Answer to `fence-page`: the page with its new version. */
   | { readonly kind: 'page-fenced'; readonly page: KubeObject }
-  /** Answer to `write-page`. `after`: undefined for a deletion. `seen`: what the watch shows of the page by now. */
+  /**
+   * Response to `write-page`. `after`: undefined for a deletion. `seen`: the page as the watch
+   * shows it now.
+   */
   | {
       readonly kind: 'page-written';
       readonly after: KubeObject | undefined;
@@ -34,13 +42,13 @@ export type PlacementEvent =
   | { readonly kind: 'status-written'; readonly after: KubeObject; readonly seen: KubeObject | undefined }
   /** Answer to `mark-placement`. */
   | { readonly kind: 'placement-marked'; readonly after: KubeObject }
-  /** Answer to `persist`, also where the disk refused it. */
+  /** Response to `persist`, also if the disk write failed. */
   | { readonly kind: 'persisted' }
   /** Answer to `yield`. */
   | { readonly kind: 'resumed' }
   /** Answer to `record`: the hash of the record, '' when its inputs are not known. */
   | { readonly kind: 'recorded'; readonly hash: string }
-  /** An action failed. `of`: what it was. `mayArrive`: the write may still be carried out. */
+  /** An action failed. `of`: the action. `mayArrive`: the write may still be executed. */
   | {
       readonly kind: 'failed';
       readonly of: 'pages' | 'status' | 'mark' | 'record';
@@ -62,7 +70,7 @@ export type PlacementEvent =
       readonly change: WatchedChange;
       readonly isInput: () => boolean;
     }
-  /** The commit that was on its way is wholly on the hub. */
+  /** The commit is completely applied to the hub. */
   | { readonly kind: 'commit-whole' }
   /** A work reported another status. */
   | { readonly kind: 'works-changed' }
@@ -74,10 +82,10 @@ export type PlacementEvent =
   /** A defect: an event of this pass could not be handled. */
   | { readonly kind: 'abandoned'; readonly error: unknown };
 
-/** What a process that stands by saw when the hub was restored. */
+/** The state of a placement, as a standby saw it when the hub was restored. */
 export interface SeenAtRestore {
   /** Newest resource version of the restored hub. */
   readonly hubVersion: string;
-  /** Undefined where the placement is gone. */
+  /** Undefined if the placement does not exist. */
   readonly seen: Pick<PassFacts, 'key' | 'placement' | 'pages' | 'seenPage'> | undefined;
 }

@@ -8,7 +8,7 @@ import type { PublishState } from '../../judge/publish-state.ts';
 import type { RemovalBudget } from '../../judge/removal-budget.ts';
 
 /** The records of the previous process. */
-export interface PastRecords {
+export interface PreviousProcessRecords {
   /** The newest one of the placement. Undefined: there is none, or the pages were compared with it before. */
   readonly newest: DecisionRecord | undefined;
   /** When the oldest record of all was made, in milliseconds since the epoch; `-Infinity` when there is none. */
@@ -38,7 +38,7 @@ export interface PassFacts {
   readonly pages: readonly KubeObject[];
   /** The stored state, from the last process or since. */
   readonly remembered: PublishState | undefined;
-  readonly records: PastRecords;
+  readonly records: PreviousProcessRecords;
   readonly budget: RemovalBudget;
   /** Why the inventory cannot be trusted now. */
   readonly inventoryProblem: string | undefined;
@@ -48,7 +48,7 @@ export interface PassFacts {
   readonly plans: readonly PendingPlan[];
   /** A source that another tool applies (`sync: observe`) declares the placement. */
   readonly isOfSource: boolean;
-  /** The hub was restored from a backup: it may show an older state than what was published last. */
+  /** The hub was restored from a backup, so it may be older than the last publication. */
   readonly isHubRestored: boolean;
   readonly digest: Digest;
   /** The PlacementDecision of this name in the namespace, with any owner, as the watch shows it. */

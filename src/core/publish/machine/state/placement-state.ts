@@ -26,7 +26,10 @@ export interface Disturbance {
   readonly lastMs: number;
 }
 
-/** What the leader had published when the hub was restored from a backup, seen by a process that stood by. */
+/**
+ * The decisions that the leader had published when the hub was restored from a backup, as a standby
+ * saw them.
+ */
 export interface BeforeRestore {
   /** Of the placement. */
   readonly uid: string | undefined;
@@ -36,7 +39,7 @@ export interface BeforeRestore {
 }
 
 /** A change that the watch showed during a pass. Whether it is our own is known when the writes are answered. */
-export interface EarlyChange {
+export interface UnattributedChange {
   /** See `changeKey`. */
   readonly change: string;
   /** When it was shown, where it counts as the write of a rival if it is not the controller's own. */
@@ -53,13 +56,13 @@ export interface PassPages {
   readonly isChanged: boolean;
 }
 
-/** What the writes of a pass are for. */
+/** The purpose of the writes of a pass. */
 export type PassPurpose =
   /** The pages get a new decision. */
   | { readonly kind: 'publish'; readonly wanted: Publication; readonly plan: PagePlan }
   /** The pages stay, or are restored where others changed them. */
   | { readonly kind: 'stay'; readonly wanted: Publication; readonly pages: readonly SettledPage[] }
-  /** The same, and it is too early to judge the result. */
+  /** The result cannot be judged yet. */
   | { readonly kind: 'wait'; readonly afterMs: number; readonly pages: readonly SettledPage[] };
 
 export interface WritingStage {
@@ -67,13 +70,13 @@ export interface WritingStage {
   readonly purpose: PassPurpose;
   /** In this order, one after the other. */
   readonly actions: readonly PageAction[];
-  /** Index of the action that is under way. */
+  /** Index of the current action. */
   readonly at: number;
-  /** Pages by name as the writes so far left them. */
+  /** Pages by name after the writes so far. */
   readonly objects: ReadonlyMap<string, KubeObject>;
 }
 
-/** What remains after the writes. */
+/** The steps after the writes. */
 export interface FinishingStage {
   readonly settled: readonly SettledPage[];
   readonly hold: Hold | undefined;
@@ -82,19 +85,19 @@ export interface FinishingStage {
   readonly isPatching: boolean;
   readonly record:
     | { readonly kind: 'none' }
-    /** It begins when the status patch is on its way. */
+    /** The status patch was sent. */
     | {
         readonly kind: 'open';
         readonly passPages: PassPages;
         readonly purpose: Extract<PassPurpose, { kind: 'publish' }>;
       }
-    | { readonly kind: 'under-way'; readonly done: DonePublication };
+    | { readonly kind: 'under-way'; readonly done: CompletedPublication };
   /** The status patch or the record failed. */
   readonly failure?: { readonly error: unknown } | undefined;
 }
 
 /** A publication whose writes are all answered. */
-export interface DonePublication {
+export interface CompletedPublication {
   readonly entry: PublishedDecision;
   readonly writes: number;
   readonly clusters: readonly string[];
@@ -102,7 +105,7 @@ export interface DonePublication {
   readonly next: PublishState;
 }
 
-/** The stage of a pass: each but the last waits for one answer. */
+/** The stage of a pass. Each stage except the last one waits for one response. */
 export type PassStage =
   /** The pages are read from the hub, since it is not known how far earlier writes got. */
   | { readonly kind: 'reading' }
@@ -114,19 +117,19 @@ export type PassStage =
     }
   /** A publication of the process before this one gets its record. */
   | { readonly kind: 'recording-found'; readonly passPages: PassPages; readonly entry: PublishedDecision }
-  /** What the change takes away is being written to the disk. */
+  /** Waits until the removals are stored on disk. */
   | { readonly kind: 'persisting'; readonly writing: WritingStage }
   | { readonly kind: 'writing'; readonly writing: WritingStage }
-  /** The hold of a placement that others schedule from now on is being taken from its status. */
+  /** Removes the hold from the status of a placement that another scheduler decides now. */
   | { readonly kind: 'leaving' }
-  /** Other schedulers are being told to leave the placement. */
+  /** Writes the annotations that disable other schedulers. */
   | { readonly kind: 'marking' }
-  /** The status is being told that another controller writes the pages, and that Berth stopped. */
+  /** Writes the condition that another controller writes the pages and Berth stopped. */
   | { readonly kind: 'yielding' }
   /** The status patch and the record are under way at the same time. */
   | { readonly kind: 'finishing'; readonly finishing: FinishingStage };
 
-/** One look at a placement, from the facts to the last answer. */
+/** One pass over a placement, from reading the facts to the last response. */
 export interface Pass {
   readonly facts: PassFacts;
   /** With the status that the controller wrote last. */
@@ -135,16 +138,16 @@ export interface Pass {
   readonly stage: PassStage;
   /** Its pages were read from the hub, and not taken from the watch. */
   readonly isRead: boolean;
-  readonly early: readonly EarlyChange[];
-  /** What the writes of this pass made of their objects, see `changeKey`. */
+  readonly early: readonly UnattributedChange[];
+  /** Keys of the changes that this pass wrote, see `changeKey`. */
   readonly made: readonly string[];
 }
 
-/** All that publishing knows of one placement. Immutable. */
+/** The complete publishing state of one placement. Immutable. */
 export interface PlacementState {
-  /** What was published last, of the placement with this uid. Undefined: not known. */
+  /** The last publication of the placement with this uid. Undefined: unknown. */
   readonly last: (LastPublication & { readonly uid: string | undefined }) | undefined;
-  /** What outlives the process, as it was read or written last. */
+  /** The persisted state, as last read or written. */
   readonly remembered: PublishState | undefined;
   /** Own writes to pages, by the name of the page. */
   readonly pages: ReadonlyMap<string, OwnWrite>;

@@ -1,8 +1,8 @@
-import type { EarlyChange, PlacementState } from './placement-state.ts';
+import type { UnattributedChange, PlacementState } from './placement-state.ts';
 
 /** Berth restores its pages so many times; then it leaves them to the other writer. */
 export const RIVAL_ROUNDS = 3;
-/** How long a round counts: so many within ten minutes are no accident. */
+/** How long a round counts. Three rounds within ten minutes are no accident. */
 const RIVAL_WINDOW_MS = 600_000;
 
 /**
@@ -22,11 +22,11 @@ export function untilForgotten(roundAtMs: number, nowMs: number): number {
 }
 
 /**
- * Remembers that others changed a page, where this process led and the placement was there. What they change before
- * Berth writes a page again is the same round: a person who deletes five pages is no rival. While the answer to a write
- * is missing, a change may be that write.
+ * Records that another writer changed a page, if this process leads and the placement exists. All
+ * changes before Berth writes a page again are one round, so a person who deletes five pages does
+ * not count as a rival. While the response to a write is missing, a change may be that write.
  */
-export function noteRivalWrite(state: PlacementState, { rivalAtMs }: EarlyChange): PlacementState {
+export function noteRivalWrite(state: PlacementState, { rivalAtMs }: UnattributedChange): PlacementState {
   if (rivalAtMs === undefined || !state.wroteSinceRival || state.isUncertain) return state;
   const recent = recentRivalRounds(state, rivalAtMs);
   const rivalRoundsAtMs = [...recent, rivalAtMs].slice(-RIVAL_ROUNDS - 1);

@@ -24,7 +24,7 @@ export function mergeInto(target: GoMap<Any>, source: GoMap<Any>, overwrite: boo
   }
 }
 
-/** A list is replaced as a whole, and a map in a map was merged already. */
+/** A list is replaced, and a map in a map was merged already. */
 function keepsPlace(known: Any, value: Value): boolean {
   return value.type.kind === 'slice' || (value.type.kind === 'map' && known?.type.kind === 'map');
 }

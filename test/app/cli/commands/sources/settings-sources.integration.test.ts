@@ -171,12 +171,12 @@ describe('berth plan and berth validate with a settings file', () => {
     {
       name: 'a source without settings',
       args: ['--source', 'apps'],
-      says: /--source: got it alone, expected --config/,
+      says: /--source: needs --config/,
     },
     {
       name: 'globs beside the settings',
       args: ['--config', 'F', '--path', 'x'],
-      says: /--path: got it beside --config, expected one of them/,
+      says: /--path: cannot be used with --config, expected one of them/,
     },
     { name: 'a file that is not there', args: ['--config', 'F.no'], says: /cannot be read/ },
   ])('refuses $name', async ({ args, says }) => {

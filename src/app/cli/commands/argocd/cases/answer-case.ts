@@ -11,18 +11,21 @@ import { TemplateError } from '../../../../../render/template/template-error.ts'
 import { StringMap, type TemplateValue } from '../../../../../render/template/values.ts';
 import { type RecordedCase, recordedWorld } from './recorded-world.ts';
 
-/** A line of recorded single renderings. */
+/** A line that records the rendering of a single template. */
 interface FunctionCase {
   readonly id: string;
   readonly engine: 'go' | 'fasttemplate';
   readonly template: string;
   readonly params?: Readonly<Record<string, TemplateValue>>;
   readonly options?: readonly string[];
-  /** Parameters that are Go maps of strings: names, with dots where they are nested. */
+  /** Names of the parameters that are Go maps of strings, with dots if they are nested. */
   readonly stringMaps?: readonly string[];
 }
 
-/** What is written for one line: the Applications or the error of an ApplicationSet, or what a template became. */
+/**
+ * The output for one line: the Applications or the error of an ApplicationSet, or the result of a
+ * template.
+ */
 export type CaseAnswer =
   | {
       readonly id: string;
@@ -33,15 +36,34 @@ export type CaseAnswer =
   | { readonly id: string; readonly output: string }
   | { readonly id: string; readonly error: string };
 
-/** The reason of a case that Berth does not render. */
+/** The reason for a case that Berth does not render. */
 export const NOT_RENDERED = 'NotRendered';
 
-/** Renders one line of recorded cases, an ApplicationSet or a single template. */
+/**
+ * Renders one line of recorded cases, an ApplicationSet or a single template.
+ * @throws SyntaxError for a line that is no case
+ */
 export function answerCase(line: string): CaseAnswer {
   const recorded = JSON.parse(line) as RecordedCase | FunctionCase;
+  const problem = caseProblem(recorded);
+  if (problem !== undefined) throw new SyntaxError(problem);
   return 'template' in recorded
     ? answerFunction(recorded)
     : answerApplicationSet(withExactIntegers(recorded, line));
+}
+
+function caseProblem(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'expected an object';
+  const { id, applicationSet, template, engine, params = {} } = value as Readonly<Record<string, unknown>>;
+  if (typeof id !== 'string') return 'expected an id that is a text';
+  if (template === undefined)
+    return typeof applicationSet === 'object' && applicationSet !== null
+      ? undefined
+      : `case ${id}: expected an applicationSet or a template`;
+  if (typeof template !== 'string') return `case ${id}: expected a template that is a text`;
+  if (engine !== 'go' && engine !== 'fasttemplate')
+    return `case ${id}: expected the engine go or fasttemplate, got ${JSON.stringify(engine)}`;
+  return typeof params === 'object' && params !== null ? undefined : `case ${id}: expected params`;
 }
 
 function answerApplicationSet(recorded: RecordedCase): CaseAnswer {
@@ -95,7 +117,7 @@ function withStringMaps(
 
 const LONG_NUMBER = /[0-9]{16}/;
 
-/** Whole numbers in decisions are Go's int64, of which JSON.parse would lose digits. */
+/** Integers in decisions are Go's int64, for which JSON.parse would lose digits. */
 function withExactIntegers(recorded: RecordedCase, line: string): RecordedCase {
   if (recorded.decisions === undefined || !LONG_NUMBER.test(line)) return recorded;
   const parsed = parseFirstJson(line);

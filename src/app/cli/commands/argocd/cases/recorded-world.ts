@@ -8,7 +8,10 @@ import type {
   World,
 } from '../../../../../render/applicationset/world/world.ts';
 
-/** A line of recorded cases: an ApplicationSet, and what was in the cluster and answered by plugins when Argo CD rendered it. */
+/**
+ * A line of recorded cases: an ApplicationSet, and the objects and plugin responses with which Argo
+ * CD rendered it.
+ */
 export interface RecordedCase {
   readonly id: string;
   readonly applicationSet: JsonValue;
@@ -31,13 +34,13 @@ interface RecordedDecision extends DecisionObject {
 }
 
 const NAMESPACE = 'argocd';
-/** What the recording cluster served in any case. */
+/** Resources that the recording cluster always served. */
 const OCM_DECISIONS = {
   apiVersion: 'cluster.open-cluster-management.io/v1beta1',
   resource: 'placementdecisions',
 };
 
-/** The world of a recorded case: plugins answer what they answered then. */
+/** The inputs of a recorded case, with the recorded plugin responses. */
 export function recordedWorld({ clusters, configMaps, secrets, decisions, plugin }: RecordedCase): World {
   const dataOf = (objects: readonly NamedData[] | undefined, name: string) => {
     const object = objects?.find((candidate) => candidate.name === name);

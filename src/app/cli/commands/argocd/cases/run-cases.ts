@@ -10,9 +10,10 @@ import { answerCase, NOT_RENDERED } from './answer-case.ts';
 const GZIP_MAGIC = 0x1f8b;
 
 /**
- * Renders recorded cases, JSON Lines or those gzipped, and writes one line of JSON for each to stdout, in their order.
- * @returns 1 where some case is not rendered, else 0
- * @throws InputError where the file or a line cannot be read
+ * Renders recorded cases from JSON Lines, which may be gzipped, and writes one line of JSON for each to stdout, in
+ * their order.
+ * @returns 1 if a case is not rendered, otherwise 0
+ * @throws InputError when the file or a line cannot be parsed
  */
 export async function runCases(io: CliIo, file: string): Promise<ExitCode> {
   const full = path.resolve(io.cwd, file);
@@ -36,7 +37,7 @@ function answerLine(line: string, where: string): ReturnType<typeof answerCase> 
     return answerCase(line);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw new InputError(`the line is no JSON: ${error.message}`, {
+    throw new InputError(`the line is no recorded case: ${error.message}`, {
       code: 'argocd.cases',
       subject: where,
       cause: error,

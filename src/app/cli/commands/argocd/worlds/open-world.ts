@@ -10,7 +10,10 @@ import { berthAnswers } from '../../../../worlds/berth-answers.ts';
 import { objectWorld } from '../../../../worlds/object-world.ts';
 import { planWorld } from '../../../../worlds/plan-world.ts';
 
-/** The world of `--repo`, of `--hub`, or of the file alone. What the file holds counts before what is elsewhere. */
+/**
+ * The generator inputs from `--repo`, `--hub`, or the file alone. Objects of the file take
+ * precedence.
+ */
 export async function openWorld(
   io: CliIo,
   own: readonly KubeObject[],
@@ -38,9 +41,7 @@ async function readRepository(io: CliIo, folder: string): Promise<Snapshot> {
   );
   const errors = problems.filter(({ severity }) => severity === 'error');
   if (errors.length > 0)
-    io.stderr.write(
-      `${renderProblems(errors, false)}${countProblems(errors)}: the objects concerned are left out\n`,
-    );
+    io.stderr.write(`${renderProblems(errors, false)}${countProblems(errors)}: these objects are left out\n`);
   return withRecordedResults(snapshot, scheduleAll(snapshot));
 }
 
@@ -57,7 +58,7 @@ async function readHub(hub: KubeApi, own: readonly KubeObject[], namespace: stri
   return objectWorld({
     namespace,
     objects: [...own, ...configMaps, ...clusterSecrets, ...decisions],
-    // Secrets with tokens are not read: Berth answers without one.
+    // Secrets with tokens are not read, because Berth's answers are computed locally.
     missingSecret: {},
     askPlugin: berthAnswers(snapshot),
   });

@@ -1,0 +1,39 @@
+import type { ScheduleResult } from '../../core/placement/result/schedule-result.ts';
+import { PlacementEngine } from '../../core/placement/engine.ts';
+import type { PlacementTrace } from '../../core/placement/trace/trace.ts';
+import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+
+type Score = readonly [cluster: string, total: number];
+
+/** In a larger snapshot only selected clusters have a score: to compute the others would hold up the process. */
+const LIMITS = { clusters: 1_000, pages: 1_000 };
+
+/**
+ * What clusters scored in a decision. The results of one transition come from few snapshots, so the engine of the last one is kept
+ * until `forget`: to make one for each result takes longer than to publish it.
+ */
+export class ClusterScores {
+  #last: { readonly snapshot: Snapshot; readonly engine: PlacementEngine } | undefined;
+
+  /** Of the selected clusters, best first, then of those that lost to them. What nobody reads is not computed. */
+  *of(result: ScheduleResult, snapshot: Snapshot | undefined): Generator<Score> {
+    const { selected, selectedScores } = result;
+    for (let at = 0; at < selected.length; at++) yield [selected[at] ?? '', selectedScores[at] ?? 0];
+    if (snapshot === undefined) return;
+    if (snapshot.clusters.length > LIMITS.clusters || snapshot.decisions.length > LIMITS.pages) return;
+    const trace = this.#trace(result, snapshot);
+    const known = new Set(selected);
+    for (const cluster of trace.ranking())
+      if (!known.has(cluster)) yield [cluster, trace.score(cluster)?.total ?? 0];
+  }
+
+  forget(): void {
+    this.#last = undefined;
+  }
+
+  #trace({ placement }: ScheduleResult, snapshot: Snapshot): PlacementTrace {
+    if (this.#last?.snapshot !== snapshot)
+      this.#last = { snapshot, engine: new PlacementEngine({ ...snapshot, placements: [] }) };
+    return this.#last.engine.tryPlacement(placement).trace;
+  }
+}

@@ -1,0 +1,59 @@
+/** A list of objects for a process that has most of them already. */
+export interface NumberedObjects {
+  /** Of each object in the list, in its order. */
+  readonly numbers: Int32Array;
+  /** Those that the other side does not have; they have the numbers after the largest one so far. */
+  readonly fresh: readonly object[];
+}
+
+/** Gives each object a number, so that the very same object is sent once. Both sides forget what is in none of the lists of a round. */
+export class SentObjects {
+  #known = new Map<object, number>();
+  #next = 0;
+
+  /** @param lists the lists of one round */
+  pack<K extends string>(
+    lists: Readonly<Record<K, readonly object[]>>,
+  ): Readonly<Record<K, NumberedObjects>> {
+    const now = new Map<object, number>();
+    const packed = {} as Record<K, NumberedObjects>;
+    for (const name of Object.keys(lists) as K[]) {
+      const fresh: object[] = [];
+      const numbers = Int32Array.from(lists[name], (object) => {
+        const known = now.get(object) ?? this.#known.get(object);
+        if (known === undefined) fresh.push(object);
+        const number = known ?? this.#next++;
+        now.set(object, number);
+        return number;
+      });
+      packed[name] = { numbers, fresh };
+    }
+    this.#known = now;
+    return packed;
+  }
+}
+
+/** The other side of `SentObjects`: the very same object every time. */
+export class ReceivedObjects {
+  #known = new Map<number, object>();
+  #next = 0;
+
+  unpack<K extends string>(
+    packed: Readonly<Record<K, NumberedObjects>>,
+  ): Readonly<Record<K, readonly object[]>> {
+    const now = new Map<number, object>();
+    const lists = {} as Record<K, readonly object[]>;
+    for (const name of Object.keys(packed) as K[]) {
+      const { numbers, fresh } = packed[name];
+      for (const object of fresh) now.set(this.#next++, object);
+      lists[name] = Array.from(numbers, (number) => {
+        const object = now.get(number) ?? this.#known.get(number);
+        if (object === undefined) throw new RangeError(`there is no object with the number ${number}`);
+        now.set(number, object);
+        return object;
+      });
+    }
+    this.#known = now;
+    return lists;
+  }
+}

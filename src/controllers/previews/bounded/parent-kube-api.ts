@@ -1,0 +1,38 @@
+import { BugError } from '../../../core/errors.ts';
+import type { KindInfo } from '../../../core/model/kinds.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import type { KubeApi, ListOptions, ObjectKey, ObjectList } from '../../../core/ports.ts';
+import type { HubRead } from './plan-messages.ts';
+import { ReadOnlyKubeApi } from '../../../adapters/kube/read-only-kube-api.ts';
+
+/** The hub in a process without access to it: the parent process reads for it. */
+export class ParentKubeApi extends ReadOnlyKubeApi implements KubeApi {
+  readonly server: string;
+  readonly #ask: (read: HubRead) => Promise<unknown>;
+
+  constructor(server: string, ask: (read: HubRead) => Promise<unknown>) {
+    super();
+    this.server = server;
+    this.#ask = ask;
+  }
+
+  async get(kind: KindInfo, key: ObjectKey): Promise<KubeObject | undefined> {
+    return (await this.#ask({ method: 'get', kind, key })) as KubeObject | undefined;
+  }
+
+  async list(kind: KindInfo, options?: ListOptions): Promise<ObjectList> {
+    return (await this.#ask({ method: 'list', kind, options })) as ObjectList;
+  }
+
+  async resolve(apiVersion: string, kind: string): Promise<KindInfo | undefined> {
+    return (await this.#ask({ method: 'resolve', apiVersion, kind })) as KindInfo | undefined;
+  }
+
+  watch(): never {
+    throw this.refused();
+  }
+
+  protected refused(): BugError {
+    return new BugError('a plan only reads', { code: 'plan.read-only', subject: 'Hub' });
+  }
+}

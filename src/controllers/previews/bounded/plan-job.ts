@@ -1,0 +1,43 @@
+import { namespacedName } from '../../../core/model/object-ref.ts';
+import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
+import type { ApplicationContext } from '../plan-applications.ts';
+import type { PlanRevisionsInput } from '../plan-revisions.ts';
+import type { SentObjects } from './numbered-objects.ts';
+import { packSnapshot, type SentSnapshot } from './sent-snapshot.ts';
+
+/** What a plan is made of, without what cannot be sent to another process. */
+export interface PlanJob {
+  readonly type: 'plan';
+  readonly input: Omit<
+    PlanRevisionsInput,
+    'applications' | 'budgetOf' | 'hub' | 'hubApi' | 'memory' | 'tell'
+  >;
+  readonly hub: SentSnapshot | undefined;
+  readonly applications: Omit<ApplicationContext, 'worldOf'> | undefined;
+  /** By `namespace/name`, of the placements on the hub. */
+  readonly budgets: ReadonlyMap<string, RemovalBudget>;
+  /** Undefined: there is no hub to ask. */
+  readonly server: string | undefined;
+}
+
+/** @param sent what the other process got before */
+export function jobOf(
+  { applications, budgetOf, hub, hubApi, memory: _memory, tell: _tell, ...input }: PlanRevisionsInput,
+  ambient: PlanRevisionsInput['ambient'],
+  sent: SentObjects,
+): PlanJob {
+  const { worldOf: _worldOf, ...context } = applications ?? {};
+  return {
+    type: 'plan',
+    input: { ...input, ambient },
+    hub: hub && packSnapshot(hub, sent),
+    applications: applications && (context as PlanJob['applications']),
+    budgets: new Map(
+      (hub?.placements ?? []).flatMap((placement) => {
+        const budget = budgetOf?.(placement);
+        return budget === undefined ? [] : [[namespacedName(placement.metadata), budget] as const];
+      }),
+    ),
+    server: hubApi?.server,
+  };
+}

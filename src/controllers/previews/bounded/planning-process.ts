@@ -1,0 +1,224 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { TransientError } from '../../../core/errors.ts';
+import type { KubeApi } from '../../../core/ports.ts';
+import { childProcessGroups } from '../../../runtime/child-process-groups.ts';
+import { killDescendants } from '../../../runtime/kill-descendants.ts';
+import { residentBytes } from '../../../runtime/resident-bytes.ts';
+import type { PlannedRevisions, PlanRevisionsInput } from '../plan-revisions.ts';
+import { FrameReader, frameOf } from './frames.ts';
+import { SentObjects } from './numbered-objects.ts';
+import { boundExceeded, type PlanBounds } from './plan-bounds.ts';
+import { jobOf } from './plan-job.ts';
+import {
+  type HubAnswer,
+  type HubRead,
+  type PlannerMessage,
+  receivedError,
+  sentError,
+} from './plan-messages.ts';
+
+const LOOK_MS = 250;
+/** How a process ends whose heap is full. */
+const HEAP_FULL = ['SIGABRT', 'SIGTRAP', 'SIGILL'];
+/** What git, kustomize and Node.js need of the environment; credentials are not among it. */
+const PASSED = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'SystemRoot'];
+const MIB = 1024 * 1024;
+
+export interface BoundedPlanning {
+  /** The program that plans: `plan-process.js`. */
+  readonly program: URL;
+  readonly bounds: PlanBounds;
+}
+
+type Outcome = { readonly planned: PlannedRevisions } | { readonly error: Error };
+
+/** The plan that is made now. */
+interface CurrentPlan {
+  readonly hub: KubeApi | undefined;
+  readonly settle: (outcome: Outcome) => void;
+}
+
+type Child = ChildProcess & {
+  readonly stdin: NodeJS.WritableStream;
+  readonly stdout: NodeJS.ReadableStream;
+};
+
+/** A process that makes one plan after the other. What hits a bound ends it. */
+export class PlanningProcess {
+  readonly #child: Child;
+  readonly #bounds: PlanBounds;
+  readonly #env: PlanRevisionsInput['ambient'];
+  readonly #frames: FrameReader;
+  readonly #sent = new SentObjects();
+  /** Resolves when the process and its files are gone. */
+  readonly ended: Promise<void>;
+  #current: CurrentPlan | undefined;
+  #isOver = false;
+
+  private constructor(
+    { program, bounds }: BoundedPlanning,
+    env: PlanRevisionsInput['ambient'],
+    scratchDir: string,
+  ) {
+    this.#bounds = bounds;
+    this.#env = env;
+    this.#frames = new FrameReader(bounds.outputBytes);
+    // Half of what a plan makes is garbage a moment later.
+    const flags = [`--max-old-space-size=${bounds.memoryMiB}`, '--max-semi-space-size=32'];
+    this.#child = spawn(process.execPath, [...flags, fileURLToPath(program), String(bounds.outputBytes)], {
+      cwd: scratchDir,
+      env: { ...env, TMPDIR: scratchDir },
+      stdio: ['pipe', 'pipe', 'ignore'],
+      detached: true,
+    });
+    this.ended = this.#follow(scratchDir);
+  }
+
+  /** @param ambient the environment of this process */
+  static async start(
+    planning: BoundedPlanning,
+    ambient: PlanRevisionsInput['ambient'],
+  ): Promise<PlanningProcess> {
+    const scratchDir = await mkdtemp(join(tmpdir(), 'berth-plan-'));
+    const env = Object.fromEntries(
+      PASSED.flatMap((name) => (ambient[name] === undefined ? [] : [[name, ambient[name]]])),
+    );
+    return new PlanningProcess(planning, env, scratchDir);
+  }
+
+  /** Whether it can make another plan. */
+  get isAlive(): boolean {
+    return !this.#isOver;
+  }
+
+  get residentMiB(): number {
+    return residentBytes(this.#child.pid) / MIB;
+  }
+
+  /**
+   * Makes a plan; the one before it is over.
+   * @throws InputError `plan.bound.…` when it hits a bound, and what planning throws
+   */
+  async plan(input: PlanRevisionsInput, signal: AbortSignal): Promise<PlannedRevisions> {
+    const { timeMs, memoryMiB } = this.#bounds;
+    const onAbort = (): void => this.#stop(signal.reason as Error);
+    const deadline = setTimeout(() => this.#stop(boundExceeded('timeMs', this.#bounds)), timeMs);
+    const watch = setInterval(() => {
+      if (this.residentMiB > memoryMiB * 1.5) this.#stop(boundExceeded('memoryMiB', this.#bounds));
+    }, LOOK_MS);
+    try {
+      const outcome = await new Promise<Outcome>((settle) => {
+        this.#current = { hub: input.hubApi, settle };
+        signal.addEventListener('abort', onAbort, { once: true });
+        // It may have aborted while the process was started.
+        if (signal.aborted) onAbort();
+        else if (this.#isOver) settle({ error: this.#endedBy() });
+        else this.#child.stdin.write(frameOf(jobOf(input, this.#env, this.#sent)));
+      });
+      if ('planned' in outcome) return outcome.planned;
+      throw outcome.error;
+    } finally {
+      this.#current = undefined;
+      clearTimeout(deadline);
+      clearInterval(watch);
+      signal.removeEventListener('abort', onAbort);
+      if (this.#isOver) await this.ended;
+    }
+  }
+
+  /** Ends it with all that it started. */
+  async close(): Promise<void> {
+    this.#kill();
+    await this.ended;
+  }
+
+  #stop(error: Error): void {
+    this.#current?.settle({ error });
+    this.#kill();
+  }
+
+  #kill(): void {
+    this.#isOver = true;
+    killDescendants(this.#child.pid);
+  }
+
+  async #follow(scratchDir: string): Promise<void> {
+    const child = this.#child;
+    const untrack = childProcessGroups.track(child.pid);
+    child.stdout.on('data', (chunk: Buffer) => {
+      const messages = this.#isOver ? [] : this.#frames.push(chunk);
+      if (messages === 'too-large') this.#stop(boundExceeded('outputBytes', this.#bounds));
+      else for (const message of messages) this.#take(message as PlannerMessage);
+    });
+    // It ended: `close` says how.
+    child.stdin.on('error', () => undefined);
+    await new Promise<void>((resolve) => {
+      child.once('error', (error) => this.#current?.settle({ error: notStarted(error) }));
+      child.once('close', (code, killedBy) => {
+        this.#isOver = true;
+        this.#current?.settle({ error: this.#endedBy(code, killedBy) });
+        resolve();
+      });
+    });
+    untrack();
+    await rm(scratchDir, { recursive: true, force: true, maxRetries: 3 });
+  }
+
+  #take(message: PlannerMessage): void {
+    switch (message.type) {
+      case 'ask':
+        void this.#answer(message.id, message.read);
+        return;
+      case 'planned':
+        this.#current?.settle({ planned: message.planned });
+        return;
+      case 'failed':
+        this.#current?.settle({ error: receivedError(message.error) });
+    }
+  }
+
+  async #answer(id: number, read: HubRead): Promise<void> {
+    const hub = this.#current?.hub;
+    let answer: Buffer;
+    try {
+      answer = frameOf({ type: 'answer', id, value: await readHub(hub, read) } satisfies HubAnswer);
+    } catch (error) {
+      answer = frameOf({ type: 'answer', id, error: sentError(error) } satisfies HubAnswer);
+    }
+    if (this.#child.stdin.writable) this.#child.stdin.write(answer);
+  }
+
+  #endedBy(code = this.#child.exitCode, signal = this.#child.signalCode): Error {
+    // 134: a shell's word for SIGABRT.
+    if ((signal !== null && HEAP_FULL.includes(signal)) || code === 134)
+      return boundExceeded('memoryMiB', this.#bounds);
+    return new TransientError(`ended without a plan (${signal ?? `exit code ${code}`})`, {
+      code: 'plan.process',
+      subject: 'The process that plans',
+    });
+  }
+}
+
+function readHub(hub: KubeApi | undefined, read: HubRead): Promise<unknown> {
+  if (hub === undefined) return Promise.reject(new Error('there is no hub'));
+  switch (read.method) {
+    case 'get':
+      return hub.get(read.kind, read.key);
+    case 'list':
+      return hub.list(read.kind, read.options);
+    case 'resolve':
+      return hub.resolve(read.apiVersion, read.kind);
+  }
+}
+
+function notStarted(cause: Error): TransientError {
+  return new TransientError(`cannot be started: ${cause.message}`, {
+    code: 'plan.process',
+    subject: 'The process that plans',
+    cause,
+  });
+}

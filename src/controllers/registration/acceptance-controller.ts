@@ -1,0 +1,181 @@
+import type { Reflector } from '../../adapters/kube/cache/reflector.ts';
+import { ConflictError, errorText, InputError } from '../../core/errors.ts';
+import {
+  CERTIFICATE_REQUEST,
+  CLUSTER_ROLE,
+  CLUSTER_ROLE_BINDING,
+  MANAGED_CLUSTER,
+  MANIFEST_WORK,
+  NAMESPACE,
+  ROLE_BINDING,
+} from '../../core/model/kinds.ts';
+import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import { namespacedName } from '../../core/model/object-ref.ts';
+import {
+  type AcceptancePlan,
+  type ObjectWrite,
+  planAcceptance,
+} from '../../core/registration/acceptance/plan-acceptance.ts';
+import type { DesiredObject } from '../../core/registration/acceptance/cluster-objects.ts';
+import { acceptanceFailed, CLUSTER_CONDITIONS } from '../../core/registration/cluster-conditions.ts';
+import { API_RESOURCE_FINALIZER, CLUSTER_NAME_LABEL } from '../../core/registration/names.ts';
+import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
+import type { WorkQueue } from '../../runtime/work-queue.ts';
+import { AutomaticAcceptance } from './accept-by-rule.ts';
+import { hasAnyOf } from './objects-of-cluster.ts';
+import {
+  REGISTRATION_MANAGER,
+  type RegistrationController,
+  type RegistrationOptions,
+} from './registration-options.ts';
+import { reportEvent } from './report-event.ts';
+import { writeConditions } from './write-conditions.ts';
+
+/** Works are not watched here. A binding that waits until the last work is deleted is checked at this interval. */
+const WAIT_MS = 5_000;
+const OWN_KINDS = [CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE_BINDING];
+
+/** Creates on the hub what an accepted cluster needs, and removes what a denied or deleted cluster had. */
+export class AcceptanceController implements RegistrationController {
+  readonly name = 'acceptance';
+  readonly reads: readonly Reflector[];
+  readonly #options: RegistrationOptions;
+  readonly #clusters: Reflector;
+  readonly #namespaces: Reflector;
+  readonly #own: ReadonlyMap<string, Reflector>;
+  readonly #requests: Reflector;
+  readonly #automatic: AutomaticAcceptance;
+
+  constructor(options: RegistrationOptions) {
+    const { cache } = options;
+    this.#options = options;
+    this.#clusters = cache.of(MANAGED_CLUSTER);
+    this.#namespaces = cache.of(NAMESPACE);
+    this.#own = new Map(OWN_KINDS.map((kind) => [kind.kind, cache.of(kind)]));
+    this.#requests = cache.of(CERTIFICATE_REQUEST);
+    this.reads = [this.#clusters, this.#namespaces, ...this.#own.values(), this.#requests];
+    this.#automatic = new AutomaticAcceptance(options, this.#requests, this.#namespaces);
+  }
+
+  follow(queue: WorkQueue): void {
+    const add = (object: KubeObject | undefined): void => {
+      const cluster = object?.metadata.labels?.[CLUSTER_NAME_LABEL] ?? '';
+      if (cluster !== '') queue.add(cluster);
+    };
+    for (const { store } of [this.#namespaces, ...this.#own.values(), this.#requests]) {
+      store.list().forEach(add);
+      store.onChange(({ before, after }) => add(after ?? before));
+    }
+    for (const { metadata } of this.#clusters.store.list()) queue.add(metadata.name);
+    this.#clusters.store.onChange(({ key }) => queue.add(key));
+  }
+
+  async reconcile(name: string): Promise<ReconcileOutcome> {
+    const cluster = await this.#read(name);
+    if (cluster !== undefined && (await this.#automatic.accept(cluster))) return DONE;
+    const plan = planAcceptance({
+      name,
+      cluster,
+      find: (wanted) => this.#find(wanted),
+      hasWorks: this.#mayRemove(cluster) && (await hasAnyOf(this.#options.hub, MANIFEST_WORK, name)),
+    });
+    await this.#perform(plan, cluster);
+    return plan.isWaiting ? { kind: 'requeue', afterMs: WAIT_MS } : DONE;
+  }
+
+  /** Reads the cluster from the hub if the cache has none, because its objects are deleted if it does not exist. */
+  async #read(name: string): Promise<ManagedCluster | undefined> {
+    const cached = this.#clusters.store.get(name);
+    const object = cached ?? (await this.#options.hub.get(MANAGED_CLUSTER, { namespace: '', name }));
+    return object as ManagedCluster | undefined;
+  }
+
+  #find({ kind, object }: DesiredObject): KubeObject | undefined {
+    const reflector = kind === NAMESPACE ? this.#namespaces : this.#own.get(kind.kind);
+    return reflector?.store.get(namespacedName(object.metadata));
+  }
+
+  #mayRemove(cluster: ManagedCluster | undefined): boolean {
+    return (
+      cluster === undefined ||
+      cluster.metadata.deletionTimestamp !== undefined ||
+      cluster.spec?.hubAcceptsClient !== true
+    );
+  }
+
+  async #perform(plan: AcceptancePlan, given: ManagedCluster | undefined): Promise<void> {
+    const cluster = plan.finalizer === 'add' ? await this.#setFinalizer(given, true) : given;
+    const failures: InputError[] = [];
+    for (const write of plan.writes) {
+      try {
+        await this.#write(write);
+      } catch (error) {
+        // The others are tried, too; an error other than a refusal repeats the complete pass.
+        if (!(error instanceof InputError)) throw error;
+        failures.push(error);
+      }
+    }
+    const isRefused = failures.length > 0;
+    const condition = isRefused ? acceptanceFailed(failures.map(errorText).join('\n')) : plan.condition;
+    if (condition !== undefined && cluster !== undefined) {
+      const object = cluster as unknown as KubeObject;
+      const isNews = await writeConditions(this.#options, MANAGED_CLUSTER, object, [condition]);
+      if (isNews && !isRefused) await this.#tell(object, condition);
+    }
+    const [first] = failures;
+    if (first !== undefined) throw first;
+    if (plan.finalizer === 'remove') await this.#setFinalizer(cluster, false);
+  }
+
+  async #write(write: ObjectWrite): Promise<void> {
+    const { hub } = this.#options;
+    const { kind, object } = write;
+    const { namespace = '', name, uid, resourceVersion, labels } = object.metadata;
+    const options = { fieldManager: REGISTRATION_MANAGER, metadataOnly: true };
+    switch (write.do) {
+      case 'create':
+        try {
+          await hub.create(kind, object, options);
+        } catch (error) {
+          if (!(error instanceof ConflictError)) throw error;
+          // An object without the label is not watched. With the label, the next pass sees and compares it.
+          await hub.mergePatch(kind, { namespace, name }, { metadata: { labels } }, options);
+        }
+        return;
+      case 'patch': {
+        const { metadata, ...rest } = write.patch as { readonly metadata?: object };
+        const patch = { ...rest, metadata: { ...metadata, uid, resourceVersion } };
+        await hub.mergePatch(kind, { namespace, name }, patch, options);
+        return;
+      }
+      case 'delete':
+        await hub.delete(kind, { namespace, name }, { uid });
+    }
+  }
+
+  async #setFinalizer(cluster: ManagedCluster | undefined, isWanted: boolean): Promise<ManagedCluster> {
+    const { name = '', uid, resourceVersion, finalizers = [] } = cluster?.metadata ?? {};
+    const others = finalizers.filter((one) => one !== API_RESOURCE_FINALIZER);
+    const next = isWanted ? [...finalizers, API_RESOURCE_FINALIZER] : others;
+    return (await this.#options.hub.mergePatch(
+      MANAGED_CLUSTER,
+      { namespace: '', name },
+      { metadata: { uid, resourceVersion, finalizers: next } },
+      { fieldManager: REGISTRATION_MANAGER },
+    )) as unknown as ManagedCluster;
+  }
+
+  async #tell(cluster: KubeObject, condition: { readonly reason: string }): Promise<void> {
+    const { name } = cluster.metadata;
+    const isAccepted = condition.reason === CLUSTER_CONDITIONS.accepted.reason;
+    if (!isAccepted && condition.reason !== CLUSTER_CONDITIONS.denied.reason) return;
+    this.#options.onEvent?.({ action: isAccepted ? 'accepted' : 'denied', cluster: name });
+    await reportEvent(this.#options, cluster, {
+      type: 'Normal',
+      reason: isAccepted ? 'ManagedClusterAccepted' : 'ManagedClusterDenied',
+      action: isAccepted ? 'Accept' : 'Deny',
+      note: `managed cluster ${name} is ${isAccepted ? 'accepted' : 'denied'} by hub cluster admin`,
+    });
+  }
+}

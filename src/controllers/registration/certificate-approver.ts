@@ -1,0 +1,102 @@
+import type { Reflector } from '../../adapters/kube/cache/reflector.ts';
+import {
+  apiVersionOf,
+  CERTIFICATE_REQUEST,
+  MANAGED_CLUSTER,
+  SUBJECT_ACCESS_REVIEW,
+} from '../../core/model/kinds.ts';
+import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import type { RequesterIdentity } from '../../core/registration/acceptance/auto-acceptance.ts';
+import {
+  APPROVED_CONDITION,
+  type CertificateRequestObject,
+  judgeRequest,
+  RENEW_RIGHT,
+} from '../../core/registration/approval/judge-request.ts';
+import { CLUSTER_NAME_LABEL } from '../../core/registration/names.ts';
+import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
+import type { WorkQueue } from '../../runtime/work-queue.ts';
+import { approveRequest } from './approve-request.ts';
+import { readRequest } from './read-request.ts';
+import {
+  REGISTRATION_MANAGER,
+  type RegistrationController,
+  type RegistrationOptions,
+} from './registration-options.ts';
+
+/** A right that was missing may exist by then: it appears shortly after the ManagedCluster shows the acceptance. */
+const ASK_AGAIN_MS = 30_000;
+
+/** Approves the certificate requests of agents that need no decision of a person. It never denies one. */
+export class CertificateApprover implements RegistrationController {
+  readonly name = 'approval';
+  readonly reads: readonly Reflector[];
+  readonly #options: RegistrationOptions;
+  readonly #requests: Reflector;
+  readonly #clusters: Reflector;
+
+  constructor(options: RegistrationOptions) {
+    this.#options = options;
+    this.#requests = options.cache.of(CERTIFICATE_REQUEST);
+    this.#clusters = options.cache.of(MANAGED_CLUSTER);
+    this.reads = [this.#requests, this.#clusters];
+  }
+
+  follow(queue: WorkQueue): void {
+    for (const { metadata } of this.#requests.store.list()) queue.add(metadata.name);
+    this.#requests.store.onChange(({ key, after }) => {
+      if (after !== undefined) queue.add(key);
+    });
+    // A rule reads the cluster, which may be created after the request.
+    this.#clusters.store.onChange(({ key, before, after }) => {
+      if (before !== undefined && before.metadata.generation === after?.metadata.generation) return;
+      for (const { metadata } of this.#requests.store.list())
+        if (metadata.labels?.[CLUSTER_NAME_LABEL] === key) queue.add(metadata.name);
+    });
+  }
+
+  async reconcile(name: string): Promise<ReconcileOutcome> {
+    const csr = this.#requests.store.get(name) as CertificateRequestObject | undefined;
+    if (csr === undefined) return DONE;
+    const label = csr.metadata.labels?.[CLUSTER_NAME_LABEL] ?? '';
+    const cluster = this.#clusters.store.get(label) as ManagedCluster | undefined;
+    const { autoAcceptance, log } = this.#options;
+    const verdict = judgeRequest(csr, readRequest(csr), cluster, autoAcceptance);
+    switch (verdict.kind) {
+      case 'leave':
+        log.debug('certificate request was left alone', { request: name, why: verdict.why });
+        return DONE;
+      case 'wait':
+        log.debug('certificate request waits for a person', { request: name, cluster: label });
+        return DONE;
+      case 'approve':
+        await this.#approve(csr, label, 'rule');
+        return DONE;
+      case 'renewal':
+        if (!(await this.#mayRenew(verdict.requester))) return { kind: 'requeue', afterMs: ASK_AGAIN_MS };
+        await this.#approve(csr, label, 'renewal');
+        return DONE;
+    }
+  }
+
+  async #mayRenew({ username, groups, uid, extra }: RequesterIdentity): Promise<boolean> {
+    const review = await this.#options.hub.create(SUBJECT_ACCESS_REVIEW, {
+      apiVersion: apiVersionOf(SUBJECT_ACCESS_REVIEW),
+      kind: SUBJECT_ACCESS_REVIEW.kind,
+      metadata: {} as KubeObject['metadata'],
+      spec: { user: username, groups, uid, extra, resourceAttributes: RENEW_RIGHT },
+    });
+    const status = (review['status'] ?? {}) as { readonly allowed?: boolean; readonly denied?: boolean };
+    return status.allowed === true && status.denied !== true;
+  }
+
+  async #approve(csr: CertificateRequestObject, cluster: string, by: 'renewal' | 'rule'): Promise<void> {
+    const { hub, clock } = this.#options;
+    await approveRequest(hub, csr, APPROVED_CONDITION, {
+      nowMs: clock.now(),
+      fieldManager: REGISTRATION_MANAGER,
+    });
+    this.#options.onEvent?.({ action: 'certificate-approved', cluster, request: csr.metadata.name, by });
+  }
+}

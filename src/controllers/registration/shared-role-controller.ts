@@ -1,0 +1,56 @@
+import type { Reflector } from '../../adapters/kube/cache/reflector.ts';
+import { MANAGED_CLUSTER } from '../../core/model/kinds.ts';
+import { sharedRoles } from '../../core/registration/acceptance/cluster-objects.ts';
+import { sameRights } from '../../core/registration/acceptance/same-rights.ts';
+import type { ReconcileOutcome } from '../../runtime/reconciler.ts';
+import type { WorkQueue } from '../../runtime/work-queue.ts';
+import {
+  REGISTRATION_MANAGER,
+  type RegistrationController,
+  type RegistrationOptions,
+} from './registration-options.ts';
+
+const ALL = 'all';
+/** The two roles do not carry the label of a cluster, so they are not watched. */
+const LOOK_AGAIN_MS = 60_000;
+
+/** The ClusterRoles that all clusters share. They exist as long as there is a ManagedCluster. */
+export class SharedRoleController implements RegistrationController {
+  readonly name = 'shared roles';
+  readonly reads: readonly Reflector[];
+  readonly #options: RegistrationOptions;
+  readonly #clusters: Reflector;
+
+  constructor(options: RegistrationOptions) {
+    this.#options = options;
+    this.#clusters = options.cache.of(MANAGED_CLUSTER);
+    this.reads = [this.#clusters];
+  }
+
+  follow(queue: WorkQueue): void {
+    queue.add(ALL);
+    this.#clusters.store.onChange(({ before, after }) => {
+      if (before === undefined || after === undefined) queue.add(ALL);
+    });
+  }
+
+  async reconcile(): Promise<ReconcileOutcome> {
+    const { hub } = this.#options;
+    // Before the roles are deleted, the hub itself is asked, because every agent needs them.
+    const isNeeded = this.#clusters.store.size > 0 || (await hub.list(MANAGED_CLUSTER)).items.length > 0;
+    for (const { kind, object } of sharedRoles()) {
+      const key = { namespace: '', name: object.metadata.name };
+      const there = await hub.get(kind, key);
+      const options = { fieldManager: REGISTRATION_MANAGER, metadataOnly: true };
+      if (!isNeeded) {
+        if (there !== undefined) await hub.delete(kind, key, { uid: there.metadata.uid });
+      } else if (there === undefined) await hub.create(kind, object, options);
+      else if (!sameRights(there, object)) {
+        const { uid, resourceVersion } = there.metadata;
+        const patch = { metadata: { uid, resourceVersion }, rules: object['rules'] };
+        await hub.mergePatch(kind, key, patch, options);
+      }
+    }
+    return { kind: 'requeue', afterMs: LOOK_AGAIN_MS };
+  }
+}

@@ -1,0 +1,51 @@
+import type { KubeObject } from '../../model/object-meta.ts';
+
+/** A controller that somebody else runs on a hub, which holds its Lease. */
+export interface ActiveController {
+  readonly name: string;
+  /** `namespace/name` of its Lease. */
+  readonly lease: string;
+  readonly holder: string;
+  /** What is left to it, for people. */
+  readonly does: string;
+  /** Whether it keeps the sets `default` and `global`. */
+  readonly keepsSets: boolean;
+}
+
+interface LeaseSpec {
+  readonly holderIdentity?: string | null;
+  readonly leaseDurationSeconds?: number | null;
+  readonly renewTime?: string | null;
+}
+
+const OCM_NAMESPACE = 'open-cluster-management-hub';
+const REGISTRATION = 'acceptance, certificates, health and sets of clusters';
+/**
+ * By the names of their Leases.
+ * Source: open-cluster-management.io/ocm `pkg/cmd/hub`; library-go `controllercmd` adds `-lock` to the name of the component.
+ */
+const OF_OCM: ReadonlyMap<string, Pick<ActiveController, 'name' | 'does' | 'keepsSets'>> = new Map([
+  [
+    'registration-controller-lock',
+    { name: 'OCM’s registration controller', does: REGISTRATION, keepsSets: true },
+  ],
+  ['placement-lock', { name: 'OCM’s placement controller', does: 'placements', keepsSets: false }],
+]);
+const BERTHS = /^berth-/;
+
+/** Where controllers have their Leases: of OCM, and of `berth serve` where nothing else is asked for. */
+export const LEASE_NAMESPACES: readonly string[] = [OCM_NAMESPACE, 'berth-system'];
+
+/** Those whose Lease has not run out. One that was started without an election has none, and is not found. */
+export function activeControllers(leases: readonly KubeObject[], nowMs: number): readonly ActiveController[] {
+  return leases.flatMap(({ metadata: { namespace = '', name }, ...object }) => {
+    const { holderIdentity, leaseDurationSeconds, renewTime } = (object['spec'] ?? {}) as LeaseSpec;
+    const endsAtMs = Date.parse(renewTime ?? '') + (leaseDurationSeconds ?? 0) * 1_000;
+    if (!holderIdentity || !(endsAtMs > nowMs)) return [];
+    const place = { lease: `${namespace}/${name}`, holder: holderIdentity };
+    const ocms = namespace === OCM_NAMESPACE ? OF_OCM.get(name) : undefined;
+    if (ocms !== undefined) return [{ ...place, ...ocms }];
+    if (namespace === OCM_NAMESPACE || !BERTHS.test(name)) return [];
+    return [{ ...place, name: 'berth serve', does: 'what its flags say', keepsSets: true }];
+  });
+}

@@ -1,0 +1,27 @@
+/** What a YAML text consists of. Texts are byte strings. */
+export type YamlNode = YamlScalar | YamlAlias | YamlList | YamlMap;
+
+export interface YamlScalar {
+  readonly kind: 'scalar';
+  readonly value: string;
+  /** In full, such as `tag:yaml.org,2002:str`; '' for none. */
+  readonly tag: string;
+  /** Whether the value says by itself what it is, as one without quotes does. */
+  readonly isPlain: boolean;
+}
+
+export interface YamlAlias {
+  readonly kind: 'alias';
+  readonly name: string;
+  readonly target: YamlNode;
+}
+
+export interface YamlList {
+  readonly kind: 'list';
+  readonly items: readonly YamlNode[];
+}
+
+export interface YamlMap {
+  readonly kind: 'map';
+  readonly entries: readonly (readonly [key: YamlNode, value: YamlNode])[];
+}

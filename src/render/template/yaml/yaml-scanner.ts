@@ -1,0 +1,260 @@
+import { scanBlockScalar } from './scan-block-scalar.ts';
+import { scanPlainScalar } from './scan-plain-scalar.ts';
+import { scanQuotedScalar } from './scan-quoted-scalar.ts';
+import { scanAnchor, scanDirective, scanTag } from './scan-tag.ts';
+import { SimpleKeys } from './simple-keys.ts';
+import { YamlCursor } from './yaml-cursor.ts';
+import { scannerError } from './yaml-error.ts';
+import { type YamlToken, type YamlTokenKind, yamlToken } from './yaml-token.ts';
+
+/**
+ * The tokens of a YAML 1.1 text, as go-yaml's scanner (that of libyaml) sees them, one after the other: what is wrong behind the token that
+ * is asked for is not seen. Whether a scalar was a key is known only at its `:`, so that tokens are put in before others that are read
+ * already. Source: go.yaml.in/yaml/v2, scannerc.go.
+ */
+export class YamlScanner {
+  readonly #cursor: YamlCursor;
+  readonly #keys: SimpleKeys;
+  /** Read, but not taken yet. */
+  readonly #tokens: YamlToken[] = [];
+  #taken = 0;
+  /** How many brackets are open. */
+  #flow = 0;
+  #indent = -1;
+  readonly #outer: number[] = [];
+  #mayBeKey = true;
+
+  constructor(text: string) {
+    this.#cursor = new YamlCursor(text);
+    this.#keys = new SimpleKeys(this.#cursor);
+  }
+
+  /** The next token, which stays. After the end of the text there is none to ask for. */
+  peek(): YamlToken {
+    for (;;) {
+      const [next] = this.#tokens;
+      if (next !== undefined && !this.#keys.mayBeginWith(this.#taken)) return next;
+      this.#fetch();
+    }
+  }
+
+  take(): YamlToken {
+    const token = this.peek();
+    this.#tokens.shift();
+    this.#taken++;
+    return token;
+  }
+
+  #fetch(): void {
+    this.#skipToToken();
+    this.#unroll(this.#cursor.column);
+    const cursor = this.#cursor;
+    if (cursor.isEnd()) return this.#end();
+    if (cursor.column === 0 && cursor.is('%')) return this.#directive();
+    if (cursor.isDocumentIndicator('---')) return this.#document('document start');
+    if (cursor.isDocumentIndicator('...')) return this.#document('document end');
+    const char = cursor.ahead(1);
+    switch (char) {
+      case '[':
+      case '{':
+        return this.#open(char);
+      case ']':
+      case '}':
+        return this.#close(char);
+      case ',':
+        return this.#comma();
+      case '*':
+        return this.#node(() => scanAnchor(cursor, 'alias'));
+      case '&':
+        return this.#node(() => scanAnchor(cursor, 'anchor'));
+      case '!':
+        return this.#node(() => scanTag(cursor));
+      case '"':
+      case "'":
+        return this.#node((line) => yamlToken('scalar', line, { value: scanQuotedScalar(cursor, char) }));
+      default:
+        return this.#other(char);
+    }
+  }
+
+  /** What is an indicator only before a blank, or outside of brackets. */
+  #other(char: string): void {
+    const isBeforeBlank = this.#cursor.isBlankOrEnd(1);
+    const isIndicator = this.#flow > 0 || isBeforeBlank;
+    if (char === '-' && isBeforeBlank) return this.#dash();
+    if (char === '?' && isIndicator) return this.#explicitKey();
+    if (char === ':' && isIndicator) return this.#colon();
+    if ((char === '|' || char === '>') && this.#flow === 0) return this.#block(char === '|');
+    if (['|', '>', '#', '%', '@', '`', '\t'].includes(char))
+      throw scannerError('found character that cannot start any token', this.#cursor.line);
+    this.#plain();
+  }
+
+  #skipToToken(): void {
+    const cursor = this.#cursor;
+    for (;;) {
+      while (cursor.is(' ') || (cursor.is('\t') && (this.#flow > 0 || !this.#mayBeKey))) cursor.skip();
+      cursor.skipComment();
+      if (!cursor.isBreak()) return;
+      cursor.readBreak();
+      if (this.#flow === 0) this.#mayBeKey = true;
+    }
+  }
+
+  #add(kind: YamlTokenKind): void {
+    this.#tokens.push(yamlToken(kind, this.#cursor.line));
+  }
+
+  get #next(): number {
+    return this.#taken + this.#tokens.length;
+  }
+
+  /** A block begins where the indentation is deeper. @param before the number of the token that it comes before */
+  #roll(kind: 'list start' | 'map start', { line, column } = this.#place, before = this.#next): void {
+    if (this.#flow > 0 || this.#indent >= column) return;
+    this.#outer.push(this.#indent);
+    this.#indent = column;
+    this.#insert(before, yamlToken(kind, line));
+  }
+
+  get #place(): { readonly line: number; readonly column: number } {
+    return this.#cursor;
+  }
+
+  #insert(before: number, token: YamlToken): void {
+    const at = before - this.#taken;
+    // As go-yaml: what the token was to come before may be taken already.
+    this.#tokens.splice(at < 0 ? this.#tokens.length : at, 0, token);
+  }
+
+  /** Ends the blocks that are deeper than a column. */
+  #unroll(column: number): void {
+    if (this.#flow > 0) return;
+    while (this.#indent > column) {
+      this.#add('block end');
+      this.#indent = this.#outer.pop() ?? -1;
+    }
+  }
+
+  #end(): void {
+    const cursor = this.#cursor;
+    if (cursor.column !== 0) cursor.line++;
+    cursor.column = 0;
+    this.#unroll(-1);
+    this.#keys.remove();
+    this.#mayBeKey = false;
+    this.#add('stream end');
+  }
+
+  #directive(): void {
+    this.#unroll(-1);
+    this.#keys.remove();
+    this.#mayBeKey = false;
+    this.#tokens.push(scanDirective(this.#cursor));
+  }
+
+  #document(kind: 'document start' | 'document end'): void {
+    this.#unroll(-1);
+    this.#keys.remove();
+    this.#mayBeKey = false;
+    this.#add(kind);
+    this.#cursor.skipTimes(3);
+  }
+
+  #open(kind: '[' | '{'): void {
+    this.#saveKey();
+    this.#keys.enter(this.#next);
+    this.#flow++;
+    this.#mayBeKey = true;
+    this.#indicator(kind);
+  }
+
+  #close(kind: ']' | '}'): void {
+    this.#keys.remove();
+    if (this.#flow > 0) {
+      this.#flow--;
+      this.#keys.leave();
+    }
+    this.#mayBeKey = false;
+    this.#indicator(kind);
+  }
+
+  #comma(): void {
+    this.#keys.remove();
+    this.#mayBeKey = true;
+    this.#indicator(',');
+  }
+
+  #indicator(kind: YamlTokenKind): void {
+    this.#add(kind);
+    this.#cursor.skip();
+  }
+
+  #dash(): void {
+    if (this.#flow === 0) {
+      this.#checkAllowed('block sequence entries');
+      this.#roll('list start');
+    }
+    this.#keys.remove();
+    this.#mayBeKey = true;
+    this.#indicator('-');
+  }
+
+  #explicitKey(): void {
+    if (this.#flow === 0) {
+      this.#checkAllowed('mapping keys');
+      this.#roll('map start');
+    }
+    this.#keys.remove();
+    this.#mayBeKey = this.#flow === 0;
+    this.#indicator('key');
+  }
+
+  #colon(): void {
+    const key = this.#keys.current();
+    if (key !== undefined) {
+      this.#insert(key.token, yamlToken('key', key.line));
+      this.#roll('map start', key, key.token);
+      this.#keys.use(key);
+      this.#mayBeKey = false;
+    } else {
+      if (this.#flow === 0) {
+        this.#checkAllowed('mapping values');
+        this.#roll('map start');
+      }
+      this.#mayBeKey = this.#flow === 0;
+    }
+    this.#indicator('value');
+  }
+
+  #checkAllowed(what: string): void {
+    if (!this.#mayBeKey) throw scannerError(`${what} are not allowed in this context`, this.#cursor.line);
+  }
+
+  #saveKey(): void {
+    if (this.#mayBeKey) this.#keys.save(this.#next, this.#flow === 0 && this.#indent === this.#cursor.column);
+  }
+
+  #node(scan: (line: number) => YamlToken): void {
+    this.#saveKey();
+    this.#mayBeKey = false;
+    this.#tokens.push(scan(this.#cursor.line));
+  }
+
+  #block(isLiteral: boolean): void {
+    this.#keys.remove();
+    this.#mayBeKey = true;
+    const { line } = this.#cursor;
+    const value = scanBlockScalar(this.#cursor, isLiteral, this.#indent);
+    this.#tokens.push(yamlToken('scalar', line, { value }));
+  }
+
+  #plain(): void {
+    this.#saveKey();
+    this.#mayBeKey = false;
+    const { line } = this.#cursor;
+    const { value, endsLine } = scanPlainScalar(this.#cursor, this.#flow > 0, this.#indent);
+    this.#tokens.push(yamlToken('scalar', line, { value, isPlain: true }));
+    if (endsLine) this.#mayBeKey = true;
+  }
+}

@@ -1,0 +1,220 @@
+/**
+ * From the delivery of a webhook to the comment: `berth serve` beside `berth hub`, both as they are built, and a real Gitea where its program is there (else a
+ * fake of its API). One pull request after the other, then 50 at once.
+ * Usage: npm run build && node test/bench/previews-served.bench.mjs [CLUSTERS [PLACEMENTS [FILES [SETS]]]]
+ * BENCH_DIR keeps hub and repository between runs; BENCH_SINGLE and BENCH_MANY say how many pull requests (20 and 50).
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { register } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PreviewsRepository } from './gen-previews.mjs';
+import { commitFiles } from './gen-repository.mjs';
+
+register('./real-hub/typescript-hook.mjs', import.meta.url);
+const { GiteaFake } = await import('../fakes/forges/gitea-fake.ts');
+const { hasGiteaModule, startGitea } = await import('../interop/peers/gitea.ts');
+const { hasPeers } = await import('../interop/peers/peer-programs.ts');
+const { freePort } = await import('../interop/peers/free-port.ts');
+
+const [clusters, placements, files, sets] = [10_000, 1_000, 20_000, 500].map((size, at) => Number(process.argv[at + 2] ?? size));
+const [SINGLE, MANY] = [Number(process.env.BENCH_SINGLE ?? 20), Number(process.env.BENCH_MANY ?? 50)];
+const SECRET = 'a-secret-of-this-bench';
+const MAIN = new URL('../../dist/src/app/cli/main.js', import.meta.url).pathname;
+const root = process.env.BENCH_DIR ?? mkdtempSync(join(tmpdir(), 'berth-previews-'));
+const origin = join(root, 'origin.git');
+const seconds = (ms) => `${(ms / 1000).toFixed(2)} s`;
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const quantile = (list, q) => list.toSorted((a, b) => a - b)[Math.min(list.length - 1, Math.ceil(list.length * q) - 1)];
+
+mkdirSync(root, { recursive: true });
+const fleet = new PreviewsRepository({ clusters, placements, files, sets });
+if (!existsSync(origin)) fleet.write(origin);
+const base = execFileSync('git', ['--git-dir', origin, 'rev-parse', 'refs/heads/main'], { encoding: 'utf8' }).trim();
+
+/** KiB. */
+let largestPlanner = 0;
+/** When its first delivery came in, by number of the pull request. */
+const delivered = new Map();
+const forge = process.env.BENCH_FAKE === undefined && hasPeers('gitea') && hasGiteaModule() ? await realForge() : await fakeForge();
+console.log(`${clusters} clusters x ${placements} placements x ${files} files x ${sets} ApplicationSets, forge: ${forge.name}, Node.js ${process.version}`);
+
+const hub = start(['hub', '--data', join(root, 'hub'), '--listen', '127.0.0.1:0']);
+const kubeconfig = await firstLine(hub);
+const port = await freePort();
+writeFileSync(join(root, 'secret'), SECRET);
+writeFileSync(join(root, 'token'), forge.token);
+writeFileSync(join(root, 'sources.yaml'), JSON.stringify({ sources: [{ name: 'fleet', url: forge.url, ref: { branch: 'main' }, removalBudget: '100%', kinds: ['/ConfigMap'], ...forge.source }] }));
+const planned = [];
+const serve = start(['serve', '--config', join(root, 'sources.yaml'), '--data', join(root, 'serve'), '--kubeconfig', kubeconfig, '--embedded', '--no-works', '--listen', `127.0.0.1:${port}`, '--webhook', `gitea=${join(root, 'secret')}`, '--poll', '10m']);
+await following(serve);
+console.log(`the hub follows the repository after ${seconds(performance.now() - serve.startedAt)}`);
+await pause(Number(process.env.BENCH_REST_MS ?? 10_000));
+
+let next = 11;
+const single = [];
+for (let i = 0; i < SINGLE; i++) single.push(await commentedAfter(await openOne()));
+if (SINGLE > 0) report(`one after the other, ${SINGLE}`, single);
+if (MANY > 0) {
+  planned.length = 0;
+  const branches = Array.from({ length: MANY }, () => branch());
+  await forge.push(branches);
+  const startedAt = performance.now();
+  const numbers = await Promise.all(branches.map((name) => forge.open(name)));
+  const times = await Promise.all(numbers.map(commentedAfter));
+  report(`${MANY} at once`, times);
+  console.log(`  from the first request to the last comment ${seconds(performance.now() - startedAt)} (aim 60 s)`);
+}
+console.log(`  memory at most: controller ${peak(serve.child.pid)} MiB, one that plans ${Math.round(largestPlanner / 1024)} MiB`);
+await serve.stop();
+await hub.stop();
+await forge.stop();
+if (process.env.BENCH_DIR === undefined) rmSync(root, { recursive: true, force: true });
+process.exit(0);
+
+function report(name, times) {
+  const plans = planned.map(({ plannedMs }) => plannedMs);
+  console.log(`${name}: delivery to comment median ${seconds(quantile(times, 0.5))}, p95 ${seconds(quantile(times, 0.95))} (aim 5 s), most ${seconds(Math.max(...times))}`);
+  if (plans.length > 0) console.log(`  of it planning: median ${seconds(quantile(plans, 0.5))}, p95 ${seconds(quantile(plans, 0.95))} (aim 1 s)`);
+}
+
+/** A branch that edits one placement. @returns its name */
+function branch() {
+  const number = next++ % placements;
+  const name = `change-${number}`;
+  const tip = commitFiles(origin, [fleet.placementFile(number, 2)], base);
+  execFileSync('git', ['--git-dir', origin, 'branch', '-f', name, tip]);
+  execFileSync('git', ['--git-dir', origin, 'update-ref', 'refs/heads/main', base]);
+  return name;
+}
+
+async function openOne() {
+  const name = branch();
+  await forge.push([name]);
+  return forge.open(name);
+}
+
+/** @returns milliseconds from its first delivery until its comment can be read */
+async function commentedAfter(number) {
+  while (!(await forge.isCommented(number))) await pause(20);
+  return performance.now() - delivered.get(number);
+}
+
+async function fakeForge() {
+  const fake = new GiteaFake();
+  fake.repositoryUrl = `file://${origin}`;
+  const apiUrl = await fake.start();
+  const known = new Set();
+  return {
+    name: "a fake of Gitea's API",
+    url: `file://${origin}`,
+    token: 'a-token',
+    source: { preview: { provider: 'gitea', apiUrl, repository: 'team/fleet', credentials: { tokenFile: 'token' } } },
+    push: async () => undefined,
+    async open(name) {
+      const number = fake.pulls.size + 1;
+      const head = execFileSync('git', ['--git-dir', origin, 'rev-parse', name], { encoding: 'utf8' }).trim();
+      fake.pulls.set(number, { number, head });
+      delivered.set(number, performance.now());
+      await fetch(`http://127.0.0.1:${port}/webhooks/gitea`, fake.pullDelivery(number, 'opened', SECRET));
+      return number;
+    },
+    isCommented: async (number) => {
+      for (const comment of fake.comments.splice(0)) known.add(comment.number);
+      return known.has(number);
+    },
+    stop: () => fake.close(),
+  };
+}
+
+/** Its deliveries pass through here, so that their time is known. */
+async function realForge() {
+  const gitea = await startGitea(mkdtempSync(join(root, 'gitea-')));
+  const token = gitea.user('berth');
+  await gitea.call('POST', '/user/repos', { name: 'fleet', default_branch: 'main' });
+  await gitea.call('PUT', '/repos/root/fleet/collaborators/berth', { permission: 'admin' });
+  const remote = new URL(`${gitea.url}/root/fleet.git`);
+  [remote.username, remote.password] = ['root', 'A-root-1234567'];
+  const push = (names) => execFileSync('git', ['--git-dir', origin, 'push', '-q', '--force', remote.href, ...names.map((name) => `${name}:${name}`)]);
+  push(['main']);
+  const relay = createServer((request, response) => {
+    const chunks = [];
+    request.on('data', (chunk) => chunks.push(chunk)).on('end', async () => {
+      const body = Buffer.concat(chunks);
+      const { number, pull_request: pull } = JSON.parse(body.toString());
+      if (pull !== undefined && !delivered.has(number)) delivered.set(number, performance.now());
+      const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => /^(x-|content-type)/.test(name)));
+      response.writeHead((await fetch(`http://127.0.0.1:${port}${request.url}`, { method: 'POST', headers, body })).status).end();
+    });
+  });
+  await new Promise((resolve) => relay.listen(0, '127.0.0.1', resolve));
+  const hook = { url: `http://127.0.0.1:${relay.address().port}/webhooks/gitea`, content_type: 'json', secret: SECRET };
+  await gitea.call('POST', '/repos/root/fleet/hooks', { type: 'gitea', active: true, config: hook, events: ['push', 'pull_request', 'pull_request_sync'] });
+  return {
+    name: 'Gitea',
+    url: `${gitea.url}/root/fleet.git`,
+    token,
+    source: { credentials: { tokenFile: 'token' }, preview: { provider: 'gitea' } },
+    push: async (names) => push(names),
+    open: async (name) => (await gitea.call('POST', '/repos/root/fleet/pulls', { head: name, base: 'main', title: name })).number,
+    isCommented: async (number) => (await gitea.call('GET', `/repos/root/fleet/issues/${number}/comments`)).length > 0,
+    async stop() {
+      relay.closeAllConnections();
+      relay.close();
+      await gitea.stop();
+    },
+  };
+}
+
+function start(args) {
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, ['--max-semi-space-size=64', MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  return { child, startedAt, stop: () => new Promise((resolve) => (child.once('exit', resolve), child.kill('SIGTERM'))) };
+}
+
+function firstLine({ child }) {
+  child.stderr.pipe(process.stderr);
+  return new Promise((resolve, reject) => {
+    let text = '';
+    child.stdout.on('data', (chunk) => ((text += chunk), text.includes('\n') && resolve(text.trim())));
+    child.once('exit', (code) => reject(new Error(`hub ended with ${code}`)));
+  });
+}
+
+/** Waits until the hub follows the repository; from then on the plans are read from the log. */
+async function following({ child }) {
+  let text = '';
+  await new Promise((resolve, reject) => {
+    child.stderr.on('data', (chunk) => {
+      if (process.env.BENCH_DEBUG) process.stderr.write(chunk);
+      const lines = (text + chunk).split('\n');
+      text = lines.pop();
+      for (const line of lines) {
+        if (line.includes('hub follows the source')) resolve();
+        const found = /pull request was planned.*plannedMs"?[:=](\d+)/.exec(line);
+        if (found !== null) planned.push({ plannedMs: Number(found[1]) });
+      }
+    });
+    child.once('exit', (code) => reject(new Error(`serve ended with ${code}: ${text}`)));
+  });
+  setInterval(() => watchPlanners(child.pid), 100).unref();
+}
+
+function watchPlanners(controller) {
+  for (const pid of readdirSync('/proc')) {
+    if (!/^\d+$/.test(pid)) continue;
+    try {
+      const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+      if (Number(/PPid:\s+(\d+)/.exec(status)?.[1]) !== controller) continue;
+      if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('plan-process')) largestPlanner = Math.max(largestPlanner, Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0));
+    } catch {
+      // It has ended.
+    }
+  }
+}
+
+function peak(pid) {
+  return Math.round(Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024);
+}

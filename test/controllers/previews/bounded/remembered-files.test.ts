@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import type { ParsedFile } from '../../../../src/adapters/yaml/parse-manifests.ts';
+import { RememberedFiles } from '../../../../src/controllers/previews/bounded/remembered-files.ts';
+
+const parsed = (): ParsedFile => ({ manifests: [], problems: [] });
+const file = (path: string, id: string) => ({ path, id });
+
+/** @returns what was held of the files, by path, and the paths of those that were not */
+async function read(files: RememberedFiles, ...wanted: readonly { path: string; id: string }[]) {
+  const held = new Map<string, ParsedFile>();
+  const left = await files.read(wanted, ({ path }, found) => held.set(path, found));
+  return { held, left: left.map(({ path }) => path) };
+}
+
+it('holds versions of a path apart, and paths with the same content', async () => {
+  const files = new RememberedFiles();
+  const [old, now, copy] = [parsed(), parsed(), parsed()];
+  files.add(file('a', '1'), old);
+  files.add(file('a', '2'), now);
+  files.add(file('b', '1'), copy);
+  expect((await read(files, file('a', '1'))).held.get('a')).toBe(old);
+  expect((await read(files, file('a', '2'))).held.get('a')).toBe(now);
+  const both = await read(files, file('b', '1'), file('c', '1'), file('a', '3'));
+  expect(both.held.get('b')).toBe(copy);
+  expect(both.left).toEqual(['c', 'a']);
+});
+
+it('forgets what neither this plan nor the last one read', async () => {
+  const files = new RememberedFiles();
+  files.add(file('a', '1'), parsed());
+  files.add(file('b', '1'), parsed());
+  files.turn();
+  expect((await read(files, file('a', '1'))).left).toEqual([]);
+  files.turn();
+  expect((await read(files, file('a', '1'), file('b', '1'))).left).toEqual(['b']);
+});

@@ -1,0 +1,98 @@
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
+import { ObjectCache } from '../../../src/adapters/kube/cache/object-cache.ts';
+import { CONFIG_MAP, MANIFEST_WORK, PLACEMENT, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
+import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import type { KubeApi } from '../../../src/core/ports.ts';
+import { Supervisor } from '../../../src/runtime/supervisor.ts';
+import { SilentLogger } from '../../fakes/silent-logger.ts';
+
+const KINDS = {
+  placements: PLACEMENT,
+  decisions: PLACEMENT_DECISION,
+  works: MANIFEST_WORK,
+  configMaps: CONFIG_MAP,
+} as const;
+
+/** What a test compares of a hub. */
+export type HubObjects = Readonly<Record<keyof typeof KINDS, readonly KubeObject[]>>;
+
+/** Files and events change without the hub: what waits looks at them that often. */
+const LOOK_AGAIN_MS = 200;
+
+/** Follows a hub, so that a test waits for what it shows without asking it again and again. */
+export class HubView {
+  readonly #cache: ObjectCache;
+  readonly #supervisor: Supervisor;
+  readonly #api: KubeApi;
+  #wake = (): void => undefined;
+
+  private constructor(api: KubeApi) {
+    const tools = { clock: systemClock, random: Math.random, log: new SilentLogger() };
+    this.#api = api;
+    this.#cache = new ObjectCache({ api, ...tools });
+    this.#supervisor = new Supervisor(tools);
+  }
+
+  static async open(api: KubeApi): Promise<HubView> {
+    const view = new HubView(api);
+    const reflectors = Object.values(KINDS).map((kind) => view.#cache.of(kind));
+    for (const { store } of reflectors) store.onChange(() => view.#wake());
+    view.#cache.start(view.#supervisor);
+    await Promise.all(reflectors.map((reflector) => reflector.whenSynced(view.#supervisor.signal)));
+    return view;
+  }
+
+  /** As the watches showed it. */
+  get objects(): HubObjects {
+    return byKind((kind) => this.#cache.of(KINDS[kind]).store.list());
+  }
+
+  /** As the hub answers now. */
+  async read(): Promise<HubObjects> {
+    const kinds = Object.keys(KINDS) as (keyof typeof KINDS)[];
+    const lists = await Promise.all(
+      kinds.map(async (kind) => [kind, (await this.#api.list(KINDS[kind])).items] as const),
+    );
+    const of = new Map(lists);
+    return byKind((kind) => of.get(kind) ?? []);
+  }
+
+  /** Whether it comes true in time. */
+  async until(isTrue: () => boolean | Promise<boolean>, timeoutMs: number): Promise<boolean> {
+    const deadlineMs = Date.now() + timeoutMs;
+    for (;;) {
+      const changed = this.#nextChange();
+      if (await isTrue()) return true;
+      if (Date.now() > deadlineMs) return false;
+      await changed;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#supervisor.close();
+  }
+
+  #nextChange(): Promise<void> {
+    return new Promise((resolve) => {
+      // fixed wait: the pace of a poll
+      const timer = setTimeout(resolve, LOOK_AGAIN_MS);
+      const wakeOthers = this.#wake;
+      this.#wake = () => {
+        clearTimeout(timer);
+        this.#wake = () => undefined;
+        // What came with the same answer is seen with it.
+        setImmediate(resolve);
+        wakeOthers();
+      };
+    });
+  }
+}
+
+function byKind(of: (kind: keyof typeof KINDS) => readonly KubeObject[]): HubObjects {
+  return {
+    placements: of('placements'),
+    decisions: of('decisions'),
+    works: of('works'),
+    configMaps: of('configMaps'),
+  };
+}
