@@ -53,7 +53,7 @@ async function applicationsOn(
         return Object.entries(standing).filter(([name]) => name.startsWith(`${set.metadata.name}/`));
       return made.applications.map((application) => {
         const { metadata } = application as { readonly metadata: { readonly name: string } };
-        return [`${set.metadata.name}/${metadata.name}`, application as object] as const;
+        return [`${set.metadata.name}/${metadata.name}`, application] as const;
       });
     }),
   );
