@@ -13,8 +13,9 @@ import { firstLine, readKubeconfig, runExample, say, show, until } from '../shar
 const CLUSTERS = ['east', 'west'];
 const MANAGED_CLUSTERS = '/apis/cluster.open-cluster-management.io/v1/managedclusters';
 const MAINTENANCE = { key: 'maintenance', effect: 'NoSelect' };
-/** Who watches the leases of clusters adds it to one that is silent; here it is set by hand. */
-const UNREACHABLE = { key: 'cluster.open-cluster-management.io/unreachable', effect: 'NoSelect' };
+const UNREACHABLE = 'cluster.open-cluster-management.io/unreachable';
+/** Whose kubeconfig the agents register with. In production that is an account that may do nothing else. */
+const REGISTERING_USER = 'admin';
 
 await runExample('migration', async (run) => {
   const data = join(run.dir, 'hub');
@@ -23,28 +24,38 @@ await runExample('migration', async (run) => {
   );
   const hub = run.client(kubeconfig);
   await installArgo(hub);
-  const members = {};
-  for (const name of CLUSTERS) members[name] = await startMember(run, name, { data, kubeconfig });
   const app = run.repository('app', join(import.meta.dirname, 'app'));
   const fleet = run.repository('fleet', join(import.meta.dirname, 'fleet'), {
     'https://git.example.org/app.git': `file://${app}`,
   });
-  const more = ['--argocd-pull', '--argocd-cluster-secrets'];
+  const registration = ['--registration', 'all', '--auto-accept-user', REGISTERING_USER];
+  const more = ['--argocd-pull', '--argocd-cluster-secrets', ...registration];
   const history = await connectArgo(run, { kubeconfig, repository: fleet, more });
+  const members = {};
+  // One after the other: the placement takes the first that has joined, and keeps it.
+  for (const name of CLUSTERS) {
+    members[name] = await startMember(run, name, { data, kubeconfig });
+    await isAvailable(hub, name, 'True');
+    say(`${name} has joined.`);
+  }
   await startArgo(run, { hub, kubeconfig, data, members, file: join(fleet, 'argocd/applicationset.yaml') });
 
   say('\nThe placement shop/shop takes one cluster.');
   await runsOn(hub, members, { on: 'east', not: 'west' });
 
   say('\nMaintenance: east gets the taint maintenance.');
-  await taint(hub, 'east', [MAINTENANCE]);
+  await maintain(hub, 'east', [MAINTENANCE]);
   await runsOn(hub, members, { on: 'west', not: 'east' });
-  await taint(hub, 'east', []);
+  await maintain(hub, 'east', null);
   say('The maintenance is over. Nothing moves back: a placement keeps what it has.');
 
-  say('\nThe connection of west to the hub is cut, and west gets the taint unreachable.');
+  say('\nThe connection of west to the hub is cut: nobody renews its lease any more.');
   await run.stop(members.west.agent);
-  await taint(hub, 'west', [UNREACHABLE], 'Unknown');
+  await isAvailable(hub, 'west', 'Unknown');
+  await until('tainting west', () => readCluster(hub, 'west'), ({ spec }) =>
+    spec.taints?.some(({ key }) => key === UNREACHABLE),
+  );
+  say('Its lease has run out, and west gets the taint unreachable.');
   const { body } = await copyOn(hub, 'east', ({ status }) => status?.conditions?.length > 0);
   say(`shop-east is ${body.status.health.status}, with a warning: ${body.status.conditions[0].message}`);
   const onWest = await members.west.cluster.call('GET', argoPath('applications', 'shop-west'));
@@ -52,7 +63,7 @@ await runExample('migration', async (run) => {
 
   say('\nwest comes back.');
   members.west.agent = startAgent(run, 'west', { data, kubeconfig });
-  await taint(hub, 'west', [], 'True');
+  await isAvailable(hub, 'west', 'True');
   await runsOn(hub, members, { on: 'east', not: 'west' });
   await copyOn(hub, 'east', ({ status }) => (status.conditions ?? []).length === 0);
   say('The warning is gone.');
@@ -60,6 +71,10 @@ await runExample('migration', async (run) => {
   show(
     '$ berth history shop/shop --why',
     await run.berthOutput('history', 'shop/shop', '--why', '--data', history),
+  );
+  show(
+    '$ berth history shop/shop --timeline',
+    await run.berthOutput('history', 'shop/shop', '--timeline', '--limit', '100', '--data', history),
   );
 });
 
@@ -76,9 +91,11 @@ async function startMember(run, name, hub) {
   return { cluster, agent: startAgent(run, name, hub) };
 }
 
+/** It registers the cluster, and renews its lease while it runs. */
 function startAgent(run, name, { data, kubeconfig }) {
   const member = join(data, `admin-${name}.kubeconfig`);
-  return run.berth('agent', '--hub-kubeconfig', kubeconfig, '--kubeconfig', member, '--cluster-name', name);
+  const registration = ['--bootstrap-kubeconfig', kubeconfig, '--hub-kubeconfig-dir', run.folder(`hub-of-${name}`)];
+  return run.berth('agent', ...registration, '--kubeconfig', member, '--cluster-name', name);
 }
 
 /** Argo CD on the hub and on each cluster: the real one where the programs are there. */
@@ -95,19 +112,24 @@ async function startArgo(run, { hub, kubeconfig, data, members, file }) {
   await startApplicationSetController(run, found, kubeconfig);
 }
 
-/** As `kubectl patch managedcluster`. @param available what the hub knows of it; undefined: left as it is */
-async function taint(hub, cluster, taints, available) {
-  const path = `${MANAGED_CLUSTERS}/${cluster}`;
-  await hub.patch(path, { spec: { taints } });
-  if (available === undefined) return;
-  const condition = {
-    type: 'ManagedClusterConditionAvailable',
-    status: available,
-    reason: 'Example',
-    message: 'set by hand',
-    lastTransitionTime: new Date().toISOString(),
-  };
-  await hub.patch(`${path}/status`, { status: { conditions: [condition] } });
+/** As `kubectl patch managedcluster`. */
+function maintain(hub, cluster, taints) {
+  return hub.patch(`${MANAGED_CLUSTERS}/${cluster}`, { spec: { taints } });
+}
+
+async function readCluster(hub, name) {
+  return (await hub.call('GET', `${MANAGED_CLUSTERS}/${name}`)).body;
+}
+
+function isAvailable(hub, name, wanted) {
+  return until(
+    `${name} available: ${wanted}`,
+    () => readCluster(hub, name),
+    ({ status }) =>
+      status?.conditions?.some(
+        ({ type, status: is }) => type === 'ManagedClusterConditionAvailable' && is === wanted,
+      ),
+  );
 }
 
 /** The hub's Application of the cluster, healthy and as `test` asks. */

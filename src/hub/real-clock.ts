@@ -1,7 +1,7 @@
 import type { Clock } from '../core/ports.ts';
 
 /** setTimeout takes no more than this; longer waits are made of several. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The machine's clock. Its timers never keep the process alive on their own. */
 export const REAL_CLOCK: Clock = {
@@ -10,7 +10,7 @@ export const REAL_CLOCK: Clock = {
     let timer: NodeJS.Timeout;
     let leftMs = Math.max(0, delayMs);
     const arm = (): void => {
-      const stepMs = Math.min(leftMs, LONGEST_TIMER_MS);
+      const stepMs = Math.min(leftMs, MAX_TIMER_MS);
       leftMs -= stepMs;
       timer = setTimeout(() => (leftMs > 0 ? arm() : callback()), stepMs);
       timer.unref();

@@ -1,7 +1,7 @@
 import type { Clock } from '../core/ports.ts';
 
 /** Maximum delay of a timer, about 25 days. A key that is due later is checked again then. */
-const LONGEST_DELAY_MS = 2 ** 31 - 1;
+const MAX_DELAY_MS = 2 ** 31 - 1;
 
 /**
  * A work queue as in client-go: a key is queued at most once, is never processed twice at the same
@@ -46,7 +46,7 @@ export class WorkQueue {
   /** Of two delays for a key, the earlier is used. */
   addAfter(key: string, delayMs: number): void {
     if (this.#closed) return;
-    const waitMs = Math.min(delayMs, LONGEST_DELAY_MS);
+    const waitMs = Math.min(delayMs, MAX_DELAY_MS);
     const dueMs = this.#clock.now() + waitMs;
     const known = this.#delayed.get(key);
     if (known !== undefined && known.dueMs <= dueMs) return;

@@ -69,8 +69,14 @@ describe.skipIf(!hasKubectl())('the installation guide', () => {
       const said = await shell.says('berth get hub-info --context ${CTX_HUB_CLUSTER}');
       expect(said).toMatch(/^Controllers +process \d+ on this machine/m);
       expect(said).toMatch(/^Clusters can join +yes$/m);
-      const pods = await shell.run('kubectl -n open-cluster-management get pod --context ${CTX_HUB_CLUSTER}');
-      expect(pods.stderr).toContain('No resources found in open-cluster-management namespace.');
+      for (const namespace of ['open-cluster-management', 'open-cluster-management-hub'])
+        expect(
+          (await shell.run(`kubectl -n ${namespace} get pod --context \${CTX_HUB_CLUSTER}`)).stderr,
+        ).toContain(`No resources found in ${namespace} namespace.`);
+      const manager = await shell.run(
+        'kubectl get clustermanager cluster-manager -o yaml --context ${CTX_HUB_CLUSTER}',
+      );
+      expect(manager.stderr).toContain('error: the server doesn\'t have a resource type "clustermanager"');
     });
   });
 
@@ -78,13 +84,19 @@ describe.skipIf(!hasKubectl())('the installation guide', () => {
     it('bootstraps a klusterlet, and accepts the join request', async () => {
       const said = await shell.says(join('--context ${CTX_MANAGED_CLUSTER}'));
       expect(said).toMatch(/^ {4}berth accept --clusters cluster1$/m);
-      expect(await shell.says('kubectl get csr --context ${CTX_HUB_CLUSTER} | grep cluster1')).toMatch(
+      // With -w the guide watches until the request is there: somebody has to end it.
+      const watch = 'timeout 5 kubectl get csr -w --context ${CTX_HUB_CLUSTER} | grep -m 1 cluster1';
+      expect(await shell.says(watch)).toMatch(
         /^cluster1-\w{5} +\d+s +kubernetes.io\/kube-apiserver-client +system:serviceaccount:open-cluster-management:agent-registration-bootstrap +<none> +Pending$/m,
       );
       expect(await shell.says(accept)).toContain('set hubAcceptsClient to true for managed cluster cluster1');
     });
 
-    it('verifies that the ManagedCluster was created', async () => {
+    it('verifies that the agent runs, which is a process here, and that the ManagedCluster was created', async () => {
+      const pods = await shell.run(
+        'kubectl -n open-cluster-management-agent get pod --context ${CTX_MANAGED_CLUSTER}',
+      );
+      expect(pods.stderr).toBe('No resources found in open-cluster-management-agent namespace.\n');
       const columns = /^NAME +HUB ACCEPTED +MANAGED CLUSTER URLS +JOINED +AVAILABLE +AGE\n/;
       await expect
         .poll(() => shell.says(clusters))
@@ -115,6 +127,8 @@ describe.skipIf(!hasKubectl())('the installation guide', () => {
       expect(
         await shell.says('kubectl get lease -n ${MANAGED_CLUSTER_NAME} --context ${CTX_HUB_CLUSTER}'),
       ).toMatch(/^managed-cluster-lease +managed-cluster-lease/m);
+      const klusterlet = await shell.run('kubectl get klusterlet -o yaml --context ${CTX_MANAGED_CLUSTER}');
+      expect(klusterlet.stderr).toContain('error: the server doesn\'t have a resource type "klusterlet');
     });
 
     it('detaches the cluster, but not while works are there, and cleans the hub, but not while it is joined', async () => {

@@ -7,6 +7,35 @@ import { startRecordingProxies } from '../fakes/recording-proxies.ts';
 import { GuideShell } from './guide-shell.ts';
 import { hasKubectl } from './kubectl-program.ts';
 
+/** How the guide tells add-ons of the proxy. */
+const ADDON_CONFIG = `
+apiVersion: addon.open-cluster-management.io/v1alpha1
+kind: AddOnDeploymentConfig
+metadata:
+  name: addon-proxy-settings
+  namespace: cluster1
+spec:
+  proxyConfig:
+    httpProxy: "http://10.0.109.153:3128"
+    httpsProxy: "https://10.0.109.153:3129"
+    noProxy: ".cluster.local,.svc,10.96.0.1"
+    caBundle: LS0tLS1CRUdJTg==
+`;
+const ADDON = `
+apiVersion: addon.open-cluster-management.io/v1alpha1
+kind: ManagedClusterAddOn
+metadata:
+  name: my-addon
+  namespace: cluster1
+spec:
+  installNamespace: open-cluster-management-agent-addon
+  configs:
+  - group: addon.open-cluster-management.io
+    resource: addondeploymentconfigs
+    name: addon-proxy-settings
+    namespace: cluster1
+`;
+
 /**
  * Scenarios 4, 6 and 9 of Open Cluster Management's guide with `berth`, on an embedded hub. Where the guide says what happens without giving
  * commands, these are the commands that do it.
@@ -118,6 +147,19 @@ EOF
     const secret =
       "kubectl -n open-cluster-management-agent get secret hub-kubeconfig-secret --context cluster1 -o jsonpath='{.data.kubeconfig}' | base64 -d";
     expect(await shell.says(secret)).toContain(`proxy-url: ${proxy}`);
+    // As the guide shows it: the authority of the proxy is appended to that of the hub.
+    const bootstrap = await shell.says(
+      "kubectl -n open-cluster-management-agent get secret bootstrap-hub-kubeconfig --context cluster1 -o jsonpath='{.data.kubeconfig}' | base64 -d",
+    );
+    const [entry] = (JSON.parse(bootstrap) as { clusters: { cluster: Record<string, string> }[] }).clusters;
+    expect(entry?.cluster).toMatchObject({ server: shell.hub.url, 'proxy-url': proxy });
+    const trusted = Buffer.from(entry?.cluster['certificate-authority-data'] ?? '', 'base64').toString();
+    expect(trusted).toMatch(/^-----BEGIN CERTIFICATE-----[^]*-----BEGIN CERTIFICATE-----/);
+    expect(trusted).toContain(authority.certPem.trim());
+    for (const object of [ADDON_CONFIG, ADDON])
+      expect(await shell.says(`cat <<'EOF' | kubectl apply --context hub -f -${object}EOF`)).toMatch(
+        /created$/m,
+      );
     await leave('cluster1', 'cluster1');
   });
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dump } from 'js-yaml';
@@ -12,6 +12,7 @@ import {
   CONFIG_MAP,
   MANAGED_CLUSTER,
   MANIFEST_WORK,
+  NAMESPACE,
   PLACEMENT,
   PLACEMENT_DECISION,
 } from '../../src/core/model/kinds.ts';
@@ -22,6 +23,7 @@ import { HubSide } from '../agent/registration/hub-side.ts';
 import { BreakingProxy } from '../fakes/breaking-proxy.ts';
 import { GitFixture } from '../fakes/git-fixture.ts';
 import { OUTAGE_PATIENCE_MS } from '../fakes/patience.ts';
+import type { AgentPlace, MatrixAgent } from '../interop/registration/matrix-agents.ts';
 import { BerthProcess } from './berth-process.ts';
 import { ControllerProcess } from './controller-process.ts';
 import { type HubProcess, startHubProcess } from './hub-process.ts';
@@ -30,6 +32,8 @@ export const CLUSTERS = ['east', 'west'] as const;
 export type ClusterName = (typeof CLUSTERS)[number];
 const BOOTSTRAP_USER = 'system:serviceaccount:open-cluster-management:agent-registration-bootstrap';
 const OCM = 'cluster.open-cluster-management.io';
+const AGENT_NAMESPACES = ['open-cluster-management-agent', 'open-cluster-management-agent-addon'];
+export type StartAgent = (place: AgentPlace) => MatrixAgent | Promise<MatrixAgent>;
 export const UNREACHABLE = `${OCM}/unreachable`;
 const COPY = { namespace: 'default', name: 'shop' };
 /** Five of them without a renewal make a cluster unreachable. */
@@ -49,10 +53,12 @@ export class MigrationWorld {
   readonly #members: ReadonlyMap<string, HttpKubeApi>;
   readonly #git: GitFixture;
   readonly #dir: string;
-  readonly #agents = new Map<ClusterName, BerthProcess>();
+  readonly #agents = new Map<ClusterName, MatrixAgent>();
+  readonly #begin: StartAgent;
   readonly #networks = new Map<ClusterName, BreakingProxy>();
 
-  private constructor(hub: HubProcess, git: GitFixture, dir: string) {
+  private constructor(hub: HubProcess, git: GitFixture, dir: string, begin: StartAgent) {
+    this.#begin = begin;
     this.#hub = hub;
     this.#git = git;
     this.#dir = dir;
@@ -64,12 +70,13 @@ export class MigrationWorld {
     ]);
   }
 
-  static async create(): Promise<MigrationWorld> {
+  /** @param begin starts the agent of a cluster */
+  static async create(begin: StartAgent): Promise<MigrationWorld> {
     const dir = mkdtempSync(join(tmpdir(), 'berth-migration-'));
     const hub = await startHubProcess(join(dir, 'hub'), ['--members', CLUSTERS.join(',')]);
     const git = new GitFixture();
     git.commit({ 'fleet.yaml': yamlOf(fleet()) });
-    return new MigrationWorld(hub, git, dir);
+    return new MigrationWorld(hub, git, dir, begin);
   }
 
   /** Until both clusters have joined; then there is the placement. */
@@ -80,7 +87,8 @@ export class MigrationWorld {
       const network = new BreakingProxy(Number(new URL(this.#hub.url).port), Math.random);
       this.#networks.set(cluster, network);
       await this.#writeBootstrap(cluster, await network.listen());
-      this.startAgent(cluster);
+      for (const name of AGENT_NAMESPACES) await this.#createNamespace(cluster, name);
+      await this.startAgent(cluster);
     }
     for (const cluster of CLUSTERS) await this.becomes(cluster, 'True');
     this.commit(tolerance);
@@ -103,11 +111,21 @@ export class MigrationWorld {
     this.#git.commit({ 'shop.yaml': yamlOf(placement(tolerance)) });
   }
 
-  startAgent(cluster: ClusterName): void {
-    const args = ['--bootstrap-kubeconfig', this.#bootstrap(cluster), '--cluster-name', cluster];
-    const own = ['--hub-kubeconfig-dir', join(this.#dir, `hub-of-${cluster}`)];
-    const member = ['--kubeconfig', this.#member(cluster)];
-    this.#agents.set(cluster, new BerthProcess(['agent', ...args, ...own, ...member]));
+  async startAgent(cluster: ClusterName): Promise<void> {
+    const [hubDir, logDir] = ['hub', 'log'].map((name) => join(this.#dir, `${name}-of-${cluster}`)) as [
+      string,
+      string,
+    ];
+    for (const dir of [hubDir, logDir]) mkdirSync(dir, { recursive: true });
+    const kubeconfig = this.#member(cluster);
+    const place = { cluster, bootstrap: this.#bootstrap(cluster), kubeconfig, hubDir, logDir };
+    this.#agents.set(cluster, await this.#begin(place));
+  }
+
+  /** OCM's agents expect them. */
+  async #createNamespace(cluster: ClusterName, name: string): Promise<void> {
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+    await this.#members.get(cluster)?.create(NAMESPACE, namespace);
   }
 
   async kill(cluster: ClusterName): Promise<void> {
@@ -117,11 +135,11 @@ export class MigrationWorld {
   }
 
   freeze(cluster: ClusterName): void {
-    this.#agents.get(cluster)?.child.kill('SIGSTOP');
+    this.#agents.get(cluster)?.pause();
   }
 
   thaw(cluster: ClusterName): void {
-    this.#agents.get(cluster)?.child.kill('SIGCONT');
+    this.#agents.get(cluster)?.resume();
   }
 
   /** Between the agent and the hub. */

@@ -13,6 +13,8 @@ export async function runExample(name: string, env: Readonly<Record<string, stri
 
 /** What the example of the migration says, in this order, whoever runs the Applications. */
 export const MIGRATION_STEPS = [
+  'east has joined',
+  'west has joined',
   'shop-east is Synced and Healthy. On west there is none.',
   'east gets the taint maintenance',
   'shop-west is Synced and Healthy. On east there is none.',
@@ -25,6 +27,13 @@ export const MIGRATION_STEPS = [
   'CAUSED BY',
   'ManagedCluster east',
   'ManagedCluster west',
+  'TIME',
+  'lease-expired',
+  'unknown',
+  'taint-added',
+  'decision-moved',
+  'available',
+  'taint-removed',
 ];
 
 /** The first of the texts that does not come after those before it. */

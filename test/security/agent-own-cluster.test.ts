@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { HttpKubeApi } from '../../src/adapters/kube/http-kube-api.ts';
-import { BerthError } from '../../src/core/errors.ts';
+import { BerthError, InputError } from '../../src/core/errors.ts';
 import {
   ADDON_PLACEMENT_SCORE,
   apiVersionOf,
@@ -22,6 +22,7 @@ import {
   PLACEMENT_DECISION,
   ROLE_BINDING,
   SECRET,
+  SELF_SUBJECT_ACCESS_REVIEW,
 } from '../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../src/core/model/object-meta.ts';
 import { RegistrationWorld } from '../controllers/registration/registration-world.ts';
@@ -63,6 +64,26 @@ function object(of: KindInfo, cluster: string): KubeObject {
 const keyOf = (of: KindInfo, cluster: string) =>
   of.namespaced ? { namespace: cluster, name: 'x' } : { namespace: '', name: cluster };
 
+/** Asks whether the verb is allowed, where an attempt would wait for events or take everything away. */
+const asked = (verb: string): Attempt => ({
+  verb,
+  run: async (api, { group, plural: resource, namespaced }, cluster) => {
+    const place = namespaced ? { namespace: cluster } : { name: cluster };
+    if (await mayDo(api, { verb, group, resource, ...place })) return;
+    throw new InputError('is not allowed', { code: 'kube.forbidden', subject: resource });
+  },
+});
+
+async function mayDo(api: HttpKubeApi, resourceAttributes: object): Promise<boolean> {
+  const review = await api.create(SELF_SUBJECT_ACCESS_REVIEW, {
+    apiVersion: apiVersionOf(SELF_SUBJECT_ACCESS_REVIEW),
+    kind: SELF_SUBJECT_ACCESS_REVIEW.kind,
+    metadata: {} as KubeObject['metadata'],
+    spec: { resourceAttributes },
+  });
+  return (review['status'] as { readonly allowed?: boolean }).allowed === true;
+}
+
 const ATTEMPTS: readonly Attempt[] = [
   { verb: 'get', run: (api, of, cluster) => api.get(of, keyOf(of, cluster)) },
   { verb: 'list', run: (api, of, cluster) => api.list(of, of.namespaced ? { namespace: cluster } : {}) },
@@ -73,6 +94,8 @@ const ATTEMPTS: readonly Attempt[] = [
     run: (api, of, cluster) => api.mergePatch(of, keyOf(of, cluster), { metadata: {} }, { dryRun: true }),
   },
   { verb: 'delete', run: (api, of, cluster) => api.delete(of, keyOf(of, cluster), { resourceVersion: '1' }) },
+  asked('watch'),
+  asked('deletecollection'),
 ];
 const STATUS_ATTEMPTS: readonly Attempt[] = [
   {
@@ -106,7 +129,7 @@ async function allowed(api: HttpKubeApi | undefined, cluster: string): Promise<r
   return found.sort();
 }
 
-const EVERYWHERE = ['certificatesigningrequests.certificates.k8s.io: get list create'];
+const EVERYWHERE = ['certificatesigningrequests.certificates.k8s.io: get list create watch'];
 
 describe('the certificate of an agent', () => {
   it('reads and writes what is of its own cluster', async () => {
@@ -114,15 +137,36 @@ describe('the certificate of an agent', () => {
       ...EVERYWHERE,
       'events.: create update patch',
       'events.events.k8s.io: create update patch',
-      'leases.coordination.k8s.io: get list update',
-      'managedclusteraddons.addon.open-cluster-management.io: get list update/status patch/status',
-      'managedclusters.cluster.open-cluster-management.io: get update update/status patch/status',
-      'manifestworks.work.open-cluster-management.io: get list update patch update/status patch/status',
+      'leases.coordination.k8s.io: get list update watch',
+      'managedclusteraddons.addon.open-cluster-management.io: get list watch update/status patch/status',
+      'managedclusters.cluster.open-cluster-management.io: get update watch update/status patch/status',
+      'manifestworks.work.open-cluster-management.io: get list update patch watch update/status patch/status',
     ]);
   });
 
   it.each(['c2', 'default', 'kube-system', 'c1x'])('reads and writes nothing of %s', async (other) => {
     expect(await allowed(agent, other)).toEqual(EVERYWHERE);
+  });
+
+  it.each([
+    ['certificates.k8s.io', 'certificatesigningrequests', 'approval', 'update'],
+    ['certificates.k8s.io', 'signers', '', 'approve'],
+    ['register.open-cluster-management.io', 'managedclusters', 'accept', 'update'],
+    ['cluster.open-cluster-management.io', 'managedclustersets', 'join', 'create'],
+    ['cluster.open-cluster-management.io', 'managedclustersets', 'bind', 'create'],
+    ['rbac.authorization.k8s.io', 'clusterroles', '', 'escalate'],
+    ['rbac.authorization.k8s.io', 'clusterroles', '', 'bind'],
+    ['', 'serviceaccounts', 'token', 'create'],
+    ['', 'serviceaccounts', '', 'impersonate'],
+    ['', 'users', '', 'impersonate'],
+    ['', 'groups', '', 'impersonate'],
+    ['*', '*', '', '*'],
+  ])('gives no right to %s %s %s: %s, in its own cluster or another', async (...asking) => {
+    const [group, resource, subresource, verb] = asking;
+    for (const cluster of ['c1', 'c2']) {
+      const attributes = { group, resource, subresource, verb, name: cluster, namespace: cluster };
+      expect({ cluster, may: agent && (await mayDo(agent, attributes)) }).toEqual({ cluster, may: false });
+    }
   });
 
   it('moves no other lease and accepts nothing', async () => {
@@ -150,6 +194,6 @@ describe('the certificate of an agent', () => {
     await expect.poll(() => world.get(ROLE_BINDING, role, 'c4')).toBeUndefined();
     await expect
       .poll(() => allowed(denied, 'c4'))
-      .toEqual(['managedclusters.cluster.open-cluster-management.io: get']);
+      .toEqual(['managedclusters.cluster.open-cluster-management.io: get watch']);
   });
 });

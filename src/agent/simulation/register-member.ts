@@ -1,13 +1,11 @@
 import { createIfAbsent } from '../../adapters/kube/create-if-absent.ts';
-import { ConflictError } from '../../core/errors.ts';
 import { MANAGED_CLUSTER, NAMESPACE } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { KubeApi } from '../../core/ports.ts';
+import { retryOnConflict } from '../../adapters/kube/retry-on-conflict.ts';
 
 const MANAGER = 'berth-member';
 const REGISTERED_BY_ANNOTATION = 'berth.dev/registered-by';
-/** Maximum attempts after conflicts with concurrent writes. */
-const ATTEMPTS = 5;
 
 /** The used fields of a meta/v1 ManagedFieldsEntry. */
 interface ManagedFields {
@@ -33,23 +31,19 @@ export async function registerMember(hub: KubeApi, name: string): Promise<void> 
     },
     spec: { hubAcceptsClient: true, leaseDurationSeconds: 60 },
   };
-  for (let attempt = 1; ; attempt++) {
-    try {
-      const there =
-        (await hub.get(MANAGED_CLUSTER, { namespace: '', name })) ??
-        (await hub.create(MANAGED_CLUSTER, defaults, { fieldManager: MANAGER }));
-      return await letGo(hub, there);
-    } catch (error) {
-      if (!(error instanceof ConflictError) || attempt === ATTEMPTS) throw error;
-    }
-  }
+  return retryOnConflict(async () => {
+    const there =
+      (await hub.get(MANAGED_CLUSTER, { namespace: '', name })) ??
+      (await hub.create(MANAGED_CLUSTER, defaults, { fieldManager: MANAGER }));
+    await releaseFields(hub, there);
+  });
 }
 
 /**
  * The registration keeps only ownership of its annotation: without any managedFields entry, a
  * server would assign all fields to an owner.
  */
-async function letGo(hub: KubeApi, { metadata }: KubeObject): Promise<void> {
+async function releaseFields(hub: KubeApi, { metadata }: KubeObject): Promise<void> {
   const entries = (metadata.managedFields ?? []) as readonly ManagedFields[];
   const kept = { 'f:metadata': { 'f:annotations': { [`f:${REGISTERED_BY_ANNOTATION}`]: {} } } };
   const next = entries.map((entry) =>

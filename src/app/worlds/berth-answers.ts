@@ -1,13 +1,13 @@
 import { answerRequest } from '../../../plugin/answer/answer-request.ts';
 import { parsePluginRequest } from '../../../plugin/answer/plugin-request.ts';
 import type { PluginPlacement, PluginSource } from '../../../plugin/answer/plugin-source.ts';
-import type { AddOnPlacementScore } from '../../core/model/kind/addon-placement-score.ts';
 import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
 import { PLACEMENT_LABEL } from '../../core/model/kind/placement-decision.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import { NotRendered } from '../../render/applicationset/failure/failures.ts';
 import type { PluginAnswer, PluginRequest } from '../../render/applicationset/world/world.ts';
 import { sha256 } from '../../runtime/sha256.ts';
+import { groupBy } from '../../core/group-by.ts';
 
 const GROUP_NAME_LABEL = 'cluster.open-cluster-management.io/decision-group-name';
 const GROUP_INDEX_LABEL = 'cluster.open-cluster-management.io/decision-group-index';
@@ -33,13 +33,7 @@ export function berthAnswers(snapshot: Snapshot): (request: PluginRequest) => Pl
 function sourceOf(snapshot: Snapshot): PluginSource {
   const clusters = new Map(snapshot.clusters.map((cluster) => [cluster.metadata.name, cluster]));
   const placements = new Map<string, PluginPlacement | undefined>();
-  const scores = new Map<string, AddOnPlacementScore[]>();
-  for (const score of snapshot.scores) {
-    const { namespace = '' } = score.metadata;
-    const known = scores.get(namespace);
-    if (known === undefined) scores.set(namespace, [score]);
-    else known.push(score);
-  }
+  const scores = groupBy(snapshot.scores, (score) => score.metadata.namespace ?? '');
   return {
     problem: () => undefined,
     placement: (name) => {

@@ -57,7 +57,7 @@ export class PlacementEvents {
   readonly #wakeUp = new WakeUp();
   readonly #pace: WritePace;
   /** By placement: when all of its events so far would be due at the rate of one placement. */
-  readonly #toldUntilMs = new Map<string, number>();
+  readonly #dueUntilMs = new Map<string, number>();
   readonly #scores = new ClusterScores();
   #leftOut = 0;
 
@@ -107,14 +107,14 @@ export class PlacementEvents {
   #mayTellOf(key: string): boolean {
     const { everyMs, burst } = PLACEMENT_PACE;
     const nowMs = this.#options.clock.now();
-    const untilMs = this.#toldUntilMs.get(key) ?? nowMs;
+    const untilMs = this.#dueUntilMs.get(key) ?? nowMs;
     // Also after the clock was set back.
     if (untilMs - nowMs > (burst - 1) * everyMs && untilMs - nowMs <= burst * everyMs) return false;
-    for (const [other, otherUntilMs] of this.#toldUntilMs)
-      if (otherUntilMs <= nowMs) this.#toldUntilMs.delete(other);
+    for (const [other, otherUntilMs] of this.#dueUntilMs)
+      if (otherUntilMs <= nowMs) this.#dueUntilMs.delete(other);
       else break;
-    this.#toldUntilMs.delete(key);
-    this.#toldUntilMs.set(key, Math.min(Math.max(untilMs, nowMs), nowMs + burst * everyMs) + everyMs);
+    this.#dueUntilMs.delete(key);
+    this.#dueUntilMs.set(key, Math.min(Math.max(untilMs, nowMs), nowMs + burst * everyMs) + everyMs);
     return true;
   }
 

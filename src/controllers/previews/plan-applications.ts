@@ -19,6 +19,7 @@ import { NotRendered } from '../../render/applicationset/failure/failures.ts';
 import { generateApplications } from '../../render/applicationset/generate-applications.ts';
 import type { JsonValue } from '../../render/applicationset/json/json-value.ts';
 import type { World } from '../../render/applicationset/world/world.ts';
+import { groupBy } from '../../core/group-by.ts';
 
 /** The context for rendering ApplicationSets. */
 export interface ApplicationContext {
@@ -218,13 +219,7 @@ function listsOneOf(pages: readonly PlacementDecision[], clusters: ReadonlySet<s
 function pagesByOwner(
   decisions: readonly PlacementDecision[],
 ): ReadonlyMap<string, readonly PlacementDecision[]> {
-  const pages = new Map<string, PlacementDecision[]>();
-  for (const page of decisions) {
-    const owner = decisionOwner(page) ?? '';
-    const known = pages.get(owner);
-    if (known === undefined) pages.set(owner, [page]);
-    else known.push(page);
-  }
+  const pages = groupBy(decisions, (page) => decisionOwner(page) ?? '');
   return pages;
 }
 

@@ -4,6 +4,7 @@ import type { KubeApi } from '../../core/ports.ts';
 import { type CompactRecord, RECORDS_LABEL, recordsOf } from '../../core/publish/record/compact-record.ts';
 import { parentOfSource } from '../../core/sync/apply-set.ts';
 import { dataOf } from '../publication/hub-records.ts';
+import { groupBy } from '../../core/group-by.ts';
 
 /** Why a part is unknown. */
 interface Unknown {
@@ -44,14 +45,9 @@ export async function readRecordedHubState(
 }
 
 async function recordsByPlacement(hub: KubeApi): Promise<ReadonlyMap<string, readonly CompactRecord[]>> {
-  const records = new Map<string, CompactRecord[]>();
   const { items } = await hub.list(CONFIG_MAP, { labelSelector: RECORDS_LABEL });
-  for (const record of items.flatMap((item) => recordsOf(dataOf(item)))) {
-    const known = records.get(record.placement);
-    if (known === undefined) records.set(record.placement, [record]);
-    else known.push(record);
-  }
-  return records;
+  const records = items.flatMap((item) => recordsOf(dataOf(item)));
+  return groupBy(records, ({ placement }) => placement);
 }
 
 async function known<T>(read: () => Promise<T>): Promise<T | Unknown> {

@@ -68,7 +68,7 @@ export interface PipelineOptions {
   readonly observed?: DeclaredPlacements | undefined;
   /** Placements of all sources. One that is missing on the hub is applied again. */
   readonly declared: DeclaredPlacements;
-  /** Whether this process may set the namespace as owner of pages, which keeps them when their placement is deleted. */
+  /** Whether this process may set the namespace as a second owner of pages. */
   readonly mayListNamespaces: boolean;
   /** Decides placements. Each result is computed when it is requested. */
   readonly decide: (snapshot: Snapshot) => ResultGenerator;
@@ -81,10 +81,7 @@ export interface PipelineOptions {
   readonly onPass: (tookMs: number) => void;
 }
 
-/**
- * Placements published at the same time: twice the number of parallel requests, so that the next ones are prepared
- * while the hub works.
- */
+/** Twice the number of parallel requests, so that placements are prepared while the hub works. */
 const CONCURRENCY = 2 * DEFAULT_MAX_REQUESTS;
 /** Scheduling and publishing with `schedule: berth`: inventory changes in, decisions on the hub out. */
 export class PublishPipeline {
@@ -126,8 +123,7 @@ export class PublishPipeline {
     barrier.onWhole(() => {
       for (const key of this.#states.waitingForCommit) this.#publisher.handle(key, { kind: 'commit-whole' });
     });
-    // Git decides whether the pages of a deleted placement stay. An existing one waits until the
-    // hub shows the complete commit.
+    // Git decides about a deleted placement; an existing one waits for the complete commit.
     declared.onChange((key) => {
       if (inventory.placements.store.get(key) === undefined) this.queue.add(key);
     });

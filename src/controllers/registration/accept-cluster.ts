@@ -1,11 +1,12 @@
 import { InputError } from '../../core/errors.ts';
 import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
-import { CERTIFICATE_REQUEST, MANAGED_CLUSTER } from '../../core/model/kinds.ts';
+import { CERTIFICATE_REQUEST, MANAGED_CLUSTER, NAMESPACE } from '../../core/model/kinds.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import { type ChoiceRules, chooseRequests } from '../../core/registration/approval/choose-requests.ts';
 import type { CertificateRequestObject } from '../../core/registration/approval/judge-request.ts';
 import { CLUSTER_NAME_LABEL } from '../../core/registration/names.ts';
 import { approveRequest } from './approve-request.ts';
+import { isAlive } from './is-alive.ts';
 import { isJoined } from './is-joined.ts';
 import { readRequest } from './read-request.ts';
 
@@ -43,23 +44,28 @@ export async function readCluster(hub: KubeApi, name: string): Promise<ManagedCl
 
 /**
  * Approves the certificate requests of the named cluster, and sets hubAcceptsClient. Completed steps are skipped.
- * @throws InputError when the hub has no such cluster; ConflictError when another user decided a request meanwhile
+ * @throws InputError when the hub has no such cluster, or the namespace of that name is not the cluster's; ConflictError when another user
+ * decided a request meanwhile
  */
 export async function acceptCluster(
   hub: KubeApi,
-  rules: ChoiceRules,
+  rules: Omit<ChoiceRules, 'isAlive'>,
   { nowMs, dryRun }: AcceptRun,
 ): Promise<Acceptance> {
   const { cluster } = rules;
   const found = await readCluster(hub, cluster);
+  const isAccepted = found.spec?.hubAcceptsClient === true;
+  if (!isAccepted) await refuseNamespaceOfOthers(hub, cluster);
   const labelSelector = `${CLUSTER_NAME_LABEL}=${cluster}`;
   const { items } = await hub.list(CERTIFICATE_REQUEST, { labelSelector });
   const requests = (items as readonly CertificateRequestObject[]).map((csr) => ({
     csr,
     content: readRequest(csr),
   }));
-  const { approve, approved, denied, left } = chooseRequests(requests, rules);
-  const isAccepted = found.spec?.hubAcceptsClient === true;
+  const { approve, approved, denied, left } = chooseRequests(requests, {
+    ...rules,
+    isAlive: isAlive(found),
+  });
   if (!dryRun) {
     for (const csr of approve)
       await approveRequest(hub, csr, APPROVED, { nowMs, fieldManager: FIELD_MANAGER });
@@ -76,6 +82,17 @@ export async function acceptCluster(
     ],
     hasCertificate: approve.length + approved.length > 0 || isJoined(found),
   };
+}
+
+/** The agent of the cluster gets rights in the namespace of its name: leases and works there are its own. */
+async function refuseNamespaceOfOthers(hub: KubeApi, name: string): Promise<void> {
+  const namespace = await hub.get(NAMESPACE, { namespace: '', name });
+  if (namespace === undefined || namespace.metadata.labels?.[CLUSTER_NAME_LABEL] === name) return;
+  throw new InputError('the hub has a namespace of this name that is not known to be the cluster’s', {
+    code: 'accept.namespace',
+    subject: `ManagedCluster ${name}`,
+    hint: `its agent gets rights there; if it is meant for the cluster: kubectl label namespace ${name} ${CLUSTER_NAME_LABEL}=${name}`,
+  });
 }
 
 async function setAccepted(hub: KubeApi, { metadata }: ManagedCluster): Promise<void> {

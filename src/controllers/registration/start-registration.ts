@@ -6,14 +6,14 @@ import { runReconciler } from '../../runtime/reconciler.ts';
 import { Supervisor } from '../../runtime/supervisor.ts';
 import { WorkQueue } from '../../runtime/work-queue.ts';
 import { refusedKindText } from '../inventory/refused-kind.ts';
-import { ApproveRequests } from './approve-requests.ts';
-import { CleanUpClusters } from './clean-up-clusters.ts';
-import { KeepAccepted } from './keep-accepted.ts';
-import { KeepSets } from './keep-sets.ts';
-import { KeepSharedRoles } from './keep-shared-roles.ts';
-import { KeepTaints } from './keep-taints.ts';
+import { CertificateApprover } from './certificate-approver.ts';
+import { ClusterCleaner } from './cluster-cleaner.ts';
+import { AcceptanceController } from './acceptance-controller.ts';
+import { ClusterSetController } from './cluster-set-controller.ts';
+import { SharedRoleController } from './shared-role-controller.ts';
+import { TaintController } from './taint-controller.ts';
 import type { RegistrationController, RegistrationOptions } from './registration-options.ts';
-import { WatchLeases } from './watch-leases.ts';
+import { LeaseController } from './lease-controller.ts';
 
 export interface RunningRegistration {
   /** What fails at the moment, as text for users. Berth retries all of it. */
@@ -26,12 +26,12 @@ const WORKERS = 4;
 const CONTROLLERS: Readonly<
   Record<RegistrationDuty, (options: RegistrationOptions) => readonly RegistrationController[]>
 > = {
-  acceptance: (options) => [new KeepSharedRoles(options), new KeepAccepted(options)],
-  approval: (options) => [new ApproveRequests(options)],
-  health: (options) => [new WatchLeases(options)],
-  taints: (options) => [new KeepTaints(options)],
-  sets: (options) => [new KeepSets(options)],
-  cleanup: (options) => [new CleanUpClusters(options)],
+  acceptance: (options) => [new SharedRoleController(options), new AcceptanceController(options)],
+  approval: (options) => [new CertificateApprover(options)],
+  health: (options) => [new LeaseController(options)],
+  taints: (options) => [new TaintController(options)],
+  sets: (options) => [new ClusterSetController(options)],
+  cleanup: (options) => [new ClusterCleaner(options)],
 };
 
 /** Runs the given registration controllers on the hub. */

@@ -56,7 +56,7 @@ const FIELD_MANAGER = { fieldManager: 'berth-works' } as const;
 export class ReplicaSetReconciler {
   readonly #options: ReplicaSetReconcilerOptions;
   readonly #rivals = new StatusRivals();
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
 
   constructor(options: ReplicaSetReconcilerOptions) {
     this.#options = options;
@@ -86,14 +86,14 @@ export class ReplicaSetReconciler {
    */
   async #yield(replicaSet: ManifestWorkReplicaSet, afterMs: number): Promise<ReconcileOutcome> {
     const key = namespacedName(replicaSet.metadata);
-    if (!this.#told.has(key)) {
+    if (!this.#reported.has(key)) {
       const { namespace = '', name, uid, resourceVersion } = replicaSet.metadata;
       const now = formatRfc3339(instantFromEpochMs(this.#options.clock.now()));
       const status = { conditions: yieldedConditions(replicaSet, now) };
       const patch = { metadata: { uid, resourceVersion }, status };
       const options = { ...FIELD_MANAGER, subresource: 'status' } as const;
       await this.#options.hub.mergePatch(MANIFEST_WORK_REPLICA_SET, { namespace, name }, patch, options);
-      this.#told.add(key);
+      this.#reported.add(key);
       this.#options.onYield?.(key);
     }
     return { kind: 'requeue', afterMs };
@@ -101,7 +101,7 @@ export class ReplicaSetReconciler {
 
   async #deploy(replicaSet: ManifestWorkReplicaSet): Promise<ReconcileOutcome> {
     const { hub, clock, writeConcurrency, onWrite } = this.#options;
-    if (this.#told.delete(namespacedName(replicaSet.metadata)))
+    if (this.#reported.delete(namespacedName(replicaSet.metadata)))
       this.#options.onResume?.(namespacedName(replicaSet.metadata));
     const control = readRolloutControl(replicaSet);
     const goesBack = control.rolledBack || control.aborted;

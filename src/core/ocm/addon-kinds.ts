@@ -1,4 +1,4 @@
-import type { OcmKind } from './ocm-kind.ts';
+import type { OcmKind, OcmVersion } from './ocm-kind.ts';
 import {
   CONTAINER_PATH,
   C_IDENTIFIER,
@@ -173,6 +173,13 @@ export const addOnTemplateSpec = object({
   ),
 });
 
+const conditionColumns = (...types: readonly string[]): NonNullable<OcmVersion['columns']> =>
+  types.map((type) => ({
+    name: type,
+    type: 'string',
+    jsonPath: `.status.conditions[?(@.type=="${type}")].status`,
+  }));
+
 /** The kinds of `addon.open-cluster-management.io`. */
 export const ADDON_KINDS: readonly OcmKind[] = [
   {
@@ -271,19 +278,7 @@ export const ADDON_KINDS: readonly OcmKind[] = [
             supportedConfigs: supportedConfigs,
           }),
         },
-        columns: [
-          {
-            name: 'Available',
-            type: 'string',
-            jsonPath: '.status.conditions[?(@.type=="Available")].status',
-          },
-          { name: 'Degraded', type: 'string', jsonPath: '.status.conditions[?(@.type=="Degraded")].status' },
-          {
-            name: 'Progressing',
-            type: 'string',
-            jsonPath: '.status.conditions[?(@.type=="Progressing")].status',
-          },
-        ],
+        columns: conditionColumns('Available', 'Degraded', 'Progressing'),
       },
       {
         name: 'v1beta1',
@@ -325,19 +320,7 @@ export const ADDON_KINDS: readonly OcmKind[] = [
             supportedConfigs: supportedConfigs,
           }),
         },
-        columns: [
-          {
-            name: 'Available',
-            type: 'string',
-            jsonPath: '.status.conditions[?(@.type=="Available")].status',
-          },
-          { name: 'Degraded', type: 'string', jsonPath: '.status.conditions[?(@.type=="Degraded")].status' },
-          {
-            name: 'Progressing',
-            type: 'string',
-            jsonPath: '.status.conditions[?(@.type=="Progressing")].status',
-          },
-        ],
+        columns: conditionColumns('Available', 'Degraded', 'Progressing'),
       },
     ],
   },

@@ -1,4 +1,5 @@
 import type { ClusterMove, PlacementMove } from './plan.ts';
+import { groupBy } from '../group-by.ts';
 
 /**
  * Pairs each cluster that a placement loses with one that it gains: one of the same region where there is one, else the next in the
@@ -11,13 +12,7 @@ export function pairMoves(
 ): readonly PlacementMove[] {
   const free = new Set(added);
   const partners = new Map<ClusterMove, ClusterMove>();
-  const byRegion = new Map<string | undefined, ClusterMove[]>();
-  for (const move of added) {
-    const region = regionOf(move.cluster);
-    const known = byRegion.get(region);
-    if (known === undefined) byRegion.set(region, [move]);
-    else known.push(move);
-  }
+  const byRegion = groupBy(added, (move) => regionOf(move.cluster));
   for (const move of removed) {
     const near = byRegion.get(regionOf(move.cluster))?.shift();
     if (near === undefined) continue;

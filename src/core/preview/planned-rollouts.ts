@@ -9,6 +9,7 @@ import type { RolloutForecast } from './effects/plan-effects.ts';
 import { forecastRollout } from './effects/rollout-forecast.ts';
 import type { WorkloadPlan } from './plan.ts';
 import type { PlanSide } from './plan-input.ts';
+import { groupBy } from '../group-by.ts';
 
 /** How replica sets that change or move reach their clusters, one forecast per placement that they ask. */
 export function planRollouts(head: PlanSide, workloads: readonly WorkloadPlan[]): readonly RolloutForecast[] {
@@ -50,12 +51,6 @@ function forecastsOf(
 
 function pagesByPlacement(head: PlanSide): ReadonlyMap<string, readonly PlacementDecision[]> {
   const pages = decisionPages(head.results, head.published, head.snapshot.decisions);
-  const found = new Map<string, PlacementDecision[]>();
-  for (const page of pages) {
-    const owner = decisionOwner(page) ?? '';
-    const known = found.get(owner);
-    if (known === undefined) found.set(owner, [page]);
-    else known.push(page);
-  }
+  const found = groupBy(pages, (page) => decisionOwner(page) ?? '');
   return found;
 }

@@ -12,7 +12,7 @@ import type { PlanSide } from './plan-input.ts';
 import { placementsOf, ReplicaSetWorks } from './replica-set-works.ts';
 
 /** A workload on one side: where it runs and what it is. */
-interface Lying {
+interface PlacedWorkload {
   readonly object: KubeObject;
   readonly placements: readonly string[];
   readonly clusters: readonly string[];
@@ -39,14 +39,17 @@ function publishedOf({ published, results }: PlanSide): Published {
   );
 }
 
-function planWorkload(before: Lying | undefined, after: Lying | undefined): WorkloadPlan | undefined {
-  const lying = after ?? before;
-  if (lying === undefined) return undefined;
+function planWorkload(
+  before: PlacedWorkload | undefined,
+  after: PlacedWorkload | undefined,
+): WorkloadPlan | undefined {
+  const workload = after ?? before;
+  if (workload === undefined) return undefined;
   const now = [...new Set(after?.clusters)];
   const { added, removed } = clusterChange([...new Set(before?.clusters)], now);
   const change = changeOf(before, after);
   if (change === 'moved' && added.length + removed.length === 0) return undefined;
-  const { kind, metadata } = lying.object;
+  const { kind, metadata } = workload.object;
   const manifests = change === 'changed' ? manifestChanges(manifestsOf(before), manifestsOf(after)) : [];
   const isNew = new Set(added);
   return {
@@ -54,23 +57,26 @@ function planWorkload(before: Lying | undefined, after: Lying | undefined): Work
     namespace: metadata.namespace ?? '',
     name: metadata.name,
     change,
-    placements: lying.placements,
+    placements: workload.placements,
     added,
     removed,
     kept: now.length - added.length,
     changedOn: manifests.length === 0 ? [] : now.filter((cluster) => !isNew.has(cluster)).sort(),
-    manifestCount: manifestsOf(lying).length,
+    manifestCount: manifestsOf(workload).length,
     manifests,
   };
 }
 
-function manifestsOf(lying: Lying | undefined): readonly unknown[] {
-  const spec = lying?.object['spec'] as Partial<ManifestWorkReplicaSet['spec']> & ManifestWorkSpec;
+function manifestsOf(workload: PlacedWorkload | undefined): readonly unknown[] {
+  const spec = workload?.object['spec'] as Partial<ManifestWorkReplicaSet['spec']> & ManifestWorkSpec;
   const { manifestWorkTemplate = spec } = spec ?? {};
   return manifestWorkTemplate?.workload?.manifests ?? [];
 }
 
-function changeOf(before: Lying | undefined, after: Lying | undefined): WorkloadPlan['change'] {
+function changeOf(
+  before: PlacedWorkload | undefined,
+  after: PlacedWorkload | undefined,
+): WorkloadPlan['change'] {
   if (before === undefined) return 'created';
   if (after === undefined) return 'deleted';
   return canonicalJson(before.object['spec']) === canonicalJson(after.object['spec']) ? 'moved' : 'changed';
@@ -79,21 +85,21 @@ function changeOf(before: Lying | undefined, after: Lying | undefined): Workload
 function workloadsOf(
   side: PlanSide,
   clustersOf: (replicaSet: ManifestWorkReplicaSet) => readonly string[],
-): Map<string, Lying> {
+): Map<string, PlacedWorkload> {
   const published = publishedOf(side);
-  const found = new Map<string, Lying>();
+  const found = new Map<string, PlacedWorkload>();
   for (const { object } of side.onHub ?? side.objects) {
-    const lying = lyingOf(object, published, clustersOf);
-    if (lying !== undefined) found.set(objectKeyOf(object), lying);
+    const workload = workloadOf(object, published, clustersOf);
+    if (workload !== undefined) found.set(objectKeyOf(object), workload);
   }
   return found;
 }
 
-function lyingOf(
+function workloadOf(
   object: KubeObject,
   published: Published,
   clustersOf: (replicaSet: ManifestWorkReplicaSet) => readonly string[],
-): Lying | undefined {
+): PlacedWorkload | undefined {
   switch (`${object.apiVersion.split('/')[0]} ${object.kind}`) {
     case 'work.open-cluster-management.io ManifestWorkReplicaSet': {
       const replicaSet = object as unknown as ManifestWorkReplicaSet;

@@ -9,7 +9,7 @@ import { grant, type Permission } from './permission.ts';
 const CONFIGURATIONS = [MUTATING_CONFIGURATION, VALIDATING_CONFIGURATION];
 
 /** Needed with `--admission-listen`. */
-export const ADMISSION: readonly Permission[] = [
+export const ADMISSION_PERMISSIONS: readonly Permission[] = [
   ...grant(
     [SUBJECT_ACCESS_REVIEW],
     ['create'],
@@ -31,7 +31,7 @@ export const ADMISSION: readonly Permission[] = [
 ];
 
 /** The same, in Berth's own namespace. */
-export const ADMISSION_SECRET: readonly Permission[] = [
+export const ADMISSION_SECRET_PERMISSIONS: readonly Permission[] = [
   ...grant(
     [SECRET],
     ['create'],

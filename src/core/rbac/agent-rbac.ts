@@ -46,7 +46,7 @@ const CLUSTER: readonly Permission[] = [
 ];
 
 /** Only where works name executors. */
-const EXECUTORS: readonly Permission[] = [
+const EXECUTORS_PERMISSIONS: readonly Permission[] = [
   {
     groups: ['authorization.k8s.io'],
     resources: ['subjectaccessreviews'],
@@ -101,7 +101,7 @@ function credentialKeeping(secret: string): readonly Permission[] {
 }
 
 /** The agent's verbs on each kind of object in works. */
-export const CARRYING: Pick<Permission, 'verbs' | 'why'> = {
+export const CARRIED_KIND_PERMISSION: Pick<Permission, 'verbs' | 'why'> = {
   verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
   why: 'get, create, update, patch: the agent applies objects; list, watch: it detects drift and reads feedback; delete: it deletes objects that left their ManifestWork.',
 };
@@ -111,7 +111,7 @@ const COMMON_KINDS: readonly Permission[] = [
   {
     groups: ['', 'apps', 'batch'],
     resources: ['namespaces', 'configmaps', 'secrets', 'services', 'serviceaccounts', 'deployments', 'jobs'],
-    ...CARRYING,
+    ...CARRIED_KIND_PERMISSION,
   },
 ];
 
@@ -217,7 +217,7 @@ function managedDocuments(duties: AgentDuties): readonly Document[] {
     ['# On the managed cluster: the namespace and the account of the agent.', ...renderNamespace(namespace)],
     renderServiceAccount(NAME, namespace),
     ...role('permissions that the agent always needs.', NAME, CLUSTER),
-    ...role('only needed if ManifestWorks name executors.', `${NAME}-executors`, EXECUTORS),
+    ...role('only needed if ManifestWorks name executors.', `${NAME}-executors`, EXECUTORS_PERMISSIONS),
     ...(registers === undefined
       ? []
       : role('needed to register the cluster.', `${NAME}-registration`, REGISTERING)),

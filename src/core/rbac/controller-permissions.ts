@@ -29,7 +29,7 @@ const GIT_KINDS: readonly KindInfo[] = [
 ];
 
 /** Needed with every set of flags: the objects that decisions are computed from, and the decisions. */
-export const INVENTORY: readonly Permission[] = grant(
+export const INVENTORY_PERMISSIONS: readonly Permission[] = grant(
   [
     MANAGED_CLUSTER,
     MANAGED_CLUSTER_SET,
@@ -49,7 +49,7 @@ export const INVENTORY: readonly Permission[] = grant(
 );
 
 /** Needed with `--schedule berth`. */
-export const PUBLISHING: readonly Permission[] = [
+export const PUBLISHING_PERMISSIONS: readonly Permission[] = [
   ...grant(
     [PLACEMENT_DECISION],
     ['create', 'patch', 'delete'],
@@ -76,7 +76,7 @@ export const PUBLISHING: readonly Permission[] = [
 ];
 
 /** Needed with `--schedule berth`, but not with `--embedded`. */
-export const RECORDS: readonly Permission[] = [
+export const RECORDS_PERMISSIONS: readonly Permission[] = [
   ...grant(
     [CONFIG_MAP],
     ['create'],
@@ -91,7 +91,7 @@ export const RECORDS: readonly Permission[] = [
 ];
 
 /** Needed with `--schedule berth` on a hub that runs the admission plugin OwnerReferencesPermissionEnforcement. */
-export const OWNER_REFERENCES: readonly Permission[] = grant(
+export const OWNER_REFERENCES_PERMISSIONS: readonly Permission[] = grant(
   [PLACEMENT],
   ['update'],
   'update: Berth sets the Placement as owner of its PlacementDecisions, with blockOwnerDeletion.',
@@ -99,7 +99,7 @@ export const OWNER_REFERENCES: readonly Permission[] = grant(
 );
 
 /** Needed without `--no-works`. */
-export const WORKS: readonly Permission[] = [
+export const WORKS_PERMISSIONS: readonly Permission[] = [
   ...grant(
     [MANIFEST_WORK_REPLICA_SET],
     ['list', 'watch', 'patch'],
@@ -124,21 +124,21 @@ export const WORKS: readonly Permission[] = [
 ];
 
 /** Needed for ManifestWorks that name an executor, and for those without one on a hub that checks `execute-as` for them. */
-export const EXECUTORS: readonly Permission[] = grant(
+export const EXECUTORS_PERMISSIONS: readonly Permission[] = grant(
   [MANIFEST_WORK],
   ['execute-as'],
   'execute-as: Berth writes ManifestWorks that the agent applies as another service account, or as itself. To restrict it, set resourceNames: system:serviceaccount:NAMESPACE:NAME for an executor, system:serviceaccount::klusterlet-work-sa for ManifestWorks without executor.',
 );
 
 /** Needed with `--sync apply`, in Berth's own namespace. */
-export const APPLY_SET: readonly Permission[] = grant(
+export const APPLY_SET_PERMISSIONS: readonly Permission[] = grant(
   [CONFIG_MAP],
   ['get', 'list', 'create', 'patch'],
   'get, create, patch: Berth writes the ApplySet parent of each source; list: it finds the source that owns an object.',
 );
 
 /** Needed with `--argocd-pull`, but not with `--embedded`, in Berth's own namespace. */
-export const PULL_REMOVALS: readonly Permission[] = grant(
+export const PULL_REMOVALS_PERMISSIONS: readonly Permission[] = grant(
   [CONFIG_MAP],
   ['get', 'create', 'update'],
   'get, create, update: Berth keeps the last removals of pulled works in the ConfigMap berth-pull-removals, for the next leader.',
@@ -165,14 +165,14 @@ export function namespaceLookup(namespace: string): readonly Permission[] {
 }
 
 /** The verbs to apply objects of a kind, and to delete those that were removed from Git. */
-export const APPLYING: Pick<Permission, 'verbs' | 'why'> = {
+export const APPLIED_KIND_PERMISSION: Pick<Permission, 'verbs' | 'why'> = {
   verbs: ['list', 'create', 'patch', 'delete'],
   why: 'list: Berth compares the hub with Git; create, patch: it applies objects by server-side apply; delete: it deletes objects that left Git.',
 };
 
 /** Needed with `--sync apply`: the objects in Git, of the OCM kinds and namespaces. */
-export const GIT_OBJECTS: readonly Permission[] = [
-  ...grant(GIT_KINDS, APPLYING.verbs, APPLYING.why),
+export const GIT_OBJECTS_PERMISSIONS: readonly Permission[] = [
+  ...grant(GIT_KINDS, APPLIED_KIND_PERMISSION.verbs, APPLIED_KIND_PERMISSION.why),
   ...grant(
     [NAMESPACE],
     ['list', 'watch', 'create', 'patch'],
@@ -194,7 +194,7 @@ export const GIT_OBJECTS: readonly Permission[] = [
 ];
 
 /** Needed with `--sync apply --embedded`. */
-export const EMBEDDED: readonly Permission[] = [
+export const EMBEDDED_HUB_PERMISSIONS: readonly Permission[] = [
   ...grant(
     [NAMESPACE],
     ['get', 'create'],

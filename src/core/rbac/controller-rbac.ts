@@ -14,22 +14,22 @@ import { type ListedPermissions, unnamedText } from './listed-kinds.ts';
 import { renderNamespace, renderServiceAccount } from './render-account.ts';
 import { renderAggregatedRole, renderBinding, renderRole } from './render-role.ts';
 import {
-  APPLY_SET,
-  EMBEDDED,
-  EXECUTORS,
-  GIT_OBJECTS,
-  INVENTORY,
+  APPLY_SET_PERMISSIONS,
+  EMBEDDED_HUB_PERMISSIONS,
+  EXECUTORS_PERMISSIONS,
+  GIT_OBJECTS_PERMISSIONS,
+  INVENTORY_PERMISSIONS,
   leaseHolding,
   namespaceLookup,
-  OWNER_REFERENCES,
-  PUBLISHING,
-  PULL_REMOVALS,
-  RECORDS,
+  OWNER_REFERENCES_PERMISSIONS,
+  PUBLISHING_PERMISSIONS,
+  PULL_REMOVALS_PERMISSIONS,
+  RECORDS_PERMISSIONS,
   secretReading,
-  WORKS,
+  WORKS_PERMISSIONS,
 } from './controller-permissions.ts';
 import type { RegistrationDuty } from '../registration/duties.ts';
-import { ADMISSION, ADMISSION_SECRET } from './admission-permissions.ts';
+import { ADMISSION_PERMISSIONS, ADMISSION_SECRET_PERMISSIONS } from './admission-permissions.ts';
 import { registrationPermissions } from './registration-permissions.ts';
 import { RELEASE_PLACEMENT, RELEASE_REMOVALS, RELEASE_SOURCE } from './release-permissions.ts';
 
@@ -78,11 +78,15 @@ type Document = readonly string[];
 export function renderControllerRbac(duties: ControllerDuties): string {
   const decides = duties.schedule === 'berth';
   const own = [
-    ...INVENTORY,
-    ...(decides ? PUBLISHING : []),
-    ...(decides && !duties.embedded ? RECORDS : []),
-    ...(duties.works ? WORKS : []),
-    ...(duties.applies ? (duties.embedded ? EMBEDDED : namespaceLookup(DEFAULT_NAMESPACE)) : []),
+    ...INVENTORY_PERMISSIONS,
+    ...(decides ? PUBLISHING_PERMISSIONS : []),
+    ...(decides && !duties.embedded ? RECORDS_PERMISSIONS : []),
+    ...(duties.works ? WORKS_PERMISSIONS : []),
+    ...(duties.applies
+      ? duties.embedded
+        ? EMBEDDED_HUB_PERMISSIONS
+        : namespaceLookup(DEFAULT_NAMESPACE)
+      : []),
   ];
   return renderDocuments([
     ['# The namespace and the service account of the controller.', ...renderNamespace(DEFAULT_NAMESPACE)],
@@ -100,21 +104,21 @@ export function renderControllerRbac(duties: ControllerDuties): string {
       ? boundRole(
           '# Only needed if the hub runs the admission plugin OwnerReferencesPermissionEnforcement, as OpenShift does.',
           'berth-owner-references',
-          OWNER_REFERENCES,
+          OWNER_REFERENCES_PERMISSIONS,
         )
       : []),
     ...(duties.works || duties.applies || duties.argocd?.pull === true
       ? boundRole(
           '# Only needed if ManifestWorks name executors, or if the hub checks ManifestWorks without an executor (berth hub, and OCM with NilExecutorValidating).',
           'berth-executors',
-          EXECUTORS,
+          EXECUTORS_PERMISSIONS,
         )
       : []),
     ...(duties.argocd?.pull === true && !duties.embedded
       ? boundRole(
           '# What Berth keeps of the pull model of Argo CD.',
           'berth-pull',
-          PULL_REMOVALS,
+          PULL_REMOVALS_PERMISSIONS,
           DEFAULT_NAMESPACE,
         )
       : []),
@@ -144,8 +148,8 @@ function admissionRoles(): readonly Document[] {
   const name = 'berth-admission';
   const secretComment = '# The Secret with the certificate of the admission webhooks.';
   return [
-    ...boundRole('# What the admission webhooks need.', name, ADMISSION),
-    ...boundRole(secretComment, name, ADMISSION_SECRET, DEFAULT_NAMESPACE),
+    ...boundRole('# What the admission webhooks need.', name, ADMISSION_PERMISSIONS),
+    ...boundRole(secretComment, name, ADMISSION_SECRET_PERMISSIONS, DEFAULT_NAMESPACE),
   ];
 }
 
@@ -181,7 +185,7 @@ function sourceRoles({ kinds = NO_KINDS }: ControllerDuties): readonly Document[
     ...boundRole(
       '# ConfigMaps that are the ApplySet parents of sources.',
       'berth',
-      APPLY_SET,
+      APPLY_SET_PERMISSIONS,
       DEFAULT_NAMESPACE,
     ),
     [
@@ -194,7 +198,7 @@ function sourceRoles({ kinds = NO_KINDS }: ControllerDuties): readonly Document[
     ...boundRole(
       '# The OCM kinds and namespaces. Remove the kinds that your repositories do not hold.',
       `${name}-ocm`,
-      GIT_OBJECTS,
+      GIT_OBJECTS_PERMISSIONS,
     ),
     ...(kinds.permissions.length === 0
       ? []

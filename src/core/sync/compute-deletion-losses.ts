@@ -21,6 +21,7 @@ import { parseRemovalBudget, type RemovalBudget } from '../publish/judge/removal
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { ownerLabelValue } from '../work/replica-set/replica-set-names.ts';
 import type { DeletionLoss } from './deletion-loss.ts';
+import { groupBy } from '../group-by.ts';
 
 /** The objects on the hub that depend on objects to be deleted. */
 export interface Dependents
@@ -238,15 +239,7 @@ function publishedClusters(decisions: Snapshot['decisions']): ReadonlyMap<string
 }
 
 function worksByOwner(works: Dependents['works']): ReadonlyMap<string, Dependents['works']> {
-  const owned = new Map<string, Dependents['works'][number][]>();
-  for (const work of works) {
-    const owner = work.metadata.labels?.[REPLICA_SET_LABEL];
-    if (owner === undefined) continue;
-    const known = owned.get(owner);
-    if (known === undefined) owned.set(owner, [work]);
-    else known.push(work);
-  }
-  return owned;
+  return groupBy(works, ({ metadata }) => metadata.labels?.[REPLICA_SET_LABEL] ?? '');
 }
 
 function budgetIn({ annotations }: Pick<ObjectMeta, 'annotations'>): RemovalBudget | undefined {

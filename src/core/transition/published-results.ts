@@ -7,6 +7,7 @@ import { sameClusters } from '../publish/judge/cluster-change.ts';
 import { byPageNumber, decisionPageOf, publishedClusters } from '../publish/pages/decision-page.ts';
 import { joinGroups } from '../publish/pages/desired-groups.ts';
 import { groupsOfPages, membersOf } from '../publish/record/recorded-groups.ts';
+import { groupBy } from '../group-by.ts';
 
 /**
  * Results with what is published in the place of what is decided. The two differ while something is held, and while the inventory has
@@ -16,13 +17,7 @@ export function publishedResults(
   results: readonly ScheduleResult[],
   decisions: readonly PlacementDecision[],
 ): readonly ScheduleResult[] {
-  const pages = new Map<string, PlacementDecision[]>();
-  for (const page of decisions) {
-    const owner = decisionOwner(page) ?? '';
-    const known = pages.get(owner);
-    if (known === undefined) pages.set(owner, [page]);
-    else known.push(page);
-  }
+  const pages = groupBy(decisions, (page) => decisionOwner(page) ?? '');
   return results.map((result) =>
     asPublished(result, pages.get(namespacedName(result.placement.metadata)) ?? []),
   );

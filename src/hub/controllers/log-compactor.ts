@@ -4,7 +4,7 @@ import { controllerLoop } from './controller-loop.ts';
 import type { HubController } from './hub-controller.ts';
 
 const SEGMENT_LIMIT_BYTES = 64 * 1024 * 1024;
-const LONGEST_MS = 3_600_000;
+const MAX_MS = 3_600_000;
 const CHECK_EVERY_MS = 5_000;
 /** How many bytes could be lost from the end of the log without being noticed at a start. */
 const CHECKPOINT_BYTES = 1024 * 1024;
@@ -38,7 +38,7 @@ export class LogCompactor implements HubController {
     const { store, clock } = this.#cluster;
     // A clock that jumps back must not delay compaction.
     const ageMs = Math.abs(clock.now() - this.#lastMs);
-    const due = store.logBytes >= SEGMENT_LIMIT_BYTES || (ageMs >= LONGEST_MS && store.rv !== this.#lastRv);
+    const due = store.logBytes >= SEGMENT_LIMIT_BYTES || (ageMs >= MAX_MS && store.rv !== this.#lastRv);
     if (due) {
       this.#lastMs = clock.now();
       this.#lastRv = store.rv;

@@ -78,8 +78,8 @@ function responseProblem(
   if (wrongKind !== undefined) return wrongKind;
   if (version === 'v1') {
     if (response === undefined) return 'no response provided';
-    const told = textAt(response, 'uid');
-    if (told !== uid) return `expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(told)}`;
+    const found = textAt(response, 'uid');
+    if (found !== uid) return `expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(found)}`;
   }
   if (response === undefined) return 'no response provided';
   const result = objectAt(response, 'result');

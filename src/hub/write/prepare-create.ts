@@ -46,7 +46,7 @@ export function finishCreate(
   const born = setServerMetadata(request, incoming.object);
   const mutated = mutateAdmission(request, 'CREATE', born, undefined);
   const filled = strategy.fillIn?.(mutated, undefined, now) ?? mutated;
-  const owned = admittedBirth(request, withTrackedFields(ref, { object: filled, hollow }, track));
+  const owned = toMutated(request, withTrackedFields(ref, { object: filled, hollow }, track));
   const stripped =
     ref.version.subresources.status && strategy.keepsStatus !== true ? withoutKey(owned, 'status') : owned;
   const complete = ref.definition.builtIn ? withRequiredFields(ref.version.schema, stripped) : stripped;
@@ -65,7 +65,7 @@ export function finishCreate(
 }
 
 /** Mutating webhooks get the object before its uid is set and its name is generated. */
-function admittedBirth(request: WriteRequest, object: JsonObject): JsonObject {
+function toMutated(request: WriteRequest, object: JsonObject): JsonObject {
   if (request.dynamic === undefined) return object;
   const metadata = { ...objectAt(object, 'metadata') };
   const madeUp = request.identity !== undefined && textAt(metadata, 'generateName') !== '';

@@ -64,17 +64,17 @@ function missingKeyOf(options: readonly string[]): MissingKey {
 type ParsedTemplate = Readonly<Record<MissingKey, Program>>;
 
 /** An ApplicationSet renders the same few texts for each of its Applications. */
-const MOST_PARSED = 1000;
+const MAX_PARSED = 1000;
 /** Longer texts than this are parsed each time, so that the templates that are kept have a bounded size. */
-const LONGEST_KEPT = 20_000;
+const MAX_KEPT = 20_000;
 const parsedTemplates = new Map<string, ParsedTemplate | TemplateError>();
 
 function parsedTemplate(text: string): ParsedTemplate | TemplateError {
   const known = parsedTemplates.get(text);
   if (known !== undefined) return known;
   const made = parse(text);
-  if (parsedTemplates.size >= MOST_PARSED) parsedTemplates.clear();
-  if (text.length <= LONGEST_KEPT) parsedTemplates.set(text, made);
+  if (parsedTemplates.size >= MAX_PARSED) parsedTemplates.clear();
+  if (text.length <= MAX_KEPT) parsedTemplates.set(text, made);
   return made;
 }
 

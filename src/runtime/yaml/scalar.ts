@@ -29,7 +29,7 @@ const WORDS = new Map<string, boolean | null | number>([
     (word) => [word, Number.POSITIVE_INFINITY] as const,
   ),
 ]);
-const LONGEST_WORD = 5;
+const MAX_WORD = 5;
 
 const INTEGER = /^[-+]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9][0-9]*)$/;
 const FLOAT = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/;
@@ -37,7 +37,7 @@ const FLOAT = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/;
 /** The value of a plain scalar, or the text itself when it is a string. */
 export function resolvePlainScalar(text: string): string | number | boolean | null {
   const first = text.charCodeAt(0);
-  if (text.length <= LONGEST_WORD) {
+  if (text.length <= MAX_WORD) {
     const word = WORDS.get(text);
     if (typeof word === 'number') throw new UnrepresentableScalarError(text, word, 'JSON has no such number');
     if (word !== undefined) return word;

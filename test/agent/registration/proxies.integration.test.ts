@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
+import tls from 'node:tls';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { CertificateAuthority } from '../../../src/hub/auth/certificates/certificate-authority.ts';
@@ -118,35 +119,56 @@ describe('an agent behind a forward proxy', () => {
     expect(await impostor.hub.cluster('cluster1')).toBeUndefined();
   });
 
-  it.skipIf(!existsSync(TINYPROXY))('goes on when a real proxy dies and comes back', async () => {
-    world = await RegistrationWorld.start();
-    const port = await freePort();
-    const config = join(world.dir, 'tinyproxy.conf');
-    writeFileSync(
-      config,
-      `Port ${port}\nListen 127.0.0.1\nTimeout 600\nBasicAuth edge secret\nAllow 127.0.0.1\n`,
-    );
-    const start = async (): Promise<() => Promise<void>> => {
-      const proxy = spawn(TINYPROXY, ['-d', '-c', config], { stdio: 'ignore' });
-      await expect.poll(() => isOpen(port)).toBe(true);
-      return async () => {
-        const ended = once(proxy, 'exit');
-        proxy.kill('SIGKILL');
-        await ended;
+  /** Before a proxy that speaks no TLS itself. */
+  async function tlsInFrontOf(port: number): Promise<{ readonly port: number; readonly caPem: string }> {
+    const authority = new CertificateAuthority(createAuthority('proxy', Date.now()));
+    const { certPem, keyPem } = await authority.issueServing(['127.0.0.1'], Date.now(), 86_400_000);
+    const front = tls.createServer({ cert: certPem, key: keyPem }, (client) => {
+      const proxy = net.connect(port, '127.0.0.1', () => client.pipe(proxy).pipe(client));
+      for (const socket of [client, proxy]) {
+        socket.on('error', () => undefined);
+        socket.on('close', () => [client, proxy].forEach((one) => one.destroy()));
+      }
+    });
+    front.listen(0, '127.0.0.1');
+    await once(front, 'listening');
+    open.push(() => front.close());
+    return { port: (front.address() as AddressInfo).port, caPem: authority.certPem };
+  }
+
+  it.skipIf(!existsSync(TINYPROXY)).each(['http', 'https'])(
+    'goes on when a real proxy dies and comes back: %s',
+    async (protocol) => {
+      world = await RegistrationWorld.start();
+      const port = await freePort();
+      const config = join(world.dir, 'tinyproxy.conf');
+      writeFileSync(
+        config,
+        `Port ${port}\nListen 127.0.0.1\nTimeout 600\nBasicAuth edge secret\nAllow 127.0.0.1\n`,
+      );
+      const start = async (): Promise<() => Promise<void>> => {
+        const proxy = spawn(TINYPROXY, ['-d', '-c', config], { stdio: 'ignore' });
+        await expect.poll(() => isOpen(port)).toBe(true);
+        return async () => {
+          const ended = once(proxy, 'exit');
+          proxy.kill('SIGKILL');
+          await ended;
+        };
       };
-    };
-    let kill = await start();
-    await behind(`http://edge:secret@127.0.0.1:${port}`);
-    world.run();
-    await joined();
-    await kill();
-    const lease = await world.hub.lease('cluster1');
-    kill = await start();
-    open.push(() => kill());
-    // A short lease, so that the agent need not wait for a minute.
-    await world.hub.accept('cluster1', 1);
-    await expect.poll(() => world.hub.lease('cluster1')).not.toBe(lease);
-  });
+      let kill = await start();
+      const front = protocol === 'https' ? await tlsInFrontOf(port) : { port, caPem: '' };
+      await behind(`${protocol}://edge:secret@127.0.0.1:${front.port}`, front.caPem);
+      world.run();
+      await joined();
+      await kill();
+      const lease = await world.hub.lease('cluster1');
+      kill = await start();
+      open.push(() => kill());
+      // A short lease, so that the agent need not wait for a minute.
+      await world.hub.accept('cluster1', 1);
+      await expect.poll(() => world.hub.lease('cluster1')).not.toBe(lease);
+    },
+  );
 });
 
 const errorFields = (_key: string, value: unknown): unknown =>

@@ -213,7 +213,9 @@ describe('a cluster that registers itself', () => {
     world = await RegistrationWorld.start(['cluster1'], clock);
     await world.writeBootstrap((text) => text.replace(/token: .*/, 'token: nobody'));
     const agent = world.run();
-    await expect.poll(() => agent.log.entries.length).toBeGreaterThan(0);
+    await expect
+      .poll(() => agent.log.entries.map(({ message }) => message))
+      .toContain('the hub does not know the token of the bootstrap kubeconfig: it may have expired');
     await world.writeBootstrap();
     clock.skip(11_000);
     await joined();
@@ -253,6 +255,26 @@ describe('a cluster that registers itself', () => {
     await world.hub.decide('cluster1');
     const lease = await world.hub.lease('cluster1');
     await expect.poll(() => world.hub.lease('cluster1')).not.toBe(lease);
+  });
+
+  it('says that its clock may be wrong when a new certificate has expired, and asks seldom', async () => {
+    world = await RegistrationWorld.start(['cluster1']);
+    const clock = new SteeredClock();
+    clock.skip(2 * HOUR_MS);
+    const agent = world.run({ settings: { clock, expirationSeconds: 3_600 } });
+    const warnings = () => agent.log.entries.filter(({ message }) => /clock of this machine/.test(message));
+    await expect.poll(() => world.hub.requests('cluster1')).toHaveLength(1);
+    await world.hub.decide('cluster1');
+    await expect.poll(() => warnings().length).toBe(1);
+    clock.skip(60_000);
+    await world.hub.accept('cluster1');
+    expect(await world.hub.requests('cluster1')).toHaveLength(1);
+    clock.skip(5 * 60_000);
+    await expect.poll(() => world.hub.requests('cluster1')).toHaveLength(2);
+    // The clock is set right: the cluster joins.
+    clock.skip(-2 * HOUR_MS);
+    await world.hub.decide('cluster1');
+    await expect.poll(() => world.hub.condition('cluster1', 'ManagedClusterJoined')).toBe('True');
   });
 
   it('asks once more after a refusal, a while later', async () => {

@@ -164,8 +164,8 @@ export class RegistrationWorld {
   }
 
   /** Asks for a certificate, as an agent does. @param by who asks; default: the administrator of the hub */
-  async request(cluster: string, key: KeyObject, by: KubeApi = this.api): Promise<string> {
-    const commonName = agentUser({ cluster, agent: 'agent1' });
+  async request(cluster: string, key: KeyObject, by: KubeApi = this.api, agent = 'agent1'): Promise<string> {
+    const commonName = agentUser({ cluster, agent });
     const pem = await makeCertificateRequest(key, { commonName, organization: clusterGroup(cluster) });
     return this.ask(pem, { labels: { 'open-cluster-management.io/cluster-name': cluster } }, by);
   }

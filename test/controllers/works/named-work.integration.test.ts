@@ -64,7 +64,9 @@ async function create(
 describe('berth create work', () => {
   it('creates on the named clusters, refuses other content without --overwrite, changes with it', async () => {
     expect(await create(clusters('c1', 'c2'), [template('1')])).toEqual(['c1/web=1', 'c2/web=1']);
-    await expect(create(clusters('c1', 'c3'), [template('2')])).rejects.toThrow('exists with different content');
+    await expect(create(clusters('c1', 'c3'), [template('2')])).rejects.toThrow(
+      'exists with different content',
+    );
     expect((await hub.list(MANIFEST_WORK)).items).toHaveLength(2);
     expect(await create(clusters('c1'), [template('2')], true)).toEqual(['c1/web=2', 'c2/web=1']);
   });

@@ -160,7 +160,7 @@ describe('kubeconfig', () => {
 
   it.each([
     [['--user', 'x', '--cluster', 'north'], 'expected one of hub, east'],
-    [['--user', 'x', '--certificate-days', 'many'], 'expected a number of days'],
+    [['--user', 'x', '--certificate-days', 'many'], 'expected a whole number from 1 to 9999'],
   ])('refuses %j', async (args, message) => {
     expect(await berth('hub', 'kubeconfig', '--data', hub.dataDir, ...args)).toMatchObject({
       code: 1,
@@ -177,8 +177,8 @@ describe('flags of berth hub', () => {
     [['--members', 'a,a'], 'expected a number, or different names'],
     [['--members', 'Bad_Name', '--listen', '127.0.0.1:0'], 'expected a DNS label'],
     [['--members', '100000'], 'at most 1000'],
-    [['--max-connections', '0'], 'expected a number of connections'],
-    [['--max-connections-per-address', 'many'], 'expected a number of connections'],
+    [['--max-connections', '0'], 'expected a whole number from 1 to 9999999'],
+    [['--max-connections-per-address', 'many'], 'expected a whole number from 1 to 9999999'],
     [['--audit', 'some'], 'expected off, writes or all'],
   ])('%j is refused', async (args, message) => {
     expect(await berth('hub', '--data', join(directory, 'd'), ...args)).toMatchObject({

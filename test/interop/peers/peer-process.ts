@@ -22,6 +22,8 @@ export interface PeerProcess {
   stop(): Promise<void>;
   /** SIGKILL. */
   kill(): Promise<void>;
+  /** To the program, which goes on. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
 }
 
 const TERMINATION_MS = 5000;
@@ -61,20 +63,21 @@ export function startPeer(name: string, { args, logFile, env }: PeerOptions): Pe
     },
     async stop() {
       child.stdin.end();
-      const forced = setTimeout(() => killGroup(child), TERMINATION_MS);
+      const forced = setTimeout(() => signalGroup(child, 'SIGKILL'), TERMINATION_MS);
       await ended;
       clearTimeout(forced);
     },
     async kill() {
-      killGroup(child);
+      signalGroup(child, 'SIGKILL');
       await ended;
     },
+    signal: (signal) => signalGroup(child, signal),
   };
 }
 
-function killGroup({ pid }: ChildProcess): void {
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   try {
-    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+    if (pid !== undefined) process.kill(-pid, signal);
   } catch (error) {
     // It has ended.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;

@@ -20,16 +20,24 @@ export interface AgentPlace {
 export interface MatrixAgent {
   /** Ends it as a machine does that loses its power. */
   kill(): Promise<void>;
+  /** It goes on after `resume`. */
+  pause(): void;
+  resume(): void;
 }
 
 const SECONDS = '--client-cert-expiration-seconds=3600';
 
 /** `berth agent`: registration and works in one process. */
 export function startOurAgent({ cluster, bootstrap, kubeconfig, hubDir }: AgentPlace): MatrixAgent {
-  return new BerthProcess([
+  const agent = new BerthProcess([
     ...['agent', '--cluster-name', cluster, '--bootstrap-kubeconfig', bootstrap, SECONDS],
     ...['--hub-kubeconfig-dir', hubDir, '--kubeconfig', kubeconfig],
   ]);
+  return {
+    kill: () => agent.kill(),
+    pause: () => agent.child.kill('SIGSTOP'),
+    resume: () => agent.child.kill('SIGCONT'),
+  };
 }
 
 /** OCM's registration agent, and its work agent as soon as there is a hub kubeconfig. */
@@ -49,12 +57,17 @@ export async function startOcmAgents(place: AgentPlace): Promise<MatrixAgent> {
       ...[`--agent-id=${place.cluster}`, '--status-sync-interval=2s'],
     ]);
   })();
+  const signal = (what: 'SIGSTOP' | 'SIGCONT'): void => {
+    for (const process of [registration, work]) process?.signal(what);
+  };
   return {
     kill: async () => {
       isOver = true;
       await starting.catch(() => undefined);
       await Promise.all([registration.kill(), work?.kill()]);
     },
+    pause: () => signal('SIGSTOP'),
+    resume: () => signal('SIGCONT'),
   };
 }
 

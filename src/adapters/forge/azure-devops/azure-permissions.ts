@@ -8,7 +8,7 @@ import { API_VERSION, azureParts, azureRepositoryPath } from './azure-dialect.ts
 const GIT_REPOSITORIES = '2e9eb7ed-3c0a-47d4-87c1-0ffdaa275f87';
 const [READ, CONTRIBUTE, MANAGE_PERMISSIONS] = [2, 4, 8192] as const;
 /** Groups are members of groups; more than this is not followed. */
-const [MAX_DEPTH, MAX_GROUPS, MOST_AT_ONCE] = [8, 400, 20] as const;
+const [MAX_DEPTH, MAX_GROUPS, MAX_AT_ONCE] = [8, 400, 20] as const;
 
 /**
  * What an account may do in a repository. Azure DevOps tells the rights of others only as lists of access control: of the repository,
@@ -52,8 +52,8 @@ export class AzurePermissions {
     let open = await this.#read(`identityIds=${encodeURIComponent(account)}`, signal, found);
     for (let depth = 0; depth < MAX_DEPTH && open.length > 0 && found.size < MAX_GROUPS; depth++) {
       const next: string[] = [];
-      for (let at = 0; at < open.length; at += MOST_AT_ONCE) {
-        const some = open.slice(at, at + MOST_AT_ONCE).join(',');
+      for (let at = 0; at < open.length; at += MAX_AT_ONCE) {
+        const some = open.slice(at, at + MAX_AT_ONCE).join(',');
         next.push(...(await this.#read(`descriptors=${encodeURIComponent(some)}`, signal, found)));
       }
       open = next;

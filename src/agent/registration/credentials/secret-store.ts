@@ -1,4 +1,3 @@
-import { ConflictError } from '../../../core/errors.ts';
 import { SECRET } from '../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { KubeApi, ObjectKey } from '../../../core/ports.ts';
@@ -8,8 +7,7 @@ import {
   type CredentialKey,
   type CredentialStore,
 } from './credential-store.ts';
-
-const ATTEMPTS = 5;
+import { retryOnConflict } from '../../../adapters/kube/retry-on-conflict.ts';
 
 /** Credentials in a Secret, as OCM's agent has them: one write is one request. Keys of others in it stay. */
 export class SecretStore implements CredentialStore {
@@ -39,12 +37,7 @@ export class SecretStore implements CredentialStore {
   }
 
   async write(changes: { readonly [Key in CredentialKey]?: string | undefined }): Promise<void> {
-    for (let attempt = 1; ; attempt++)
-      try {
-        return await this.#writeOnce(changes);
-      } catch (error) {
-        if (!(error instanceof ConflictError) || attempt === ATTEMPTS) throw error;
-      }
+    return retryOnConflict(() => this.#writeOnce(changes));
   }
 
   async #writeOnce(changes: { readonly [Key in CredentialKey]?: string | undefined }): Promise<void> {

@@ -1,4 +1,4 @@
-import { ConflictError, errorText, InputError, TransientError } from '../../../core/errors.ts';
+import { BerthError, ConflictError, errorText } from '../../../core/errors.ts';
 import { MANAGED_CLUSTER } from '../../../core/model/kinds.ts';
 import type { KubeApi } from '../../../core/ports.ts';
 import { AGENT_ANNOTATION_PREFIX } from '../../../core/registration/names.ts';
@@ -6,19 +6,20 @@ import { Backoff } from '../../../runtime/backoff.ts';
 import { sleep } from '../../../runtime/sleep.ts';
 import type { RegistrationSettings } from '../options/registration-settings.ts';
 
-interface Wish {
+interface EnsureClusterOptions {
   readonly api: KubeApi;
   readonly cluster: string;
   readonly settings: RegistrationSettings;
 }
 
 const LOOK_AGAIN_MS = 3_600_000;
+const TOKEN_HINT = 'berth get token prints another one on the hub, and berth join writes it to the cluster';
 
 /**
  * Creates the ManagedCluster of the agent if there is none.
  * Source: open-cluster-management.io/ocm `pkg/registration/spoke/registration/creating_controller.go`.
  */
-export async function ensureCluster({ api, cluster, settings }: Wish): Promise<void> {
+export async function ensureCluster({ api, cluster, settings }: EnsureClusterOptions): Promise<void> {
   if ((await api.get(MANAGED_CLUSTER, { namespace: '', name: cluster })) !== undefined) return;
   const { annotations, clientConfigs, log } = settings;
   const own = Object.entries(annotations).filter(([name]) => name.startsWith(AGENT_ANNOTATION_PREFIX));
@@ -39,27 +40,29 @@ export async function ensureCluster({ api, cluster, settings }: Wish): Promise<v
 }
 
 /** The same for as long as the agent waits for its certificate: the object may be deleted meanwhile. */
-export async function recreateDeletedCluster(wish: Wish, signal: AbortSignal): Promise<void> {
-  const { clock, random, log } = wish.settings;
+export async function recreateDeletedCluster(
+  options: EnsureClusterOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, random, log } = options.settings;
   const backoff = new Backoff({ initialMs: 2_000, maxMs: 60_000 }, random);
   while (!signal.aborted) {
     let waitMs = LOOK_AGAIN_MS * (1 + random());
     try {
-      await ensureCluster(wish);
+      await ensureCluster(options);
       backoff.reset();
     } catch (error) {
       waitMs = backoff.nextMs();
-      // A cluster that was denied has lost these rights, and may get them back.
-      const level = isRefused(error) ? 'debug' : 'warn';
-      log[level]('cluster cannot be registered yet', { cluster: wish.cluster, problem: errorText(error) });
+      const fields = { cluster: options.cluster, problem: errorText(error) };
+      const code = error instanceof BerthError ? error.code : '';
+      if (code === 'kube.unauthorized')
+        log.warn('the hub does not know the token of the bootstrap kubeconfig: it may have expired', {
+          ...fields,
+          hint: TOKEN_HINT,
+        });
+      // A cluster that was denied has lost this right, and may get it back.
+      else log[code === 'kube.forbidden' ? 'debug' : 'warn']('cluster cannot be registered yet', fields);
     }
     await sleep(clock, waitMs, signal);
   }
-}
-
-function isRefused(error: unknown): boolean {
-  return (
-    (error instanceof InputError && error.code === 'kube.forbidden') ||
-    (error instanceof TransientError && error.code === 'kube.unauthorized')
-  );
 }

@@ -12,7 +12,7 @@ const KEPT = z.object({
   requestPem: z.string(),
 });
 
-interface Wish {
+interface OpenRequestOptions {
   readonly server: string;
   readonly identity: AgentIdentity;
   readonly store: CredentialStore;
@@ -22,12 +22,12 @@ interface Wish {
  * The request that is open at this hub, or a new one, whose key is kept before the hub hears of it: an agent that is killed at any moment
  * goes on with the same request.
  */
-export async function openRequest(wish: Wish): Promise<OwnRequest> {
-  return keptRequest(await wish.store.read(), wish) ?? newRequest(wish);
+export async function openRequest(options: OpenRequestOptions): Promise<OwnRequest> {
+  return keptRequest(await options.store.read(), options) ?? newRequest(options);
 }
 
 /** Instead of one that was refused. */
-export async function newRequest({ server, identity, store }: Wish): Promise<OwnRequest> {
+export async function newRequest({ server, identity, store }: OpenRequestOptions): Promise<OwnRequest> {
   const made = makeRequest(identity);
   await store.write({
     'cluster-name': identity.cluster,
@@ -37,7 +37,10 @@ export async function newRequest({ server, identity, store }: Wish): Promise<Own
   return made;
 }
 
-function keptRequest(files: CredentialFiles, { server, identity }: Wish): OwnRequest | undefined {
+function keptRequest(
+  files: CredentialFiles,
+  { server, identity }: OpenRequestOptions,
+): OwnRequest | undefined {
   const parsed = KEPT.safeParse(parsedJson(files['certificate-request.json']));
   if (!parsed.success) return undefined;
   const { keyPem, requestPem, ...kept } = parsed.data;

@@ -40,10 +40,10 @@ const CROWDED = 'Stop creating csr since there are too many csr created already 
  * @returns undefined when the signal aborts. Nothing is kept of the certificate yet
  */
 export async function requestCertificate(
-  wish: CertificateOptions,
+  options: CertificateOptions,
   signal: AbortSignal,
 ): Promise<ClientPair | undefined> {
-  const { api, identity, settings } = wish;
+  const { api, identity, settings } = options;
   const { clock, random, log } = settings;
   const over = new AbortController();
   onAbort(signal, () => over.abort());
@@ -58,7 +58,7 @@ export async function requestCertificate(
   const running = reflector.run(over.signal);
   try {
     await reflector.whenSynced(over.signal);
-    return await new Waiting(wish, reflector).issued(over.signal);
+    return await new Waiting(options, reflector).issued(over.signal);
   } finally {
     over.abort();
     await running;
@@ -66,21 +66,21 @@ export async function requestCertificate(
 }
 
 class Waiting {
-  readonly #wish: CertificateOptions;
+  readonly #options: CertificateOptions;
   readonly #reflector: Reflector;
   readonly #refusals: Backoff;
   readonly #failures: Backoff;
-  #told = '';
+  #lastProblem = '';
 
-  constructor(wish: CertificateOptions, reflector: Reflector) {
-    this.#wish = wish;
+  constructor(options: CertificateOptions, reflector: Reflector) {
+    this.#options = options;
     this.#reflector = reflector;
-    this.#refusals = new Backoff(AFTER_REFUSAL, wish.settings.random);
-    this.#failures = new Backoff(AFTER_FAILURE, wish.settings.random);
+    this.#refusals = new Backoff(AFTER_REFUSAL, options.settings.random);
+    this.#failures = new Backoff(AFTER_FAILURE, options.settings.random);
   }
 
   async issued(signal: AbortSignal): Promise<ClientPair | undefined> {
-    const { clock, log } = this.#wish.settings;
+    const { clock, log } = this.#options.settings;
     const wake = new WakeUp();
     this.#reflector.store.onChange(() => wake.call());
     let own: OwnRequest | undefined;
@@ -109,7 +109,7 @@ class Waiting {
       } catch (error) {
         if (signal.aborted) break;
         waitMs = this.#failures.nextMs();
-        log.warn('certificate cannot be requested yet', { cluster: this.#wish.identity.cluster, error });
+        log.warn('certificate cannot be requested yet', { cluster: this.#options.identity.cluster, error });
       }
       // After a create the store has what was created.
       const pause = waitMs === undefined ? undefined : clock.schedule(waitMs, () => wake.call());
@@ -120,7 +120,7 @@ class Waiting {
   }
 
   get #place() {
-    const { api, identity, store } = this.#wish;
+    const { api, identity, store } = this.#options;
     return { server: api.server, identity, store };
   }
 
@@ -131,11 +131,11 @@ class Waiting {
   #pairOf({ keyPem }: OwnRequest, certificate: string): ClientPair | undefined {
     const certPem = Buffer.from(certificate, 'base64').toString('utf8');
     const held = readCertificate(certPem, keyPem);
-    return held !== undefined && isOf(this.#wish.identity, held) ? { certPem, keyPem } : undefined;
+    return held !== undefined && isOf(this.#options.identity, held) ? { certPem, keyPem } : undefined;
   }
 
   async #create({ requestPem }: OwnRequest, signal: AbortSignal): Promise<void> {
-    const { api, identity, settings } = this.#wish;
+    const { api, identity, settings } = this.#options;
     // Read again: a request may be there whose answer was lost. The watch may not have shown it yet.
     await this.#reflector.relist(signal);
     if (signal.aborted) return;
@@ -162,9 +162,9 @@ class Waiting {
   }
 
   #tell(problem: string, fields: object): void {
-    if (problem === this.#told) return;
-    this.#told = problem;
-    const { identity, settings, onProblem } = this.#wish;
+    if (problem === this.#lastProblem) return;
+    this.#lastProblem = problem;
+    const { identity, settings, onProblem } = this.#options;
     settings.log.info(problem, { cluster: identity.cluster, ...fields });
     onProblem?.(problem);
   }

@@ -1,6 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { InputError } from '../../../core/errors.ts';
-import type { AgentIdentity } from '../../../core/registration/agent-identity.ts';
+import {
+  ALL_AGENTS_GROUP,
+  type AgentIdentity,
+  clusterGroup,
+} from '../../../core/registration/agent-identity.ts';
 
 const CLUSTER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 /** Longer ones, and those with a colon, would not be read back from a certificate. */
@@ -27,6 +31,11 @@ export function registrationIdentity(sources: IdentitySources): AgentIdentity {
       `is ${JSON.stringify(cluster)}, expected at most 63 of a-z, 0-9 and -, with a letter or digit at both ends`,
       { code: 'agent.cluster-name', subject: 'cluster name', hint: 'it becomes a namespace on the hub' },
     );
+  if (clusterGroup(cluster) === ALL_AGENTS_GROUP)
+    throw new InputError(`is ${cluster}, whose group would be that of all agents; expected another`, {
+      code: 'agent.cluster-name',
+      subject: 'cluster name',
+    });
   if (!AGENT_ID.test(agent))
     throw new InputError(
       `is ${JSON.stringify(agent)}, expected at most 63 letters, digits and -._, with a letter or digit at both ends`,

@@ -3,7 +3,7 @@ import type { ServerEndpoints } from '../../../core/ports.ts';
 import type { HealthProbe } from '../../../core/registration/agent/judge-health.ts';
 
 /** Enough to say what is wrong; the whole list of checks of a server would change with each look. */
-const LONGEST_TEXT = 200;
+const MAX_TEXT = 200;
 
 /**
  * Asks the API server of the managed cluster how it is: `/livez`, and `/healthz` where that does not exist or may not be read.
@@ -15,9 +15,9 @@ export async function probeServer(server: ServerEndpoints): Promise<HealthProbe>
     if (answer.statusCode === 404 || answer.statusCode === 403) answer = await server.probe('/healthz');
     const { statusCode, text } = answer;
     if (statusCode >= 200 && statusCode < 300) return { kind: 'ok' };
-    return { kind: 'failed', why: `status code: ${statusCode}, ${text.slice(0, LONGEST_TEXT)}` };
+    return { kind: 'failed', why: `status code: ${statusCode}, ${text.slice(0, MAX_TEXT)}` };
   } catch (error) {
-    return { kind: 'failed', why: `status code: 0, ${errorText(error).slice(0, LONGEST_TEXT)}` };
+    return { kind: 'failed', why: `status code: 0, ${errorText(error).slice(0, MAX_TEXT)}` };
   }
 }
 

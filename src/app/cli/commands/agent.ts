@@ -117,7 +117,7 @@ async function runAgent(io: CliIo, flags: AgentFlags): Promise<ExitCode> {
 }
 
 async function printRbac(io: CliIo, flags: AgentFlags, part: string | true): Promise<ExitCode> {
-  const { renderAgentRbac, CARRYING } = await import('../../../core/rbac/agent-rbac.ts');
+  const { renderAgentRbac, CARRIED_KIND_PERMISSION } = await import('../../../core/rbac/agent-rbac.ts');
   const { listedPermissions } = await import('../../../core/rbac/listed-kinds.ts');
   const { knownResources } = await import('./known-resources.ts');
   const { clusterName, namespace, executorCache, kind } = flags;
@@ -125,7 +125,7 @@ async function printRbac(io: CliIo, flags: AgentFlags, part: string | true): Pro
   if (clusterName === undefined && side !== 'managed')
     throw wrongOption('--cluster-name', 'is missing, expected the name of the managed cluster');
   checkListedKinds(kind ?? []);
-  const kinds = kind && listedPermissions(kind, knownResources(), CARRYING);
+  const kinds = kind && listedPermissions(kind, knownResources(), CARRIED_KIND_PERMISSION);
   const pair = registeringPair(flags);
   const registers = pair && { secret: pair.credentials.kind === 'secret' ? pair.credentials : undefined };
   const duties = { clusterName: clusterName ?? '', namespace, executorCache, kinds, side, registers };

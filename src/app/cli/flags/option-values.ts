@@ -23,8 +23,15 @@ export function durationOrNone(option: string, text: string): number {
   throw wrongValue(option, text, 'a duration such as 10s, 5m or 1h30m, or 0');
 }
 
-export function wholeNumber(option: string, text: string, least: number): number {
-  const value = Number(text);
-  if (Number.isSafeInteger(value) && value >= least) return value;
-  throw wrongValue(option, text, `a whole number of at least ${least}`);
+/** In milliseconds. A bare number is seconds. */
+export function durationOrSeconds(option: string, text: string): number {
+  return positiveDuration(option, /^\d+$/.test(text) ? `${text}s` : text);
+}
+
+/** A whole number in decimal digits, from `min` to `max`. */
+export function wholeNumber(option: string, text: string, min: number, max?: number): number {
+  const value = /^\d+$/.test(text) ? Number(text) : NaN;
+  if (Number.isSafeInteger(value) && value >= min && value <= (max ?? value)) return value;
+  const range = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
+  throw wrongValue(option, text, `a whole number ${range}`);
 }

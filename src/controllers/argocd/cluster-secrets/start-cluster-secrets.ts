@@ -130,10 +130,10 @@ class Registrar {
         ? []
         : [`argocd: ${refusedKindText(kind, failure)}; until then no cluster is registered or removed`],
     );
-    const told = [...this.#outcomes].flatMap(([key, { problems, kept }]) =>
+    const reported = [...this.#outcomes].flatMap(([key, { problems, kept }]) =>
       [...problems, ...kept].map((sentence) => `argocd: GitOpsCluster ${key}: ${sentence}`),
     );
-    return [...refused, ...told];
+    return [...refused, ...reported];
   }
 
   async pass(): Promise<ReconcileOutcome> {

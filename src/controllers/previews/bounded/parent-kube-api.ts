@@ -3,13 +3,15 @@ import type { KindInfo } from '../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { KubeApi, ListOptions, ObjectKey, ObjectList } from '../../../core/ports.ts';
 import type { HubRead } from './plan-messages.ts';
+import { ReadOnlyKubeApi } from '../../../adapters/kube/read-only-kube-api.ts';
 
-/** The hub in a process that may not talk to it: another one reads for it, and nobody writes. */
-export class ParentKubeApi implements KubeApi {
+/** The hub in a process without access to it: the parent process reads for it. */
+export class ParentKubeApi extends ReadOnlyKubeApi implements KubeApi {
   readonly server: string;
   readonly #ask: (read: HubRead) => Promise<unknown>;
 
   constructor(server: string, ask: (read: HubRead) => Promise<unknown>) {
+    super();
     this.server = server;
     this.#ask = ask;
   }
@@ -27,30 +29,10 @@ export class ParentKubeApi implements KubeApi {
   }
 
   watch(): never {
-    throw refused();
+    throw this.refused();
   }
 
-  create(): Promise<never> {
-    return Promise.reject(refused());
+  protected refused(): BugError {
+    return new BugError('a plan only reads', { code: 'plan.read-only', subject: 'Hub' });
   }
-
-  update(): Promise<never> {
-    return Promise.reject(refused());
-  }
-
-  mergePatch(): Promise<never> {
-    return Promise.reject(refused());
-  }
-
-  apply(): Promise<never> {
-    return Promise.reject(refused());
-  }
-
-  delete(): Promise<never> {
-    return Promise.reject(refused());
-  }
-}
-
-function refused(): BugError {
-  return new BugError('a plan only reads', { code: 'plan.read-only', subject: 'Hub' });
 }

@@ -9,16 +9,18 @@ import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { KubeApi, ListOptions, ObjectKey, ObjectList } from '../../../core/ports.ts';
 import type { Inventory } from '../../../core/preview/inventory/inventory.ts';
 import { CLUSTER_FIELD } from '../../../core/preview/inventory/redact-object.ts';
+import { ReadOnlyKubeApi } from '../../../adapters/kube/read-only-kube-api.ts';
 
 /**
  * A hub that is read from an inventory. It answers reads as the real hub did when the inventory was written, so that
  * plans use the same code. A kind that could not be read then cannot be read now.
  */
-export class InventoryApi implements KubeApi {
+export class InventoryApi extends ReadOnlyKubeApi implements KubeApi {
   readonly #inventory: Inventory;
   readonly #byKind = new Map<string, KubeObject[]>();
 
   constructor(inventory: Inventory) {
+    super();
     this.#inventory = inventory;
     for (const object of inventory.objects) {
       const key = `${object.apiVersion}/${object.kind}`;
@@ -56,24 +58,8 @@ export class InventoryApi implements KubeApi {
     throw readOnly();
   }
 
-  create(): Promise<never> {
-    return Promise.reject(readOnly());
-  }
-
-  update(): Promise<never> {
-    return Promise.reject(readOnly());
-  }
-
-  mergePatch(): Promise<never> {
-    return Promise.reject(readOnly());
-  }
-
-  apply(): Promise<never> {
-    return Promise.reject(readOnly());
-  }
-
-  delete(): Promise<never> {
-    return Promise.reject(readOnly());
+  protected refused(): BugError {
+    return readOnly();
   }
 
   #objects(kind: KindInfo): readonly KubeObject[] {

@@ -72,7 +72,7 @@ export class GitLoop {
   #comparedAtMs = -Infinity;
   #firstPublished: Promise<void> | undefined;
   #syncedCommit: string | undefined;
-  #told = '';
+  #lastReported = '';
   #wake: AbortController | undefined;
   #triggered = false;
   #comparesAsked = 0;
@@ -142,7 +142,7 @@ export class GitLoop {
   async run(signal: AbortSignal): Promise<void> {
     const { source, clock, random, log, emit, name, pollIntervalMs } = this.#options;
     const backoff = new Backoff({ initialMs: 1_000, maxMs: 300_000 }, random);
-    let told = '';
+    let reported = '';
     while (!signal.aborted) {
       this.#triggered = false;
       let waitMs = pollIntervalMs * (0.9 + 0.2 * random());
@@ -153,9 +153,9 @@ export class GitLoop {
         this.#lastError = undefined;
         this.#lastSuccessAtMs = clock.now();
         // A new kind of failure resets the back-off.
-        if (!this.#passesSoon || this.#told !== told) backoff.reset();
+        if (!this.#passesSoon || this.#lastReported !== reported) backoff.reset();
         if (this.#passesSoon) waitMs = Math.min(waitMs, backoff.nextMs());
-        told = this.#told;
+        reported = this.#lastReported;
       } catch (error) {
         if (signal.aborted) return;
         this.#lastError = error;
@@ -301,8 +301,8 @@ export class GitLoop {
     // The same problems are reported once, not at every pass.
     const sorted = problems.map((problem) => JSON.stringify(problem)).sort();
     const text = JSON.stringify([sorted, pruneHeld]);
-    if (text === this.#told) return;
-    this.#told = text;
+    if (text === this.#lastReported) return;
+    this.#lastReported = text;
     for (const { object, message, location } of problems)
       emit({ kind: 'sync-problem', source: name, object, message, location });
     if (pruneHeld !== undefined)

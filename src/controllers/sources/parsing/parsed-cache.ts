@@ -8,6 +8,7 @@ import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
 import type { Logger } from '../../../core/ports.ts';
 import { packageRoot } from '../../../runtime/package-root.ts';
 import { decodeParsedFile, encodeParsedFile } from './parsed-record.ts';
+import { groupBy } from '../../../core/group-by.ts';
 
 /** New records are buffered up to this number, so that small commits do not create small files. */
 const WRITE_FROM_RECORDS = 64;
@@ -36,12 +37,7 @@ export class ParsedCache {
     files: readonly TreeFile[],
     onFile: (file: TreeFile, parsed: ParsedFile) => void,
   ): Promise<readonly TreeFile[]> {
-    const filesOf = new Map<string, TreeFile[]>();
-    for (const file of files) {
-      const same = filesOf.get(file.id);
-      if (same === undefined) filesOf.set(file.id, [file]);
-      else same.push(file);
-    }
+    const filesOf = groupBy(files, (file) => file.id);
     const left = await this.#records.read(new Set(filesOf.keys()), ({ key: id, bytes }) => {
       const text = bytes.toString('utf8');
       for (const file of filesOf.get(id) ?? []) onFile(file, decodeParsedFile(file.path, text));

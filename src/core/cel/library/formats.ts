@@ -85,7 +85,7 @@ const CHECKS: ReadonlyMap<string, Check> = new Map([
  * The length that the API server assumes for the pattern of a format when it computes costs; those
  * of uuid and times are rounded up.
  */
-const LONGEST_PATTERN = 100;
+const MAX_PATTERN = 100;
 const PATTERN_LENGTHS: ReadonlyMap<string, number> = new Map([
   ['dns1123Label', 30],
   ['dns1123Subdomain', 60],
@@ -116,6 +116,6 @@ export const FORMATS: readonly CelOverload[] = [
     CHECKS.has(name) ? new CelOptional(new CelFormat(name)) : OPTIONAL_NONE,
   ),
   overload('kubernetes.NamedFormat.validate(string): optional<list<string>>', validate, ([format, text]) =>
-    patternCost(text, PATTERN_LENGTHS.get(format instanceof CelFormat ? format.name : '') ?? LONGEST_PATTERN),
+    patternCost(text, PATTERN_LENGTHS.get(format instanceof CelFormat ? format.name : '') ?? MAX_PATTERN),
   ),
 ];

@@ -4,6 +4,7 @@ import type { PlacementDecision } from '../../model/kind/placement-decision.ts';
 import { PLACEMENT_LABEL } from '../../model/kind/placement-decision.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 import type { PlacementRef } from './snapshot-change.ts';
+import { groupBy } from '../../group-by.ts';
 
 /**
  * Lookups in the lists of a snapshot. The lists never change, so each is indexed once, and the
@@ -37,12 +38,7 @@ function grouped<T extends object>(keyOf: (item: T) => string) {
   return (list: readonly T[]): ReadonlyMap<string, readonly T[]> => {
     let groups = known.get(list);
     if (groups === undefined) {
-      const made = new Map<string, T[]>();
-      for (const item of list) {
-        const group = made.get(keyOf(item));
-        if (group === undefined) made.set(keyOf(item), [item]);
-        else group.push(item);
-      }
+      const made = groupBy(list, (item) => keyOf(item));
       groups = made;
       known.set(list, groups);
     }

@@ -25,7 +25,7 @@ export function completeSuggestion(
     return changes.length === 0 ? [] : [{ changes, evicts: [] }];
   const { name } = cluster.metadata;
   const decideFor = rankingWith(decided, changes, cluster);
-  const needed = isSpread ? leastNeeded(name, decideFor) : decideFor(EVERYBODY).place(name);
+  const needed = isSpread ? leastNeeded(name, decideFor) : decideFor(UNLIMITED).place(name);
   if (needed === undefined) return [];
   const isEnough = asked === undefined || needed <= asked;
   const places = isEnough ? asked : needed;
@@ -35,13 +35,13 @@ export function completeSuggestion(
   const all = [...changes, ...raise];
   // Without spread constraints a shorter selection is a prefix of a longer one.
   const selected = isSpread
-    ? decideFor(places ?? EVERYBODY).selected()
-    : decideFor(EVERYBODY).selected(places);
+    ? decideFor(places ?? UNLIMITED).selected()
+    : decideFor(UNLIMITED).selected(places);
   return all.length === 0 ? [] : [{ changes: all, evicts: lostNames(before, selected) }];
 }
 
 /** A number of clusters larger than any fleet. */
-const EVERYBODY = Number.MAX_SAFE_INTEGER;
+const UNLIMITED = Number.MAX_SAFE_INTEGER;
 
 type Ranking = (numberOfClusters: number) => WhatIfOutcome;
 
@@ -53,10 +53,10 @@ type Ranking = (numberOfClusters: number) => WhatIfOutcome;
 function rankingWith(decided: DecidedPlacement, changes: Fix, include: ManagedCluster): Ranking {
   const edits = changes.filter((change) => !isClusterChange(change));
   const { trace } = edits.length === 0 ? decided : rescheduleWithEdits(decided, edits);
-  let everybody: WhatIfOutcome | undefined;
+  let unlimited: WhatIfOutcome | undefined;
   return (numberOfClusters) => {
-    if (numberOfClusters !== EVERYBODY) return trace.whatIf({ include, numberOfClusters });
-    return (everybody ??= trace.whatIf({ include, numberOfClusters }));
+    if (numberOfClusters !== UNLIMITED) return trace.whatIf({ include, numberOfClusters });
+    return (unlimited ??= trace.whatIf({ include, numberOfClusters }));
   };
 }
 
@@ -65,9 +65,9 @@ function rankingWith(decided: DecidedPlacement, changes: Fix, include: ManagedCl
  * the first n + 1.
  */
 function leastNeeded(cluster: string, decideFor: Ranking): number | undefined {
-  const everybody = decideFor(EVERYBODY);
-  if (everybody.place(cluster) === undefined) return undefined;
-  let [few, enough] = [0, everybody.selected().length];
+  const unlimited = decideFor(UNLIMITED);
+  if (unlimited.place(cluster) === undefined) return undefined;
+  let [few, enough] = [0, unlimited.selected().length];
   while (enough - few > 1) {
     const middle = Math.floor((few + enough) / 2);
     if (decideFor(middle).place(cluster) === undefined) few = middle;

@@ -5,6 +5,7 @@ import { decisionOwner } from '../../placement/prior/decision-owner.ts';
 import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
 import { sameClusters } from '../../publish/judge/cluster-change.ts';
 import { pageLabels } from '../../publish/pages/decision-page.ts';
+import { groupBy } from '../../group-by.ts';
 
 const PAGE_SIZE = 100;
 
@@ -19,13 +20,7 @@ export function decisionPages(
   published: ReadonlyMap<string, readonly string[]> | undefined,
   standing: readonly PlacementDecision[],
 ): readonly PlacementDecision[] {
-  const kept = new Map<string, PlacementDecision[]>();
-  for (const page of standing) {
-    const owner = decisionOwner(page) ?? '';
-    const pages = kept.get(owner);
-    if (pages === undefined) kept.set(owner, [page]);
-    else pages.push(page);
-  }
+  const kept = groupBy(standing, (page) => decisionOwner(page) ?? '');
   return results.flatMap((result) => {
     const key = namespacedName(result.placement.metadata);
     const clusters = published?.get(key) ?? result.selected;

@@ -77,7 +77,7 @@ function yieldToOther(state: PassingState, nowMs: number): StepResult {
 /** The last publication stays in force; after ten minutes Berth tries again. */
 export function finishYielding(state: PassingState, nowMs: number): StepResult {
   const isNews = state.reportedHold !== REASON;
-  const told: readonly PlacementAction[] = isNews ? [{ kind: 'tell-held', hold: holdOf() }] : [];
+  const reports: readonly PlacementAction[] = isNews ? [{ kind: 'tell-held', hold: holdOf() }] : [];
   const { last, pass } = state;
   const isOfIt = last !== undefined && last.uid === pass.placement.metadata.uid;
   const settled: readonly PlacementAction[] = isOfIt ? [{ kind: 'settled', pages: last.pages }] : [];
@@ -85,7 +85,7 @@ export function finishYielding(state: PassingState, nowMs: number): StepResult {
   return endPass(
     { ...state, reportedHold: REASON },
     { kind: 'requeue', afterMs: untilForgotten(newest, nowMs) },
-    [...told, ...settled],
+    [...reports, ...settled],
   );
 }
 

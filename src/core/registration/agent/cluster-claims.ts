@@ -58,7 +58,7 @@ export function reportedClaims(
 }
 
 function isFit({ name, value }: ClusterClaimValue): boolean {
-  return value !== '' && characters(value) <= LONGEST_VALUE && characters(name) <= LONGEST_NAME;
+  return value !== '' && characters(value) <= MAX_VALUE && characters(name) <= MAX_NAME;
 }
 
 /** As OpenAPI's maxLength counts: a character beyond the basic plane is one. */
@@ -66,5 +66,5 @@ function characters(text: string): number {
   return [...text].length;
 }
 
-const LONGEST_VALUE = 1024;
-const LONGEST_NAME = 253;
+const MAX_VALUE = 1024;
+const MAX_NAME = 253;

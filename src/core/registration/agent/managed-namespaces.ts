@@ -2,14 +2,14 @@ import type { ManagedNamespaceStatus } from '../../model/kind/managed-cluster.ts
 import type { Condition, KubeObject } from '../../model/object-meta.ts';
 
 const LABEL_PREFIX = 'clusterset.open-cluster-management.io/';
-const LONGEST_LABEL_NAME = 63;
+const MAX_LABEL_NAME = 63;
 
 /**
  * The label that says which namespaces a hub manages on the cluster: `true`, and `false` once it no longer does.
  * @param hubHash lower-case hex SHA-256 of the server of the bootstrap kubeconfig, verbatim
  */
 export function managedNamespaceLabel(hubHash: string): string {
-  return `${LABEL_PREFIX}${hubHash.slice(0, LONGEST_LABEL_NAME)}`;
+  return `${LABEL_PREFIX}${hubHash.slice(0, MAX_LABEL_NAME)}`;
 }
 
 /** Namespaces that are labelled as managed and no longer are: they are never deleted. */

@@ -15,6 +15,8 @@ export interface ChoiceRules {
   readonly requesters: readonly string[];
   /** Requests of users that are no bootstrap users count as well. */
   readonly skipsRequesterCheck: boolean;
+  /** The cluster has joined, and its agent is alive: another agent may be that of another cluster. */
+  readonly isAlive: boolean;
 }
 
 export interface RequestChoice {
@@ -39,16 +41,20 @@ const BOOTSTRAP_GROUPS = [
 
 /**
  * Chooses which certificate requests of a cluster a person means who accepts the cluster. Requests of several agents are not
- * approved unless the person names the agents: one of them may be somebody else. A service account counts by its whole name,
- * where clusteradm compares the beginning only.
+ * approved unless the person names the agents: one of them may be somebody else. Likewise the request of an agent that is not known,
+ * beside one that is alive: two clusters with one name would take turns. A service account counts by its whole name, where clusteradm
+ * compares the beginning only.
  * Source: open-cluster-management.io/clusteradm `pkg/cmd/accept`.
  */
 export function chooseRequests(requests: readonly ReadRequest[], rules: ChoiceRules): RequestChoice {
   const decided = (type: string): readonly string[] =>
     requests.filter(({ csr }) => hasCondition(csr, type)).map(({ csr }) => csr.metadata.name);
+  const known = new Set(
+    requests.filter(({ csr }) => hasCondition(csr, 'Approved')).flatMap(({ content }) => userIn(content)),
+  );
   const open = requests
     .filter(({ csr }) => !hasCondition(csr, 'Approved') && !hasCondition(csr, 'Denied'))
-    .map((request) => ({ ...request, judgement: judge(request, rules) }));
+    .map((request) => ({ ...request, judgement: judge(request, rules, known) }));
   const good = open.flatMap(({ csr, judgement }) =>
     'user' in judgement ? [{ csr, user: judgement.user }] : [],
   );
@@ -72,9 +78,14 @@ export function chooseRequests(requests: readonly ReadRequest[], rules: ChoiceRu
   };
 }
 
+function userIn(content: RequestContent): readonly string[] {
+  return content.kind === 'subject' ? [content.commonName] : [];
+}
+
 function judge(
   { csr, content }: ReadRequest,
-  { cluster, requesters, skipsRequesterCheck }: ChoiceRules,
+  { cluster, requesters, skipsRequesterCheck, isAlive }: ChoiceRules,
+  known: ReadonlySet<string>,
 ): { readonly user: string } | { readonly why: string } {
   if (content.kind === 'malformed') return { why: content.why };
   const labels = csr.metadata.labels ?? {};
@@ -84,6 +95,10 @@ function judge(
   const user = agentUser(found.identity);
   if (requesters.length > 0 && !requesters.includes(user))
     return { why: `${user} is not among --requesters` };
+  if (isAlive && requesters.length === 0 && !skipsRequesterCheck && !known.has(user))
+    return {
+      why: `the cluster has joined and its agent is alive, so ${user} may be that of another cluster with this name: if it is yours, name it with --requesters`,
+    };
   if (skipsRequesterCheck || isBootstrapUser(csr)) return { user };
   const { username } = requesterOf(csr);
   return {

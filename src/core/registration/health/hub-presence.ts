@@ -18,7 +18,7 @@ export interface HubPresence {
 
 /** Looks come every few seconds: a longer gap means that the process was stopped, or the machine slept. */
 export const PRESENCE_CHECK_INTERVAL_MS = 2_000;
-const LONGEST_GAP_MS = 10_000;
+const MAX_GAP_MS = 10_000;
 
 /**
  * The hub's own presence. Nobody is silent while the hub cannot hear: a hub that slept, was stopped, restarted or could not read leases
@@ -30,7 +30,7 @@ export function continuePresence(before: HubPresence | undefined, look: Presence
   const wasAway =
     before === undefined ||
     look.lists !== before.last.lists ||
-    look.monotonicMs - before.last.monotonicMs > LONGEST_GAP_MS ||
-    look.wallMs - before.last.wallMs > LONGEST_GAP_MS;
+    look.monotonicMs - before.last.monotonicMs > MAX_GAP_MS ||
+    look.wallMs - before.last.wallMs > MAX_GAP_MS;
   return { last: look, sinceMs: wasAway ? look.monotonicMs : (before.sinceMs ?? look.monotonicMs) };
 }

@@ -5,13 +5,13 @@ import { utf8LengthBytes } from '../../model/utf8-length.ts';
 export const DEFAULT_MANIFEST_LIMIT_BYTES = 500 * 1024;
 
 /** Maximum size of one UTF-16 code unit in JSON: an escape such as `\u0001`. */
-const MOST_BYTES_PER_UNIT = 6;
+const MAX_BYTES_PER_UNIT = 6;
 /** Quotes, a colon and a comma; also enough for `false` with its comma. */
-const MOST_BYTES_PER_VALUE = 6;
+const MAX_BYTES_PER_VALUE = 6;
 /** `-1.2345678901234567e-300` */
-const MOST_BYTES_PER_NUMBER = 25;
+const MAX_BYTES_PER_NUMBER = 25;
 /** The tag, and the length of a manifest of less than 2^35 bytes. */
-const MOST_BYTES_AROUND = 6;
+const MAX_BYTES_AROUND = 6;
 
 /**
  * The size that a manifest adds to its work, as admission counts it: its JSON in UTF-8 as a
@@ -25,16 +25,16 @@ export function manifestSizeBytes(manifest: KubeObject): number {
 /** The size of the manifests together when it exceeds the limit (bytes), else undefined. */
 export function excessiveSizeBytes(manifests: readonly KubeObject[], limit: number): number | undefined {
   // Nearly all works are so small that their JSON need not be made.
-  if (mostBytes(manifests) + manifests.length * MOST_BYTES_AROUND <= limit) return undefined;
+  if (mostBytes(manifests) + manifests.length * MAX_BYTES_AROUND <= limit) return undefined;
   const sizeBytes = manifests.reduce((sum, manifest) => sum + manifestSizeBytes(manifest), 0);
   return sizeBytes > limit ? sizeBytes : undefined;
 }
 
 /** No JSON of the value is longer (bytes). */
 function mostBytes(value: unknown): number {
-  if (typeof value === 'string') return value.length * MOST_BYTES_PER_UNIT + MOST_BYTES_PER_VALUE;
-  if (typeof value === 'number') return MOST_BYTES_PER_NUMBER;
-  let bytes = MOST_BYTES_PER_VALUE;
+  if (typeof value === 'string') return value.length * MAX_BYTES_PER_UNIT + MAX_BYTES_PER_VALUE;
+  if (typeof value === 'number') return MAX_BYTES_PER_NUMBER;
+  let bytes = MAX_BYTES_PER_VALUE;
   if (Array.isArray(value)) for (const item of value) bytes += mostBytes(item);
   else if (typeof value === 'object' && value !== null) bytes += mostBytesOfFields(value);
   return bytes;
@@ -45,8 +45,8 @@ function mostBytesOfFields(object: object): number {
   let bytes = 0;
   for (const key in object)
     bytes +=
-      key.length * MOST_BYTES_PER_UNIT +
-      MOST_BYTES_PER_VALUE +
+      key.length * MAX_BYTES_PER_UNIT +
+      MAX_BYTES_PER_VALUE +
       mostBytes((object as Record<string, unknown>)[key]);
   return bytes;
 }

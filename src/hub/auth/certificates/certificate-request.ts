@@ -23,7 +23,7 @@ export interface CertificateRequest {
 export type RequestReading = CertificateRequest | { readonly kind: 'malformed'; readonly why: string };
 
 /** A request with an RSA key of 8192 bits and a hundred long names is a tenth of it. */
-const LONGEST_REQUEST_BYTES = 64 * 1024;
+const MAX_REQUEST_BYTES = 64 * 1024;
 /**
  * Exactly one line break before the content; a pattern for any white space would need quadratic
  * time for a text of spaces.
@@ -47,8 +47,8 @@ const HASHES: Readonly<Record<string, string | null>> = {
  * key is one that is never signed.
  */
 export function readCertificateRequest(pem: string): RequestReading {
-  if (pem.length > LONGEST_REQUEST_BYTES)
-    return malformed(`the request is longer than ${String(LONGEST_REQUEST_BYTES)} bytes`);
+  if (pem.length > MAX_REQUEST_BYTES)
+    return malformed(`the request is longer than ${String(MAX_REQUEST_BYTES)} bytes`);
   const block = ONE_BLOCK.exec(pem)?.[1];
   if (block === undefined)
     return malformed('PEM block type must be CERTIFICATE REQUEST, one block and nothing else');

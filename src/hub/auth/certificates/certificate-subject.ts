@@ -17,8 +17,8 @@ const ORGANIZATION = '55040a';
  * Well above the longest names of OCM's agents and add-ons. The limit of X.520 (64) is below them,
  * and Go does not enforce it.
  */
-const LONGEST_NAME_BYTES = 1024;
-const MOST_ORGANIZATIONS = 64;
+const MAX_NAME_BYTES = 1024;
+const MAX_ORGANIZATIONS = 64;
 /**
  * C0, C1, line and paragraph separators, marks that change the direction of text: they make one name look like
  * another.
@@ -28,8 +28,7 @@ const CONTROL = /[\p{Cc}\u2028\u2029\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069
 /** The problem of the name of a user or group; undefined if it is valid. */
 export function nameProblem(name: string): string | undefined {
   if (name === '') return 'is empty';
-  if (Buffer.byteLength(name) > LONGEST_NAME_BYTES)
-    return `is longer than ${String(LONGEST_NAME_BYTES)} bytes`;
+  if (Buffer.byteLength(name) > MAX_NAME_BYTES) return `is longer than ${String(MAX_NAME_BYTES)} bytes`;
   return CONTROL.test(name) ? 'holds control characters' : undefined;
 }
 
@@ -45,9 +44,9 @@ export function readSubject(nameDer: Buffer): SubjectReading {
   if (commonName === undefined || others.length > 0)
     return unusable(`the subject has ${String(names.commonNames.length)} common names, expected one`);
   const { organizations } = names;
-  if (organizations.length > MOST_ORGANIZATIONS)
+  if (organizations.length > MAX_ORGANIZATIONS)
     return unusable(
-      `the subject has ${String(organizations.length)} organizations, expected at most ${String(MOST_ORGANIZATIONS)}`,
+      `the subject has ${String(organizations.length)} organizations, expected at most ${String(MAX_ORGANIZATIONS)}`,
     );
   const userProblem = nameProblem(commonName);
   if (userProblem !== undefined) return unusable(`the common name of the subject ${userProblem}`);

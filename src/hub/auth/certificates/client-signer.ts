@@ -9,7 +9,7 @@ import { MASTERS_GROUP } from '../rbac/authorizer.ts';
 /** The only signer of the hub: client certificates for its own API. */
 export const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
 /** The default of kube-controller-manager's `--cluster-signing-duration`. */
-const LONGEST_SECONDS = 365 * 86_400;
+const MAX_SECONDS = 365 * 86_400;
 const SHORTEST_SECONDS = 600;
 /**
  * Extension servers trust this user's headers about other users. Its certificates come from an authority of their
@@ -72,8 +72,8 @@ function isKeyUsage(usage: JsonValue): usage is KeyUsage {
 
 function lifetimeSeconds(spec: JsonObject | undefined): number {
   const asked = spec?.['expirationSeconds'];
-  const seconds = typeof asked === 'number' ? asked : LONGEST_SECONDS;
-  return Math.min(Math.max(seconds, SHORTEST_SECONDS), LONGEST_SECONDS);
+  const seconds = typeof asked === 'number' ? asked : MAX_SECONDS;
+  return Math.min(Math.max(seconds, SHORTEST_SECONDS), MAX_SECONDS);
 }
 
 function refuse(why: string): SigningVerdict {

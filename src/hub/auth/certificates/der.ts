@@ -25,7 +25,7 @@ export const DER_TAG = {
   context3: 0xa3,
 } as const;
 
-const LONGEST_LENGTH_BYTES = 4;
+const MAX_LENGTH_BYTES = 4;
 
 /**
  * Parses a sequence of elements; undefined if the bytes contain anything else. Reads one level and
@@ -67,7 +67,7 @@ function readHeader(bytes: Buffer, at: number): Header | undefined {
   if (first < 0x80) return { tag, start: at + 2, end: at + 2 + first };
   const count = first - 0x80;
   const start = at + 2 + count;
-  if (count === 0 || count > LONGEST_LENGTH_BYTES || start > bytes.length) return undefined;
+  if (count === 0 || count > MAX_LENGTH_BYTES || start > bytes.length) return undefined;
   const length = bytes.readUIntBE(at + 2, count);
   const shortest = length >= 0x80 && length >= 2 ** (8 * (count - 1));
   return shortest ? { tag, start, end: start + length } : undefined;

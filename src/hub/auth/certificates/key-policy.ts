@@ -9,7 +9,7 @@ const ED25519 = '2b6570';
 const CURVES = new Set(['2a8648ce3d030107', '2b81040022', '2b81040023']);
 const FEWEST_RSA_BITS = 2048;
 /** The limit of Go's TLS: checking signatures of longer keys takes too long. */
-const MOST_RSA_BITS = 8192;
+const MAX_RSA_BITS = 8192;
 /** FIPS 186-5, section 5.1: larger than 2^16, odd. Longer exponents make every check of a signature as slow as a signature. */
 const SMALLEST_EXPONENT = 65_537n;
 const LARGEST_EXPONENT = 2n ** 32n - 1n;
@@ -48,8 +48,8 @@ function isOfKnownType(publicKeyDer: Buffer): boolean {
 
 function rsaProblem(key: KeyObject): string | undefined {
   const { modulusLength = 0, publicExponent = 0n } = key.asymmetricKeyDetails ?? {};
-  if (modulusLength < FEWEST_RSA_BITS || modulusLength > MOST_RSA_BITS)
-    return `the RSA key has ${String(modulusLength)} bits, expected ${String(FEWEST_RSA_BITS)} to ${String(MOST_RSA_BITS)}`;
+  if (modulusLength < FEWEST_RSA_BITS || modulusLength > MAX_RSA_BITS)
+    return `the RSA key has ${String(modulusLength)} bits, expected ${String(FEWEST_RSA_BITS)} to ${String(MAX_RSA_BITS)}`;
   const usual =
     publicExponent % 2n === 1n && publicExponent >= SMALLEST_EXPONENT && publicExponent <= LARGEST_EXPONENT;
   return usual

@@ -133,8 +133,8 @@ function answerProblem(
 ): string | undefined {
   if (response === undefined) return 'webhook response was absent';
   if (version !== 'v1') return undefined;
-  const told = textAt(response, 'uid');
-  if (told !== uid) return `expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(told)}`;
+  const found = textAt(response, 'uid');
+  if (found !== uid) return `expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(found)}`;
   const hasPatch = textAt(response, 'patch') !== '';
   const patchType = getOwn(response, 'patchType') ?? undefined;
   if (kind === 'validating') {

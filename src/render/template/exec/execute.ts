@@ -16,7 +16,7 @@ import { isTrue } from './truth.ts';
  * How deep templates may call templates. Go stops at 100,000, and says so; only a template that never ends gets that far. Its text is
  * kept, since it is what Argo CD says of such a template.
  */
-const MOST_CALLS = 800;
+const MAX_CALLS = 800;
 
 /** What a statement does with the loop that it is in. */
 type Outcome = 'goes on' | 'break' | 'continue';
@@ -115,7 +115,7 @@ class Execution {
   #call(run: Run, dot: Value | undefined, node: TemplateNode): Outcome {
     const template = this.#program.templates.get(node.name);
     if (template === undefined) return run.fail(`template ${quote(node.name)} not defined`);
-    if (run.depth >= MOST_CALLS) run.fail('exceeded maximum template depth (100000)');
+    if (run.depth >= MAX_CALLS) run.fail('exceeded maximum template depth (100000)');
     const data = node.pipe === undefined ? undefined : evaluatePipe({ run, dot }, node.pipe);
     this.#list(new Run(this.#program, template, [data, run.depth + 1]), data, template.root);
     return 'goes on';

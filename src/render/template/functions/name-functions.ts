@@ -7,12 +7,12 @@ import type { Any, GoType } from '../value/go-type.ts';
 import { BOOL, INT, INTERFACE, STRING } from '../value/go-type.ts';
 import { lower } from './text/change-case.ts';
 
-const LONGEST_NAME = 253;
+const MAX_NAME = 253;
 
 /** A name for an object of Kubernetes (Argo CD's SanitizeName). */
 function normalize(name: string): string {
   const dashed = encode(decode(lower(name)).replaceAll(/[^-a-z0-9.]/gu, '-'));
-  return dashed.slice(0, LONGEST_NAME).replaceAll(/^[-.]+|[-.]+$/g, '');
+  return dashed.slice(0, MAX_NAME).replaceAll(/^[-.]+|[-.]+$/g, '');
 }
 
 /** What a Go type assertion says of a value that has another type. */

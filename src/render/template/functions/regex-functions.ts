@@ -12,7 +12,7 @@ import { checkElements, checkText, spend } from '../value/work.ts';
  * Go's package regexp. The engine is a port of RE2, so the syntax and its errors are Go's, and the time is linear in the text whatever the
  * pattern: no pattern hangs it.
  */
-const MOST_KEPT = 200;
+const MAX_KEPT = 200;
 const compiled = new Map<string, RE2JS | GoError>();
 
 function compile(pattern: string): RE2JS {
@@ -20,7 +20,7 @@ function compile(pattern: string): RE2JS {
   if (known === undefined) {
     known = tryCompile(pattern);
     // Patterns are nearly always constants of a template; those that are computed must not fill the memory.
-    if (compiled.size >= MOST_KEPT) compiled.clear();
+    if (compiled.size >= MAX_KEPT) compiled.clear();
     if (pattern.length < 1000) compiled.set(pattern, known);
   }
   if (known instanceof GoError) throw new GoError(known.message);

@@ -5,19 +5,19 @@ import { Refusal } from './go-error.ts';
  * repeated a billion times, regular expressions over them. One unit is about a step of the evaluation, an
  * element of a list, or eight characters that are made.
  */
-const MOST_WORK = 3_000_000;
+const MAX_WORK = 3_000_000;
 /** Characters of one text. An object of Kubernetes has at most 1.5 MB. */
-const MOST_TEXT = 2 * 1024 * 1024;
+const MAX_TEXT = 2 * 1024 * 1024;
 /** Elements of one list. */
-const MOST_ELEMENTS = 500_000;
+const MAX_ELEMENTS = 500_000;
 /** How deep values, templates and expressions may be nested. */
 export const MAX_NESTING = 500;
 
-let left = MOST_WORK;
+let left = MAX_WORK;
 
 /** Begins a rendering. Renderings do not overlap: they run from their start to their end. */
 export function beginWork(): void {
-  left = MOST_WORK;
+  left = MAX_WORK;
 }
 
 /** @throws Refusal when the rendering has done too much */
@@ -29,8 +29,8 @@ export function spend(units: number): void {
 
 /** @throws Refusal where a text would get too long */
 export function checkLength(length: number): void {
-  if (!(length <= MOST_TEXT))
-    throw new Refusal(`the text would have more than ${MOST_TEXT} bytes: Berth does not make it`);
+  if (!(length <= MAX_TEXT))
+    throw new Refusal(`the text would have more than ${MAX_TEXT} bytes: Berth does not make it`);
 }
 
 /** Counts the work of a text that is made. @throws Refusal where it would get too long */
@@ -41,8 +41,8 @@ export function checkText(length: number): void {
 
 /** @throws Refusal where a list would get too long */
 export function checkElements(count: number): void {
-  if (!(count <= MOST_ELEMENTS))
-    throw new Refusal(`the list would have more than ${MOST_ELEMENTS} elements: Berth does not make it`);
+  if (!(count <= MAX_ELEMENTS))
+    throw new Refusal(`the list would have more than ${MAX_ELEMENTS} elements: Berth does not make it`);
   spend(count);
 }
 

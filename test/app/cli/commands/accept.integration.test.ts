@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../../../src/app/cli/program.ts';
-import { MANAGED_CLUSTER } from '../../../../src/core/model/kinds.ts';
+import { MANAGED_CLUSTER, NAMESPACE } from '../../../../src/core/model/kinds.ts';
+import { CLUSTER_CONDITIONS } from '../../../../src/core/registration/cluster-conditions.ts';
 import { freshKey, RegistrationWorld } from '../../../controllers/registration/registration-world.ts';
 import { makeCliIo } from '../../cli-harness.ts';
 
@@ -51,6 +52,38 @@ describe('berth accept', () => {
     expect(code).toBe(1);
     expect(stderr).toContain('ManagedCluster c2: the hub has no such cluster');
     expect(await isAccepted('c1')).toBe(false);
+  });
+
+  it('gives the namespace of others to no cluster', async () => {
+    await world.make(NAMESPACE, { metadata: { name: 'payments' } });
+    await world.register('payments');
+    const { code, stderr } = await accept('--clusters', 'payments', '--wait', '--skip-approve-check');
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      'kubectl label namespace payments open-cluster-management.io/cluster-name=payments',
+    );
+    expect(await isAccepted('payments')).toBe(false);
+    const labels = { 'open-cluster-management.io/cluster-name': 'payments' };
+    await world.patch(NAMESPACE, 'payments', { metadata: { labels } });
+    await world.request('payments', freshKey());
+    expect((await accept('--clusters', 'payments', '--skip-approve-check')).code).toBe(0);
+  });
+
+  it('approves no agent beside one that is alive, unless it is named', async () => {
+    await world.register('c1');
+    await world.request('c1', freshKey());
+    await accept('--clusters', 'c1', '--skip-approve-check');
+    const { accepted, joined, available } = CLUSTER_CONDITIONS;
+    const lastTransitionTime = '2026-01-01T00:00:00Z';
+    const conditions = [accepted, joined, available].map((one) => ({ ...one, lastTransitionTime }));
+    const key = { namespace: '', name: 'c1' };
+    await world.api.mergePatch(MANAGED_CLUSTER, key, { status: { conditions } }, { subresource: 'status' });
+    const stranger = await world.request('c1', freshKey(), world.api, 'agent2');
+    const left = await accept('--clusters', 'c1');
+    expect(left.stdout).toMatch(
+      new RegExp(`CSR ${stranger} is left alone: .*another cluster with this name`),
+    );
+    expect(await world.certificate(stranger)).toBeUndefined();
   });
 
   it('waits for a cluster that registers later', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   durationOrNone,
+  durationOrSeconds,
   oneOf,
   positiveDuration,
   wholeNumber,
@@ -36,6 +37,18 @@ describe('the value of an option', () => {
     {
       read: () => wholeNumber('--workers', '2.5', 1),
       want: '--workers: got "2.5", expected a whole number of at least 1',
+    },
+    {
+      read: () => wholeNumber('--workers', '1e3', 1),
+      want: '--workers: got "1e3", expected a whole number of at least 1',
+    },
+    {
+      read: () => wholeNumber('--certificate-days', '10000', 1, 9_999),
+      want: '--certificate-days: got "10000", expected a whole number from 1 to 9999',
+    },
+    {
+      read: () => durationOrSeconds('--timeout', '0'),
+      want: '--timeout: got "0s", expected a positive duration such as 10s, 5m or 1h30m',
     },
   ])('is refused: $want', ({ read, want }) => {
     expect(read).toThrow(expect.objectContaining({ name: 'InputError', code: 'cli.option', message: want }));

@@ -35,7 +35,7 @@ function request(given: Given = {}): ReadRequest {
 }
 
 function choose(requests: readonly ReadRequest[], over: Partial<ChoiceRules> = {}) {
-  const rules = { cluster: 'c1', requesters: [], skipsRequesterCheck: false, ...over };
+  const rules = { cluster: 'c1', requesters: [], skipsRequesterCheck: false, isAlive: false, ...over };
   const { approve, approved, denied, left } = chooseRequests(requests, rules);
   return { approve: approve.map(({ metadata }) => metadata.name), approved, denied, left };
 }
@@ -90,6 +90,28 @@ describe('a request is left alone', () => {
     ]);
     expect(choose(both, { requesters: [`${OWN}:two`] }).approve).toEqual(['c1-b']);
     expect(choose(both, { skipsRequesterCheck: true }).approve).toEqual(['c1-a', 'c1-b']);
+  });
+});
+
+describe('a request of another agent, while the cluster has one that is alive,', () => {
+  const stranger = request({ name: 'c1-b', agent: 'two' });
+
+  it.each<[string, readonly ReadRequest[], Partial<ChoiceRules>, readonly string[]]>([
+    ['is left alone', [request({ condition: 'Approved' }), stranger], {}, []],
+    ['is left alone where the hub knows no request of before', [stranger], {}, []],
+    ['is approved when a person names it', [stranger], { requesters: [`${OWN}:two`] }, ['c1-b']],
+    ['is approved without the check', [stranger], { skipsRequesterCheck: true }, ['c1-b']],
+  ])('%s', (_, requests, over, approved) => {
+    const { approve, left } = choose(requests, { isAlive: true, ...over });
+    expect(approve).toEqual(approved);
+    expect(left.map(({ why }) => why)).toEqual(
+      approved.length > 0 ? [] : [expect.stringMatching(/another cluster with this name.*--requesters/)],
+    );
+  });
+
+  it('is approved when it is the same agent that asks again', () => {
+    const again = request({ name: 'c1-b' });
+    expect(choose([request({ condition: 'Approved' }), again], { isAlive: true }).approve).toEqual(['c1-b']);
   });
 });
 

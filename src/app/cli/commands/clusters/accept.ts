@@ -6,7 +6,7 @@ import { sleep } from '../../../../runtime/sleep.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { clusterNames } from '../../flags/cluster-names.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
-import { positiveDuration } from '../../flags/option-values.ts';
+import { durationOrSeconds } from '../../flags/option-values.ts';
 import type { CliCommand } from '../cli-command.ts';
 
 interface AcceptFlags extends HubFlags {
@@ -28,7 +28,8 @@ Examples:
   berth accept --clusters cluster1 --requesters system:open-cluster-management:cluster1:x7k2p
 
 Approved are requests of the agent of the cluster that a bootstrap user made. Where several agents ask for one
-cluster, none is approved until --requesters names the right one.
+cluster, none is approved until --requesters names the right one. The same holds for another agent than the one that
+is alive.
 `;
 
 /** `berth accept`: accepts clusters and approves their certificate requests. */
@@ -55,7 +56,7 @@ const LOOK_AGAIN_MS = 1_000;
 async function accept(io: CliIo, flags: AcceptFlags): Promise<ExitCode> {
   const clusters = clusterNames('--clusters', flags.clusters ?? flags.cluster ?? '');
   const { timeout } = flags;
-  const timeoutMs = positiveDuration('--timeout', /^\d+$/.test(timeout) ? `${timeout}s` : timeout);
+  const timeoutMs = durationOrSeconds('--timeout', timeout);
   const { systemClock } = await import('../../../../adapters/clock/system-clock.ts');
   const { readCluster } = await import('../../../../controllers/registration/accept-cluster.ts');
   await withHub(io, flags, async (hub) => {
@@ -79,10 +80,10 @@ async function acceptOne(
   const { dryRun, wait, deadlineMs, skipApproveCheck: skipsRequesterCheck } = flags;
   const requesters = (flags.requesters ?? '').split(',').filter((user) => user !== '');
   const note = dryRun ? ' (dry run)' : '';
-  const told = new Set<string>();
+  const printed = new Set<string>();
   const tell = (line: string): void => {
-    if (!told.has(line)) io.stdout.write(`${printable(line)}${note}\n`);
-    told.add(line);
+    if (!printed.has(line)) io.stdout.write(`${printable(line)}${note}\n`);
+    printed.add(line);
   };
   tell(`Starting approve csrs for the cluster ${cluster}`);
   for (;;) {

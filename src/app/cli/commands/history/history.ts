@@ -3,7 +3,7 @@ import type { DecisionChanges } from '../../../../core/explain/verdict/explanati
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags } from '../../flags/hub-flags.ts';
-import { wrongValue } from '../../flags/wrong-option.ts';
+import { wholeNumber } from '../../flags/option-values.ts';
 import {
   type HistoryRecord,
   type HistoryFlags as RecordFlags,
@@ -64,7 +64,7 @@ export const historyCommand: CliCommand = {
 };
 
 async function runHistory(io: CliIo, placement: string | undefined, flags: HistoryFlags): Promise<ExitCode> {
-  const limit = limitOf(flags.limit);
+  const limit = wholeNumber('--limit', flags.limit, 1, 9_999_999);
   if (flags.deletions) {
     const { listDeletions } = await import('./deletion-history.ts');
     return listDeletions(io, { ...flags, limit, name: placement });
@@ -144,11 +144,6 @@ function causesText(moves: DecisionChanges | undefined): string {
   const causes = [...counts].sort(([, a], [, b]) => b - a).map(([cause]) => cause);
   const more = causes.length > MAX_CAUSES ? ` and ${causes.length - MAX_CAUSES} more` : '';
   return `${causes.slice(0, MAX_CAUSES).join(', ')}${more}`;
-}
-
-function limitOf(text: string): number {
-  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
-  throw wrongValue('--limit', text, 'a number of records');
 }
 
 function namespaceOf(placement: string): string {

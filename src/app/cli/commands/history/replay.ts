@@ -54,7 +54,9 @@ async function runReplay(io: CliIo, hash: string, flags: ReplayFlags): Promise<E
   const record = found[0];
   if (record === undefined || found.length > 1)
     throw new InputError(
-      found.length > 1 ? `matches ${found.length} records; give more digits of the hash` : 'is not in the history',
+      found.length > 1
+        ? `matches ${found.length} records; give more digits of the hash`
+        : 'is not in the history',
       {
         code: 'history.record',
         subject: `record ${hash}`,

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { GivenFiles } from '../../../../hub/hub-options.ts';
+import { wholeNumber } from '../../flags/option-values.ts';
 import { wrongValue } from '../../flags/wrong-option.ts';
 
 /**
@@ -34,8 +35,7 @@ export function parseMembers(text: string): readonly string[] {
 
 /** How many connections may be open. @throws InputError */
 export function parseConnections(flag: string, text: string): number {
-  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
-  throw wrongValue(flag, text, 'a number of connections from 1 to 9999999');
+  return wholeNumber(flag, text, 1, 9_999_999);
 }
 
 /** Flags of kube-apiserver that installers and test environments set. */

@@ -4,8 +4,7 @@ import type { RunningHub } from '../../../../hub/hub-options.ts';
 import { isLoopbackHost } from '../../../../runtime/loopback-host.ts';
 import type { RunningMembers } from '../../../../agent/simulation/start-members.ts';
 import type { CliCommand, RunAction } from '../cli-command.ts';
-import { oneOf } from '../../flags/option-values.ts';
-import { wrongValue } from '../../flags/wrong-option.ts';
+import { oneOf, wholeNumber } from '../../flags/option-values.ts';
 import { backupCommand, checkCommand, compactCommand, restoreCommand } from './hub-maintenance.ts';
 import type { GivenFileFlags } from './hub-flags.ts';
 import { givenFileOptions, givenFiles, parseConnections, parseListen, parseMembers } from './hub-flags.ts';
@@ -177,17 +176,14 @@ function registerKubeconfig(hub: Command, run: RunAction): void {
         const { data: dataDir, user, group: groups, server } = flags;
         const cluster = flags.cluster === 'hub' ? '' : flags.cluster;
         const certificateDays =
-          flags.certificateDays === undefined ? undefined : parseDays(flags.certificateDays);
+          flags.certificateDays === undefined
+            ? undefined
+            : wholeNumber('--certificate-days', flags.certificateDays, 1, 9_999);
         const request = { dataDir, user, groups, cluster, server, certificateDays };
         io.stdout.write(await issueKubeconfig(request, Date.now()));
         return 0;
       }),
     );
-}
-
-function parseDays(text: string): number {
-  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);
-  throw wrongValue('--certificate-days', text, 'a number of days from 1 to 9999');
 }
 
 const parseAudit = (text: string) => oneOf('--audit', text, ['off', 'writes', 'all']);

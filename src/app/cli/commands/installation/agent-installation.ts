@@ -106,13 +106,14 @@ function hubOf(data: unknown): string {
 }
 
 /**
+ * @returns whether the agent is there already
  * @throws InputError when the namespace has the agent of another cluster, of another hub, or of OCM
  */
-export async function checkPlace(api: KubeApi, wanted: InstalledAgent): Promise<void> {
+export async function checkPlace(api: KubeApi, wanted: InstalledAgent): Promise<boolean> {
   const { namespace, clusterName, hub } = wanted;
   const there = (await installedAgents(api)).find((agent) => agent.namespace === namespace);
   if (there === undefined) {
-    if ((await api.get(SECRET, { namespace, name: BOOTSTRAP_SECRET })) === undefined) return;
+    if ((await api.get(SECRET, { namespace, name: BOOTSTRAP_SECRET })) === undefined) return false;
     throw new InputError('is not of berth join: the cluster has an agent already', {
       code: 'join.other-agent',
       subject: `Secret ${namespace}/${BOOTSTRAP_SECRET}`,
@@ -120,7 +121,7 @@ export async function checkPlace(api: KubeApi, wanted: InstalledAgent): Promise<
     });
   }
   const differs = there.clusterName === clusterName ? there.hub !== hub : true;
-  if (!differs) return;
+  if (!differs) return true;
   throw new InputError(
     `is the agent of ${there.clusterName} on ${there.hub}, expected none or that of ${clusterName} on ${hub}`,
     {

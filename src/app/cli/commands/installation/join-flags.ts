@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { errorText, InputError } from '../../../../core/errors.ts';
+import { ALL_AGENTS_GROUP, clusterGroup } from '../../../../core/registration/agent-identity.ts';
 import { AGENT_ANNOTATION_PREFIX } from '../../../../core/registration/names.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import type { HubFlags } from '../../flags/hub-flags.ts';
@@ -115,6 +116,12 @@ export async function joinRequest(io: CliIo, flags: JoinFlags): Promise<JoinRequ
   const { clusterName, hubApiserver: server, hubToken: token, proxyUrl, managedClusterKubeconfig } = flags;
   if (!CLUSTER_NAME.test(clusterName))
     throw wrongValue('--cluster-name', clusterName, 'at most 63 of a-z, 0-9 and -, such as cluster1');
+  if (clusterGroup(clusterName) === ALL_AGENTS_GROUP)
+    throw wrongValue(
+      '--cluster-name',
+      clusterName,
+      'another name: the group of this cluster is that of all agents',
+    );
   if (!URL.canParse(server) || new URL(server).protocol !== 'https:')
     throw wrongValue('--hub-apiserver', server, 'an address such as https://hub.example.com:6443');
   if (!/^\S+$/.test(token)) throw wrongOption('--hub-token', 'is no token, expected one word');

@@ -135,7 +135,8 @@ async function install(io: CliIo, api: KubeApi, given: Given): Promise<void> {
     io.stderr.write(
       `warning: ${hub.server} is this machine, which pods of the cluster do not reach: name another address of the hub\n`,
     );
-  await checkPlace(api, { namespace, clusterName, hub: hub.server });
+  const isThere = await checkPlace(api, { namespace, clusterName, hub: hub.server });
+  if (!isThere) await warnOfNamesake(io, given);
   const options = [...request.options, ...(await externalUrls(io, api, managedText))];
   const bootstrap = `${JSON.stringify(tokenKubeconfig(BOOTSTRAP_ENTRIES, hub, token))}\n`;
   const objects: readonly KubeObject[] = [
@@ -168,6 +169,17 @@ async function install(io: CliIo, api: KubeApi, given: Given): Promise<void> {
     isAccepted
       ? `\nThe hub has accepted ${clusterName}\n`
       : `\nThe agent asks the hub to take ${clusterName}. Log on to the hub and accept it:\n\n    berth accept --clusters ${clusterName}\n\nA hub that accepts the cluster by a rule needs no command.\n`,
+  );
+}
+
+/** Two clusters with one name would take turns: each of them would apply what is meant for the other. */
+async function warnOfNamesake(io: CliIo, { request, hub }: Given): Promise<void> {
+  const { isAlive } = await import('../../../../controllers/registration/is-alive.ts');
+  const { clusterName: name, token } = request;
+  const namesake = await askHub(io, hub, token, (there) => readCluster(there, name));
+  if (namesake === undefined || !isAlive(namesake)) return;
+  io.stderr.write(
+    `warning: the hub has a cluster ${name} that has joined and whose agent is alive: if it is not this cluster, choose another name\n`,
   );
 }
 

@@ -11,7 +11,7 @@ import { PRIVATE_FILE_MODE } from '../../../../runtime/files/private-mode.ts';
 import { sleep } from '../../../../runtime/sleep.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import { renderDocument } from '../../../terminal/output-format.ts';
-import { positiveDuration } from '../../flags/option-values.ts';
+import { durationOrSeconds } from '../../flags/option-values.ts';
 import { wrongValue } from '../../flags/wrong-option.ts';
 
 /** Flags of the commands that install something. */
@@ -70,7 +70,7 @@ export function refuseImage({ bundleVersion, imageRegistry }: InstallFlags, clus
 
 /** In milliseconds. A bare number is seconds. */
 export function timeoutOf({ timeout }: Pick<InstallFlags, 'timeout'>): number {
-  return positiveDuration('--timeout', /^\d+$/.test(timeout) ? `${timeout}s` : timeout);
+  return durationOrSeconds('--timeout', timeout);
 }
 
 /** Objects as `--dry-run` prints them. */

@@ -112,11 +112,11 @@ export function finishWhenAnswered(state: PassingState, finishing: FinishingStag
   if (failure !== undefined) return endPass(state, { kind: 'failed', error: failure.error });
   const text = hold === undefined ? undefined : `${hold.reason} ${hold.token}`;
   const isNews = hold !== undefined && text !== state.reportedHold;
-  const told: readonly PlacementAction[] = isNews ? [{ kind: 'tell-held', hold }] : [];
+  const reports: readonly PlacementAction[] = isNews ? [{ kind: 'tell-held', hold }] : [];
   return endPass(
     { ...state, reportedHold: text },
     againAfterMs === undefined ? DONE : { kind: 'requeue', afterMs: Math.max(1, againAfterMs) },
-    [...told, { kind: 'settled', pages: settled }],
+    [...reports, { kind: 'settled', pages: settled }],
   );
 }
 

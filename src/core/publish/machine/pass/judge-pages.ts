@@ -184,12 +184,12 @@ function stay(
   const plan = planToRestore(name, passPages.pages, passPages.last, (page) =>
     isTaken(state, passPages, page),
   );
-  const told: readonly PlacementAction[] =
+  const reports: readonly PlacementAction[] =
     passPages.last !== undefined && plan.actions.length > 0
       ? [{ kind: 'tell-restored', pages: [...new Set(plan.actions.map(({ page }) => page))] }]
       : [];
   const writing = writingOf(passPages, { ...why, pages: plan.pages }, plan.actions);
-  return prependActions(told, writePages(state, writing, nowMs));
+  return prependActions(reports, writePages(state, writing, nowMs));
 }
 
 function writingOf(

@@ -12,7 +12,7 @@ import {
 } from './registration-options.ts';
 
 /** Taints clusters by their health, so that placements move away from clusters that do not answer. */
-export class KeepTaints implements RegistrationController {
+export class TaintController implements RegistrationController {
   readonly name = 'taints';
   readonly reads: readonly Reflector[];
   readonly #options: RegistrationOptions;

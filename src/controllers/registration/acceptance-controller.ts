@@ -37,7 +37,7 @@ const WAIT_MS = 5_000;
 const OWN_KINDS = [CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE_BINDING];
 
 /** Creates on the hub what an accepted cluster needs, and removes what a denied or deleted cluster had. */
-export class KeepAccepted implements RegistrationController {
+export class AcceptanceController implements RegistrationController {
   readonly name = 'acceptance';
   readonly reads: readonly Reflector[];
   readonly #options: RegistrationOptions;

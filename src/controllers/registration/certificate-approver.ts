@@ -29,7 +29,7 @@ import {
 const ASK_AGAIN_MS = 30_000;
 
 /** Approves the certificate requests of agents that need no decision of a person. It never denies one. */
-export class ApproveRequests implements RegistrationController {
+export class CertificateApprover implements RegistrationController {
   readonly name = 'approval';
   readonly reads: readonly Reflector[];
   readonly #options: RegistrationOptions;

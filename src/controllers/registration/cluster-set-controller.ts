@@ -21,7 +21,7 @@ import { writeConditions } from './write-conditions.ts';
 const GATHER_MS = 250;
 
 /** Keys are `set NAME`, `binding NAMESPACE/NAME` and `cluster NAME`. */
-export class KeepSets implements RegistrationController {
+export class ClusterSetController implements RegistrationController {
   readonly name = 'sets';
   readonly reads: readonly Reflector[];
   readonly #options: RegistrationOptions;

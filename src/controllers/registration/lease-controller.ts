@@ -31,7 +31,7 @@ import { reportEvent } from './report-event.ts';
 import { writeConditions } from './write-conditions.ts';
 
 /** Creates the lease of each cluster, and reports when an agent does not renew it. */
-export class WatchLeases implements RegistrationController {
+export class LeaseController implements RegistrationController {
   readonly name = 'health';
   readonly reads: readonly Reflector[];
   readonly #options: RegistrationOptions;

@@ -15,7 +15,7 @@ const ALL = 'all';
 const LOOK_AGAIN_MS = 60_000;
 
 /** The ClusterRoles that all clusters share. They exist as long as there is a ManagedCluster. */
-export class KeepSharedRoles implements RegistrationController {
+export class SharedRoleController implements RegistrationController {
   readonly name = 'shared roles';
   readonly reads: readonly Reflector[];
   readonly #options: RegistrationOptions;

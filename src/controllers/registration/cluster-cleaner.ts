@@ -22,7 +22,7 @@ const SOON_MS = 200;
 const CLEANED_KINDS = [MANAGED_CLUSTER_ADDON, MANIFEST_WORK];
 
 /** Deletes the add-ons and works of a cluster before the cluster itself is deleted. */
-export class CleanUpClusters implements RegistrationController {
+export class ClusterCleaner implements RegistrationController {
   readonly name = 'cleanup';
   readonly reads: readonly Reflector[];
   readonly #options: RegistrationOptions;
