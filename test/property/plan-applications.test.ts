@@ -47,13 +47,13 @@ async function applicationsOn(
   const snapshot = await readHubSnapshot(fleet.hub.api, '2026-01-01T00:00:00Z');
   const world = planWorld(NAMESPACE, snapshot, []);
   return Object.fromEntries(
-    applicationSets(declared).flatMap((set) => {
+    applicationSets(declared).flatMap((set): readonly (readonly [string, object])[] => {
       const made = generateApplications(set as unknown as JsonValue, world);
       if ('error' in made)
         return Object.entries(standing).filter(([name]) => name.startsWith(`${set.metadata.name}/`));
       return made.applications.map((application) => {
         const { metadata } = application as { readonly metadata: { readonly name: string } };
-        return [`${set.metadata.name}/${metadata.name}`, application as object] as const;
+        return [`${set.metadata.name}/${metadata.name}`, application] as const;
       });
     }),
   );

@@ -28,10 +28,10 @@ export async function checkApp(hub: KubeApi, app: ExpectedApp): Promise<CheckRes
     );
   const labelSelector = `${REPLICA_SET_LABEL}=${NAMESPACE}.${app.name}`;
   const works = (await hub.list(MANIFEST_WORK, { labelSelector })).items as unknown as ManifestWork[];
-  const lying = works.map((work) => work.metadata.namespace ?? '');
-  if (!sameNames(lying, app.clusters))
+  const clusters = works.map((work) => work.metadata.namespace ?? '');
+  if (!sameNames(clusters, app.clusters))
     return missing(
-      `ManifestWorks of ${app.name} are on [${lying.join(', ')}], expected [${app.clusters.join(', ')}]`,
+      `ManifestWorks of ${app.name} are on [${clusters.join(', ')}], expected [${app.clusters.join(', ')}]`,
     );
   for (const work of works) {
     const problem = workProblem(work, app.readyReplicas);

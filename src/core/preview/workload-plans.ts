@@ -122,7 +122,7 @@ function following(
   object: KubeObject,
   placements: readonly string[],
   published: Published,
-): Lying | undefined {
+): PlacedWorkload | undefined {
   if (placements.length === 0) return undefined;
   return { object, placements, clusters: placements.flatMap((key) => published.get(key) ?? []) };
 }

@@ -91,8 +91,8 @@ describe('deletions that a plan tells of', () => {
       },
       location: { file: `${name}.yaml`, line: 1, column: 1 },
     });
-    base.objects.push(cluster('c1') as never, cluster('c2') as never);
-    head.objects.push(cluster('c1') as never);
+    base.objects.push(cluster('c1'), cluster('c2'));
+    head.objects.push(cluster('c1'));
     const judge = (hub: FakeKubeApi) =>
       judgeDeletions(base, head, { before: [base], all: [head], memory: { annotations: {} }, hub, now: NOW });
     expect((await judge(new FakeKubeApi())).held?.message).toContain(

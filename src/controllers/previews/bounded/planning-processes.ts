@@ -16,9 +16,9 @@ interface Idle {
 }
 
 /**
- * Processes that plan, used again: the next plan finds the program loaded, the files of the base parsed and the objects of the hub there.
- * What comes from a fork gets a process of its own, so that nothing of strangers stays for the next plan. At a bound, and when a plan is
- * stopped, its process ends.
+ * Reuses planning processes: a used process has the program loaded, the files of the base parsed and the objects of the hub in memory.
+ * A plan of a fork gets a process of its own, so that no data of strangers remains for the next plan. A process ends when a plan
+ * exceeds a bound or is stopped.
  */
 export class PlanningProcesses {
   readonly #planning: BoundedPlanning;
@@ -58,7 +58,7 @@ export class PlanningProcesses {
 
   #takeIdle(): Idle | undefined {
     for (;;) {
-      // The last one used has the most of what comes next.
+      // The process that was used last has the newest files and objects in memory.
       const idle = this.#idle.pop();
       idle?.cancel();
       if (idle === undefined || idle.process.isAlive) return idle;
