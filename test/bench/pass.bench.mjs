@@ -21,9 +21,11 @@ for (const text of texts) yaml.loadAll(text).forEach(put);
 
 const follower = new IncrementalScheduler();
 const timed = (action) => {
-  const startedAt = performance.now();
+  const [startedAt, cpu] = [performance.now(), process.cpuUsage()];
   const result = action();
-  return [result, performance.now() - startedAt];
+  const wallMs = performance.now() - startedAt;
+  const { user, system } = process.cpuUsage(cpu);
+  return [result, wallMs, (user + system) / 1_000];
 };
 const transitions = new Transitions({ decide: (snapshot) => follower.decide(snapshot), outcomeOf: (_key, { selected }) => selected });
 const transition = () => {
@@ -36,18 +38,18 @@ const transition = () => {
 const [first, coldMs] = timed(transition);
 for (const result of first.results.values()) publish(result);
 transition();
-const times = { 'a transition': [], 'one with nothing changed': [] };
+const times = { 'a transition': [], 'its processor time': [], 'one with nothing changed': [], 'the processor time of that': [] };
 const rounds = [];
 const numbers = placementsOf(FILES);
 for (let round = 0; round < CHANGES; round++) {
   const [object] = yaml.loadAll(manifestOf(numbers[(round * 1_237) % numbers.length]));
   // Ten clusters more, as a commit of ingest-serve.bench.mjs asks for.
   put({ ...object, spec: { ...object.spec, numberOfClusters: object.spec.numberOfClusters + 10 } });
-  const [made, ms] = timed(transition);
+  const [made, ...ofChange] = timed(transition);
   rounds.push(made.rounds);
   for (const key of made.decidedIn.keys()) publish(made.results.get(key));
-  const [, againMs] = timed(transition);
-  [ms, againMs].forEach((took, at) => Object.values(times)[at].push(took));
+  const [, ...ofNone] = timed(transition);
+  [...ofChange, ...ofNone].forEach((took, at) => Object.values(times)[at].push(took));
 }
 console.log(`${first.results.size} placements (${first.rounds} rounds at the start, up to ${Math.max(...rounds)} after a change), ${clusters.store.size} clusters: first transition ${coldMs.toFixed(0)} ms; ${CHANGES} changes, the first third left out:`);
 for (const [name, all] of Object.entries(times)) {

@@ -269,20 +269,23 @@ export class PlacementEngine {
 
   #schedule(position: number, keepRanking = false): DecidedState {
     const compiled = this.#listed.compiled[position] as CompiledPlacement;
-    const basis = { ...this.#basisOf(compiled.key), keepRanking, old: this.#listed.states[position] };
+    const basis = this.#basisOf(compiled.key, { keepRanking, old: this.#listed.states[position] });
     return this.#keep(position, decidePlacement(this.#index, compiled, basis));
   }
 
-  #basisOf(key: string): DecisionBasis {
+  #basisOf(
+    key: string,
+    { keepRanking, old }: Pick<DecisionBasis, 'keepRanking' | 'old'> = {},
+  ): DecisionBasis {
     const prior = this.#decisions.own(key);
-    const { counts, journal, countScores } = this.#decisions;
-    const journalLength = journal.length;
-    if (prior.repeats.length === 0) {
-      const most = this.#decisions.maxCountWithout(prior);
-      return { prior, counts, counted: prior.bits, most, countScores, journalLength };
+    const { counts, countScores } = this.#decisions;
+    const given = { prior, journalLength: this.#decisions.journal.length, keepRanking, old };
+    if (prior.repeats.length > 0) {
+      const counted = makeBitset(this.#index.clusterIndex.size);
+      return { ...given, ...this.#decisions.withoutOwn(key), counted };
     }
-    const others = this.#decisions.withoutOwn(key);
-    return { prior, ...others, counted: makeBitset(this.#index.clusterIndex.size), journalLength };
+    const most = this.#decisions.maxCountWithout(prior);
+    return { ...given, counts, counted: prior.bits, most, countScores };
   }
 
   /** From the earlier ranking if that is possible: `touched` are the clusters that changed since. */
@@ -306,10 +309,7 @@ export class PlacementEngine {
     const { compiled, result, ranking, stage } = state;
     const isReady = ranking !== undefined || stage !== 'done' || this.#unranked.has(compiled);
     if (isReady || !isIdle || this.#rankedAhead >= MAX_RANKED_AHEAD) return this.#keep(position, state);
-    const ranked = decidePlacement(this.#index, compiled, {
-      ...this.#basisOf(compiled.key),
-      keepRanking: true,
-    });
+    const ranked = decidePlacement(this.#index, compiled, this.#basisOf(compiled.key, { keepRanking: true }));
     this.#rankedAhead += ranked.ranking?.count ?? 0;
     if (ranked.ranking === undefined) this.#unranked.add(compiled);
     return this.#keep(position, { ...ranked, result });

@@ -1,5 +1,6 @@
 import { lowerBound } from '../../model/lower-bound.ts';
 import type { AmountRange } from '../prioritize/prioritizer.ts';
+import type { RankedClusters } from '../select/rank-by-counting.ts';
 import type { ScratchBuffers } from '../index/scratch-buffers.ts';
 
 /** What the scores of a ranking depend on besides the single clusters. */
@@ -45,23 +46,16 @@ export class ClusterRanking {
   #totals = new Float64Array(0);
   #count = 0;
 
-  /** Replaces its content with `ranked`: positions in `clusters` and `totals`, best first. */
-  rank(
-    ranked: Uint32Array,
-    { clusters, totals }: { readonly clusters: Uint32Array; readonly totals: Float64Array },
-    basis: RankingBasis,
-  ): void {
+  /** Replaces its content. */
+  rank({ order, totals }: RankedClusters, basis: RankingBasis): void {
     this.basis = basis;
-    this.#count = ranked.length;
+    this.#count = order.length;
     if (this.#count > this.#order.length) {
       this.#order = new Uint32Array(this.#count);
       this.#totals = new Float64Array(this.#count);
     }
-    for (let at = 0; at < ranked.length; at++) {
-      const position = ranked[at] as number;
-      this.#order[at] = clusters[position] as number;
-      this.#totals[at] = totals[position] as number;
-    }
+    this.#order.set(order);
+    this.#totals.set(totals);
   }
 
   get count(): number {
@@ -94,10 +88,11 @@ export class ClusterRanking {
     let [read, length, left, joined] = [first, 0, 0, 0];
     while (read < end || joined < joins.length) {
       const stop = Math.min(leaves[left] ?? end, joins[joined] ?? end);
-      places.set(order.subarray(read, stop), length);
-      placeTotals.set(totals.subarray(read, stop), length);
-      length += stop - read;
-      read = stop;
+      // Mostly a few at a time: views would cost more than the copies.
+      for (; read < stop; read++, length++) {
+        places[length] = order[read] as number;
+        placeTotals[length] = totals[read] as number;
+      }
       if (stop === joins[joined]) {
         const { cluster, total } = joining[joined++] as RankedCluster;
         places[length] = cluster;

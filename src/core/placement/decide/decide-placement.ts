@@ -1,5 +1,4 @@
 import type { Bitset } from '../../snapshot/bitset.ts';
-import { readBits } from '../../snapshot/bitset.ts';
 import type { DecidedState } from './decided-state.ts';
 import { feasibleClusters, isEmpty, matchingClusters } from '../filter/feasible.ts';
 import { finishDecision, misconfiguredStatus } from './finish-decision.ts';
@@ -7,10 +6,11 @@ import type { OwnDecisions } from '../prior/own-decisions.ts';
 import type { DecisionCountScores } from '../prioritize/decision-count-scores.ts';
 import type { ScoreInput } from '../prioritize/prioritizer.ts';
 import type { CachedScores, ScoredClusters } from '../prioritize/score-clusters.ts';
-import { cacheScores, scoreClusters } from '../prioritize/score-clusters.ts';
+import { cacheScores } from '../prioritize/score-clusters.ts';
 import type { ScheduleStatus } from '../result/schedule-result.ts';
 import type { CompiledPlacement, SchedulingIndex } from '../index/scheduling-index.ts';
-import { rankClusters, selectRankedClusters } from './select-ranked-clusters.ts';
+import { type OrderedClusters, orderFeasible } from './order-feasible.ts';
+import { partsInCommon } from './parts-in-common.ts';
 import { ClusterRanking } from './cluster-ranking.ts';
 
 /** The decisions before. */
@@ -51,58 +51,61 @@ export function decidePlacement(
     return stopped('none', misconfiguredStatus('Predicate', predicate.problem));
   if (tolerations.problem !== undefined && !isEmpty(matchingClusters(compiled)))
     return stopped('predicate', misconfiguredStatus('TaintToleration', tolerations.problem));
-  const feasible = feasibleClusters(compiled, prior.bits);
+  const feasible = feasibleClusters(compiled, prior.bits, basis.old?.feasible);
   if (!policy.ok) return stopped('taints', misconfiguredStatus('', policy.error), feasible);
-  const { scratch, everyCluster } = index;
-  const floats = scratch.floats.bind(scratch);
   const input = makeScoreInput(index, basis);
   const kept =
     basis.kept ??
     cacheScores(
       policy.prioritizers,
-      { ...input, clusters: everyCluster },
+      { ...input, clusters: index.everyCluster },
       { old: basis.old?.kept, base: basis.countScores },
     );
-  const clusters = scratch.clusters.subarray(0, readBits(feasible, scratch.clusters));
-  const scored = scoreClusters(policy.prioritizers, { ...input, clusters }, kept, { floats });
-  const { positions, spread, ranking } = select(index, { compiled, basis, clusters, scored });
-  const selected = new Uint32Array(positions.length);
-  const scores = new Array<number>(positions.length);
-  for (let i = 0; i < positions.length; i++) {
-    const position = positions[i] as number;
-    selected[i] = clusters[position] as number;
-    scores[i] = scored.totals[position] as number;
-  }
-  const status = scored.expired.length === 0 ? SUCCESS : expiryWarning(scored.expired);
+  const keepsRanking = mayKeepRanking(compiled, basis);
+  const candidates = { compiled, prioritizers: policy.prioritizers, feasible, input, kept };
+  const ordered = orderFeasible(index, candidates, keepsRanking ? Infinity : compiled.limit);
+  const { spread, expired } = ordered;
+  const best = ordered.order.subarray(0, Math.max(0, compiled.limit));
+  const scores = new Array<number>(best.length);
+  for (let at = 0; at < best.length; at++) scores[at] = ordered.totals[at] as number;
+  // Before the old ranking is overwritten.
+  const { old } = basis;
+  const known = old && partsInCommon(old, { compiled, order: best });
+  const ranking = keepsRanking && expired.length === 0 ? keepRanking(ordered, basis) : undefined;
+  const selected = ranking === undefined ? best.slice() : ranking.order.subarray(0, best.length);
+  const status = expired.length === 0 ? SUCCESS : expiryWarning(expired);
   const passed = { feasible, prior, kept, ranking, journalLength };
-  return finishDecision(index, { compiled, stage: 'done', status, ...passed, spread, selected, scores });
+  return finishDecision(index, {
+    compiled,
+    stage: 'done',
+    status,
+    ...passed,
+    spread,
+    selected,
+    scores,
+    known,
+  });
 }
 
-interface Candidates {
-  readonly compiled: CompiledPlacement;
-  readonly basis: DecisionBasis;
-  readonly clusters: Uint32Array;
-  readonly scored: ScoredClusters;
-}
-
-/** Selects the best clusters; keeps the whole ranking if a later decision can start from it. */
-function select(index: SchedulingIndex, { compiled, basis, clusters, scored }: Candidates) {
-  const { limit, predicate, tolerations, spread } = compiled;
-  const { totals, ranges, expired } = scored;
-  const input = { compiled, clusterIndex: index.clusterIndex, clusters, totals, limit };
-  const { most, journalLength, keepRanking = false } = basis;
-  const keepsRanking =
+/** Whether a later decision can start from the whole ranking, unless scores expire. */
+function mayKeepRanking(
+  { predicate, tolerations, spread, avoidPreferNoSelect }: CompiledPlacement,
+  { keepRanking = false, prior }: DecisionBasis,
+): boolean {
+  return (
     keepRanking &&
-    basis.prior.repeats.length === 0 &&
-    !compiled.avoidPreferNoSelect &&
-    spread.length + expired.length === 0 &&
+    prior.repeats.length === 0 &&
+    !avoidPreferNoSelect &&
+    spread.length === 0 &&
     predicate.problem === undefined &&
-    tolerations.problem === undefined;
-  if (!keepsRanking) return { ...selectRankedClusters(input), ranking: undefined };
-  const ranked = rankClusters(input, clusters.length);
-  const ranking = basis.old?.ranking ?? new ClusterRanking();
-  ranking.rank(ranked, { clusters, totals }, { ranges, most, journalLength });
-  return { positions: ranked.subarray(0, limit), spread: undefined, ranking };
+    tolerations.problem === undefined
+  );
+}
+
+function keepRanking(ordered: OrderedClusters, { most, journalLength, old }: DecisionBasis): ClusterRanking {
+  const ranking = old?.ranking ?? new ClusterRanking();
+  ranking.rank(ordered, { ranges: ordered.ranges, most, journalLength });
+  return ranking;
 }
 
 function expiryWarning(expired: ScoredClusters['expired']): ScheduleStatus {

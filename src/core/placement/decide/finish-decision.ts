@@ -26,12 +26,15 @@ export interface DecisionOutcome {
   readonly scores?: readonly number[];
   readonly spread?: ScheduleResult['spread'];
   /** Parts of an earlier decision that can be reused; default: none. */
-  readonly known?: {
-    readonly names: readonly string[];
-    /** Undefined: other clusters or another order. */
-    readonly groups: readonly DecisionGroup[] | undefined;
-    readonly recorded: OwnDecisions;
-  };
+  readonly known?:
+    | {
+        /** Undefined: other clusters or another order. */
+        readonly names: readonly string[] | undefined;
+        /** Undefined: other clusters or another order. */
+        readonly groups: readonly DecisionGroup[] | undefined;
+        readonly recorded: OwnDecisions;
+      }
+    | undefined;
 }
 
 const NOBODY = new Uint32Array(0);

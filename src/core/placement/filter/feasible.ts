@@ -16,17 +16,22 @@ export function matchingClusters({ eligibility, predicate }: Omit<FilterClasses,
 }
 
 /**
- * Clusters that pass all filters; a fresh set.
+ * Clusters that pass all filters.
  * @param prior this placement's previous decisions, which NoSelectIfNew taints do not affect
+ * @param into a set that is no longer needed; default: a fresh one
  */
-export function feasibleClusters({ filters }: Filtered, prior: Bitset): Bitset {
-  const bits = passing(filters[0], prior);
+export function feasibleClusters(
+  { filters }: Filtered,
+  prior: Bitset,
+  into: Bitset = new Uint32Array(prior.length),
+): Bitset {
+  const bits = passing(filters[0], prior, into);
   for (let i = 1; i < filters.length; i++) keepPassing(bits, filters[i] as FilterClass, prior);
   return bits;
 }
 
-function passing({ passNew, passDecided }: FilterClass, prior: Bitset): Bitset {
-  const bits = passNew.slice();
+function passing({ passNew, passDecided }: FilterClass, prior: Bitset, bits: Bitset): Bitset {
+  bits.set(passNew);
   if (passNew === passDecided) return bits;
   for (let i = 0; i < bits.length; i++)
     bits[i] = (bits[i] as number) | ((passDecided[i] as number) & (prior[i] as number));

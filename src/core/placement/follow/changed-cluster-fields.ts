@@ -14,8 +14,11 @@ export interface ChangedClusterFields {
 
 export function changedClusterFields(before: ManagedCluster, after: ManagedCluster): ChangedClusterFields {
   return {
-    labels: changedKeys(before.metadata.labels ?? {}, after.metadata.labels ?? {}),
-    claims: changedKeys(claimMapOf(before), claimMapOf(after)),
+    labels: changedKeys(before.metadata.labels ?? NONE, after.metadata.labels ?? NONE),
+    claims:
+      before.status?.clusterClaims === after.status?.clusterClaims
+        ? []
+        : changedKeys(claimMapOf(before), claimMapOf(after)),
     taints: JSON.stringify(before.spec?.taints ?? []) !== JSON.stringify(after.spec?.taints ?? []),
     deletion:
       (before.metadata.deletionTimestamp === undefined) !== (after.metadata.deletionTimestamp === undefined),
@@ -25,7 +28,10 @@ export function changedClusterFields(before: ManagedCluster, after: ManagedClust
 
 type TextMap = Readonly<Record<string, string>>;
 
+const NONE: TextMap = {};
+
 function changedKeys(before: TextMap, after: TextMap): string[] {
+  if (before === after) return [];
   const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...keys].filter((key) => own(before, key) !== own(after, key));
 }

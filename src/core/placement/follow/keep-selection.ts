@@ -4,8 +4,8 @@ import type { DecisionIndex } from '../prior/decision-index.ts';
 import { sameDecisions } from '../prior/own-decisions.ts';
 import { scoreGainSinceCached } from '../prioritize/score-clusters.ts';
 
-/** So many changed clusters are looked at one by one, however few there are in all. */
-export const MIN_INCREMENTAL_CLUSTERS = 64;
+/** So many changed clusters are looked at one by one. */
+const FEW_CHANGED = 64;
 
 /** Whether the placement asks for as many clusters as when it was decided. */
 export function isDecidedAsAsked({ result, compiled }: DecidedState): boolean {
@@ -35,7 +35,7 @@ export function isSelectionUnaffected(state: DecidedState, decisionIndex: Decisi
   if (!isDecidedAsAsked(state)) return false;
   if (!sameDecisions(prior, decisionIndex.own(key))) return false;
   if (kept.size === 0) return true;
-  const since = decisionIndex.journal.since(journalLength, MIN_INCREMENTAL_CLUSTERS);
+  const since = decisionIndex.journal.since(journalLength, FEW_CHANGED);
   if (since === undefined) return false;
   const { most } = ranking.basis;
   for (const cluster of since) {

@@ -5,20 +5,31 @@ import { PREFER_NO_SELECT_ANNOTATION } from '../select/prefer-no-select.ts';
 
 /** What scheduling reads differently in a placement: nothing (a new status alone is no reason), the number of clusters alone, or more. */
 export function placementChange(before: Placement, after: Placement): 'none' | 'limit' | 'other' {
-  if (readRest(before) !== readRest(after)) return 'other';
+  if (!sameSpec(before.spec, after.spec) || readRest(before) !== readRest(after)) return 'other';
   return before.spec?.numberOfClusters === after.spec?.numberOfClusters ? 'none' : 'limit';
 }
 
+type Spec = Placement['spec'];
+
+/** Apart from the number of clusters. Fields that are the same object are not written out. */
+function sameSpec(before: Spec = {}, after: Spec = {}): boolean {
+  if (before === after) return true;
+  for (const name of new Set([...Object.keys(before), ...Object.keys(after)]) as Set<keyof typeof before>) {
+    if (name === 'numberOfClusters' || before[name] === after[name]) continue;
+    if (JSON.stringify(before[name]) !== JSON.stringify(after[name])) return false;
+  }
+  return true;
+}
+
 function readRest(placement: Placement): string {
-  const { metadata, spec } = placement;
+  const { metadata } = placement;
   const { annotations = {} } = metadata;
   const own = (key: string): string | undefined =>
     Object.hasOwn(annotations, key) ? annotations[key] : undefined;
-  return JSON.stringify([
-    { ...spec, numberOfClusters: undefined },
+  return [
     metadata.deletionTimestamp !== undefined,
     own(SCHEDULING_DISABLE_ANNOTATION) === 'true',
     own(PREFER_NO_SELECT_ANNOTATION) === 'tie-break',
     missingScoresOf(placement),
-  ]);
+  ].join(' ');
 }

@@ -9,7 +9,7 @@ import { diffOwnDecisions } from '../prior/own-decisions.ts';
 import type { AmountRange, ScoreInput } from '../prioritize/prioritizer.ts';
 import type { WeightedPrioritizer } from '../prioritize/registry.ts';
 import { rankPositions } from '../select/rank.ts';
-import { MIN_INCREMENTAL_CLUSTERS, isDecidedAsAsked, isSelectionUnaffected } from './keep-selection.ts';
+import { isDecidedAsAsked, isSelectionUnaffected } from './keep-selection.ts';
 import { applyRankingChange, recomputeRequeueTime, selectFromRanking } from './apply-ranking-change.ts';
 import type { SchedulingIndex } from '../index/scheduling-index.ts';
 import type { CachedScores } from '../prioritize/score-clusters.ts';
@@ -102,6 +102,9 @@ interface Noticed {
   readonly counted: readonly number[];
 }
 
+/** More changed clusters than these, and than a sixteenth of the ranking, cost more than ranking all of them again. */
+const FEW_CHANGED = 16;
+
 /** Undefined: too many, or no longer known. */
 function noticedClusters(
   { clusterIndex, scratch: { marks } }: SchedulingIndex,
@@ -109,17 +112,16 @@ function noticedClusters(
   { decisionIndex, touched }: ChangesSinceDecision,
 ): Noticed | undefined {
   const { count, basis } = ranking as ClusterRanking;
-  // Clusters often change more than once; but reading all that happened must not cost more than ranking again.
-  const since =
-    kept.size === 0
-      ? []
-      : decisionIndex.journal.since(basis.journalLength, 4 * (MIN_INCREMENTAL_CLUSTERS + count));
-  if (since === undefined) return undefined;
+  const few = FEW_CHANGED + count / 16;
+  // A cluster may be listed several times; but to read all that happened must not cost more than to rank again.
+  const since = kept.size === 0 ? [] : decisionIndex.journal.since(basis.journalLength, 8 * few);
+  if (since === undefined || touched.length > 8 * few) return undefined;
   const now = decisionIndex.own(compiled.key);
   const { gained, lost } = now === prior ? { gained: [], lost: [] } : diffOwnDecisions(prior, now);
   const [own, counted]: [number[], number[]] = [[], []];
-  const note = (clusters: Iterable<number>, found: number[]): void => {
-    for (const cluster of clusters) {
+  const note = (clusters: ArrayLike<number>, found: number[]): void => {
+    for (let at = 0; at < clusters.length && own.length + counted.length <= few; at++) {
+      const cluster = clusters[at] as number;
       if (cluster >= clusterIndex.size || marks[cluster] === 1) continue;
       marks[cluster] = 1;
       found.push(cluster);
@@ -128,7 +130,7 @@ function noticedClusters(
   for (const clusters of [touched, gained, lost]) note(clusters, own);
   note(since, counted);
   for (const found of [own, counted]) for (const cluster of found) marks[cluster] = 0;
-  return own.length + counted.length > MIN_INCREMENTAL_CLUSTERS + count / 2 ? undefined : { own, counted };
+  return own.length + counted.length > few ? undefined : { own, counted };
 }
 
 /**

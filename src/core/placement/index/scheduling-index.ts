@@ -17,6 +17,7 @@ import { type FilterClasses, type Filters, filtersOf } from '../filter/registry.
 import type { PolicyResult } from '../prioritize/registry.ts';
 import { missingScoresOf } from '../prioritize/missing-scores.ts';
 import { resolvePolicy } from '../prioritize/registry.ts';
+import { boundOfTotals } from '../prioritize/whole-totals.ts';
 import { ScoreExpiry } from '../prioritize/score-expiry.ts';
 import { ScratchBuffers } from './scratch-buffers.ts';
 import { TolerationClass } from '../filter/toleration-class.ts';
@@ -34,6 +35,8 @@ export interface CompiledPlacement extends FilterClasses {
   readonly limit: number;
   readonly spread: readonly SpreadConstraint[];
   readonly avoidPreferNoSelect: boolean;
+  /** All totals are whole numbers up to this, or its negative, and clusters are ranked by them alone; undefined: that is not known. */
+  readonly bound: number | undefined;
 }
 
 export function placementKey({ metadata }: Placement): string {
@@ -104,17 +107,22 @@ export class SchedulingIndex {
       predicate: this.#predicateClass(spec?.predicates ?? [], passing),
       tolerations: this.#tolerationClass(spec?.tolerations ?? []),
     };
+    const policy = resolvePolicy(spec?.prioritizerPolicy, missingScoresOf(placement));
+    const spread = spec?.spreadPolicy?.spreadConstraints ?? [];
+    const avoidPreferNoSelect = breaksTiesByPreferNoSelect(placement);
+    const isByTotal = spread.length === 0 && !avoidPreferNoSelect;
     return {
       ...classes,
       filters: filtersOf(classes),
       placement,
       key: placementKey(placement),
       skipped: metadata.deletionTimestamp !== undefined || isDisabled(metadata.annotations),
-      policy: resolvePolicy(spec?.prioritizerPolicy, missingScoresOf(placement)),
+      policy,
       groups: planGroups(placement),
       limit: limitOf(placement),
-      spread: spec?.spreadPolicy?.spreadConstraints ?? [],
-      avoidPreferNoSelect: breaksTiesByPreferNoSelect(placement),
+      spread,
+      avoidPreferNoSelect,
+      bound: policy.ok && isByTotal ? boundOfTotals(policy.prioritizers) : undefined,
     };
   }
 

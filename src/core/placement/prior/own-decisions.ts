@@ -19,15 +19,16 @@ export interface OwnDecisionChange {
 
 export function makeOwnDecisions(numbers: Uint32Array, fleetSize: number): OwnDecisions {
   const bits = makeBitset(fleetSize);
-  const gone = new Set<number>();
-  const repeats: number[] = [];
+  // Nearly always empty, and then not made for each list.
+  let gone: Set<number> | undefined;
+  let repeats: number[] | undefined;
   for (let i = 0; i < numbers.length; i++) {
     const number = numbers[i] as number;
-    if (number < fleetSize ? hasBit(bits, number) : gone.has(number)) repeats.push(number);
+    if (number < fleetSize ? hasBit(bits, number) : gone?.has(number) === true) (repeats ??= []).push(number);
     else if (number < fleetSize) putBit(bits, number, true);
-    else gone.add(number);
+    else (gone ??= new Set()).add(number);
   }
-  return { bits, gone, repeats };
+  return { bits, gone: gone ?? NOBODY, repeats: repeats ?? NOTHING };
 }
 
 /** All listings. */
@@ -40,8 +41,15 @@ export function listDecisions({ bits, gone, repeats }: OwnDecisions): Uint32Arra
 /** Whether two lists have the same clusters. */
 export function sameDecisions(left: OwnDecisions, right: OwnDecisions): boolean {
   if (left === right) return true;
-  const { gained, lost } = diffOwnDecisions(left, right);
-  return gained.length + lost.length === 0;
+  if (left.repeats.length + right.repeats.length > 0 || left.gone.size !== right.gone.size) return false;
+  for (const number of left.gone) if (!right.gone.has(number)) return false;
+  return sameBits(left.bits, right.bits);
+}
+
+function sameBits(left: Bitset, right: Bitset): boolean {
+  if (left === right) return true;
+  for (let word = 0; word < left.length; word++) if (left[word] !== right[word]) return false;
+  return true;
 }
 
 export function diffOwnDecisions(before: OwnDecisions, after: OwnDecisions): OwnDecisionChange {
@@ -61,6 +69,7 @@ export function diffOwnDecisions(before: OwnDecisions, after: OwnDecisions): Own
 }
 
 const NOTHING: readonly number[] = [];
+const NOBODY: ReadonlySet<number> = new Set();
 
 function without(numbers: ReadonlySet<number>, others: ReadonlySet<number>): readonly number[] {
   return numbers.size === 0 ? NOTHING : [...numbers].filter((number) => !others.has(number));

@@ -3,44 +3,53 @@
  * ask what changed since. Only the last entries are kept; a reader that missed more has to check all clusters.
  */
 export class DecisionCountJournal {
-  #entries: number[] = [];
-  /** How many entries were dropped from the front. */
-  #dropped = 0;
+  /** Entry `n` is at `n` modulo its length. */
+  readonly #entries = new Uint32Array(KEPT);
+  #length = 0;
   /** The last answer, because consecutive placements ask the same. */
-  #asked: { readonly from: number; readonly to: number; readonly clusters: readonly number[] } | undefined;
+  #asked: { readonly from: number; readonly to: number; readonly clusters: Uint32Array } | undefined;
 
   /** The clusters have other numbers from now on. */
   renumber(toNew: Uint32Array): void {
-    this.#entries = this.#entries.map((cluster) => toNew[cluster] as number);
+    const { length } = this;
+    for (let at = Math.max(0, length - KEPT); at < length; at++)
+      this.#entries[at % KEPT] = toNew[this.#entries[at % KEPT] as number] as number;
     this.#asked = undefined;
   }
 
   /** Grows with every change. */
   get length(): number {
-    return this.#dropped + this.#entries.length;
+    return this.#length;
   }
 
   add(cluster: number): void {
-    this.#entries.push(cluster);
-    if (this.#entries.length < 2 * KEPT) return;
-    this.#entries = this.#entries.slice(KEPT);
-    this.#dropped += KEPT;
+    this.#entries[this.#length % KEPT] = cluster;
+    this.#length++;
   }
 
   /**
    * The clusters that changed since the journal had this length, repeats included; undefined: no longer known, or more than
    * `atMost` of them.
    */
-  since(length: number, atMost: number): readonly number[] | undefined {
-    if (length < this.#dropped || this.length - length > atMost) return undefined;
-    if (length === this.length) return NOTHING;
-    if (this.#asked?.from !== length || this.#asked.to !== this.length) {
-      const clusters = this.#entries.slice(length - this.#dropped);
-      this.#asked = { from: length, to: this.length, clusters };
-    }
+  since(length: number, atMost: number): Uint32Array | undefined {
+    const count = this.#length - length;
+    if (count > KEPT || count > atMost) return undefined;
+    if (count === 0) return NOTHING;
+    if (this.#asked?.from !== length || this.#asked.to !== this.#length)
+      this.#asked = { from: length, to: this.#length, clusters: this.#slice(length) };
     return this.#asked.clusters;
+  }
+
+  #slice(from: number): Uint32Array {
+    const [first, end] = [from % KEPT, this.#length % KEPT];
+    if (first < end) return this.#entries.slice(first, end);
+    const clusters = new Uint32Array(this.#length - from);
+    clusters.set(this.#entries.subarray(first));
+    clusters.set(this.#entries.subarray(0, end), KEPT - first);
+    return clusters;
   }
 }
 
-const KEPT = 16_384;
-const NOTHING: readonly number[] = [];
+/** A power of two. */
+const KEPT = 32_768;
+const NOTHING = new Uint32Array(0);

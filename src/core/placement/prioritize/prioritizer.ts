@@ -54,6 +54,8 @@ export interface Prioritizer {
    * placement was scheduled, and must be in −128..127.
    */
   readonly countScore?: (count: number, most: number) => number;
+  /** For a prioritizer that gives this score to the clusters that are decided already, and 0 to others. */
+  readonly decidedScore?: number;
   /** The amounts it reads: a change of one schedules the placement again. */
   readonly resource?: ResourceName;
   /** The AddOnPlacementScores it reads. */

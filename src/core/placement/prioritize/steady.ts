@@ -5,6 +5,7 @@ import { NO_WARNINGS } from './prioritizer.ts';
 /** Clusters that are decided already score 100, others 0. */
 export const steady: Prioritizer = {
   name: 'Steady',
+  decidedScore: 100,
   score({ clusters, decided }, out) {
     for (let i = 0; i < clusters.length; i++) out[i] = hasBit(decided, clusters[i] as number) ? 100 : 0;
     return NO_WARNINGS;

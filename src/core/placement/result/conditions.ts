@@ -20,13 +20,22 @@ function misconfigured({ code, plugin, message }: ScheduleStatus): Condition {
   const type = 'PlacementMisconfigured';
   return code === 'Misconfigured'
     ? { type, status: 'True', reason: 'Misconfigured', message: `${plugin}:${message}` }
-    : {
-        type,
-        status: 'False',
-        reason: 'Succeedconfigured',
-        message: 'Placement configurations check pass',
-      };
+    : CONFIGURED;
 }
+
+/** Nearly all placements share these two. */
+const CONFIGURED: Condition = {
+  type: 'PlacementMisconfigured',
+  status: 'False',
+  reason: 'Succeedconfigured',
+  message: 'Placement configurations check pass',
+};
+const ALL_SCHEDULED: Condition = {
+  type: 'PlacementSatisfied',
+  status: 'True',
+  reason: 'AllDecisionsScheduled',
+  message: 'All cluster decisions scheduled',
+};
 
 function satisfied({ eligibility, wantedSets, selectedCount, unscheduled }: ConditionInput): Condition {
   if (eligibility.validBindings.length === 0)
@@ -47,12 +56,7 @@ function satisfied({ eligibility, wantedSets, selectedCount, unscheduled }: Cond
   if (selectedCount === 0)
     return no('NoManagedClusterMatched', 'No ManagedCluster matches any of the cluster predicate');
   if (unscheduled > 0) return no('NotAllDecisionsScheduled', `${unscheduled} cluster decisions unscheduled`);
-  return {
-    type: 'PlacementSatisfied',
-    status: 'True',
-    reason: 'AllDecisionsScheduled',
-    message: 'All cluster decisions scheduled',
-  };
+  return ALL_SCHEDULED;
 }
 
 function no(reason: string, message: string): Condition {

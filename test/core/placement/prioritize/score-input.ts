@@ -25,11 +25,11 @@ function bitsOf(members: readonly number[], size: number): Bitset {
   return bits;
 }
 
-/** The scores, and what is reported as expired. */
-export function scoresOf(prioritizer: Prioritizer, sketch: ScoreSketch) {
+/** The clusters to score, and all that is known of them. */
+export function makeScoreInput(sketch: ScoreSketch): ScoreInput {
   const { counts = [], most = 0, own = [], decided = [], amounts = [], addOn = [] } = sketch;
   const size = Math.max(counts.length, amounts.length, addOn.length, 1 + Math.max(-1, ...decided));
-  const input: ScoreInput = {
+  return {
     clusters: Uint32Array.from(sketch.clusters ?? Array.from({ length: size }, (_, cluster) => cluster)),
     nameOf: (cluster) => `c${cluster}`,
     amounts: () => Float64Array.from(amounts),
@@ -40,6 +40,11 @@ export function scoresOf(prioritizer: Prioritizer, sketch: ScoreSketch) {
     mostDecisions: most,
     now: parseRfc3339(NOON) ?? { seconds: 0, nanos: 0 },
   };
+}
+
+/** The scores, and what is reported as expired. */
+export function scoresOf(prioritizer: Prioritizer, sketch: ScoreSketch) {
+  const input = makeScoreInput(sketch);
   const scores = new Float64Array(input.clusters.length);
   const expired = prioritizer.score(input, scores, prioritizer.measure?.(input) ?? EMPTY_RANGE);
   return { scores: [...scores], expired };
