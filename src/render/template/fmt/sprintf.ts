@@ -4,7 +4,7 @@ import { isInteger, isString, isUnsigned } from '../value/go-type.ts';
 import { noFlags } from './flags.ts';
 import { Printer } from './printer.ts';
 
-/** fmt.Sprint: spaces only between two arguments that are both no strings. */
+/** fmt.Sprint: adds a space only between two arguments that are both not strings. */
 export function sprint(args: readonly Any[]): string {
   const printer = new Printer();
   args.forEach((arg, index) => {
@@ -143,7 +143,7 @@ class FormatRun {
     this.#afterIndex = false;
   }
 
-  /** An argument that says a width or a precision. */
+  /** An argument that sets a width or a precision. */
   #integerArg(): number | undefined {
     const arg = this.#args[this.#arg] ?? null;
     if (this.#arg < this.#args.length) this.#arg++;
