@@ -23,47 +23,38 @@ import type { SnapshotDelta } from './follow/snapshot-delta.ts';
 import { applySnapshotDelta, changesTimeOnly, changesIndexStructure } from './follow/snapshot-delta.ts';
 
 export interface EngineOptions {
-  /** The compiler for CEL expressions. Default: the one of core/cel. */
+  /** Compiles CEL. Default: the one of core/cel. */
   readonly compileCel?: CompileCel | undefined;
 }
 
 const NONE: readonly number[] = [];
 /**
- * Yields one result after the other. When the caller asks for the next result, it may pass the
- * clusters that are published for the last one, if they differ. Later results use the published
- * clusters.
+ * Yields one result after the other. When the caller asks for the next one, it may pass the clusters that are
+ * published for the last one, if they differ. Later results use the published clusters.
  */
 export type ResultGenerator = Generator<ScheduleResult, void, readonly string[] | undefined>;
 
-/**
- * How many clusters all rankings that are computed ahead may contain. Each cluster takes twelve
- * bytes of memory.
- */
+/** How many clusters rankings that are computed ahead may contain. Each takes twelve bytes of memory. */
 const MAX_RANKED_AHEAD = 16_000_000;
 
 /**
- * Decides placements over an indexed snapshot. Clusters are numbers. Cluster sets, selectors and
- * tolerations are bitsets, and placements with equal texts share them. A decision takes a few
- * operations on bitsets, one score per feasible cluster, and a selection of the best clusters. A
- * decision is stored as bits and numbers. It becomes text only on request (`trace`).
+ * Decides placements over an indexed snapshot. Clusters are numbers. Sets, selectors and tolerations are bitsets that
+ * placements with equal texts share. A decision takes a few operations on them, a score per feasible cluster, and a
+ * selection of the best. It is stored as bits and numbers and becomes text on request (`trace`).
  *
- * Rejected: one filter call per placement and cluster, as in schedulers for single pods. A fleet
- * has few placements, many clusters and repeated selectors, so operations on whole bitsets cost a
- * hundredth of that.
+ * Rejected: one filter call per placement and cluster, as in schedulers for single pods. Placements are few, clusters
+ * many, and selectors repeat, so operations on whole bitsets cost a hundredth of that.
  */
 export class PlacementEngine {
   readonly #compileCel: CompileCel;
-  /**
-   * The source of the clock, the sets and the bindings. Its other fields may be older than the
-   * indexes.
-   */
+  /** Provides clock, sets and bindings. Its other fields may be older than the indexes. */
   #snapshot: Snapshot;
   #index: SchedulingIndex;
   #decisions: DecisionIndex;
   readonly #listed: ListedPlacements;
-  /** Placements that have no ranking and must be decided in full at every change. */
+  /** Placements without a ranking. They are decided in full at every change. */
   readonly #unranked = new WeakSet<CompiledPlacement>();
-  /** The number of clusters in rankings that were computed ahead and not used yet. */
+  /** The number of clusters in rankings that were computed ahead and are not used yet. */
   #rankedAhead = 0;
 
   constructor(snapshot: Snapshot, options: EngineOptions = {}) {
@@ -95,18 +86,12 @@ export class PlacementEngine {
     };
   }
 
-  /**
-   * Schedules every placement in the listed order. The new decisions of a placement replace its old
-   * ones before the next placement is scheduled.
-   */
+  /** Schedules every placement in the listed order. Each new decision replaces the old one before the next. */
   scheduleAll(): readonly ScheduleResult[] {
     return this.#listed.compiled.map((_, position) => this.#scheduleOrHold(position).result);
   }
 
-  /**
-   * Does the same as `scheduleAll`, but computes each result only when the caller asks for it.
-   * Later results use what is published for earlier ones.
-   */
+  /** Does the same, but computes each result on demand. Later results use what is published for earlier ones. */
   *scheduleEach(): ResultGenerator {
     for (let position = 0; position < this.#listed.compiled.length; position++) {
       const { result, compiled } = this.#scheduleOrHold(position);
@@ -115,10 +100,7 @@ export class PlacementEngine {
     }
   }
 
-  /**
-   * Schedules, in the listed order, the placements up to this one that are not scheduled yet.
-   * Undefined if no placement has this key.
-   */
+  /** Schedules the placements up to this one that are not scheduled yet. Undefined if none has this key. */
   scheduleUntil(key: string): ScheduleResult | undefined {
     const last = this.#listed.positionOf(key) ?? -1;
     for (let position = 0; position <= last; position++)
@@ -137,25 +119,22 @@ export class PlacementEngine {
   }
 
   /**
-   * Explains the decision of one placement. The trace is valid until the engine changes. After
-   * `scheduleAgain` it uses the current decisions of other placements.
+   * Explains a decision. Valid until the engine changes. After `scheduleAgain` others have their current decisions.
    */
   trace(key: string): PlacementTrace | undefined {
     const state = this.#caughtUp(key);
     return state === undefined ? undefined : new PlacementTrace(this.#index, state, this.#decisions);
   }
 
-  /** The trace of the placement at a position. For snapshots that list a key twice. */
+  /** The trace of the placement at a position, for snapshots that list a key twice. */
   traceAt(position: number): PlacementTrace | undefined {
     const state = this.#listed.states[position];
     return state === undefined ? undefined : new PlacementTrace(this.#index, state, this.#decisions);
   }
 
   /**
-   * Decides an edited placement over the same clusters as the last decision for its key. Records
-   * nothing.
-   * @param extraBindings names of cluster sets that count as bound to the namespace of the
-   * placement
+   * Decides an edited placement over the clusters of the last decision for its key. Records nothing.
+   * @param extraBindings names of sets that count as bound to the namespace of the placement
    */
   tryPlacement(
     placement: Placement,
@@ -170,19 +149,15 @@ export class PlacementEngine {
     return { result: state.result, trace: new PlacementTrace(this.#index, state, this.#decisions) };
   }
 
-  /**
-   * Sets the published decisions of a placement when they differ from what the engine decided.
-   * Schedules nothing.
-   */
+  /** Sets published decisions that differ from what the engine decided. Schedules nothing. */
   recordPublished(key: string, clusters: readonly string[]): void {
     this.#decisions.put(key, this.#decisions.decisionsOf(clusters));
   }
 
   /**
-   * Applies a change and schedules the placements that it can affect, in the listed order and with
-   * the current decisions. Every other result stays as it is. It equals the result of a full
-   * computation from the current objects and the decisions at the time when it was made. Placements
-   * that were never scheduled are scheduled.
+   * Applies a change and schedules the placements that it can affect, in the listed order and with the current
+   * decisions. Placements that were never scheduled are scheduled. Every other result stays. It equals a full
+   * computation from the current objects and the decisions of its time.
    * @returns the results that were computed again
    */
   applyDelta(delta: SnapshotDelta): readonly ScheduleResult[] {
@@ -195,11 +170,10 @@ export class PlacementEngine {
   }
 
   /**
-   * Applies a change and schedules every placement. The results are those of `scheduleAll` of a new
-   * engine. Unlike `applyDelta`, it also reschedules a placement when the decisions of other
-   * placements changed. An unaffected placement keeps its result object. Each result is computed on
-   * demand. A caller that needs no more results must end the generator before it uses the engine
-   * again. The remaining results are then computed the next time.
+   * Applies a change and schedules every placement, with the results of `scheduleAll` of a new engine. Unlike
+   * `applyDelta`, it also reschedules a placement when decisions of others changed. An unaffected placement keeps its
+   * result object. Each result is computed on demand. A caller that needs no more results must end the generator
+   * before it uses the engine again. The remaining results are computed the next time.
    * @param listed all placements in the order in which to schedule them
    */
   *scheduleAgain(
@@ -233,9 +207,8 @@ export class PlacementEngine {
   }
 
   /**
-   * Updates the placements, the index and the clock.
-   * @returns the positions of the placements that the change can affect, each with the clusters
-   * that affect it
+   * Updates placements, index and clock.
+   * @returns positions of the placements that this can affect, each with the clusters that affect it
    */
   #takeIn(given: SnapshotDelta): ReadonlyMap<number, readonly number[]> {
     // A cluster that one delta both removes and adds is handled as a changed cluster.
@@ -264,10 +237,9 @@ export class PlacementEngine {
   }
 
   /**
-   * Builds the index again after clusters, sets or bindings were added or removed. States that the
-   * change does not affect are carried over.
-   * @returns the positions of carried states, each with the new clusters that the placement must
-   * check
+   * Builds the index again after clusters, sets or bindings were added or removed. Unaffected states are carried
+   * over.
+   * @returns positions of carried states, each with the new clusters that the placement must check
    */
   #rebuild(delta: SnapshotDelta, turnedBackTo: Instant | undefined): ReadonlyMap<number, readonly number[]> {
     const { clusterIndex: before, now } = this.#index;
@@ -315,10 +287,7 @@ export class PlacementEngine {
     return { ...given, counts, counted: prior.bits, most, countScores };
   }
 
-  /**
-   * Decides a placement again, from its earlier ranking if possible. `touched` are the clusters
-   * that changed since that ranking.
-   */
+  /** Decides again, from the earlier ranking if possible. `touched` are the clusters that changed since then. */
   #reschedule(position: number, touched: readonly number[] = NONE, mayLag = false): DecidedState {
     const before = this.#listed.states[position];
     const moved =
@@ -334,10 +303,7 @@ export class PlacementEngine {
       : this.#reschedule(position);
   }
 
-  /**
-   * Keeps the result of a placement. When the process is idle, it also ranks all clusters of the
-   * placement, so that the next change can start from this ranking.
-   */
+  /** Keeps the result. When idle, it also ranks all clusters, so that the next change can start from this ranking. */
   #stay(position: number, state: DecidedState, isIdle: boolean): DecidedState {
     const { compiled, result, ranking, stage } = state;
     const isReady = ranking !== undefined || stage !== 'done' || this.#unranked.has(compiled);
@@ -353,7 +319,7 @@ export class PlacementEngine {
     const { outcome, selected } = state.result;
     const isSelection = outcome === 'scheduled' || outcome === 'unsatisfied';
     if (isSelection && state !== this.#listed.states[position]) this.#decisions.register(selected, recorded);
-    // Stores the object of the index, so that a later comparison can stop at object identity.
+    // The object of the index makes later comparisons fast: they stop at object identity.
     const kept = recorded === state.recorded ? state : { ...state, recorded };
     this.#listed.keep(position, kept);
     return kept;

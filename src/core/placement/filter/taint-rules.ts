@@ -6,7 +6,7 @@ import { addSeconds, compareInstants, parseRfc3339 } from '../../model/rfc3339.t
 /** The zero time of Go. An absent `timeAdded` counts as this time. */
 const ZERO_TIME: Instant = { seconds: -62_135_596_800, nanos: 0 };
 
-/** The error of an invalid toleration, in the words of OCM; undefined if it is valid. */
+/** The error of an invalid toleration, with the text of OCM; undefined if it is valid. */
 export function tolerationProblem(toleration: Toleration): string | undefined {
   const { key = '', operator = '', value = '' } = toleration;
   if (key === '' && operator !== 'Exists') return 'If the key is empty, operator must be Exists.';

@@ -22,7 +22,7 @@ import {
  */
 export class TolerationClass implements FilterClass {
   readonly tolerations: readonly Toleration[];
-  /** The error of the first invalid toleration, in the words of OCM. */
+  /** The error of the first invalid toleration, with the text of OCM. */
   readonly problem: string | undefined;
   /** Whether a toleration has tolerationSeconds. Then the result depends on time. */
   readonly timed: boolean;

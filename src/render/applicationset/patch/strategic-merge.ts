@@ -20,8 +20,8 @@ const ELEMENT_ORDER = '$setElementOrder/';
 /**
  * Merges a strategic merge patch into an object of a Go type. Maps are merged by key, null removes
  * a key, and lists are merged as their field says. The directives are `$patch`, `$retainKeys`,
- * `$deleteFromPrimitiveList/FIELD` and `$setElementOrder/FIELD`. Both objects may be changed.
- * Source: apimachinery pkg/util/strategicpatch/patch.go, `mergeMap`.
+ * `$deleteFromPrimitiveList/FIELD` and `$setElementOrder/FIELD`. It changes copies, not the given
+ * objects. Source: apimachinery pkg/util/strategicpatch/patch.go, `mergeMap`.
  * @throws PatchError
  */
 export function strategicMerge(type: GoStruct, original: JsonObject, patch: JsonObject): JsonObject {

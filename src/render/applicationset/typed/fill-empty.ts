@@ -6,7 +6,7 @@ import type { TypedObject, TypedValue } from './typed-value.ts';
 
 /**
  * Fills empty fields in the template of a generator from the template of the ApplicationSet, as
- * mergo does: maps by key, structs by field, lists as a whole. `false` and `0` count as empty even
+ * mergo does: maps by key, structs by field, lists completely. `false` and `0` count as empty even
  * if the user wrote them. Source: dario.cat/mergo v1.0.2, merge.go.
  */
 export function fillEmpty(type: GoStruct, own: TypedObject, base: TypedObject): TypedObject {

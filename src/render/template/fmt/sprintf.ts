@@ -156,7 +156,7 @@ class FormatRun {
     const digits = /^\d+/.exec(this.#format.slice(this.#at, this.#at + 20))?.[0];
     if (digits === undefined) return undefined;
     if (Number(digits) > LARGEST) {
-      // Go gives up on a number that is too large, and goes on behind the digits that it has read.
+      // As in Go, a number that is too large ends the format.
       this.#at = this.#format.length;
       return undefined;
     }

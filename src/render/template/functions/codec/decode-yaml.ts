@@ -102,7 +102,7 @@ class Converter {
   }
 
   #alias({ name, target }: YamlAlias, depth: number): Any {
-    // A few bytes of aliases can stand for very large values.
+    // A few bytes of aliases can name very large values.
     spend(300);
     if (this.#open.has(target)) throw new GoError(`yaml: anchor '${name}' value contains itself`);
     return this.#convert(target, depth + 1);
