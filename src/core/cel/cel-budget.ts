@@ -1,4 +1,4 @@
-import { COST_BUDGET, COST_LIMIT_PER_CALL } from './value/cel-cost.ts';
+import { COST_BUDGET, COST_BUDGET_MESSAGE, COST_LIMIT_PER_CALL } from './value/cel-cost.ts';
 import type { CelOutcome, CelProgram } from './compile-cel.ts';
 
 /**
@@ -34,5 +34,5 @@ export function evaluateWithin(
 }
 
 function overdrawn(cost: number): BudgetedCelOutcome {
-  return { ok: false, kind: 'budget', message: 'CEL evaluation budget exceeded', cost };
+  return { ok: false, kind: 'budget', message: COST_BUDGET_MESSAGE, cost };
 }

@@ -244,8 +244,7 @@ export class PlacementEngine {
   #rebuild(delta: SnapshotDelta, turnedBackTo: Instant | undefined): ReadonlyMap<number, readonly number[]> {
     const { clusterIndex: before, now } = this.#index;
     const joining = (delta.clusters ?? []).filter(
-      ({ metadata: { name } }) =>
-        before.numberOf(name) === undefined || delta.removedClusters?.includes(name),
+      ({ metadata: { name } }) => before.numberOf(name) === undefined,
     );
     const { clusterSets, bindings, removedClusters } = delta;
     const structure = { clusters: joining, clusterSets, bindings, removedClusters };

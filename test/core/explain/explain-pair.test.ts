@@ -15,6 +15,17 @@ const TAINT: Taint = { key: 'maintenance', effect: 'NoSelect', timeAdded: '2026-
 const GOLD: PlacementSpec = {
   predicates: [{ requiredClusterSelector: { labelSelector: { matchLabels: { tier: 'gold' } } } }],
 };
+/** Two scores of the same AddOnPlacementScore. */
+const BY_CPU_AND_MEMORY: PlacementSpec = {
+  numberOfClusters: 1,
+  prioritizerPolicy: {
+    mode: 'Exact',
+    configurations: ['cpu', 'memory'].map((scoreName) => ({
+      scoreCoordinate: { type: 'AddOn', addOn: { resourceName: 'usage', scoreName } },
+      weight: 1,
+    })),
+  },
+};
 const BY_CPU: PlacementSpec = {
   numberOfClusters: 1,
   prioritizerPolicy: {
@@ -253,6 +264,26 @@ const CASES: readonly Case[] = [
     suggestions: [
       'set numberOfClusters of placement team/web to 2',
       'have cluster c score cpu=50 in AddOnPlacementScore usage; that would evict d',
+    ],
+  },
+  {
+    name: 'a higher score of an object keeps its other scores',
+    given: snapshot({
+      placements: [placement(BY_CPU_AND_MEMORY)],
+      clusters: [cluster('b'), cluster('c')],
+      scores: [score('b', { cpu: 50, memory: 60 }), score('c', { cpu: 20, memory: 70 })],
+    }),
+    verdict: { kind: 'outranked', score: { rank: 2, of: 2, total: 90 } },
+    text: [
+      'outranked: 90 points, the last of the 1 selected, b, has 110 points',
+      'rank 2 of 2 with 90 points',
+      '  AddOn/usage/cpu     20  × 1  = 20',
+      '  AddOn/usage/memory  70  × 1  = 70',
+    ],
+    suggestions: [
+      'set numberOfClusters of placement team/web to 2',
+      'have cluster c score cpu=41 in AddOnPlacementScore usage; that would evict b',
+      'have cluster c score memory=91 in AddOnPlacementScore usage; that would evict b',
     ],
   },
   {

@@ -10,6 +10,7 @@ import { CelFailure, lift } from './cel-value.ts';
 export const COST_LIMIT_PER_CALL = 1_000_000;
 /** Cost limit of all expressions about one object in one pass. */
 export const COST_BUDGET = 10_000_000;
+export const COST_BUDGET_MESSAGE = 'CEL evaluation budget exceeded';
 
 export const COST_LIMIT_MESSAGE = 'operation cancelled: actual cost limit exceeded';
 export const COST_EXCEEDED = new CelFailure(COST_LIMIT_MESSAGE, true);

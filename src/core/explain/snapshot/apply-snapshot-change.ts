@@ -1,10 +1,11 @@
 import type { AddOnPlacementScore } from '../../model/kind/addon-placement-score.ts';
-import { ADDON_PLACEMENT_SCORE, apiVersionOf, MANAGED_CLUSTER_SET_BINDING } from '../../model/kinds.ts';
+import { apiVersionOf, MANAGED_CLUSTER_SET_BINDING } from '../../model/kinds.ts';
 import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
 import type { ClusterPredicate, Placement, PlacementSpec } from '../../model/kind/placement.ts';
 import { SCHEDULING_DISABLE_ANNOTATION } from '../../model/kind/placement.ts';
 import { addSeconds, formatRfc3339, parseRfc3339 } from '../../model/rfc3339.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
+import { withScore } from '../../snapshot/with-score.ts';
 import type { PlacementRef, PredicatePart, SnapshotChange } from './snapshot-change.ts';
 
 /**
@@ -116,20 +117,10 @@ function setScore(
   scores: readonly AddOnPlacementScore[],
   change: Extract<SnapshotChange, { kind: 'set-score' }>,
 ): readonly AddOnPlacementScore[] {
-  const { cluster, resourceName, scoreName, value } = change;
+  const { cluster, resourceName } = change;
   const isIt = (score: AddOnPlacementScore): boolean =>
     score.metadata.namespace === cluster && score.metadata.name === resourceName;
-  const old = scores.find(isIt);
-  const others = (old?.status?.scores ?? []).filter(({ name }) => name !== scoreName);
-  const made: AddOnPlacementScore = {
-    apiVersion: apiVersionOf(ADDON_PLACEMENT_SCORE),
-    kind: 'AddOnPlacementScore',
-    ...old,
-    metadata: { ...old?.metadata, name: resourceName, namespace: cluster },
-    // A score that is set by a change does not expire.
-    status: { ...old?.status, validUntil: undefined, scores: [...others, { name: scoreName, value }] },
-  };
-  return [...scores.filter((score) => !isIt(score)), made];
+  return [...scores.filter((score) => !isIt(score)), withScore(scores.find(isIt), change)];
 }
 
 function bindClusterSet(

@@ -28,13 +28,18 @@ export class NextScoreEnd {
     return end === undefined ? undefined : Math.floor(epochMsOf(end)) + 1;
   }
 
-  #holds({ now, placements, scores }: ScoredSnapshot, at: Instant): boolean {
+  #holds({ placements, scores }: ScoredSnapshot, at: Instant): boolean {
     if (this.#seen === undefined) return false;
     const { snapshot, end } = this.#seen;
     if (snapshot.placements !== placements || snapshot.scores !== scores) return false;
     // If the clock was set back, an expired score may be valid again.
-    return now >= snapshot.now && (end === undefined || compareInstants(end, at) >= 0);
+    return !isBefore(at, snapshot.now) && (end === undefined || compareInstants(end, at) >= 0);
   }
+}
+
+function isBefore(at: Instant, time: string): boolean {
+  const instant = parseRfc3339(time);
+  return instant !== undefined && compareInstants(at, instant) < 0;
 }
 
 function firstEnd({ placements, scores }: ScoredSnapshot, now: Instant): Instant | undefined {

@@ -1,4 +1,5 @@
 import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
+import { type ReportedScore, withScore } from '../../snapshot/with-score.ts';
 import { makeScoreInput } from '../decide/decide-placement.ts';
 import type { DecidedState } from '../decide/decided-state.ts';
 import type { DecisionIndex } from '../prior/decision-index.ts';
@@ -15,11 +16,7 @@ export interface DecisionContext {
 }
 
 /** A score that a cluster might report. */
-export interface HypotheticalScore {
-  readonly resourceName: string;
-  readonly scoreName: string;
-  readonly value: number;
-}
+export type HypotheticalScore = Omit<ReportedScore, 'cluster'>;
 
 /** Inputs that replace those of the index. */
 export interface HypotheticalInput {
@@ -54,10 +51,12 @@ function supposing(
     ...base,
     amounts: (resource) =>
       clusterIndex.amounts(resource).with(number, clusterIndex.amountOf(cluster, resource)),
-    addOnScore: (scored, name) =>
-      scored === number && addOnScore?.resourceName === name
-        ? scoreObject(addOnScore)
-        : base.addOnScore(scored, name),
+    addOnScore: (scored, name) => {
+      const recorded = base.addOnScore(scored, name);
+      return scored === number && addOnScore?.resourceName === name
+        ? withScore(recorded, { cluster: cluster.metadata.name, ...addOnScore })
+        : recorded;
+    },
   };
 }
 
@@ -68,13 +67,4 @@ export function makeClusterOverride(
 ): ClusterOverride | undefined {
   const number = cluster && clusterIndex.numberOf(cluster.metadata.name);
   return cluster === undefined || number === undefined ? undefined : { number, cluster };
-}
-
-function scoreObject({ resourceName, scoreName, value }: HypotheticalScore) {
-  return {
-    apiVersion: 'cluster.open-cluster-management.io/v1alpha1',
-    kind: 'AddOnPlacementScore' as const,
-    metadata: { name: resourceName },
-    status: { scores: [{ name: scoreName, value }] },
-  };
 }

@@ -2,7 +2,9 @@ import type { Requirement, LabelMap } from '../../model/selector/label-selector-
 import { matchesRequirement } from '../../model/selector/label-selector-requirement.ts';
 import type { ClusterIndex } from '../../snapshot/cluster-index.ts';
 import { claimMapOf } from '../../snapshot/cluster-index.ts';
-import { scoreFinderFor } from '../filter/cluster-selector.ts';
+import { COST_BUDGET, COST_BUDGET_MESSAGE } from '../../cel/value/cel-cost.ts';
+import type { CelEvaluation } from '../filter/cel-hook.ts';
+import { type CelExpression, scoreFinderFor } from '../filter/cluster-selector.ts';
 import type { PredicateClass } from '../filter/predicate-class.ts';
 
 /** One part of a predicate that a cluster fails. */
@@ -35,11 +37,25 @@ export function predicateFailures(
       cluster.metadata.labels ?? {},
     ),
     ...requirementFailures({ predicate: at, part: 'claim' }, selector.claims.requirements, claims),
-    ...selector.cel.flatMap(({ text, evaluate }): TraceFailure[] => {
-      const { matched, failure } = evaluate(cluster, scoreFinderFor(clusterIndex, number));
-      return matched ? [] : [{ predicate: at, part: 'cel', expression: text, failure }];
-    }),
+    ...celFailures({ predicate: at, part: 'cel' }, selector.cel, (evaluate) =>
+      evaluate(cluster, scoreFinderFor(clusterIndex, number)),
+    ),
   ]);
+}
+
+/** The expressions that are not true, and those that exceed the cost budget which all of them share. */
+function celFailures(
+  at: Pick<TraceFailure, 'predicate' | 'part'>,
+  expressions: readonly CelExpression[],
+  evaluated: (evaluate: CelEvaluation) => ReturnType<CelEvaluation>,
+): TraceFailure[] {
+  let total = 0;
+  return expressions.flatMap(({ text, evaluate }): TraceFailure[] => {
+    const { matched, cost, failure } = evaluated(evaluate);
+    total += cost;
+    if (!matched) return [{ ...at, expression: text, failure }];
+    return total > COST_BUDGET ? [{ ...at, expression: text, failure: COST_BUDGET_MESSAGE }] : [];
+  });
 }
 
 function requirementFailures(

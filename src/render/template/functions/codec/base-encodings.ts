@@ -78,8 +78,7 @@ function wrongAt(part: string, characters: number, encoding: Encoding, left: num
   const char = part[characters];
   if (char === undefined) return encoding.name === 'base64' ? part.length - (part.length % 4) : 0;
   if (char !== '=') return characters;
-  if (!encoding.lengths.includes(characters))
-    return encoding.name === 'base64' || characters < 2 ? characters : characters;
+  if (!encoding.lengths.includes(characters)) return characters;
   const padding = encoding.quantum - characters;
   for (let index = 0; index < padding; index++)
     if (part[characters + index] !== '=') return Math.min(characters + index, left);
