@@ -9,7 +9,7 @@ const DIGEST_FIELD = '$digest';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The manifests of a work or a replica set, as a change of them; undefined for other kinds. */
+/** Changes the manifests of a work or a replica set; undefined for other kinds. */
 function withManifests(
   object: KubeObject,
   change: (manifests: readonly KubeObject[]) => readonly Fields[],
