@@ -27,6 +27,7 @@ describe('the examples for Argo CD, without its programs', () => {
 
   it('migration: an Application moves for a maintenance and for an outage, and the history tells of it', async () => {
     const text = await runExample('migration', WITHOUT_ARGO_CD);
-    expect(firstMissing(text, ['a stand-in for Argo CD runs', ...MIGRATION_STEPS])).toBeUndefined();
+    expect(text).toContain('a stand-in for Argo CD runs');
+    expect(firstMissing(text, MIGRATION_STEPS)).toBeUndefined();
   });
 });

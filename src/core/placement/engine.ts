@@ -23,38 +23,38 @@ import type { SnapshotDelta } from './follow/snapshot-delta.ts';
 import { applySnapshotDelta, changesTimeOnly, changesIndexStructure } from './follow/snapshot-delta.ts';
 
 export interface EngineOptions {
-  /** Default: the CEL of core/cel. */
+  /** Compiles CEL. Default: the one of core/cel. */
   readonly compileCel?: CompileCel | undefined;
 }
 
 const NONE: readonly number[] = [];
 /**
- * Yields one result after the other. When a caller asks for the next one, it may pass the clusters that are published
- * for the last one if these differ; later results count these.
+ * Yields one result after the other. When the caller asks for the next one, it may pass the clusters that are
+ * published for the last one, if they differ. Later results use the published clusters.
  */
 export type ResultGenerator = Generator<ScheduleResult, void, readonly string[] | undefined>;
 
-/** Twelve bytes each: rankings that are computed ahead must not fill the memory. */
+/** How many clusters rankings that are computed ahead may contain. Each takes twelve bytes of memory. */
 const MAX_RANKED_AHEAD = 16_000_000;
 
 /**
- * Decides placements over an indexed snapshot. Clusters are numbers; sets, selectors and tolerations are bitsets that
- * placements with equal texts share; a decision is a few operations on them, a score per feasible cluster and a
- * selection of the best. What was decided stays as bits and numbers and becomes text when somebody asks (`trace`).
+ * Decides placements over an indexed snapshot. Clusters are numbers. Sets, selectors and tolerations are bitsets that
+ * placements with equal texts share. A decision takes a few operations on them, a score per feasible cluster, and a
+ * selection of the best. It is stored as bits and numbers and becomes text on request (`trace`).
  *
- * Rejected: one filter call per placement and cluster, as schedulers do whose pods come one at a time. Placements are
- * few, clusters many and selectors repeat, so whole sets at a time cost a hundredth.
+ * Rejected: one filter call per placement and cluster, as in schedulers for single pods. Placements are few, clusters
+ * many, and selectors repeat, so operations on whole bitsets cost a hundredth of that.
  */
 export class PlacementEngine {
   readonly #compileCel: CompileCel;
-  /** Used for its clock, sets and bindings; other fields may be older than the indexes. */
+  /** Provides clock, sets and bindings. Its other fields may be older than the indexes. */
   #snapshot: Snapshot;
   #index: SchedulingIndex;
   #decisions: DecisionIndex;
   readonly #listed: ListedPlacements;
-  /** Placements that must be decided in full at every change. */
+  /** Placements without a ranking. They are decided in full at every change. */
   readonly #unranked = new WeakSet<CompiledPlacement>();
-  /** The number of clusters in rankings that were computed ahead and not used yet. */
+  /** The number of clusters in rankings that were computed ahead and are not used yet. */
   #rankedAhead = 0;
 
   constructor(snapshot: Snapshot, options: EngineOptions = {}) {
@@ -67,12 +67,12 @@ export class PlacementEngine {
     );
   }
 
-  /** The current objects of the engine, with its decisions. */
+  /** The current objects of the engine and its decisions. */
   get snapshot(): Snapshot {
     return { ...this.#objects, decisions: this.#decisions.objects() };
   }
 
-  /** Without decisions. */
+  /** The current objects without decisions. */
   get #objects(): Snapshot {
     const { clusterIndex } = this.#index;
     return {
@@ -86,12 +86,12 @@ export class PlacementEngine {
     };
   }
 
-  /** Schedules every placement in the listed order; each one's new decisions replace its old ones before the next. */
+  /** Schedules every placement in the listed order. Each new decision replaces the old one before the next. */
   scheduleAll(): readonly ScheduleResult[] {
     return this.#listed.compiled.map((_, position) => this.#scheduleOrHold(position).result);
   }
 
-  /** The same, each result when it is asked for: the next ones count what is published for it. */
+  /** Does the same, but computes each result on demand. Later results use what is published for earlier ones. */
   *scheduleEach(): ResultGenerator {
     for (let position = 0; position < this.#listed.compiled.length; position++) {
       const { result, compiled } = this.#scheduleOrHold(position);
@@ -100,7 +100,7 @@ export class PlacementEngine {
     }
   }
 
-  /** Schedules in the listed order what is not yet, up to and including one placement; undefined when there is none of that key. */
+  /** Schedules the placements up to this one that are not scheduled yet. Undefined if none has this key. */
   scheduleUntil(key: string): ScheduleResult | undefined {
     const last = this.#listed.positionOf(key) ?? -1;
     for (let position = 0; position <= last; position++)
@@ -108,7 +108,7 @@ export class PlacementEngine {
     return this.result(key);
   }
 
-  /** The latest result per placement that was scheduled, in the listed order. */
+  /** The latest result of each scheduled placement, in the listed order. */
   results(): readonly ScheduleResult[] {
     return this.#listed.states.flatMap((state) => (state === undefined ? [] : [state.result]));
   }
@@ -119,24 +119,22 @@ export class PlacementEngine {
   }
 
   /**
-   * Explains one placement from its decision. Valid until the engine changes. After `scheduleAgain` the decisions of
-   * others are the current ones.
+   * Explains a decision. Valid until the engine changes. After `scheduleAgain` others have their current decisions.
    */
   trace(key: string): PlacementTrace | undefined {
     const state = this.#caughtUp(key);
     return state === undefined ? undefined : new PlacementTrace(this.#index, state, this.#decisions);
   }
 
-  /** The trace of the placement listed at a position; for snapshots in which a key is listed twice. */
+  /** The trace of the placement at a position, for snapshots that list a key twice. */
   traceAt(position: number): PlacementTrace | undefined {
     const state = this.#listed.states[position];
     return state === undefined ? undefined : new PlacementTrace(this.#index, state, this.#decisions);
   }
 
   /**
-   * Decides an edited placement over the same clusters as when the one of its key was last scheduled. Nothing is
-   * recorded.
-   * @param extraBindings names of sets that are taken as bound to the placement's namespace
+   * Decides an edited placement over the clusters of the last decision for its key. Records nothing.
+   * @param extraBindings names of sets that count as bound to the namespace of the placement
    */
   tryPlacement(
     placement: Placement,
@@ -151,15 +149,15 @@ export class PlacementEngine {
     return { result: state.result, trace: new PlacementTrace(this.#index, state, this.#decisions) };
   }
 
-  /** Sets a placement's published decisions when they are not what the engine decided. Schedules nothing. */
+  /** Sets published decisions that differ from what the engine decided. Schedules nothing. */
   recordPublished(key: string, clusters: readonly string[]): void {
     this.#decisions.put(key, this.#decisions.decisionsOf(clusters));
   }
 
   /**
-   * Applies a change and schedules the placements that it can affect, in the listed order, with the current
-   * decisions. Every other result stays what a full computation from the current objects and the decisions of its
-   * time would give. Placements that were never scheduled are scheduled.
+   * Applies a change and schedules the placements that it can affect, in the listed order and with the current
+   * decisions. Placements that were never scheduled are scheduled. Every other result stays. It equals a full
+   * computation from the current objects and the decisions of its time.
    * @returns the results that were computed again
    */
   applyDelta(delta: SnapshotDelta): readonly ScheduleResult[] {
@@ -172,10 +170,10 @@ export class PlacementEngine {
   }
 
   /**
-   * Applies a change and schedules every placement, with the results that `scheduleAll` of a new engine would have:
-   * unlike `applyDelta`, it also reschedules a placement when decisions of others changed. An unaffected placement
-   * keeps its result object. Each result is computed on demand. A caller that needs no more results must end the
-   * generator before it uses the engine again; the rest is computed the next time.
+   * Applies a change and schedules every placement, with the results of `scheduleAll` of a new engine. Unlike
+   * `applyDelta`, it also reschedules a placement when decisions of others changed. An unaffected placement keeps its
+   * result object. Each result is computed on demand. A caller that needs no more results must end the generator
+   * before it uses the engine again. The remaining results are computed the next time.
    * @param listed all placements in the order in which to schedule them
    */
   *scheduleAgain(
@@ -185,7 +183,7 @@ export class PlacementEngine {
   ): ResultGenerator {
     const touched = this.#takeIn(delta);
     this.#decisions.publish(published);
-    // While decisions are being published the process is not idle.
+    // While decisions are published, the process is not idle.
     const isIdle = changesTimeOnly(delta) && published.changed?.size === 0;
     const open = new Set(touched.keys());
     let next = 0;
@@ -213,7 +211,7 @@ export class PlacementEngine {
    * @returns positions of the placements that this can affect, each with the clusters that affect it
    */
   #takeIn(given: SnapshotDelta): ReadonlyMap<number, readonly number[]> {
-    // A cluster that is removed and added in one delta is replaced: its results must not be carried over.
+    // A cluster that one delta both removes and adds is handled as a changed cluster.
     const coming = new Set(given.clusters?.map(({ metadata }) => metadata.name));
     const delta = { ...given, removedClusters: given.removedClusters?.filter((name) => !coming.has(name)) };
     this.#editPlacements(delta);
@@ -229,7 +227,7 @@ export class PlacementEngine {
     return impact.findAffected();
   }
 
-  /** Adds and removes placements; those whose inputs changed lose their state. */
+  /** Adds and removes placements. A placement whose inputs changed loses its state. */
   #editPlacements({ placements = [], removedPlacements = [] }: SnapshotDelta): void {
     if (placements.length === 0 && removedPlacements.length === 0) return;
     for (const key of removedPlacements) this.#decisions.remove(key);
@@ -239,8 +237,9 @@ export class PlacementEngine {
   }
 
   /**
-   * Indexes again after clusters, sets and bindings were added or removed; states that this does not touch are carried over.
-   * @returns positions of states that were carried over, each with the clusters that joined and that it has to look at
+   * Builds the index again after clusters, sets or bindings were added or removed. Unaffected states are carried
+   * over.
+   * @returns positions of carried states, each with the new clusters that the placement must check
    */
   #rebuild(delta: SnapshotDelta, turnedBackTo: Instant | undefined): ReadonlyMap<number, readonly number[]> {
     const { clusterIndex: before, now } = this.#index;
@@ -288,7 +287,7 @@ export class PlacementEngine {
     return { ...given, counts, counted: prior.bits, most, countScores };
   }
 
-  /** From the earlier ranking if that is possible: `touched` are the clusters that changed since. */
+  /** Decides again, from the earlier ranking if possible. `touched` are the clusters that changed since then. */
   #reschedule(position: number, touched: readonly number[] = NONE, mayLag = false): DecidedState {
     const before = this.#listed.states[position];
     const moved =
@@ -304,7 +303,7 @@ export class PlacementEngine {
       : this.#reschedule(position);
   }
 
-  /** Keeps the result. When idle, the ranking of all its clusters is computed: the next change starts from there. */
+  /** Keeps the result. When idle, it also ranks all clusters, so that the next change can start from this ranking. */
   #stay(position: number, state: DecidedState, isIdle: boolean): DecidedState {
     const { compiled, result, ranking, stage } = state;
     const isReady = ranking !== undefined || stage !== 'done' || this.#unranked.has(compiled);
@@ -320,7 +319,7 @@ export class PlacementEngine {
     const { outcome, selected } = state.result;
     const isSelection = outcome === 'scheduled' || outcome === 'unsatisfied';
     if (isSelection && state !== this.#listed.states[position]) this.#decisions.register(selected, recorded);
-    // The index's own object: what is the same object need not be compared again.
+    // The object of the index makes later comparisons fast: they stop at object identity.
     const kept = recorded === state.recorded ? state : { ...state, recorded };
     this.#listed.keep(position, kept);
     return kept;

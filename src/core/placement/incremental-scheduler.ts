@@ -5,9 +5,10 @@ import { PublishedClusters } from './prior/published-clusters.ts';
 import { diffSnapshots } from './follow/snapshot-delta.ts';
 
 /**
- * Schedules one snapshot after the other, with the results of `scheduleAll`, byte for byte. The cost depends on what
- * changed between them. Objects are compared by identity: the reader of a snapshot must hand out an unchanged object as
- * the same object, and no kind may have a name twice. Unchanged results are the same objects as well.
+ * Schedules one snapshot after the other. The results are those of `scheduleAll`, byte for byte.
+ * The cost depends on what changed between two snapshots. Objects are compared by identity: the
+ * reader of snapshots must return an unchanged object as the same object, and a name must be unique
+ * within its kind. Unchanged results are the same objects too.
  */
 export class IncrementalScheduler {
   readonly #options: EngineOptions;
@@ -20,12 +21,13 @@ export class IncrementalScheduler {
   }
 
   /**
-   * Yields one result per placement of the snapshot, in its order, each computed on demand. A caller that needs no more
-   * of them ends the generator (as leaving a `for` loop does); the results of the next snapshot do not depend on that.
+   * Yields one result per placement, in the order of the snapshot. Each result is computed on
+   * demand. A caller that needs no more results ends the generator, as leaving a `for` loop does.
+   * The results of the next snapshot do not depend on this.
    */
   *decide(snapshot: Snapshot): ResultGenerator {
     const last = this.#last;
-    // An engine that failed is not used again.
+    // If the engine fails, it is not used again.
     this.#last = undefined;
     const engine = last?.engine ?? new PlacementEngine(snapshot, this.#options);
     const published = last?.published ?? new PublishedClusters();

@@ -3,7 +3,10 @@ import type { EngineOptions } from './engine.ts';
 import { PlacementEngine } from './engine.ts';
 import type { ScheduleResult } from './result/schedule-result.ts';
 
-/** Schedules every placement of the snapshot once, in the listed order; one result each, at the same index. */
+/**
+ * Schedules every placement of the snapshot once, in the listed order. Each result has the index of
+ * its placement.
+ */
 export function scheduleAll(snapshot: Snapshot, options: EngineOptions = {}): readonly ScheduleResult[] {
   return new PlacementEngine(snapshot, options).scheduleAll();
 }

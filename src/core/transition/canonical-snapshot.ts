@@ -14,12 +14,14 @@ export interface CanonicalSnapshot {
 }
 
 /**
- * The snapshot with its placements in the order of `namespace/name`, and without the decisions of placements that are gone: the garbage
- * collector of the hub removes them, sooner or later, and no decision may depend on when.
- * @param before of an earlier snapshot that had mostly the same objects: reading it is faster than making keys
+ * The snapshot with its placements sorted by `namespace/name` and without the decisions of deleted
+ * placements. The garbage collector of the hub deletes those decisions at an unknown time, and no
+ * decision may depend on that time.
+ * @param before an earlier snapshot with mostly the same objects; reusing its keys is faster than
+ * making new ones
  */
 export function canonicalSnapshot(given: Snapshot, before?: CanonicalSnapshot): CanonicalSnapshot {
-  // A held result is judged again.
+  // The transition judges held results again.
   const snapshot = given.held === undefined ? given : { ...given, held: undefined };
   const { keys, areNew } = keysOf(snapshot.placements, before);
   const isInOrder = !areNew || keys.every((key, at) => at === 0 || (keys[at - 1] ?? '') <= key);
@@ -48,7 +50,7 @@ function inOrder(placements: readonly Placement[]): readonly Placement[] {
   return keyed.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, placement]) => placement);
 }
 
-/** Pages without an owner stay on the hub whatever happens to their placement. */
+/** The garbage collector never deletes pages without an owner, so the snapshot keeps them. */
 function withoutOrphans(
   decisions: readonly PlacementDecision[],
   keys: ReadonlySet<string>,

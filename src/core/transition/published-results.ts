@@ -10,8 +10,8 @@ import { groupsOfPages, membersOf } from '../publish/record/recorded-groups.ts';
 import { groupBy } from '../group-by.ts';
 
 /**
- * Results with what is published in the place of what is decided. The two differ while something is held, and while the inventory has
- * changed since the last publication.
+ * Replaces the decided clusters of each result by the published ones. They differ while a change is
+ * held, and when the inventory changed after the last publication.
  */
 export function publishedResults(
   results: readonly ScheduleResult[],

@@ -3,7 +3,10 @@ import type { ResultGenerator } from '../placement/engine.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { Transitions } from './transition.ts';
 
-/** So large that the engine decides as for a large fleet (incrementally), and so small that nobody waits for it. */
+/**
+ * Large enough that the engine decides incrementally, as for a real fleet, and small enough that
+ * the rehearsal takes little time.
+ */
 const FLEET = { clusters: 400, placements: 300, selected: 40 };
 const DRAINED = 8;
 const SET = 'rehearsal';
@@ -11,9 +14,9 @@ const NOW = '2026-01-01T00:00:00Z';
 const CLUSTER_GROUP = 'cluster.open-cluster-management.io';
 
 /**
- * Warms up the engine: runs transitions over a made-up fleet whose clusters are drained one by one,
- * so that V8 has compiled the code before the first real change. The results are dropped.
- * @param decide an engine of its own
+ * Warms up the engine. It runs transitions over an invented fleet whose clusters are drained one by
+ * one, so that V8 has compiled the code before the first real change. The results are dropped.
+ * @param decide decides with an engine that nothing else uses
  */
 export function* rehearseTransitions(decide: (snapshot: Snapshot) => ResultGenerator): Generator<void> {
   const transitions = new Transitions({ decide, outcomeOf: (_key, { selected }) => selected });

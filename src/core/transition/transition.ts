@@ -8,39 +8,53 @@ import { type CanonicalSnapshot, canonicalSnapshot } from './canonical-snapshot.
 import { withPublishedClusters } from './with-published-clusters.ts';
 
 export interface TransitionOptions {
-  /** One result per placement of a snapshot, in its order, each given what is published for it where that differs from its result. */
+  /**
+   * Yields one result per placement, in the order of the snapshot. After each result the caller
+   * passes the clusters that are published for the placement, if they differ from the result.
+   */
   readonly decide: (snapshot: Snapshot) => ResultGenerator;
   /**
-   * The clusters that will be published once a result has been judged: those of the result where nothing holds it, else those that are
-   * published before the transition, or both while they are exchanged. Asked only where the result is another than what is published.
+   * Judges a result and returns the clusters that will be published. These are the clusters of the
+   * result if nothing holds it, the clusters published before the transition if it is held, or both
+   * during a make-before-break move. Called only if the result differs from what is published.
    * @param key `namespace/name` of the placement
    */
   readonly outcomeOf: (key: string, result: ScheduleResult) => readonly string[];
 }
 
 export interface Transition {
-  /** Lists as published what will be published: deciding it again moves nothing. */
+  /** The snapshot with the decisions that will be published. Deciding it again changes nothing. */
   readonly snapshot: Snapshot;
-  /** By `namespace/name`, in that order: of a placement that moved, the result that moved it unless it asks for other clusters since. */
+  /**
+   * The result of each placement, by `namespace/name` and sorted by it. For a placement that moved
+   * this is the result that moved it. If its last result selects other clusters, it is the last
+   * result.
+   */
   readonly results: ReadonlyMap<string, ScheduleResult>;
-  /** The snapshots that moved placements were decided in; all others were decided in `snapshot`. */
+  /**
+   * The snapshot in which each moved placement was decided, by `namespace/name`. All other
+   * placements were decided in `snapshot`.
+   */
   readonly decidedIn: ReadonlyMap<string, Snapshot>;
-  /** By `namespace/name`, the placements of which something else may be published than at the beginning. */
+  /** The placements whose published clusters may change, by `namespace/name`. */
   readonly moved: ReadonlyMap<string, MovedPlacement>;
   /** How often all placements were decided. */
   readonly rounds: number;
-  /** Placements whose decisions kept changing each other; each keeps its last result. Empty: all decisions are at rest. */
+  /**
+   * Placements whose decisions kept changing each other. Each keeps its last result. Empty if no
+   * decision changes any more.
+   */
   readonly unstable: readonly string[];
 }
 
-/** The clusters that are published at the beginning of a transition, and those that will be published. */
+/** The clusters of a placement that are published before a transition and after it. */
 export interface MovedPlacement {
   readonly uid: string;
   readonly before: readonly string[];
   readonly after: readonly string[];
 }
 
-/** A result, and the clusters that are published, and will be published for it. */
+/** A result, the clusters that are published now, and the clusters that will be published. */
 interface Moved {
   readonly result: ScheduleResult;
   readonly published: readonly string[];
@@ -52,7 +66,7 @@ interface Round {
   /** By `namespace/name`. */
   readonly moved: ReadonlyMap<string, Moved>;
   readonly unstable: readonly string[];
-  /** The snapshot of the round, with what was held in it. */
+  /** The snapshot of the round, with the published clusters of placements whose result is held. */
   readonly decided: Snapshot;
 }
 
@@ -64,24 +78,28 @@ interface Move {
   readonly after: readonly string[];
 }
 
-/** A placement that moved so often within one transition does not move again. */
+/** A placement moves at most this often within one transition. */
 const MAX_MOVES = 4;
-/** In this round nothing moves any more. */
+/** From this round on no placement moves. */
 const MAX_ROUNDS = 16;
 const NONE: readonly string[] = [];
 
 /**
- * From what is published to what will be published: the placements are decided in the order of `namespace/name`, and again on the
- * outcome, until the outcome no longer changes. Decisions are inputs of other decisions (Balance counts them, Steady keeps them), so
- * one round alone gives a result that the next look at the hub would change again.
+ * Computes what will be published. It decides the placements in the order of `namespace/name`, and
+ * decides them again on the outcome until the outcome no longer changes. Decisions are inputs of
+ * other decisions: Balance counts them and Steady prefers them. The hub would therefore change the
+ * result of a single round again.
  *
- * The same snapshot gives the same transition, in whatever order its objects are listed and however often it was begun: the controller
- * and the plan share it.
+ * The same snapshot gives the same transition. The order of its objects and the number of earlier
+ * runs do not matter, because both the controller and the plan use this class.
  */
 export class Transitions {
   readonly #options: TransitionOptions;
   readonly #published = new PublishedClusters();
-  /** Per result, the published list that names the same clusters. A result that stays the same is not compared again. */
+  /**
+   * For each result, the published list with the same clusters. It avoids comparing an unchanged
+   * result again.
+   */
   readonly #same = new WeakMap<ScheduleResult, readonly string[]>();
   #last: CanonicalSnapshot | undefined;
 
@@ -89,7 +107,10 @@ export class Transitions {
     this.#options = options;
   }
 
-  /** Yields after each decided placement: the caller may pause, or stop and begin again with a newer snapshot. */
+  /**
+   * Yields after each decided placement, so that the caller can pause, or stop and start again with
+   * a newer snapshot.
+   */
   *run(start: Snapshot): Generator<void, Transition> {
     const canonical = canonicalSnapshot(start, this.#last);
     this.#last = canonical;
@@ -111,7 +132,10 @@ export class Transitions {
     }
   }
 
-  /** Each placement is decided on what will be published for those before it, and on what is published for those after it. */
+  /**
+   * Decides each placement on what will be published for the placements before it and on what is
+   * published now for the placements after it.
+   */
   *#round(
     snapshot: Snapshot,
     keys: readonly string[],
@@ -170,7 +194,8 @@ function transitionOf(end: {
   end.results.forEach((last, at) => {
     const key = keys[at] ?? '';
     const move = moves.get(key);
-    // One that moved, and is held in the end, asks for what it asks in the end: so would the next transition.
+    // A moved placement whose last result is held and selects other clusters gets that last result,
+    // as in the next transition.
     const isMoved = move !== undefined && (unstable.includes(key) || asksForSame(move.result, last));
     results.set(key, isMoved ? move.result : last);
     if (isMoved) decidedIn.set(key, move.snapshot);
@@ -188,12 +213,15 @@ function asksForSame(move: ScheduleResult, last: ScheduleResult): boolean {
   return isSameSelection(move.selected, last.selected);
 }
 
-/** Selections of a few thousand clusters differ in order from round to round: the engine knows their numbers. */
+/**
+ * Two selections of thousands of clusters often differ only in order. Comparing the cluster numbers
+ * of the engine is faster than comparing names.
+ */
 function isSameSelection(a: readonly string[], b: readonly string[]): boolean {
   return sameNumbers(a, b) ?? sameClusters(a, b);
 }
 
-/** All of a transition at once. */
+/** Runs a transition to its end without pauses. */
 export function completeTransition(options: TransitionOptions, snapshot: Snapshot): Transition {
   const steps = new Transitions(options).run(snapshot);
   for (;;) {

@@ -7,21 +7,25 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { Transition } from './transition.ts';
 import { withPublishedClusters } from './with-published-clusters.ts';
 
-/** What a transition is about to change for one placement. Plain JSON. */
+/** The change that a transition makes to one placement. Plain JSON. */
 export interface PlacementMove extends ClusterChange {
   /** `namespace/name` */
   readonly placement: string;
   readonly uid: string;
 }
 
-/** A transition that names more clusters than this is not kept: to compare and to write them would delay every publication. */
+/**
+ * A transition that names more clusters than this is not stored, because comparing and writing it
+ * would delay every publication.
+ */
 const MAX_NAMES = 200_000;
 
 /**
- * What a transition is about to publish, to be kept before its first write. A controller that is killed between two writes leaves some
- * placements published and others not, and decisions depend on each other: who starts from there may end elsewhere. With this, the
- * next process starts from where the transition started.
- * @returns empty when nothing moves, or more than can be kept
+ * The changes that a transition will publish. They are stored before its first write. If the
+ * controller is killed between two writes, some placements are published and others are not.
+ * Decisions depend on each other, so a new transition from that state may have another result. With
+ * the stored changes the next process starts from the snapshot in which the transition started.
+ * @returns empty when no placement changes, or when the changes name more than `MAX_NAMES` clusters
  */
 export function placementMovesOf(moved: Transition['moved']): readonly PlacementMove[] {
   let names = 0;
@@ -35,9 +39,10 @@ export function placementMovesOf(moved: Transition['moved']): readonly Placement
 }
 
 /**
- * The snapshot in which an unfinished transition started: its placements list what they listed then.
- * @param moves of the last transition that was begun
- * @returns undefined when all of it was published; the snapshot itself when nothing was
+ * The snapshot in which an unfinished transition started. Its placements list the clusters that
+ * they listed then.
+ * @param moves the changes of the last transition that was started
+ * @returns undefined when all changes were published; the given snapshot when none was
  */
 export function snapshotBefore(snapshot: Snapshot, moves: readonly PlacementMove[]): Snapshot | undefined {
   const uids = new Map(snapshot.placements.map(({ metadata }) => [namespacedName(metadata), metadata.uid]));
@@ -56,8 +61,8 @@ export function snapshotBefore(snapshot: Snapshot, moves: readonly PlacementMove
 }
 
 /**
- * The moves of two transitions that began in the same snapshot, of which the pages may show any part. To undo all of them leads back to
- * that snapshot.
+ * The changes of two transitions that started in the same snapshot. The pages may show any part of
+ * them. Undoing all of them gives that snapshot again.
  */
 export function unionOfMoves(
   first: readonly PlacementMove[],

@@ -6,8 +6,9 @@ import { pageOfClusters } from '../placement/prior/page-of-clusters.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
 /**
- * The snapshot in which these clusters are published for some placements. One object per placement holds all of them: a scheduler reads the
- * names alone. All other decisions stay the same objects, in their order.
+ * The snapshot with these clusters published for some placements. One PlacementDecision per
+ * placement lists all of its clusters, because a scheduler reads only the names. All other
+ * decisions are unchanged and keep their order.
  * @param outcomes clusters by `namespace/name` of the placement
  */
 export function withPublishedClusters(

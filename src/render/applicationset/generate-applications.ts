@@ -19,19 +19,23 @@ export type ApplicationJson = { readonly [key: string]: JsonValue };
 export type Generated =
   | {
       readonly applications: readonly ApplicationJson[];
-      /** For each generator of the ApplicationSet its parameter sets. */
+      /** The parameter sets of each generator of the ApplicationSet. */
       readonly parameters: readonly (readonly Params[])[];
     }
   | { readonly error: string; readonly reason: FailureReason };
 
-/** `Panic` is where Argo CD's own code panics; the others are reasons of its condition `ErrorOccurred`. */
+/**
+ * The reason of a failure. `Panic`: the code of Argo CD panics. The others are reasons of its
+ * condition `ErrorOccurred`.
+ */
 export type FailureReason = 'ApplicationGenerationFromParamsError' | 'RenderTemplateParamsError' | 'Panic';
 
 const FINALIZER = 'resources-finalizer.argocd.argoproj.io';
 
 /**
- * The Applications that Argo CD makes of an ApplicationSet, as it writes them, or why it makes none: if any part fails, the whole set does.
- * Source: argo-cd applicationset/controllers/template/template.go.
+ * The Applications that Argo CD generates from an ApplicationSet, as it writes them. If any part
+ * fails, Argo CD generates no Application, and this returns why. Source: argo-cd
+ * applicationset/controllers/template/template.go.
  * @throws NotRendered for what Berth does not render: generators that read repositories and forges
  */
 export function generateApplications(applicationSet: JsonValue, world: World): Generated {
@@ -48,7 +52,7 @@ export function generateApplications(applicationSet: JsonValue, world: World): G
 class Run {
   readonly #set: ApplicationSet;
   readonly #context: GeneratorContext;
-  /** Two sets of parameters may share a map, and then share what a template changes in it. */
+  /** Two parameter sets may share a map. Then a change by a template is visible in both. */
   readonly #kept: KeptMaps = new WeakMap();
   readonly #fixed = new FixedParts();
   #failure: { readonly error: string; readonly reason: FailureReason } | undefined;
@@ -95,7 +99,7 @@ class Run {
     return encodeTyped(APPLICATION, { ...application, metadata }, this.#fixed);
   }
 
-  /** Without parameters the template is taken as it is, and gets no finalizer. */
+  /** Without parameters, the Application is the unchanged template and gets no finalizer. */
   #fromTemplate(template: TypedObject, params: Params): TypedObject {
     if (Object.keys(params).length === 0) return template;
     const { mode } = this.#set;

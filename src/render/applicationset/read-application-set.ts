@@ -24,7 +24,10 @@ const REFUSED_GENERATORS: Readonly<Record<string, string>> = {
   pullRequest: 'asks a forge for its pull requests',
 };
 
-/** @throws NotRendered where the object is no ApplicationSet, or has a generator that is not rendered */
+/**
+ * @throws NotRendered if the object is not an ApplicationSet, or has a generator that Berth does
+ * not render
+ */
 export function readApplicationSet(object: JsonValue): ApplicationSet {
   const json = asObject(object);
   if (json === undefined || asObject(json['spec']) === undefined)
@@ -51,7 +54,7 @@ export function readApplicationSet(object: JsonValue): ApplicationSet {
   };
 }
 
-/** Looks into matrix and merge generators too. */
+/** Refuses generators that Berth does not render, also inside matrix and merge generators. */
 function refuseGenerators(generators: JsonValue | undefined, path: string): void {
   if (!Array.isArray(generators)) return;
   generators.forEach((generator: JsonValue, index) => {

@@ -6,7 +6,10 @@ import { TemplateError } from './template-error.ts';
 const START = '{{';
 const END = '}}';
 
-/** What is rendered at all: a start and an end on one line. Argo CD asks with the regular expression `.*{{.*}}.*`. */
+/**
+ * Whether a text is rendered: it needs a start and an end on one line. Argo CD checks this with the
+ * regular expression `.*{{.*}}.*`.
+ */
 function isTemplated(text: string): boolean {
   return text.split('\n').some((line) => {
     const start = line.indexOf(START);
@@ -15,10 +18,11 @@ function isTemplated(text: string): boolean {
 }
 
 /**
- * Renders a text as Argo CD does with goTemplate off: `{{name}}` becomes the parameter of that name. A name without a parameter that is a
- * string stays as it is. Argo CD has it in applicationset/utils (`Replace`), with valyala/fasttemplate.
+ * Renders a text as Argo CD does with goTemplate off. `{{name}}` becomes the parameter with that
+ * name. A name stays unchanged if its parameter is missing or is not a string. Source: argo-cd
+ * applicationset/utils (`Replace`), with valyala/fasttemplate.
  *
- * @throws TemplateError where a `{{` has no `}}` after it
+ * @throws TemplateError if a `{{` has no `}}` after it
  */
 export function renderFastTemplate(text: string, params: Readonly<Record<string, unknown>>): string {
   if (!isTemplated(text)) return text;

@@ -12,19 +12,21 @@ import { GoError, Refusal } from './value/go-error.ts';
 import { beginWork } from './value/work.ts';
 import type { TemplateValue } from './values.ts';
 
-/** Argo CD names its templates so, and errors show it. */
+/** The name that Argo CD gives its templates. Errors show it. */
 const NAME = 'base';
 
 /**
- * Renders a text as Argo CD does with `goTemplate: true`: Go's text/template with the functions of sprig and of Argo CD.
+ * Renders a text as Argo CD does with `goTemplate: true`: text/template of Go with the functions of
+ * sprig and of Argo CD.
  *
- * `data` itself stays as it is when a function such as `set` changes a map.
+ * `data` itself never changes, even if a function such as `set` changes a map.
  *
- * @param data what `.` is
+ * @param data the value of `.`
  * @param options `goTemplateOptions`, such as `missingkey=error`
- * @param changes what becomes of such changes
- * @throws TemplateError with Argo CD's text: `failed to parse template …: template: base:1: …`, `failed to execute go template …: …`, or
- *   `PANIC: …` for an option that text/template does not know
+ * @param changes what happens to such changes
+ * @throws TemplateError with the text of Argo CD: `failed to parse template …: template: base:1:
+ * …`, `failed to execute go template …: …`, or `PANIC: …` for an option that text/template does not
+ * know
  * @throws TemplateRefusal for what Berth does not render
  */
 export function renderGoTemplate(
@@ -49,7 +51,7 @@ export function renderGoTemplate(
   }
 }
 
-/** @throws TemplateError where text/template does not know an option: there Argo CD panics */
+/** @throws TemplateError for an option that text/template does not know; Argo CD panics on it */
 function missingKeyOf(options: readonly string[]): MissingKey {
   let missingKey: MissingKey = 'default';
   for (const option of options) {
@@ -65,9 +67,12 @@ function missingKeyOf(options: readonly string[]): MissingKey {
 /** One program for each way to treat a missing key. */
 type ParsedTemplate = Readonly<Record<MissingKey, Program>>;
 
-/** An ApplicationSet renders the same few texts for each of its Applications. */
+/**
+ * How many parsed templates are kept. An ApplicationSet renders the same few texts for each of its
+ * Applications.
+ */
 const MAX_PARSED = 1000;
-/** Longer texts than this are parsed each time, so that the templates that are kept have a bounded size. */
+/** Longer texts are parsed each time, so that the kept templates have a bounded size. */
 const MAX_KEPT = 20_000;
 const parsedTemplates = new Map<string, ParsedTemplate | TemplateError>();
 

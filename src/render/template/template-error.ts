@@ -1,4 +1,4 @@
-/** A template that cannot be rendered. The message is the text that Argo CD gives for it. */
+/** A template that cannot be rendered. The message is the error text of Argo CD. */
 export class TemplateError extends Error {
   override readonly name = 'TemplateError';
 }

@@ -1,4 +1,7 @@
 import { TemplateError } from './template-error.ts';
 
-/** Argo CD may render this, and Berth does not: it could only render it wrong, or it would take too much. */
+/**
+ * A template that Argo CD may render and Berth refuses, because the result would be wrong or would
+ * take too much work.
+ */
 export class TemplateRefusal extends TemplateError {}

@@ -8,17 +8,20 @@ import type { TemplateValue } from './values.ts';
 import { JsonText, StringMap } from './values.ts';
 import { JSON_TEXT } from './value/json-text.ts';
 
-/** The Go maps that were made of parameters, for templates that are rendered one after the other with the same ones. */
+/**
+ * The Go maps that were made from parameters, for templates that are rendered one after the other
+ * with the same parameters.
+ */
 export type KeptMaps = WeakMap<object, Any>;
 
 /**
- * What becomes of the changes that functions such as `set` make in the parameters: they are kept for the texts that follow, they end with
- * the text, or the text is refused.
+ * What happens to the changes that functions such as `set` make in the parameters. `KeptMaps` keeps
+ * them for later texts. `forgotten` drops them after the text. `refused` refuses the text.
  */
 export type Changes = KeptMaps | 'forgotten' | 'refused';
 
 /**
- * A parameter as the Go value that Argo CD would have. Maps are read when a template asks for them.
+ * The Go value that Argo CD would have for a parameter. Maps are read when a template reads them.
  */
 export function toGoValue(value: TemplateValue, changes: Changes): Any {
   if (value === null) return null;
@@ -72,7 +75,7 @@ function mapOf<T, D>(
     ...(beforeChange && { beforeChange }),
     keys: () => Object.keys(entries).map(encode),
     has: (key) => Object.hasOwn(entries, decode(key)),
-    // Only asked for keys that are there.
+    // Called only for existing keys.
     get: (key) => convert(entries[decode(key)] as T),
   });
 }

@@ -1,8 +1,10 @@
-/** What templates are rendered with: the parameters of an ApplicationSet, in the types that Go would give them. */
+/**
+ * The data of templates: the parameters of an ApplicationSet, in the types that they have in Go.
+ */
 
 /**
- * Marks a Go `map[string]string`. Such a map gives an empty string for a key that is missing where text/template asks it directly, and
- * most functions for maps refuse it, since they take a `map[string]interface {}`.
+ * Marks a Go `map[string]string`. For a missing key text/template reads an empty string from it.
+ * Most map functions refuse it, because they accept only a `map[string]interface {}`.
  */
 export class StringMap {
   readonly entries: Readonly<Record<string, string>>;
@@ -12,13 +14,19 @@ export class StringMap {
   }
 }
 
-/** Marks a value that Go keeps as JSON text, as Kubernetes' `JSON` type does: templates see a struct with bytes in it. */
+/**
+ * Marks a value that Go keeps as JSON text, like the type `JSON` of Kubernetes. Templates see a
+ * struct with bytes.
+ */
 export abstract class JsonText {
   /** Valid JSON. */
   abstract readonly text: string;
 }
 
-/** A number is a Go float64, a bigint is a Go int64 (out of range it wraps around, as in Go). */
+/**
+ * A value in templates. A number is a Go float64. A bigint is a Go int64; outside its range it
+ * wraps around, as in Go.
+ */
 export type TemplateValue =
   | null
   | boolean

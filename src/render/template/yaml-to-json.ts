@@ -8,8 +8,9 @@ import { beginWork } from './value/work.ts';
 const PREFIX = 'error converting YAML to JSON: ';
 
 /**
- * The first document of a YAML text as JSON, as sigs.k8s.io/yaml makes it: the booleans of YAML 1.1, and keys that are texts.
- * @throws TemplateError with Go's text: `yaml: line 2: …`
+ * The first document of a YAML text as JSON, as sigs.k8s.io/yaml makes it: with the booleans of
+ * YAML 1.1, and with keys as texts.
+ * @throws TemplateError with the text of Go: `yaml: line 2: …`
  * @throws TemplateRefusal for what is too large or too deep for Berth
  */
 export function yamlToJson(text: string): string {

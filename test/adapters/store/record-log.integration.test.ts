@@ -59,6 +59,6 @@ describe('the log of deletions', () => {
     const deletions = open();
     deletions.append(record('a'));
     await deletions.flush();
-    expect(log.entries.some(({ message }) => message === 'deletions not recorded')).toBe(true);
+    expect(log.entries.some(({ message }) => message === 'deletions were not recorded')).toBe(true);
   });
 });

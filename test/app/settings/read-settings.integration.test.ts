@@ -136,7 +136,7 @@ describe('the settings file', () => {
     [
       'two of one name',
       `${one('')}  - {name: fleet, url: /x}\n`,
-      /second source named fleet.*sources\.yaml:4:12/,
+      /second source with the name fleet.*sources\.yaml:4:12/,
     ],
     ['broken YAML', 'sources: [\n', /sources\.yaml:\d+:\d+/],
     ['nothing', '', /empty file/],

@@ -73,7 +73,7 @@ describe('records on a hub that is not embedded', () => {
       code: 1,
       stderr: expect.stringMatching(
         new RegExp(
-          `record ${both[0]?.hash}: its inputs \\([0-9a-f]+\\) are missing in .*\\n.*--data; or .*--kubeconfig and --repo CLONE`,
+          `record ${both[0]?.hash}: its inputs \\([0-9a-f]+\\) are missing in .*\\n.*--data .*; or .*--kubeconfig and --repo CLONE`,
         ),
       ) as string,
     });

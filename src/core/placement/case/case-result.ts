@@ -2,27 +2,34 @@ import type { Condition } from '../../model/object-meta.ts';
 import type { DecisionGroupStatus } from '../../model/kind/placement.ts';
 
 /**
- * The outside shape of one decision, as `berth simulate` prints it and as recorded answers are compared.
- * Everything is plain JSON; lists of clusters are sorted by name, except `selected` (rank order).
+ * One decision in the form that `berth simulate` prints and that tests compare with recorded
+ * answers. It is plain JSON. Lists of clusters are sorted by name, except `selected`, which is in
+ * rank order.
  */
 export interface CaseResult {
   /** `namespace/name` */
   readonly placement: string;
-  /** False: skipped (deleted or scheduling disabled); nothing else is meaningful. */
+  /**
+   * False if the placement was skipped, because it is deleted or its scheduling is disabled. Then
+   * all other fields are empty.
+   */
   readonly scheduled: boolean;
   readonly code: '' | 'Success' | 'Warning' | 'Error' | 'Misconfigured';
   readonly plugin: string;
   readonly message: string;
   readonly eligibleClusterSets: readonly string[];
   readonly available: readonly string[];
-  /** Cumulative: "Predicate", then "Predicate,TaintToleration". */
+  /**
+   * The clusters after each filter. The names add up: "Predicate", then
+   * "Predicate,TaintToleration".
+   */
   readonly filters: readonly { readonly name: string; readonly filteredClusters: readonly string[] }[];
   readonly prioritizers: readonly {
     readonly name: string;
     readonly weight: number;
     readonly scores: Readonly<Record<string, number>>;
   }[];
-  /** Total by cluster. */
+  /** Total score by cluster. */
   readonly scores: Readonly<Record<string, number>>;
   readonly selected: readonly string[];
   readonly unscheduled: number;

@@ -22,7 +22,7 @@ export function simulateSnapshot(snapshot: Snapshot, options: EngineOptions = {}
   return snapshot.placements.map((_, position) => renderCase(engine.traceAt(position) as PlacementTrace));
 }
 
-/** One decision in the outside shape. Must be rendered before the engine is changed. */
+/** One decision as a `CaseResult`. Call it before the engine changes. */
 export function renderCase(trace: PlacementTrace): CaseResult {
   const { result, stage } = trace.state;
   if (stage === 'skipped') return skippedCase(result);
@@ -81,7 +81,10 @@ function skippedCase(result: ScheduleResult): CaseResult {
   };
 }
 
-/** The groups as pages of PlacementDecisions, numbered over all groups; an empty group has one empty page. */
+/**
+ * The groups as pages of PlacementDecisions. Pages are numbered across all groups. An empty group
+ * has one empty page.
+ */
 function pagesOf({ placement, groups }: ScheduleResult): {
   readonly decisions: CaseDecision[];
   readonly groups: DecisionGroupStatus[];
@@ -110,7 +113,10 @@ function pagesOf({ placement, groups }: ScheduleResult): {
   return { decisions, groups: statuses };
 }
 
-/** The decisions of a result as objects, in the names of a first run; for a snapshot that goes on from here. */
+/**
+ * The decisions of a result as PlacementDecision objects, with the names of a first publication.
+ * For a snapshot that continues from this result.
+ */
 export function decisionObjects(result: ScheduleResult): PlacementDecision[] {
   const { namespace } = result.placement.metadata;
   return pagesOf(result).decisions.map(({ name, labels, decisions }) => ({

@@ -3,21 +3,21 @@ import type { AmountRange } from '../prioritize/prioritizer.ts';
 import type { RankedClusters } from '../select/rank-by-counting.ts';
 import type { ScratchBuffers } from '../index/scratch-buffers.ts';
 
-/** What the scores of a ranking depend on besides the single clusters. */
+/** What the scores of a ranking depend on, apart from each single cluster. */
 export interface RankingBasis {
-  /** Per prioritizer. */
+  /** The range of amounts of each prioritizer. */
   readonly ranges: readonly AmountRange[];
-  /** The largest count of other placements' decisions. */
+  /** The largest number of decisions of other placements for one cluster. */
   readonly most: number;
-  /** How long the journal of decision counts was. */
+  /** The length of the journal of decision counts when the ranking was made. */
   readonly journalLength: number;
 }
 
-/** Clusters that leave the ranking, enter it or move within it. */
+/** Marked clusters that leave the ranking, enter it or move within it. */
 export interface RankingChange {
-  /** How many of the marked clusters are in the ranking now. */
+  /** How many marked clusters are in the ranking now. */
   readonly leaving: number;
-  /** The marked clusters that belong in it from now on, best first, with their totals. */
+  /** The marked clusters that belong in the ranking from now on, best first, with their totals. */
   readonly joining: readonly RankedCluster[];
 }
 
@@ -26,7 +26,10 @@ export interface RankedCluster {
   readonly total: number;
 }
 
-/** From place `first` on, `length` entries replace `replaced` old ones; they begin at `offset` of the scratch. */
+/**
+ * A replacement in the ranking: from place `first` on, `length` new entries replace `replaced` old
+ * ones. The new entries start at `offset` of the scratch buffers.
+ */
 export interface RankingSplice {
   readonly first: number;
   readonly replaced: number;
@@ -37,8 +40,8 @@ export interface RankingSplice {
 const UNRANKED: RankingBasis = { ranges: [], most: 0, journalLength: 0 };
 
 /**
- * The feasible clusters of a decided placement, best first, with their totals: kept so that a change of a few
- * clusters moves only these. Equal totals are ordered by name. It changes in place.
+ * The feasible clusters of a decided placement, best first, with their totals. It is kept so that a
+ * change of a few clusters moves only these. Equal totals are ordered by name. It changes in place.
  */
 export class ClusterRanking {
   basis: RankingBasis = UNRANKED;
@@ -46,7 +49,7 @@ export class ClusterRanking {
   #totals = new Float64Array(0);
   #count = 0;
 
-  /** Replaces its content. */
+  /** Replaces the content of the ranking. */
   rank({ order, totals }: RankedClusters, basis: RankingBasis): void {
     this.basis = basis;
     this.#count = order.length;
@@ -62,7 +65,7 @@ export class ClusterRanking {
     return this.#count;
   }
 
-  /** Cluster numbers, best first. Valid until the next change; the same for the totals. */
+  /** Cluster numbers, best first. This array and `totals` are valid until the next change. */
   get order(): Uint32Array {
     return this.#order.subarray(0, this.#count);
   }
@@ -71,13 +74,16 @@ export class ClusterRanking {
     return this.#totals.subarray(0, this.#count);
   }
 
-  /** The clusters have other numbers from now on, in the same order. */
+  /** Replaces the cluster numbers. The order stays the same. */
   renumber(toNew: Uint32Array): void {
     const { order } = this;
     for (let at = 0; at < order.length; at++) order[at] = toNew[order[at] as number] as number;
   }
 
-  /** The changed clusters are those with a mark in the scratch; the new entries are left there for `apply`. */
+  /**
+   * Plans a change. The changed clusters have a mark in the scratch buffers. The new entries are
+   * left in the scratch buffers for `apply`.
+   */
   plan({ leaving, joining }: RankingChange, { marks, places, placeTotals }: ScratchBuffers): RankingSplice {
     const { order, totals } = this;
     const leaves: number[] = [];
@@ -88,7 +94,7 @@ export class ClusterRanking {
     let [read, length, left, joined] = [first, 0, 0, 0];
     while (read < end || joined < joins.length) {
       const stop = Math.min(leaves[left] ?? end, joins[joined] ?? end);
-      // Mostly a few at a time: views would cost more than the copies.
+      // Usually these are a few entries, for which copying is cheaper than creating views.
       for (; read < stop; read++, length++) {
         places[length] = order[read] as number;
         placeTotals[length] = totals[read] as number;
@@ -110,7 +116,7 @@ export class ClusterRanking {
     if (length + replaced === 0) return;
     this.#count = count + length - replaced;
     if (this.#count > this.#order.length) this.#grow();
-    // Moving the rest in place would read all of it.
+    // If the length stays the same, the rest need not move.
     if (length !== replaced) {
       this.#order.copyWithin(first + length, first + replaced, count);
       this.#totals.copyWithin(first + length, first + replaced, count);
@@ -119,7 +125,10 @@ export class ClusterRanking {
     this.#totals.set(placeTotals.subarray(offset, offset + length), first);
   }
 
-  /** A cluster that was looked at again is often where it was. */
+  /**
+   * Removes entries at both ends that do not change. A cluster that was checked again often keeps
+   * its place.
+   */
   #trim(
     splice: RankingSplice,
     { places, placeTotals }: Pick<ScratchBuffers, 'places' | 'placeTotals'>,

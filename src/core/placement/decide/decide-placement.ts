@@ -13,23 +13,26 @@ import { type OrderedClusters, orderFeasible } from './order-feasible.ts';
 import { partsInCommon } from './parts-in-common.ts';
 import { ClusterRanking } from './cluster-ranking.ts';
 
-/** The decisions before. */
+/** The earlier decisions that a decision starts from. */
 export interface DecisionBasis {
-  /** This placement's own. */
+  /** The previous decisions of this placement. */
   readonly prior: OwnDecisions;
-  /** How often each cluster is decided by any placement, which of these decisions are this one's, and the most others have. */
+  /**
+   * How many placements select each cluster. `counted` has the clusters for which this placement is
+   * in the count. `most` is the largest count of the other placements.
+   */
   readonly counts: Int32Array;
   readonly counted: Bitset;
   readonly most: number;
-  /** Scores by these counts; absent if the counts are incomplete. */
+  /** Scores for these counts; undefined if the counts do not include all decisions. */
   readonly countScores?: DecisionCountScores | undefined;
-  /** Scores kept from an earlier decision, instead of the counts. */
+  /** Scores from an earlier decision. They are used instead of the counts. */
   readonly kept?: CachedScores | undefined;
-  /** The length of the journal of counts. */
+  /** The current length of the journal of decision counts. */
   readonly journalLength: number;
-  /** Keep the ranking, so that the decision can be brought up to date later. Default: no. */
+  /** Whether to keep the ranking, so that the decision can be updated later. Default: no. */
   readonly keepRanking?: boolean | undefined;
-  /** The placement's previous decision, which is no longer needed: its arrays are reused. */
+  /** The previous decision of the placement. It is no longer needed, so its arrays are reused. */
   readonly old?: DecidedState | undefined;
 }
 
@@ -68,7 +71,7 @@ export function decidePlacement(
   const best = ordered.order.subarray(0, Math.max(0, compiled.limit));
   const scores = new Array<number>(best.length);
   for (let at = 0; at < best.length; at++) scores[at] = ordered.totals[at] as number;
-  // Before the old ranking is overwritten.
+  // Compare before the old ranking is overwritten.
   const { old } = basis;
   const known = old && partsInCommon(old, { compiled, order: best });
   const ranking = keepsRanking && expired.length === 0 ? keepRanking(ordered, basis) : undefined;
@@ -87,7 +90,7 @@ export function decidePlacement(
   });
 }
 
-/** Whether a later decision can start from the whole ranking, unless scores expire. */
+/** Whether a later decision can start from the complete ranking. If scores expire, it cannot. */
 function mayKeepRanking(
   { predicate, tolerations, spread, avoidPreferNoSelect }: CompiledPlacement,
   { keepRanking = false, prior }: DecisionBasis,

@@ -6,15 +6,16 @@ import type { CompiledPlacement } from '../index/scheduling-index.ts';
 import type { ClusterRanking } from './cluster-ranking.ts';
 
 /**
- * The decision of one placement and its inputs: enough to explain it without deciding again. Bits, cached scores and
- * the ranking are updated in place when the placement is decided again.
+ * The decision of one placement and its inputs. This is enough to explain the decision without
+ * making it again. When the placement is decided again, bits, cached scores and the ranking are
+ * updated in place.
  */
 export interface DecidedState {
   readonly compiled: CompiledPlacement;
   readonly result: ScheduleResult;
-  /** The last stage that was completed: a misconfiguration ends the decision at its stage. */
+  /** The last completed stage. A misconfiguration ends the decision at its stage. */
   readonly stage: 'skipped' | 'none' | 'predicate' | 'taints' | 'done';
-  /** Some cluster was available. */
+  /** Whether at least one cluster was available. */
   readonly hadAvailable: boolean;
   /** Undefined unless the taint stage was completed. */
   readonly feasible: Bitset | undefined;
@@ -23,10 +24,19 @@ export interface DecidedState {
   readonly kept: CachedScores;
   /** Selected clusters in rank order. */
   readonly selected: Uint32Array;
-  /** The clusters that the decision records; differs from `selected` when the groups are misconfigured. */
+  /**
+   * The clusters that the decision records. They differ from `selected` if the groups are
+   * misconfigured.
+   */
   readonly recorded: OwnDecisions;
-  /** All feasible clusters in rank order; absent where the next decision has to rank them again anyway. */
+  /**
+   * All feasible clusters in rank order. Undefined if the next decision has to rank them again
+   * anyway.
+   */
   readonly ranking?: ClusterRanking | undefined;
-  /** The length of the journal of decision counts at the last decision; undefined: the counts were replaced since. */
+  /**
+   * The length of the journal of decision counts at the last decision. Undefined if the counts were
+   * replaced after it.
+   */
   journalLength: number | undefined;
 }

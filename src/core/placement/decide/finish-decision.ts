@@ -28,9 +28,9 @@ export interface DecisionOutcome {
   /** Parts of an earlier decision that can be reused; default: none. */
   readonly known?:
     | {
-        /** Undefined: other clusters or another order. */
+        /** Undefined if the clusters or their order differ. */
         readonly names: readonly string[] | undefined;
-        /** Undefined: other clusters or another order. */
+        /** Undefined if the clusters or their order differ. */
         readonly groups: readonly DecisionGroup[] | undefined;
         readonly recorded: OwnDecisions;
       }
@@ -39,7 +39,7 @@ export interface DecisionOutcome {
 
 const NOBODY = new Uint32Array(0);
 
-/** Groups, conditions and names of a decision. */
+/** Adds groups, conditions and names to a decision. */
 export function finishDecision(index: SchedulingIndex, outcome: DecisionOutcome): DecidedState {
   const { compiled, stage, prior, selected = NOBODY, scores = [], spread, known } = outcome;
   const { clusterIndex } = index;
@@ -86,7 +86,7 @@ export function misconfiguredStatus(plugin: string, message: string): ScheduleSt
   return { code: 'Misconfigured', plugin, message };
 }
 
-/** The groups, or what is wrong with the strategy. */
+/** The groups, or an error text if the group strategy is invalid. */
 function groupsOf(
   { clusterIndex }: SchedulingIndex,
   { groups: plan }: CompiledPlacement,

@@ -24,7 +24,7 @@ interface Candidates {
   readonly kept: CachedScores;
 }
 
-/** The best feasible clusters, best first, at most `limit`, in scratch buffers. */
+/** At most `limit` feasible clusters, best first, in scratch buffers. */
 export function orderFeasible(index: SchedulingIndex, given: Candidates, limit: number): OrderedClusters {
   const { scratch } = index;
   const { compiled, prioritizers } = given;
@@ -38,7 +38,10 @@ export function orderFeasible(index: SchedulingIndex, given: Candidates, limit: 
 
 const NO_SCORES: ScoredClusters['expired'] = [];
 
-/** For totals of any size, spread constraints and the opt-in tie-break. */
+/**
+ * Orders by comparing. For totals of any size, for spread constraints, and for the opt-in
+ * tie-break.
+ */
 function orderByComparing(
   { clusterIndex, scratch }: SchedulingIndex,
   { compiled, prioritizers, feasible, input, kept }: Candidates,

@@ -5,15 +5,16 @@ import type { OwnDecisions } from '../prior/own-decisions.ts';
 import { hasBit } from '../../snapshot/bitset.ts';
 
 /**
- * What a decision has in common with the one before it. Lists that stay the same stay the same objects: most placements that are
- * decided again select the clusters that they selected, and to make thousands of names and groups again takes longer than to decide.
+ * The parts of a decision that are the same as in the previous one. They stay the same objects.
+ * Most placements that are decided again select the same clusters, and making thousands of names
+ * and groups again takes longer than deciding.
  */
 export function partsInCommon(
   { stage, compiled, result, recorded, selected }: DecidedState,
   after: { readonly compiled: CompiledPlacement; readonly order: Uint32Array },
 ): DecisionOutcome['known'] {
   const { groups: plan } = after.compiled;
-  // Named groups also depend on labels, those by score on scores.
+  // Named groups also depend on labels, and groups sorted by score on scores.
   if (stage !== 'done' || plan !== compiled.groups || !plan.ok || plan.named.length > 0 || plan.byScore)
     return undefined;
   const { order } = after;
@@ -27,7 +28,7 @@ function areRecorded(clusters: Uint32Array, { bits }: OwnDecisions): boolean {
   return true;
 }
 
-/** Of two lists of the same length. */
+/** Compares two lists of the same length. */
 function sameOrder(before: Uint32Array, after: Uint32Array): boolean {
   for (let at = 0; at < after.length; at++) if (before[at] !== after[at]) return false;
   return true;

@@ -6,8 +6,8 @@ import type { CompiledPlacement, SchedulingIndex } from '../index/scheduling-ind
 import { matchTolerations } from '../filter/taint-rules.ts';
 
 /**
- * The earliest end of a toleration that keeps a previously selected cluster tolerated, in milliseconds since the
- * epoch.
+ * The earliest time at which a toleration for a previously selected cluster ends, in milliseconds
+ * since the epoch. Undefined if no such toleration ends.
  */
 export function requeueAtMs(
   { clusterIndex, now }: SchedulingIndex,

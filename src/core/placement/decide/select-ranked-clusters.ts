@@ -8,7 +8,7 @@ import type { SpreadReached } from '../result/schedule-result.ts';
 import type { CompiledPlacement } from '../index/scheduling-index.ts';
 import { selectSpread } from '../select/spread.ts';
 
-/** A cluster that is evaluated with another object in its place. */
+/** A cluster that is evaluated with another object instead of its own. */
 export interface ClusterOverride {
   readonly number: number;
   readonly cluster: ManagedCluster;
@@ -17,7 +17,10 @@ export interface ClusterOverride {
 export interface SelectionInput {
   readonly compiled: CompiledPlacement;
   readonly clusterIndex: ClusterIndex;
-  /** Feasible clusters, ascending, and their totals at the same position. */
+  /**
+   * The numbers of the feasible clusters, ascending. `totals` has their totals at the same
+   * positions.
+   */
   readonly clusters: Uint32Array;
   readonly totals: Float64Array;
   readonly limit: number;
@@ -30,7 +33,7 @@ export interface ClusterSelection {
   readonly spread: readonly SpreadReached[] | undefined;
 }
 
-/** Takes the best clusters: by rank alone, or under the spread constraints. */
+/** Selects the best clusters, by rank alone or under the spread constraints. */
 export function selectRankedClusters(input: SelectionInput): ClusterSelection {
   const { compiled, clusterIndex, totals, limit } = input;
   if (compiled.spread.length === 0) return { positions: rankClusters(input, limit), spread: undefined };
@@ -44,7 +47,7 @@ export function selectRankedClusters(input: SelectionInput): ClusterSelection {
   return { positions: taken, spread };
 }
 
-/** Positions best first, at most `limit`. */
+/** At most `limit` positions in `clusters`, best first. */
 export function rankClusters(
   { compiled, clusters, totals }: Pick<SelectionInput, 'compiled' | 'clusters' | 'totals'>,
   limit: number,
@@ -56,7 +59,7 @@ export function rankClusters(
   return rankPositions(totals, limit, marks);
 }
 
-/** A number per position for its topology value; 0 when the cluster has no such key. */
+/** For each position, the number of its topology value; 0 if the cluster does not have the key. */
 function topologyValues(
   { topologyKey, topologyKeyType }: SpreadConstraint,
   clusterIndex: ClusterIndex,

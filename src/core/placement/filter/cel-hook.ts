@@ -3,23 +3,26 @@ import { celProblemText } from '../../cel/value/cel-problem.ts';
 import { compileClusterCel } from '../../cel/cluster-cel.ts';
 import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
 
-/** Compiles one expression of a celSelector. The engine calls it once per distinct text. */
+/** Compiles one expression of a celSelector. The engine calls it once for each distinct text. */
 export type CompileCel = (expression: string) => CelCompilation;
 
 export type CelCompilation =
   | { readonly ok: true; readonly evaluate: CelEvaluation }
   | { readonly ok: false; readonly error: string };
 
-/** The AddOnPlacementScore of that name in the cluster's namespace. */
+/** Finds the AddOnPlacementScore with this name in the namespace of the cluster. */
 export type FindScore = (name: string) => AddOnPlacementScore | undefined;
 
-/** Whether the expression is true for a cluster, and what that cost. Never throws: a failure is "not matched". */
+/**
+ * Evaluates the expression for a cluster and returns whether it is true and what the evaluation
+ * cost. It never throws. A failed evaluation counts as not matched.
+ */
 export type CelEvaluation = (
   cluster: ManagedCluster,
   findScore: FindScore,
 ) => { readonly matched: boolean; readonly cost: number; readonly failure?: string | undefined };
 
-/** The CEL of core/cel with the Kubernetes libraries and limits. */
+/** Compiles with core/cel, with the libraries and limits of Kubernetes. */
 export const compileCel: CompileCel = (expression) => {
   const compiled = compileClusterCel(expression);
   if (!compiled.ok) return { ok: false, error: celProblemText(compiled.problem) };

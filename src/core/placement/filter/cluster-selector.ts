@@ -9,7 +9,7 @@ import type { ClusterIndex } from '../../snapshot/cluster-index.ts';
 import { claimMapOf } from '../../snapshot/cluster-index.ts';
 import type { CelEvaluation, CompileCel, FindScore } from './cel-hook.ts';
 
-/** A valid selector of clusters: all three parts must hold. */
+/** A valid selector of clusters. A cluster must match all three parts. */
 export interface CompiledClusterSelector {
   readonly labels: CompiledSelector;
   readonly claims: CompiledSelector;
@@ -25,7 +25,10 @@ export type ClusterSelectorCompilation =
   | { readonly ok: true; readonly selector: CompiledClusterSelector }
   | { readonly ok: false; readonly error: string };
 
-/** Checks labels, then claims, then CEL; the first problem is reported. An absent part selects everything. */
+/**
+ * Compiles labels, then claims, then CEL, and reports the first problem. An absent part matches
+ * every cluster.
+ */
 export function compileClusterSelector(
   selector: ClusterSelector,
   compileCel: CompileCel,
@@ -43,7 +46,10 @@ export function compileClusterSelector(
   return { ok: true, selector: { labels: labels.selector, claims: claims.selector, cel } };
 }
 
-/** The clusters of a fleet that the selector selects: bitsets first, CEL only for the remaining clusters. */
+/**
+ * The clusters of a fleet that match the selector. Labels and claims are matched with bitsets
+ * first. CEL is evaluated only for the remaining clusters.
+ */
 export function selectClusters(selector: CompiledClusterSelector, clusterIndex: ClusterIndex): Bitset {
   const bits = clusterIndex.labels.select(selector.labels.requirements);
   if (selector.claims.requirements.length > 0)
@@ -59,7 +65,7 @@ export function selectClusters(selector: CompiledClusterSelector, clusterIndex: 
   return bits;
 }
 
-/** The same for one cluster object, which need not be in a fleet. */
+/** Whether one cluster object matches the selector. The cluster need not be in a fleet. */
 export function matchesCluster(
   selector: CompiledClusterSelector,
   cluster: ManagedCluster,
@@ -75,7 +81,7 @@ export function scoreFinderFor(clusterIndex: ClusterIndex, cluster: number): Fin
   return (name) => clusterIndex.scoresOf(clusterIndex.names[cluster] as string).get(name);
 }
 
-/** All expressions true, within the budget that the expressions of one cluster share. */
+/** Whether all expressions are true within the cost budget that they share for one cluster. */
 function matchesCel(
   selector: CompiledClusterSelector,
   cluster: ManagedCluster,

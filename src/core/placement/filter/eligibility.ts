@@ -8,22 +8,25 @@ import type { ClusterIndex } from '../../snapshot/cluster-index.ts';
 import type { FilterClass } from './filter-class.ts';
 import { isMember, membershipOf, type SetMembership } from './set-membership.ts';
 
-/** All placements that may use the same sets share one class: the clusters those sets hold, less those being deleted. */
+/**
+ * The clusters in the eligible sets, without those that are being deleted. All placements that may
+ * use the same sets share one class.
+ */
 export interface EligibilityClass extends FilterClass {
-  /** Eligible sets, sorted. */
+  /** Names of the eligible sets, sorted. */
   readonly sets: readonly string[];
   /** Names of the valid bindings of the namespace, sorted. */
   readonly validBindings: readonly string[];
-  /** How many clusters pass. */
+  /** How many clusters are in the eligible sets. */
   count: number;
 }
 
-/** Sets, bindings and their clusters. */
+/** The sets, the bindings and the clusters that they make eligible. */
 export class Eligibility {
   readonly #clusterIndex: ClusterIndex;
   readonly #members = new Map<string, SetMembership>();
   readonly #bindingsOf = new Map<string, readonly string[]>();
-  /** Classes by what placements say: namespace, sets, additional bindings. */
+  /** Classes by the text of a placement: namespace, sets and additional bindings. */
   readonly #byRequest = new Map<string, EligibilityClass>();
   readonly #classes = new Map<string, EligibilityClass>();
 
@@ -43,7 +46,7 @@ export class Eligibility {
     for (const [namespace, names] of byNamespace) this.#bindingsOf.set(namespace, [...names].sort());
   }
 
-  /** The class of a placement, or of a placement that had these additional bindings. */
+  /** The class of a placement, as if its namespace also had the additional bindings. */
   classOf(placement: Placement, extraBindings: readonly string[] = []): EligibilityClass {
     const { metadata, spec } = placement;
     const request = JSON.stringify([metadata.namespace, spec?.clusterSets, extraBindings]);
@@ -69,7 +72,10 @@ export class Eligibility {
     return fresh;
   }
 
-  /** Evaluates one cluster again after its object changed. Returns the classes that it joined or left. */
+  /**
+   * Evaluates one cluster again after its object changed.
+   * @returns the classes that the cluster joined or left
+   */
   refresh(number: number): EligibilityClass[] {
     const cluster = this.#clusterIndex.cluster(number);
     const memberOf = new Set(this.setsOf(cluster));

@@ -3,12 +3,12 @@ import { hasBit, intersectWith } from '../../snapshot/bitset.ts';
 import type { FilterClass } from './filter-class.ts';
 import type { FilterClasses, Filters } from './registry.ts';
 
-/** What a placement asks of all filters. */
+/** The filter classes of a placement. */
 interface Filtered {
   readonly filters: Filters;
 }
 
-/** Clusters that are available and pass the predicates; a fresh set. */
+/** The clusters that are available and pass the predicates, as a new set. */
 export function matchingClusters({ eligibility, predicate }: Omit<FilterClasses, 'tolerations'>): Bitset {
   const bits = eligibility.passNew.slice();
   intersectWith(bits, predicate.passNew);
@@ -16,9 +16,9 @@ export function matchingClusters({ eligibility, predicate }: Omit<FilterClasses,
 }
 
 /**
- * Clusters that pass all filters.
- * @param prior this placement's previous decisions, which NoSelectIfNew taints do not affect
- * @param into a set that is no longer needed; default: a fresh one
+ * The clusters that pass all filters.
+ * @param prior the previous decisions of this placement; NoSelectIfNew taints do not affect them
+ * @param into a set that is no longer needed and may be overwritten; default: a new set
  */
 export function feasibleClusters(
   { filters }: Filtered,
@@ -38,7 +38,7 @@ function passing({ passNew, passDecided }: FilterClass, prior: Bitset, bits: Bit
   return bits;
 }
 
-/** bits = those of them that pass */
+/** Removes the clusters that do not pass from `bits`. */
 function keepPassing(bits: Bitset, { passNew, passDecided }: FilterClass, prior: Bitset): void {
   if (passNew === passDecided) return intersectWith(bits, passNew);
   for (let i = 0; i < bits.length; i++) {

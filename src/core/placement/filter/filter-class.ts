@@ -1,12 +1,16 @@
 import type { Bitset } from '../../snapshot/bitset.ts';
 
 /**
- * What one filter answers to all placements that ask it the same: which clusters of the fleet pass. To add a filter:
- * a class like its neighbours, and a line in the registry.
+ * The clusters of the fleet that pass one filter. Placements with the same request to a filter
+ * share one class. To add a filter, add a class like the others in this folder and a line in the
+ * registry.
  */
 export interface FilterClass {
-  /** Clusters that pass when the placement has not selected them. */
+  /** Clusters that pass if the placement has not selected them before. */
   readonly passNew: Bitset;
-  /** Clusters that pass when it has. The same set where that makes no difference. */
+  /**
+   * Clusters that pass if the placement has selected them before. The same object as `passNew` if
+   * this makes no difference.
+   */
   readonly passDecided: Bitset;
 }

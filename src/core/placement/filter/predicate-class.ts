@@ -12,11 +12,17 @@ import {
 } from './cluster-selector.ts';
 import type { FilterClass } from './filter-class.ts';
 
-/** All placements with the same predicates share one class: the clusters that at least one predicate selects. */
+/**
+ * The clusters that at least one predicate selects. All placements with the same predicates share
+ * one class.
+ */
 export class PredicateClass implements FilterClass {
-  /** One per predicate; empty when there are none (everything passes) or when one does not build. */
+  /**
+   * One selector per predicate. Empty if there are no predicates, so that every cluster passes, or
+   * if one of them is invalid.
+   */
   readonly selectors: readonly CompiledClusterSelector[];
-  /** What does not build. */
+  /** The error of the first invalid predicate. */
   readonly problem: string | undefined;
   readonly usesCel: boolean;
   readonly passNew: Bitset;
@@ -34,7 +40,7 @@ export class PredicateClass implements FilterClass {
     this.passDecided = this.passNew;
   }
 
-  /** Keys whose change can change the class. */
+  /** Label keys that the predicates read. */
   get labelKeys(): string[] {
     return this.selectors.flatMap(({ labels }) => labels.requirements.map(({ key }) => key));
   }
@@ -43,7 +49,7 @@ export class PredicateClass implements FilterClass {
     return this.selectors.flatMap(({ claims }) => claims.requirements.map(({ key }) => key));
   }
 
-  /** Evaluates one cluster again. True when the result changed. */
+  /** Evaluates one cluster again. Returns true if the result changed. */
   refresh(cluster: number, clusterIndex: ClusterIndex): boolean {
     if (this.selectors.length === 0) return false;
     const find = scoreFinderFor(clusterIndex, cluster);

@@ -11,7 +11,10 @@ export type SetMembership =
   | { readonly by: 'selector'; readonly selector: CompiledSelector }
   | { readonly by: 'nothing' };
 
-/** An invalid selector, or one of an unknown type, has no members. */
+/**
+ * Reads how a set defines its members. A set with an invalid selector or an unknown selector type
+ * has no members.
+ */
 export function membershipOf(set: ManagedClusterSet): SetMembership {
   const selector = set.spec?.clusterSelector;
   const type = selector?.selectorType ?? '';

@@ -3,10 +3,10 @@ import type { Toleration } from '../../model/kind/placement.ts';
 import type { Instant } from '../../model/rfc3339.ts';
 import { addSeconds, compareInstants, parseRfc3339 } from '../../model/rfc3339.ts';
 
-/** Go's zero time: what an absent `timeAdded` counts as. */
+/** The zero time of Go. An absent `timeAdded` counts as this time. */
 const ZERO_TIME: Instant = { seconds: -62_135_596_800, nanos: 0 };
 
-/** What is wrong with a toleration (wire texts), or undefined. */
+/** The error of an invalid toleration, with the text of OCM; undefined if it is valid. */
 export function tolerationProblem(toleration: Toleration): string | undefined {
   const { key = '', operator = '', value = '' } = toleration;
   if (key === '' && operator !== 'Exists') return 'If the key is empty, operator must be Exists.';
@@ -14,7 +14,7 @@ export function tolerationProblem(toleration: Toleration): string | undefined {
   return undefined;
 }
 
-/** Whether the toleration matches this taint, without its time limit. */
+/** Whether the toleration matches this taint. Its time limit is ignored. */
 export function toleratesTaint(toleration: Toleration, taint: Taint): boolean {
   const { effect = '', key = '', operator = '', value = '' } = toleration;
   if (effect !== '' && effect !== taint.effect) return false;
@@ -23,21 +23,24 @@ export function toleratesTaint(toleration: Toleration, taint: Taint): boolean {
   return (operator === '' || operator === 'Equal') && value === (taint.value ?? '');
 }
 
-/** The instant at which a toleration stops to tolerate a taint; undefined: never. */
+/** The time at which a toleration stops tolerating a taint; undefined if it never does. */
 export function tolerationEnd(toleration: Toleration, taint: Taint): Instant | undefined {
   if (toleration.tolerationSeconds === undefined) return undefined;
   const added = parseRfc3339(taint.timeAdded ?? '') ?? ZERO_TIME;
   return addSeconds(added, toleration.tolerationSeconds);
 }
 
-/** What one taint means for one placement at one moment. */
+/** What one taint means for one placement at one time. */
 export type TaintVerdict =
   | { readonly verdict: 'prefer-only' | 'already-decided' | 'refused' }
-  /** A toleration matches but ran out at `until`. */
+  /** A toleration matches, but it ended at `until`. */
   | { readonly verdict: 'expired'; readonly toleration: Toleration; readonly until: Instant }
   | { readonly verdict: 'tolerated'; readonly toleration: Toleration; readonly until: Instant | undefined };
 
-/** The first matching toleration that has not run out wins; PreferNoSelect never refuses. */
+/**
+ * Judges one taint. The first matching toleration that has not ended counts. PreferNoSelect never
+ * refuses a cluster.
+ */
 export function judgeTaint(
   taint: Taint,
   tolerations: readonly Toleration[],
@@ -48,7 +51,7 @@ export function judgeTaint(
   return matchTolerations(taint, tolerations, at.now);
 }
 
-/** As judgeTaint, but by the tolerations alone, whatever the effect. */
+/** Judges a taint only by the tolerations. Its effect is ignored. */
 export function matchTolerations(
   taint: Taint,
   tolerations: readonly Toleration[],

@@ -15,22 +15,23 @@ import {
 } from './taint-rules.ts';
 
 /**
- * All placements with the same tolerations share one class: which clusters pass when they are new to the placement,
- * which pass when they are already decided (NoSelectIfNew makes the difference), and which carry a PreferNoSelect
- * taint that nothing tolerates.
+ * The clusters that tolerations let pass. All placements with the same tolerations share one class.
+ * `passNew` has the clusters that pass if the placement has not selected them, and `passDecided`
+ * those that pass if it has (they differ because of NoSelectIfNew). `avoided` has the clusters with
+ * a PreferNoSelect taint that no toleration matches.
  */
 export class TolerationClass implements FilterClass {
   readonly tolerations: readonly Toleration[];
-  /** What is wrong with the tolerations (wire text). */
+  /** The error of the first invalid toleration, with the text of OCM. */
   readonly problem: string | undefined;
-  /** Whether some toleration has tolerationSeconds, so that the result depends on time. */
+  /** Whether a toleration has tolerationSeconds. Then the result depends on time. */
   readonly timed: boolean;
   readonly passNew: Bitset;
   readonly passDecided: Bitset;
   readonly avoided: Bitset;
-  /** Clusters with a taint that some toleration matches for a limited time. */
+  /** Clusters with a taint that a toleration matches for a limited time. */
   readonly timedClusters = new Set<number>();
-  /** The next instant at which some verdict changes by the clock alone. */
+  /** The next time at which a verdict changes without a change of an object. */
   #nextChange: Instant | undefined;
 
   constructor(tolerations: readonly Toleration[], clusterIndex: ClusterIndex, now: Instant) {
@@ -46,7 +47,7 @@ export class TolerationClass implements FilterClass {
     }
   }
 
-  /** Judges one cluster again. True when something about it changed. */
+  /** Judges one cluster again. Returns true if its result changed. */
   refresh(cluster: number, taints: readonly Taint[], now: Instant): boolean {
     let [passNew, passDecided, avoided] = [true, true, false];
     if (this.timed) this.#noteTimed(cluster, taints);
@@ -71,7 +72,10 @@ export class TolerationClass implements FilterClass {
     return changed;
   }
 
-  /** Judges all clusters again when the clock has reached the next change. Answers the clusters that changed. */
+  /**
+   * Judges all clusters again if the clock has reached the next change.
+   * @returns the clusters whose result changed
+   */
   advance(clusterIndex: ClusterIndex, now: Instant): number[] {
     if (this.#nextChange === undefined || compareInstants(now, this.#nextChange) < 0) return [];
     this.#nextChange = undefined;

@@ -12,15 +12,18 @@ import type { RankingSplice, ClusterRanking } from '../decide/cluster-ranking.ts
 const NOBODY = new Uint32Array(0);
 
 interface Move {
-  /** As last decided, with the previous decisions that count now. */
+  /** The last decision, with the previous decisions that count now. */
   readonly state: DecidedState;
   readonly ranking: ClusterRanking;
   readonly splice: RankingSplice;
-  /** Clusters that pass the filters now, and those that no longer do. */
+  /** Clusters that started or stopped passing the filters. */
   readonly filtered: OwnDecisionChange;
 }
 
-/** Applies a planned change of a ranking and answers the decision that follows; long lists are shared where they stay the same. */
+/**
+ * Applies a planned change of a ranking and returns the resulting decision. Long lists that do not
+ * change stay the same objects.
+ */
 export function applyRankingChange(index: SchedulingIndex, move: Move): DecidedState {
   const { state, ranking, splice } = move;
   const { compiled, result, prior } = state;
@@ -68,7 +71,10 @@ export function applyRankingChange(index: SchedulingIndex, move: Move): DecidedS
   });
 }
 
-/** The decision of a placement that asks for another number of clusters than before, from a ranking that is up to date. */
+/**
+ * The decision of a placement whose requested number of clusters changed, from an up-to-date
+ * ranking.
+ */
 export function selectFromRanking(
   index: SchedulingIndex,
   state: DecidedState,
@@ -84,7 +90,7 @@ export function selectFromRanking(
   });
 }
 
-/** The same decision, to be made again when its tolerations end now. */
+/** The same decision with the requeue time computed again. */
 export function recomputeRequeueTime(index: SchedulingIndex, state: DecidedState): DecidedState {
   const againAtMs = requeueAtMs(index, state.compiled, state.prior);
   if (againAtMs === state.result.requeueAtMs) return state;
@@ -99,7 +105,7 @@ function namedChange(
   return { gained: gained.map(nameOf), lost: lost.map(nameOf) };
 }
 
-/** A copy of a list, `length` long, with new entries from `first` to `end`. */
+/** A copy of a list with the given length and with new entries from `first` to `end`. */
 function spliced<T>(
   list: readonly T[],
   { first, end, length }: { readonly first: number; readonly end: number; readonly length: number },

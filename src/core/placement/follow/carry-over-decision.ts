@@ -5,22 +5,23 @@ import { feasibleClusters } from '../filter/feasible.ts';
 import type { ClusterRenumbering } from '../prior/cluster-renumbering.ts';
 import type { CompiledPlacement } from '../index/scheduling-index.ts';
 
-/** The fleet after clusters came or went. */
+/** The fleet after clusters were added or removed. */
 export interface FleetChange {
   readonly numbers: ClusterRenumbering;
-  /** How often each cluster is decided, by the number after. */
+  /** How many placements select each cluster, by the new cluster number. */
   readonly counts: Int32Array;
 }
 
-/** A state over the fleet after, and clusters that joined it and that the placement has to look at. */
+/** A state with the new cluster numbers, and the added clusters that the placement must check. */
 export interface CarriedDecision {
   readonly state: DecidedState;
   readonly joined: readonly number[];
 }
 
 /**
- * The state of a placement after only clusters, sets or bindings were added or removed; undefined when that affects
- * the placement in another way than by clusters that joined: it must then be scheduled in full.
+ * The state of a placement after clusters, sets or bindings were added or removed, and nothing else
+ * changed. Undefined if the change affects the placement by more than added clusters. Then the
+ * placement must be scheduled in full.
  */
 export function carryOverDecision(
   state: DecidedState,
@@ -50,13 +51,13 @@ export function carryOverDecision(
     selected: selected ?? state.selected.map((before) => numbers.toNew[before] as number),
     recorded: numbers.decisions(state.recorded),
   };
-  // Scores that nothing can bring up to date are computed again, with all others.
+  // Without a ranking, nothing updates the cached scores. They are computed again later.
   if (ranking === undefined) return { state: { ...carried, journalLength: undefined }, joined };
   scoreJoined(carried, counts, numbers);
   return { state: carried, joined };
 }
 
-/** The clusters that a set has more than another; undefined when they differ in others than those that joined. */
+/** The added clusters in `after`. Undefined if the sets also differ in other clusters. */
 function joinedOnly(
   before: Bitset,
   after: Bitset,
@@ -68,7 +69,7 @@ function joinedOnly(
   return expected.every((word, at) => word === after[at]) ? more : undefined;
 }
 
-/** The scores by counts that decided before: clusters that joined have one as well, feasible or not. */
+/** Sets the scores by decision counts of the added clusters, feasible or not. */
 function scoreJoined(
   { compiled: { policy }, kept, prior, ranking }: DecidedState,
   counts: Int32Array,

@@ -3,9 +3,10 @@ import { carryOverDecision, type FleetChange } from './carry-over-decision.ts';
 import type { ListedPlacements } from './listed-placements.ts';
 
 /**
- * Compiles all placements for the fleet after, and carries over what was decided for them.
- * @param fleet undefined: nothing can be carried over
- * @returns positions of placements that have to look at clusters that joined, and the number of clusters in all rankings
+ * Compiles all placements for the new fleet and carries over their decisions.
+ * @param fleet undefined if no decision can be carried over
+ * @returns the positions of placements that must check added clusters, and the number of clusters
+ * in all rankings
  */
 export function carryOverPlacements(
   index: SchedulingIndex,

@@ -1,14 +1,14 @@
 import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
 import { claimMapOf } from '../../snapshot/cluster-index.ts';
 
-/** The parts of a cluster that placement reads, and whether they differ between two states. */
+/** Which parts of a cluster that placement reads differ between two states. */
 export interface ChangedClusterFields {
-  /** Keys of labels and claims that were added, removed or changed. */
+  /** Keys of labels that were added, removed or changed. `claims` has the same for claims. */
   readonly labels: readonly string[];
   readonly claims: readonly string[];
   readonly taints: boolean;
   readonly deletion: boolean;
-  /** Anything at all: CEL reads the whole object. */
+  /** Whether anything differs. CEL reads the whole object. */
   readonly object: boolean;
 }
 

@@ -4,23 +4,23 @@ import { feasibleClusters, isFeasible } from '../filter/feasible.ts';
 import type { CompiledPlacement } from '../index/scheduling-index.ts';
 
 /**
- * More clusters than these are looked at 32 at a time. One at a time, the 1,000 placements that notice 1,000 tainted
- * clusters took 1.5 s of processor time.
+ * A group with more clusters than this is checked 32 clusters at a time. One at a time, 1,000
+ * placements that noticed 1,000 tainted clusters took 1.5 s of processor time.
  */
 const FEW = 32;
 
-/** What a placement knew of the clusters when it was decided. */
+/** The state of a placement when it was decided. */
 interface Before {
   readonly feasible: Bitset;
-  /** Its decisions before that. */
+  /** The decisions of the placement before that. */
   readonly prior: Bitset;
 }
 
-/** Clusters to which something happened, asked for by one placement after the other. */
+/** Clusters that changed. One placement after the other asks which of them concern it. */
 export class ClusterGroup {
-  /** Their numbers; one may be listed several times. */
+  /** The cluster numbers. A number may occur several times. */
   readonly clusters: readonly number[];
-  /** The same; undefined: they are few. */
+  /** The same clusters as a bitset; undefined if the group is small. */
   readonly #bits: Bitset | undefined;
 
   constructor(clusters: readonly number[], fleetSize: number) {
@@ -30,14 +30,17 @@ export class ClusterGroup {
     for (const cluster of clusters) putBit(this.#bits, cluster, true);
   }
 
-  /** Those of them in a set. */
+  /** The clusters of the group that are in a set. */
   within(bits: Bitset): readonly number[] {
     const group = this.#bits;
     if (group === undefined) return this.clusters.filter((cluster) => hasBit(bits, cluster));
     return membersOf(group, (word) => bits[word] as number);
   }
 
-  /** Those that pass the filters of a placement now and did not before, or the other way; under the opt-in tie-break all that pass. */
+  /**
+   * The clusters of the group that started or stopped passing the filters of a placement. With the
+   * opt-in tie-break, also all that pass now.
+   */
   noticedBy(compiled: CompiledPlacement, { feasible, prior }: Before): readonly number[] {
     const { avoidPreferNoSelect } = compiled;
     const group = this.#bits;
@@ -54,7 +57,7 @@ export class ClusterGroup {
   }
 }
 
-/** The members of a set, ascending, of which the other set has a bit as well. */
+/** The members, ascending, that are in both sets. `other` returns a word of the other set. */
 function membersOf(bits: Bitset, other: (word: number) => number): number[] {
   const members: number[] = [];
   for (let word = 0; word < bits.length; word++) {

@@ -11,20 +11,24 @@ import type { TolerationClass } from '../filter/toleration-class.ts';
 import type { SchedulingIndex } from '../index/scheduling-index.ts';
 
 /**
- * Finds the placements that a change can affect, while it updates the index. A placement is affected when its
- * feasible clusters, one of their scores, groups or topology values, its conditions or its requeue time may have
- * changed. Another placement's new decisions alone affect no placement: as upstream, a placement is not scheduled
- * again because others moved, else every change would spread through the fleet.
+ * Finds the placements that a change can affect, and updates the index. A placement is affected if
+ * one of the following may have changed: its feasible clusters, one of their scores, groups or
+ * topology values, its conditions, or its requeue time. A new decision of another placement alone
+ * affects no placement. As upstream, a placement is not scheduled again because others moved.
+ * Otherwise every change would spread through the fleet.
  *
- * Cost: the classes that read a changed field, then, once all objects are replaced, the placements of the classes in
- * which clusters moved.
+ * Cost: it visits the classes that read a changed field. When all objects are replaced, it visits
+ * the placements of the classes in which clusters moved.
  */
 export class ImpactFinder {
-  /** By class, the clusters that moved in it. */
+  /** The clusters that started or stopped passing, by filter class. */
   readonly #moved = new Map<object, number[]>();
-  /** By the positions of the placements that read it, the clusters of which some content changed. */
+  /** The clusters with changed content, by the positions of the placements that read it. */
   readonly #content = new Map<ReadonlySet<number>, number[]>();
-  /** By class, the clusters with other taints: the requeue time of a previously selected one may be another. */
+  /**
+   * The clusters with changed taints, by toleration class. The requeue time may change if such a
+   * cluster was selected before.
+   */
   readonly #tainted = new Map<TolerationClass, number[]>();
   readonly #affected = new Map<number, number[]>();
   readonly #index: SchedulingIndex;
@@ -41,7 +45,10 @@ export class ImpactFinder {
     this.#dependents = dependents;
   }
 
-  /** Positions of the affected placements, each with the clusters that made it so, repeats included. */
+  /**
+   * The positions of the affected placements, each with the clusters that affect it. A cluster may
+   * occur several times.
+   */
   findAffected(): ReadonlyMap<number, readonly number[]> {
     const { size } = this.#index.clusterIndex;
     for (const [shared, clusters] of this.#moved) {
@@ -65,7 +72,9 @@ export class ImpactFinder {
     return this.#affected;
   }
 
-  /** Replaces the clusters and scores of a delta; clusters that the index does not have are left out. */
+  /**
+   * Replaces the clusters and scores of a delta. Clusters that are not in the index are ignored.
+   */
   replaceObjects({ clusters = [], scores = [], removedScores = [] }: SnapshotDelta): void {
     const { clusterIndex } = this.#index;
     for (const cluster of clusters) {
@@ -96,7 +105,7 @@ export class ImpactFinder {
       note(this.#content, this.#dependents.ofAttributes, number);
   }
 
-  /** A score of a cluster appeared, changed, expired or went (undefined). */
+  /** Handles a score of a cluster that appeared, changed or was removed (undefined). */
   #replaceScore(namespace: string, name: string, score: AddOnPlacementScore | undefined): void {
     const { clusterIndex } = this.#index;
     if (score === undefined) clusterIndex.removeScore(namespace, name);
@@ -109,7 +118,7 @@ export class ImpactFinder {
       if (predicate.refresh(number, clusterIndex)) note(this.#moved, predicate, number);
   }
 
-  /** Moves the clock forward: tolerations and scores run out. */
+  /** Moves the clock forward. Tolerations and scores may expire. */
   advance(now: Instant): void {
     const { clusterIndex, now: before } = this.#index;
     for (const { tolerations, clusters } of this.#index.advance(now))
@@ -130,12 +139,13 @@ export class ImpactFinder {
     for (const tolerations of this.#index.tolerations.values()) {
       if (tolerations.refresh(number, cluster.spec?.taints ?? [], this.#index.now))
         note(this.#moved, tolerations, number);
-      // The requeue time depends on the taints of the previously selected clusters, whether they pass or not.
+      // The requeue time depends on the taints of all previously selected clusters, even if they do
+      // not pass.
       if (tolerations.timed) note(this.#tainted, tolerations, number);
     }
   }
 
-  /** Clusters moved in a class: which of them does the placement notice? */
+  /** Finds which of the clusters that moved in a class concern the placement. */
   #touchMoved(position: number, moved: ClusterGroup): void {
     const state = this.#states[position];
     if (state === undefined || state.stage === 'skipped') return;
@@ -143,7 +153,7 @@ export class ImpactFinder {
     const { tolerations, predicate, eligibility } = compiled;
     const isOther =
       feasible === undefined ||
-      // Whether a misconfiguration shows depends on what is left at its stage; they are few and cheap.
+      // A misconfiguration is visible only if clusters reach its stage. Such placements are few.
       tolerations.problem !== undefined ||
       predicate.problem !== undefined ||
       state.hadAvailable !== eligibility.count > 0;
@@ -153,7 +163,7 @@ export class ImpactFinder {
     );
   }
 
-  /** The placement at a position has to look at these clusters. */
+  /** Notes that the placement at a position must check these clusters. */
   touch(position: number, clusters: readonly number[]): void {
     if (clusters.length === 0) return;
     const touched = this.#affected.get(position);

@@ -4,15 +4,15 @@ import type { DecisionIndex } from '../prior/decision-index.ts';
 import { sameDecisions } from '../prior/own-decisions.ts';
 import { scoreGainSinceCached } from '../prioritize/score-clusters.ts';
 
-/** So many changed clusters are looked at one by one. */
+/** At most this many changed clusters are checked one by one. */
 const FEW_CHANGED = 64;
 
-/** Whether the placement asks for as many clusters as when it was decided. */
+/** Whether the requested number of clusters is the same as at the last decision. */
 export function isDecidedAsAsked({ result, compiled }: DecidedState): boolean {
   return result.placement === compiled.placement;
 }
 
-/** Whether nothing has happened that this decision depends on, clusters apart. */
+/** Whether nothing that this decision depends on has changed, apart from clusters. */
 export function isDecisionCurrent(state: DecidedState, decisionIndex: DecisionIndex): boolean {
   const { prior, kept, compiled, journalLength } = state;
   return (
@@ -23,9 +23,12 @@ export function isDecisionCurrent(state: DecidedState, decisionIndex: DecisionIn
 }
 
 /**
- * Whether nothing has happened since the last look but that others decided on clusters which are not selected here, and that made none
- * of them better, as most decisions of others do. A worse score of such a cluster changes no selection, so its place in the ranking is
- * brought up to date only when something else happens to the placement: see `lags`. The largest count must be as it was.
+ * Whether the only changes since the last decision are decisions of other placements that do not
+ * affect this selection. They do not affect it if no feasible cluster got a better score and no
+ * selected cluster got a worse one. Most decisions of other placements are of this kind. A cluster
+ * that is not selected and got a worse score keeps its old place in the ranking until the placement
+ * is decided again for another reason, see `isRankingBehind`. The caller checks that the largest
+ * count is unchanged.
  */
 export function isSelectionUnaffected(state: DecidedState, decisionIndex: DecisionIndex): boolean {
   const { compiled, feasible, kept, prior, recorded, ranking, journalLength } = state;
@@ -47,7 +50,7 @@ export function isSelectionUnaffected(state: DecidedState, decisionIndex: Decisi
   return true;
 }
 
-/** Whether clusters may be elsewhere than the ranking says, and their kept scores be older. */
+/** Whether the ranking and the cached scores may be older than the last decision. */
 export function isRankingBehind({ ranking, journalLength }: DecidedState): boolean {
   return ranking !== undefined && ranking.basis.journalLength !== journalLength;
 }

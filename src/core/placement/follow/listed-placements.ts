@@ -12,7 +12,8 @@ interface Listed {
 }
 
 /**
- * The placements of an engine, each with what was last decided for it; undefined: it has to be scheduled. A key may be listed twice when the first snapshot did so; then it denotes the last one.
+ * The placements of an engine, each with its last decision. Undefined means that the placement must
+ * be scheduled. The first snapshot may list a key twice. Then the key denotes the last one.
  */
 export class ListedPlacements {
   #compiled: CompiledPlacement[];
@@ -30,12 +31,12 @@ export class ListedPlacements {
     return this.#compiled;
   }
 
-  /** By position, as long as the list of placements. */
+  /** The decisions by position. The list is as long as the list of placements. */
   get states(): readonly (DecidedState | undefined)[] {
     return this.#states;
   }
 
-  /** Which of them read what, by position. */
+  /** What each placement reads, by position. */
   get dependents(): PlacementDependents {
     this.#dependents ??= new PlacementDependents(this.#compiled);
     return this.#dependents;
@@ -46,7 +47,10 @@ export class ListedPlacements {
     return this.#positions.get(key);
   }
 
-  /** Of one that is listed, probably there: making its key and looking that up takes longer than looking. */
+  /**
+   * The position of a listed placement. The probable position is checked first, because making and
+   * looking up a key takes longer.
+   */
   positionNear(probable: number, placement: Placement): number {
     if (this.#compiled[probable]?.placement === placement) return probable;
     return this.#positions.get(placementKey(placement)) as number;
@@ -61,7 +65,7 @@ export class ListedPlacements {
     this.#states[position] = state;
   }
 
-  /** It has to be scheduled, whatever was decided for it. */
+  /** Drops the decision at a position, so that the placement must be scheduled. */
   forget(position: number): void {
     this.#states[position] = undefined;
   }
@@ -75,8 +79,9 @@ export class ListedPlacements {
   }
 
   /**
-   * New ones come last. One that reads differently than before is compiled again and has no state any more; where it asks for another
-   * number of clusters and nothing else, the state stays to be brought up to date.
+   * Adds or replaces placements. New placements come last. A placement whose inputs changed is
+   * compiled again and loses its decision. If only the requested number of clusters changed, the
+   * decision stays and is updated later.
    */
   put(fresh: readonly Placement[], compile: (placement: Placement) => CompiledPlacement): void {
     const count = this.#compiled.length;

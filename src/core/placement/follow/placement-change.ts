@@ -3,7 +3,10 @@ import type { Placement } from '../../model/kind/placement.ts';
 import { missingScoresOf } from '../prioritize/missing-scores.ts';
 import { PREFER_NO_SELECT_ANNOTATION } from '../select/prefer-no-select.ts';
 
-/** What scheduling reads differently in a placement: nothing (a new status alone is no reason), the number of clusters alone, or more. */
+/**
+ * What changed for scheduling: `none` (for example a new status), `limit` (only the number of
+ * clusters), or `other`.
+ */
 export function placementChange(before: Placement, after: Placement): 'none' | 'limit' | 'other' {
   if (!sameSpec(before.spec, after.spec) || readRest(before) !== readRest(after)) return 'other';
   return before.spec?.numberOfClusters === after.spec?.numberOfClusters ? 'none' : 'limit';
@@ -11,7 +14,10 @@ export function placementChange(before: Placement, after: Placement): 'none' | '
 
 type Spec = Placement['spec'];
 
-/** Apart from the number of clusters. Fields that are the same object are not written out. */
+/**
+ * Compares two specs without the number of clusters. Fields that are the same object are not
+ * converted to JSON.
+ */
 function sameSpec(before: Spec = {}, after: Spec = {}): boolean {
   if (before === after) return true;
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)]) as Set<keyof typeof before>) {

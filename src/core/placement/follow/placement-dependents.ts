@@ -24,7 +24,7 @@ export class PlacementDependents {
     return this.#byAddOn.size > 0;
   }
 
-  /** Of an EligibilityClass, PredicateClass or TolerationClass. */
+  /** The placements that use an EligibilityClass, PredicateClass or TolerationClass. */
   ofClass(shared: object): ReadonlySet<number> {
     return this.#byClass.get(shared) ?? NOBODY;
   }
@@ -44,7 +44,7 @@ export class PlacementDependents {
     return predicates;
   }
 
-  /** A placement is another one at its position. */
+  /** Replaces the placement at a position. */
   replace(position: number, before: CompiledPlacement, after: CompiledPlacement): void {
     this.#remove(before, position);
     this.#add(after, position);

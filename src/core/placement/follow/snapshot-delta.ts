@@ -5,20 +5,23 @@ import type { Placement } from '../../model/kind/placement.ts';
 import type { ClusterIndex } from '../../snapshot/cluster-index.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 
-/** What changed in a snapshot since the last look. Objects replace those of the same name; the rest stays as it is. */
+/**
+ * The changes of a snapshot. An object replaces the object with the same name. Everything else
+ * stays as it is.
+ */
 export interface SnapshotDelta {
   /** RFC 3339 */
   readonly now?: string | undefined;
   readonly clusters?: readonly ManagedCluster[] | undefined;
   readonly removedClusters?: readonly string[] | undefined;
-  /** A placement of a new key is scheduled after all others. */
+  /** Changed and new placements. A placement with a new key is scheduled after all others. */
   readonly placements?: readonly Placement[] | undefined;
-  /** `namespace/name`; their decisions go with them. */
+  /** `namespace/name`. The decisions of these placements are removed too. */
   readonly removedPlacements?: readonly string[] | undefined;
   readonly scores?: readonly AddOnPlacementScore[] | undefined;
   /** `namespace/name` */
   readonly removedScores?: readonly string[] | undefined;
-  /** All sets and all bindings from now on. */
+  /** All sets, if any of them changed. `bindings` has the same for bindings. */
   readonly clusterSets?: readonly ManagedClusterSet[] | undefined;
   readonly bindings?: readonly ManagedClusterSetBinding[] | undefined;
 }
@@ -59,8 +62,9 @@ function changedObjects<T extends Named>(before: readonly T[], after: readonly T
 }
 
 /**
- * The rest of two lists without the objects at the same place in both; places are realigned after each insertion,
- * removal or move. The rest is usually short, so that finding the changes costs one comparison per object.
+ * The objects of two lists without those at the same place in both. Places are aligned again after
+ * each insertion, removal or move. The remaining lists are usually short, so finding the changes
+ * costs one comparison per object.
  */
 function unpaired<T>(
   before: readonly T[],
@@ -84,7 +88,10 @@ function isEmpty({ changed, removed }: Changes<Named>): boolean {
   return changed.length + removed.length === 0;
 }
 
-/** Whether clusters come or go, or sets or bindings change: what the indexes of a fleet are built on. */
+/**
+ * Whether clusters are added or removed, or sets or bindings change. The indexes of a fleet depend
+ * on these.
+ */
 export function changesIndexStructure(delta: SnapshotDelta, clusterIndex: ClusterIndex): boolean {
   const { clusters = [], removedClusters = [], clusterSets, bindings } = delta;
   return (
@@ -103,7 +110,7 @@ export function changesTimeOnly({ now: _now, clusterSets, bindings, ...lists }: 
 
 type Named = { readonly metadata: { readonly name: string; readonly namespace?: string | undefined } };
 
-/** The snapshot after a delta, its decisions left as they are except those of removed placements. */
+/** The snapshot after a delta. Its decisions are unchanged. */
 export function applySnapshotDelta(snapshot: Snapshot, delta: SnapshotDelta): Snapshot {
   return {
     now: delta.now ?? snapshot.now,

@@ -16,22 +16,28 @@ import type { CachedScores } from '../prioritize/score-clusters.ts';
 import { updateCachedScores, measureAmountRanges, scoreClusters } from '../prioritize/score-clusters.ts';
 import type { RankedCluster, ClusterRanking, RankingBasis } from '../decide/cluster-ranking.ts';
 
-/** What happened since the last decision: the decisions as they are, and clusters that a delta touched. */
+/**
+ * The changes since the last decision: the current decisions, and the clusters that a delta
+ * touched.
+ */
 export interface ChangesSinceDecision {
   readonly decisionIndex: DecisionIndex;
   readonly touched: readonly number[];
-  /** Clusters that cannot be selected may be out of order. Default: no. */
+  /** Whether clusters that cannot be selected may be out of order in the ranking. Default: no. */
   readonly mayLag?: boolean | undefined;
 }
 
 /**
- * Decides a placement again after a few clusters changed, from its ranking: only the changed ones are filtered and
- * scored, and take their new places. These are the clusters that a delta touched, those that this placement gained or
- * lost the last time (Steady, NoSelectIfNew), and those that other placements gained or lost since (Balance). When
- * something changed that every score depends on (the largest amount, the largest count), or so much that ranking all
- * costs no more, the answer is undefined and the placement must be decided in full.
+ * Decides a placement again from its ranking after a few clusters changed. Only the changed
+ * clusters are filtered, scored and moved. These are the clusters that a delta touched, those that
+ * this placement gained or lost the last time (Steady, NoSelectIfNew), and those that other
+ * placements gained or lost since (Balance).
  *
- * The state's bits, kept scores and ranking change in place.
+ * Returns undefined if something changed that every score depends on (the largest amount, the
+ * largest count), or if ranking all clusters costs no more. Then the placement must be decided in
+ * full.
+ *
+ * Bits, cached scores and ranking of the state change in place.
  */
 export function updateDecision(
   index: SchedulingIndex,
@@ -53,7 +59,7 @@ export function updateDecision(
     happening.touched.length === 0 &&
     isSelectionUnaffected(state, decisionIndex)
   ) {
-    // In place: most states come this way in most passes.
+    // Changed in place, because this is the most frequent case.
     state.journalLength = journalLength;
     return recomputeRequeueTime(index, state);
   }
@@ -68,7 +74,7 @@ export function updateDecision(
     return recomputeRequeueTime(index, { ...state, prior, journalLength });
   }
   const { came, went, leaving } = filterAgain(state, feasible, { changed, prior });
-  // What others decided changes no amount, and who is feasible neither.
+  // Decisions of other placements change neither amounts nor feasible clusters.
   const { ranges } =
     noticed.own.length === 0
       ? ranking.basis
@@ -94,18 +100,21 @@ export function updateDecision(
   });
 }
 
-/** Clusters to look at, each in one of the lists. */
+/** Clusters to check. Each is in one of the two lists. */
 interface Noticed {
-  /** Touched by a delta, or gained or lost by this placement. */
+  /** Clusters that a delta touched, or that this placement gained or lost. */
   readonly own: readonly number[];
-  /** Gained or lost by other placements. */
+  /** Clusters that other placements gained or lost. */
   readonly counted: readonly number[];
 }
 
-/** More changed clusters than these, and than a sixteenth of the ranking, cost more than ranking all of them again. */
+/**
+ * If more clusters changed than this plus a sixteenth of the ranking, ranking all of them again is
+ * cheaper.
+ */
 const FEW_CHANGED = 16;
 
-/** Undefined: too many, or no longer known. */
+/** The clusters to check. Undefined if there are too many, or if they are no longer known. */
 function noticedClusters(
   { clusterIndex, scratch: { marks } }: SchedulingIndex,
   { ranking, prior, kept, compiled }: DecidedState,
@@ -113,7 +122,8 @@ function noticedClusters(
 ): Noticed | undefined {
   const { count, basis } = ranking as ClusterRanking;
   const few = FEW_CHANGED + count / 16;
-  // A cluster may be listed several times; but to read all that happened must not cost more than to rank again.
+  // A cluster may occur several times, so more entries are read. Reading them must not cost more
+  // than ranking all clusters again.
   const since = kept.size === 0 ? [] : decisionIndex.journal.since(basis.journalLength, 8 * few);
   if (since === undefined || touched.length > 8 * few) return undefined;
   const now = decisionIndex.own(compiled.key);
@@ -134,8 +144,9 @@ function noticedClusters(
 }
 
 /**
- * Those whose place may be another one, ascending, with the kept scores of all brought up to date. What others decided moves a
- * cluster only by its score; where clusters are decided hundreds of times, one more or less changes none.
+ * The clusters whose place may change, ascending. It also updates the cached scores of all given
+ * clusters. A decision of another placement moves a cluster only if it changes the score. If
+ * hundreds of placements select a cluster, one more or less often changes no score.
  */
 function changedClusters(
   scoring: {
@@ -151,7 +162,7 @@ function changedClusters(
   return Uint32Array.from([...own, ...counted.filter((cluster) => moved.has(cluster))]).sort();
 }
 
-/** Brings the feasible bits up to date. */
+/** Updates the feasible bits. */
 function filterAgain(
   { compiled }: DecidedState,
   feasible: Bitset,
@@ -188,7 +199,7 @@ function sameRanges(ranges: readonly AmountRange[], { ranges: before }: RankingB
   return ranges.every(({ least, most }, at) => least === before[at]?.least && most === before[at].most);
 }
 
-/** Runs with the clusters marked in the scratch. */
+/** Runs `plan` with the clusters marked in the scratch buffers. */
 function planMarked<T>({ scratch: { marks } }: SchedulingIndex, clusters: Uint32Array, plan: () => T): T {
   for (const cluster of clusters) marks[cluster] = 1;
   const planned = plan();

@@ -17,7 +17,7 @@ export function parseNow(text: string): Instant {
   return now;
 }
 
-/** The indexes of a snapshot's objects; its placements are compiled later. */
+/** The indexes of the objects of a snapshot. Its placements are compiled later. */
 export function indexSnapshot(
   snapshot: Snapshot,
   compileCel: CompileCel,

@@ -22,20 +22,26 @@ import { ScoreExpiry } from '../prioritize/score-expiry.ts';
 import { ScratchBuffers } from './scratch-buffers.ts';
 import { TolerationClass } from '../filter/toleration-class.ts';
 
-/** A placement with everything that its text alone decides, looked up or built once. */
+/** A placement with everything that depends only on its text, looked up or computed once. */
 export interface CompiledPlacement extends FilterClasses {
   readonly filters: Filters;
   readonly placement: Placement;
   /** `namespace/name` */
   readonly key: string;
-  /** Being deleted or scheduling disabled: nothing is decided, nothing may be written. */
+  /**
+   * Whether the placement is being deleted or its scheduling is disabled. Then nothing is decided
+   * or written.
+   */
   readonly skipped: boolean;
   readonly policy: PolicyResult;
   readonly groups: GroupPlanResult;
   readonly limit: number;
   readonly spread: readonly SpreadConstraint[];
   readonly avoidPreferNoSelect: boolean;
-  /** All totals are whole numbers up to this, or its negative, and clusters are ranked by them alone; undefined: that is not known. */
+  /**
+   * All totals are whole numbers from −bound to bound, and clusters are ranked by total alone.
+   * Undefined if this is not known.
+   */
   readonly bound: number | undefined;
 }
 
@@ -43,18 +49,21 @@ export function placementKey({ metadata }: Placement): string {
   return `${metadata.namespace ?? ''}/${metadata.name}`;
 }
 
-/** The most clusters that it selects. */
+/** The largest number of clusters that the placement selects. */
 export function limitOf({ spec }: Placement): number {
   return spec?.numberOfClusters ?? Infinity;
 }
 
-/** What placements share over one fleet: sets and bindings, predicates and tolerations by equal text, CEL programs. */
+/**
+ * What the placements of one fleet share: sets and bindings, CEL programs, and predicates and
+ * tolerations with equal text.
+ */
 export class SchedulingIndex {
   readonly clusterIndex: ClusterIndex;
   readonly eligibility: Eligibility;
   readonly predicates = new Map<string, PredicateClass>();
   readonly tolerations = new Map<string, TolerationClass>();
-  /** 0, 1, … size − 1 */
+  /** All cluster numbers: 0, 1, … size − 1. */
   readonly everyCluster: Uint32Array;
   readonly scratch: ScratchBuffers;
   readonly scoreEnds: ScoreExpiry;
@@ -79,7 +88,10 @@ export class SchedulingIndex {
     return this.#now;
   }
 
-  /** Moves the clock. Answers the toleration classes of which some cluster changed, with those clusters. */
+  /**
+   * Moves the clock.
+   * @returns the toleration classes in which a cluster changed, each with those clusters
+   */
   advance(now: Instant): { tolerations: TolerationClass; clusters: readonly number[] }[] {
     this.#now = now;
     return [...this.tolerations.values()].flatMap((tolerations) => {
@@ -88,14 +100,15 @@ export class SchedulingIndex {
     });
   }
 
-  /** Drops the predicates that no placement uses; only used ones are kept up to date. */
+  /** Drops the predicates that no placement uses, so that only used ones are kept up to date. */
   keepPredicates(isUsed: (predicate: PredicateClass) => boolean): void {
     for (const [text, predicate] of this.predicates) if (!isUsed(predicate)) this.predicates.delete(text);
   }
 
   /**
-   * @param options.extraBindings names of sets that are taken as bound to the placement's namespace
-   * @param options.passing the placement is only tried: its predicates are not remembered
+   * @param options.extraBindings names of cluster sets that count as bound to the namespace of the
+   * placement
+   * @param options.passing true if the placement is only tried; its predicates are not stored
    */
   compile(
     placement: Placement,

@@ -1,22 +1,22 @@
 import { MAX_TOTAL } from '../prioritize/whole-totals.ts';
 
 /**
- * Buffers that one decision after the other uses again: a fleet's decisions would otherwise spend more time on
- * allocating and collecting large arrays than on scoring. What a buffer holds is valid until it is next used.
+ * Buffers that every decision uses again. Without them, a fleet would spend more time on allocating
+ * and collecting large arrays than on scoring. The content of a buffer is valid until its next use.
  */
 export class ScratchBuffers {
   readonly #floats: Float64Array[] = [];
   readonly #size: number;
-  /** One number per cluster; the same for the next three. */
+  /** One number per cluster, as in the next three buffers. */
   readonly clusters: Uint32Array;
   readonly places: Uint32Array;
   readonly placeTotals: Float64Array;
   readonly totals: Int32Array;
-  /** One number per total that can be counted. */
+  /** One number per total that can be sorted by counting. */
   readonly levels = new Uint32Array(2 * MAX_TOTAL + 2);
-  /** One byte per cluster: read only. */
+  /** One byte per cluster, always 0. Read only. */
   readonly zeros: Int8Array;
-  /** One byte per cluster; a user that sets some clears them again. */
+  /** One byte per cluster. Code that sets a byte must clear it again. */
   readonly marks: Uint8Array;
 
   constructor(size: number) {
@@ -29,7 +29,7 @@ export class ScratchBuffers {
     this.marks = new Uint8Array(size);
   }
 
-  /** `count` floats of undefined content; different slots do not overlap. */
+  /** `count` floats with undefined content. Different slots do not overlap. */
   floats(slot: number, count: number): Float64Array {
     const buffer = (this.#floats[slot] ??= new Float64Array(this.#size));
     return buffer.subarray(0, count);

@@ -12,11 +12,12 @@ import type { OwnDecisions } from './own-decisions.ts';
 import { diffOwnDecisions, listDecisions, makeOwnDecisions } from './own-decisions.ts';
 
 /**
- * The current decisions of all placements, as cluster numbers, with a count per cluster kept at every change: what
- * Balance, Steady and NoSelectIfNew read. Clusters that are decided but not in the fleet get numbers above it.
+ * The current decisions of all placements as cluster numbers, with a count per cluster that every
+ * change updates. Balance, Steady and NoSelectIfNew read them. Selected clusters that are not in
+ * the fleet get numbers above its size.
  */
 export class DecisionIndex {
-  /** Clusters whose count changed. */
+  /** The clusters whose count changed. */
   readonly journal: DecisionCountJournal;
   readonly countScores: DecisionCountScores;
   readonly #clusterIndex: ClusterIndex;
@@ -24,21 +25,21 @@ export class DecisionIndex {
   readonly #own = new Map<string, OwnDecisions>();
   readonly #strangers = new Map<string, number>();
   readonly #strangerNames: string[] = [];
-  /** Placements whose decisions differ from those published last. */
+  /** Placements whose decisions may differ from the last published ones. */
   readonly #moved = new Set<string>();
   #isPublished = false;
-  /** What numbers of this index belong to. */
+  /** The identity of the numbering of this index. */
   readonly #numbering = {};
-  /** The numbers of the index that this one was made of. */
+  /** The numbering of the index from which this one was made, and the mapping from it. */
   #before: { readonly numbering: object; readonly numbers: ClusterRenumbering } | undefined;
   #counts: Int32Array;
-  /** The number of clusters by how often they are decided; index 0 is not used. */
+  /** How many clusters have each count. Index 0 is not used. */
   #frequency = new Int32Array(64);
   #most = 0;
-  /** The clusters that are decided `#most` times; undefined: not computed yet. */
+  /** The clusters with count `#most`; undefined if not computed yet. */
   #top: Set<number> | undefined;
 
-  /** @param journal of an index over another fleet that this one replaces */
+  /** @param journal the journal of an index over another fleet that this index replaces */
   constructor(
     clusterIndex: ClusterIndex,
     decisions: readonly PlacementDecision[],
@@ -59,7 +60,10 @@ export class DecisionIndex {
     for (const [key, list] of names) this.put(key, this.decisionsOf(list));
   }
 
-  /** The same decisions over another fleet. Which of them are published has to be said again, of all placements. */
+  /**
+   * The same decisions over another fleet. The caller must then call `publish` for all placements
+   * again.
+   */
   renumberFor(clusterIndex: ClusterIndex): {
     readonly decisionIndex: DecisionIndex;
     readonly numbers: ClusterRenumbering;
@@ -81,12 +85,15 @@ export class DecisionIndex {
     return { decisionIndex: after, numbers };
   }
 
-  /** How often each cluster is decided. Shared: read only. */
+  /** How many placements select each cluster. The array is shared: read only. */
   get counts(): Int32Array {
     return this.#counts;
   }
 
-  /** The largest count without the decisions of one placement, which are in this index and have no repeats. */
+  /**
+   * The largest count without the decisions of one placement. These decisions must be in this index
+   * and must have no repeats.
+   */
   maxCountWithout(own: OwnDecisions): number {
     if (this.#most === 0) return 0;
     this.#top ??= this.#findTop();
@@ -96,7 +103,10 @@ export class DecisionIndex {
     return this.#most - 1;
   }
 
-  /** Copies of the counts, and their largest, without the decisions of one placement, repeats included. */
+  /**
+   * A copy of the counts without the decisions of one placement, including its repeats, and the
+   * largest of these counts.
+   */
   withoutOwn(key: string): { readonly counts: Int32Array; readonly most: number } {
     const counts = this.#counts.slice();
     for (const number of listDecisions(this.own(key))) counts[number] = (counts[number] as number) - 1;
@@ -117,14 +127,14 @@ export class DecisionIndex {
     return after;
   }
 
-  /** Which decisions a list of clusters would be, in case it is published. */
+  /** Stores the decisions for a list of clusters, in case the list is published. */
   register(clusters: readonly string[], decisions: OwnDecisions): void {
     numberClusters(clusters, { numbering: this.#numbering, decisions });
   }
 
-  /** All decisions from now on. */
+  /** Replaces the decisions by the published ones. */
   publish({ clusters, changed }: PublishedClusterLists): void {
-    // A index that was created since does not know the earlier publications.
+    // A new index does not know the earlier publications.
     const all = changed === undefined || !this.#isPublished;
     const keys = all ? [this.#own.keys(), clusters.keys()] : [changed, this.#moved];
     for (const key of new Set(keys.flatMap((some) => [...some]))) {
@@ -135,13 +145,13 @@ export class DecisionIndex {
     this.#isPublished = true;
   }
 
-  /** @returns whether that changed anything */
+  /** @returns whether the decisions changed */
   #replace(key: string, after: OwnDecisions): boolean {
     const known = this.#own.get(key);
     if (known === after) return false;
     const before = known ?? this.#nothing;
     const { gained, lost } = diffOwnDecisions(before, after);
-    // Equal decisions stay the same object: comparing an object with itself is free.
+    // Equal decisions stay the same object, because comparing an object with itself is fast.
     const isSame = gained.length + lost.length === 0;
     if (known === undefined || !isSame) this.#own.set(key, after);
     if (isSame) return false;
@@ -170,13 +180,13 @@ export class DecisionIndex {
     return Uint32Array.from(names, (name) => this.#clusterIndex.numberOf(name) ?? this.#strangerNumber(name));
   }
 
-  /** Name of a number from this index. */
+  /** The cluster name of a number of this index. */
   nameOf(number: number): string {
     if (number < this.#clusterIndex.size) return this.#clusterIndex.names[number] as string;
     return this.#strangerNames[number - this.#clusterIndex.size] ?? '';
   }
 
-  /** All decisions as objects, one per placement, not cut into pages. */
+  /** All decisions as objects, one per placement, not divided into pages. */
   objects(): PlacementDecision[] {
     return [...this.#own].map(([key, own]) => {
       const slash = key.indexOf('/');
@@ -196,7 +206,7 @@ export class DecisionIndex {
 
   #ownOf(published: readonly string[]): OwnDecisions {
     const known = numbersOfClusters(published);
-    // Mostly the same lists are given again.
+    // Usually the caller passes the same lists again.
     if (known?.numbering === this.#numbering) return known.decisions;
     const before = known?.numbering === this.#before?.numbering ? this.#before : undefined;
     const decisions =

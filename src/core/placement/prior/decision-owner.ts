@@ -2,7 +2,8 @@ import type { PlacementDecision } from '../../model/kind/placement-decision.ts';
 import { PLACEMENT_LABEL } from '../../model/kind/placement-decision.ts';
 
 /**
- * `namespace/placement` of the placement that a decision belongs to; undefined: none, so it counts only for Balance.
+ * `namespace/placement` of the placement that a decision belongs to. Undefined if it belongs to
+ * none. Then it counts only for Balance.
  */
 export function decisionOwner({ metadata }: PlacementDecision): string | undefined {
   const labels = metadata.labels;

@@ -3,12 +3,12 @@ import { sameDecisions } from './own-decisions.ts';
 
 /** A list of clusters as numbers. */
 interface NumberedClusters {
-  /** Whose numbers they are: numbers of two indexes cannot be compared. */
+  /** The numbering of the numbers. Numbers of two indexes cannot be compared. */
   readonly numbering: object;
   readonly decisions: OwnDecisions;
 }
 
-/** What lists are in numbers: to look thousands of names up again takes longer than to decide. */
+/** The numbers of cluster lists. Looking up thousands of names again takes longer than deciding. */
 const NUMBERED = new WeakMap<readonly string[], NumberedClusters>();
 
 export function numberClusters(clusters: readonly string[], numbered: NumberedClusters): void {
@@ -19,7 +19,10 @@ export function numbersOfClusters(clusters: readonly string[]): NumberedClusters
   return NUMBERED.get(clusters);
 }
 
-/** Whether two lists have the same clusters, in any order; undefined: only their names can tell. */
+/**
+ * Whether two lists have the same clusters, in any order. Undefined if only a comparison of names
+ * can tell.
+ */
 export function sameNumbers(left: readonly string[], right: readonly string[]): boolean | undefined {
   if (left === right) return true;
   if (left.length !== right.length) return false;

@@ -3,11 +3,14 @@ import { bitsToArray, hasBit, makeBitset, putBit } from '../../snapshot/bitset.t
 
 /** The decisions of one placement, as cluster numbers. */
 export interface OwnDecisions {
-  /** Those in the fleet. */
+  /** The clusters that are in the fleet. */
   readonly bits: Bitset;
-  /** Numbers beyond the fleet: clusters that are gone. */
+  /** The clusters that are not in the fleet. Their numbers are above its size. */
   readonly gone: ReadonlySet<number>;
-  /** Further listings of clusters that are listed already; only decisions from outside have them. */
+  /**
+   * Clusters that are listed more than once, once for each further listing. Only decisions of other
+   * writers have them.
+   */
   readonly repeats: readonly number[];
 }
 
@@ -19,7 +22,7 @@ export interface OwnDecisionChange {
 
 export function makeOwnDecisions(numbers: Uint32Array, fleetSize: number): OwnDecisions {
   const bits = makeBitset(fleetSize);
-  // Nearly always empty, and then not made for each list.
+  // Both are nearly always empty, so they are created only when needed.
   let gone: Set<number> | undefined;
   let repeats: number[] | undefined;
   for (let i = 0; i < numbers.length; i++) {
@@ -31,7 +34,7 @@ export function makeOwnDecisions(numbers: Uint32Array, fleetSize: number): OwnDe
   return { bits, gone: gone ?? NOBODY, repeats: repeats ?? NOTHING };
 }
 
-/** All listings. */
+/** All listed clusters, including repeats. */
 export function listDecisions({ bits, gone, repeats }: OwnDecisions): Uint32Array {
   const here = bitsToArray(bits);
   if (gone.size + repeats.length === 0) return here;

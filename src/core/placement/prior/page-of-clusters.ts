@@ -1,9 +1,12 @@
 import type { PlacementDecision } from '../../model/kind/placement-decision.ts';
 
-/** What pages were made of: reading it back from them would take longer than deciding. */
+/**
+ * The cluster lists from which pages were made. Reading the names from the pages takes longer than
+ * deciding.
+ */
 const MADE_OF = new WeakMap<PlacementDecision, readonly string[]>();
 
-/** A page that lists these clusters. Its entries are made when somebody reads them. */
+/** A page that lists these clusters. The entries are created when they are first read. */
 export function pageOfClusters(
   page: Omit<PlacementDecision, 'status'>,
   clusters: readonly string[],
@@ -17,7 +20,7 @@ export function pageOfClusters(
   return listing;
 }
 
-/** The clusters on a page; the list that it was made of if it was. */
+/** The clusters on a page. If the page was made from a list, this is the same list. */
 export function clustersOfPage(page: PlacementDecision): readonly string[] {
   return MADE_OF.get(page) ?? (page.status?.decisions ?? []).map(({ clusterName }) => clusterName);
 }

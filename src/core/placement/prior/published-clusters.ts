@@ -4,22 +4,27 @@ import { clustersOfPage } from './page-of-clusters.ts';
 
 /** What is published now. */
 export interface PublishedClusterLists {
-  /** The clusters on the pages of every placement, by `namespace/name`; the same list as long as the pages are the same. */
+  /**
+   * The clusters on the pages of every placement, by `namespace/name`. The list is the same object
+   * while the pages are the same.
+   */
   readonly clusters: ReadonlyMap<string, readonly string[]>;
-  /** The placements whose list became another one since the last time; undefined: it may be any. */
+  /**
+   * The placements whose list changed since the last call. Undefined if any list may have changed.
+   */
   readonly changed: ReadonlySet<string> | undefined;
 }
 
-/** More changed pages than these are not looked at one by one. */
+/** If more pages changed than this, all pages are read again. */
 const FEW = 64;
 
-/** Reads what is published from lists of pages, each mostly the same as the one before. */
+/** Reads the published clusters from lists of pages. Consecutive lists are mostly the same. */
 export class PublishedClusters {
   #pages: readonly PlacementDecision[] | undefined;
   #pagesOf = new Map<string, readonly PlacementDecision[]>();
   readonly #clusters = new Map<string, readonly string[]>();
 
-  /** @param pages in an order that stays; an unchanged page is the same object */
+  /** @param pages in a stable order; an unchanged page is the same object */
   read(pages: readonly PlacementDecision[]): PublishedClusterLists {
     const changed = this.#changedIn(pages);
     this.#pages = pages;
@@ -27,7 +32,10 @@ export class PublishedClusters {
     return { clusters: this.#clusters, changed };
   }
 
-  /** Undefined, and nothing done, when pages came or went, changed hands, or many changed. */
+  /**
+   * The placements with changed pages. Undefined, with no change made, if pages were added or
+   * removed, changed their placement, or if many pages changed.
+   */
   #changedIn(pages: readonly PlacementDecision[]): ReadonlySet<string> | undefined {
     const before = this.#pages;
     if (before?.length !== pages.length) return undefined;
@@ -73,7 +81,7 @@ export class PublishedClusters {
   }
 }
 
-/** '': pages of no placement only count for Balance. */
+/** The placement of a page, or '' for a page of no placement. Such pages count only for Balance. */
 function ownerOf(page: PlacementDecision): string {
   return decisionOwner(page) ?? '';
 }

@@ -4,16 +4,21 @@ import { compareInstants, parseRfc3339 } from '../../model/rfc3339.ts';
 import type { MissingScores } from './missing-scores.ts';
 import type { Prioritizer, ScoreOrigin } from './prioritizer.ts';
 
-/** What counts without a valid score: by which rule, and for which weight, since a negative one makes the highest score the worst. */
+/**
+ * What counts if a cluster has no valid score. The weight matters because a negative weight makes
+ * the highest score the worst.
+ */
 export interface WithoutScore {
   readonly rule: MissingScores;
   readonly weight: number;
 }
 
-/** As OCM: 0. */
+/** The behavior of OCM: the score is 0. */
 const NEUTRAL: WithoutScore = { rule: 'neutral', weight: 1 };
 
-/** The score that an add-on reported for the cluster; what the rule says when there is none or it is no longer valid. */
+/**
+ * The score that an add-on reported for the cluster. If there is no valid score, the rule decides.
+ */
 export function addOnScore(
   resourceName: string,
   scoreName: string,
@@ -59,7 +64,7 @@ export function hasExpired(object: AddOnPlacementScore, now: Instant): boolean {
   return end !== undefined && compareInstants(end, now) < 0;
 }
 
-/** When the scores end; undefined: never. Each object's text is parsed once. */
+/** When the scores expire; undefined if never. The text of each object is parsed once. */
 export function validUntil(object: AddOnPlacementScore): Instant | undefined {
   const text = object.status?.validUntil ?? '';
   if (text === '') return undefined;

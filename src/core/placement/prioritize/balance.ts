@@ -2,12 +2,14 @@ import { hasBit } from '../../snapshot/bitset.ts';
 import type { Prioritizer } from './prioritizer.ts';
 import { NO_WARNINGS } from './prioritizer.ts';
 
-/** Clusters with fewer decisions of other placements score higher: 100 for none, −100 for the most. */
+/**
+ * Scores clusters with fewer decisions of other placements higher: 100 for none, −100 for the most.
+ */
 export const balance: Prioritizer = {
   name: 'Balance',
   countScore: scoreOf,
   score({ clusters, decisionCounts, ownDecisions, mostDecisions }, out) {
-    // For a few clusters a table takes longer than they do.
+    // For a few clusters, scoring each one is faster than making a table.
     const table = clusters.length < mostDecisions ? undefined : scoresUpTo(mostDecisions);
     for (let i = 0; i < clusters.length; i++) {
       const cluster = clusters[i] as number;

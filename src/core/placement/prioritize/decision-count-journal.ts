@@ -1,15 +1,16 @@
 /**
- * A log of the clusters whose number of decisions changed, in order. A reader that stores the log's length can later
- * ask what changed since. Only the last entries are kept; a reader that missed more has to check all clusters.
+ * A log of the clusters whose number of decisions changed, in order. A reader stores the length of
+ * the log and can later ask what changed since then. Only the last entries are kept. A reader that
+ * missed more entries has to check all clusters.
  */
 export class DecisionCountJournal {
   /** Entry `n` is at `n` modulo its length. */
   readonly #entries = new Uint32Array(KEPT);
   #length = 0;
-  /** The last answer, because consecutive placements ask the same. */
+  /** The last answer. Consecutive placements ask for the same range. */
   #asked: { readonly from: number; readonly to: number; readonly clusters: Uint32Array } | undefined;
 
-  /** The clusters have other numbers from now on. */
+  /** Replaces the cluster numbers after a change of the fleet. */
   renumber(toNew: Uint32Array): void {
     const { length } = this;
     for (let at = Math.max(0, length - KEPT); at < length; at++)
@@ -28,8 +29,8 @@ export class DecisionCountJournal {
   }
 
   /**
-   * The clusters that changed since the journal had this length, repeats included; undefined: no longer known, or more than
-   * `atMost` of them.
+   * The clusters that changed since the journal had this length, including repeats. Undefined if
+   * they are no longer known or if there are more than `atMost`.
    */
   since(length: number, atMost: number): Uint32Array | undefined {
     const count = this.#length - length;

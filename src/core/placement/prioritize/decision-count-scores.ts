@@ -9,12 +9,13 @@ interface Kept {
   journalLength: number;
 }
 
-/** How many largest counts are cached at a time. */
+/** For how many different largest counts scores are cached. */
 const MAX_KEPT = 4;
 
 /**
- * Per largest count, the scores of all clusters for a placement that selects none of them. Placements differ from it by the few
- * clusters that they select, and from one placement to the next few counts change.
+ * For each largest count, the scores of all clusters for a placement that selects none of them. The
+ * scores of a real placement differ only for the few clusters that it selects, and few counts
+ * change from one placement to the next.
  */
 export class DecisionCountScores {
   readonly #journal: DecisionCountJournal;
@@ -27,7 +28,7 @@ export class DecisionCountScores {
     this.#size = size;
   }
 
-  /** By cluster number. Valid until the next count changes: read only. */
+  /** Scores by cluster number. They are valid until the next count changes. Read only. */
   of(countScore: CountScore, counts: Int32Array, most: number): Int8Array {
     const { length } = this.#journal;
     const known = this.#kept.get(countScore)?.get(most);

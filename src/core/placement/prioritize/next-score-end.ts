@@ -8,19 +8,23 @@ import { validUntil } from './addon-score.ts';
 type ScoredSnapshot = Pick<Snapshot, 'now' | 'placements' | 'scores'>;
 
 /**
- * When the next score expires that a placement ranks clusters by: no event reports that. The last answer holds while the lists of the
- * snapshot stay the same objects and its time has not come, so that a pass in which no score changed costs nothing.
+ * When the next score that ranks clusters of a placement expires. No event reports this. The last
+ * answer stays valid while the lists of the snapshot are the same objects and its time has not
+ * come, so a pass without a changed score costs nothing.
  */
 export class NextScoreEnd {
   #seen: { readonly snapshot: ScoredSnapshot; readonly end: Instant | undefined } | undefined;
 
-  /** @returns the first whole millisecond since the epoch at which a score that is valid now has expired; undefined: none expires */
+  /**
+   * @returns the first whole millisecond since the epoch at which a score that is valid now has
+   * expired; undefined if none expires
+   */
   after(snapshot: ScoredSnapshot): number | undefined {
     const now = parseRfc3339(snapshot.now);
     if (now === undefined) return undefined;
     const end = this.#holds(snapshot, now) ? this.#seen?.end : firstEnd(snapshot, now);
     this.#seen = { snapshot, end };
-    // A score counts at the instant of its end, and no longer: see hasExpired.
+    // A score is still valid at the time of its end, see `hasExpired`.
     return end === undefined ? undefined : Math.floor(epochMsOf(end)) + 1;
   }
 
@@ -28,7 +32,7 @@ export class NextScoreEnd {
     if (this.#seen === undefined) return false;
     const { snapshot, end } = this.#seen;
     if (snapshot.placements !== placements || snapshot.scores !== scores) return false;
-    // After a step back of the clock an earlier score is valid again.
+    // If the clock was set back, an expired score may be valid again.
     return now >= snapshot.now && (end === undefined || compareInstants(end, at) >= 0);
   }
 }
@@ -45,7 +49,9 @@ function firstEnd({ placements, scores }: ScoredSnapshot, now: Instant): Instant
   return first;
 }
 
-/** Names of the AddOnPlacementScores that placements rank clusters by. CEL reads scores whatever their `validUntil`. */
+/**
+ * Names of the AddOnPlacementScores that rank clusters of a placement. CEL ignores `validUntil`.
+ */
 function usedResources(
   placements: readonly Placement[],
 ): ReadonlySet<AddOnPlacementScore['metadata']['name']> {

@@ -4,17 +4,22 @@ import type { Bitset } from '../../snapshot/bitset.ts';
 import type { ResourceName } from '../../snapshot/cluster-index.ts';
 import type { MissingScores } from './missing-scores.ts';
 
-/** What a prioritizer may look at. Clusters are numbers, ascending in the order of their names. */
+/** The inputs of a prioritizer. Clusters are numbers in the order of their names. */
 export interface ScoreInput {
   /** The clusters to score: the feasible ones. */
   readonly clusters: Uint32Array;
   readonly nameOf: (cluster: number) => string;
-  /** Per cluster of the fleet; NaN when the cluster does not report it. */
+  /**
+   * The amount of a resource for each cluster of the fleet; NaN if the cluster does not report it.
+   */
   readonly amounts: (resource: ResourceName) => Float64Array;
   readonly addOnScore: (cluster: number, resourceName: string) => AddOnPlacementScore | undefined;
-  /** This placement's previous decisions. */
+  /** The previous decisions of this placement. */
   readonly decided: Bitset;
-  /** How often each cluster is decided, by this placement as well if it is in `makeOwnDecisions`. */
+  /**
+   * How many placements select each cluster. This includes the placement itself for the clusters in
+   * `ownDecisions`.
+   */
   readonly decisionCounts: Int32Array;
   readonly ownDecisions: Bitset;
   /** The largest count of decisions of other placements over all clusters. */
@@ -22,7 +27,7 @@ export interface ScoreInput {
   readonly now: Instant;
 }
 
-/** Where the score of a cluster comes from that an add-on reports, or what counts instead and by which rule. */
+/** The origin of a score from an add-on, or the rule that replaced a missing score. */
 export type ScoreOrigin =
   | { readonly kind: 'valid'; readonly validUntil?: string }
   | {
@@ -32,49 +37,62 @@ export type ScoreOrigin =
       /** RFC 3339 */
       readonly validUntil?: string;
     }
-  /** The cluster has no AddOnPlacementScore of the name, or one without the score. */
+  /** The cluster has no AddOnPlacementScore with this name, or it has one without the score. */
   | { readonly kind: 'no-object' | 'no-value'; readonly rule: MissingScores };
 
-/** The least and the most of an amount over all clusters that are scored. */
+/** The smallest and the largest amount over all scored clusters. */
 export interface AmountRange {
   readonly least: number;
   readonly most: number;
 }
 
-/** Of no clusters, or of a prioritizer that reads no amounts. */
+/** The range over no clusters, or of a prioritizer that reads no amounts. */
 export const EMPTY_RANGE: AmountRange = { least: Infinity, most: -Infinity };
 
-/** One way to score clusters. To add one: a file like its neighbours, and a line in the registry. */
+/**
+ * One way to score clusters. To add one, add a file like the others in this folder and a line in
+ * the registry.
+ */
 export interface Prioritizer {
-  /** `Balance`, `AddOn/<resource>/<score>` … */
+  /** The name, for example `Balance` or `AddOn/<resource>/<score>`. */
   readonly name: string;
   /**
-   * For a prioritizer that reads the decisions of other placements, and nothing else: the score of a cluster that they selected `count`
-   * times, where they selected no cluster more than `most` times. Such scores are kept, for all clusters, as they were when the
-   * placement was scheduled, and must be in −128..127.
+   * Set only for a prioritizer that reads the decisions of other placements and nothing else.
+   * Returns the score of a cluster that `count` other placements select, if no cluster is selected
+   * by more than `most` of them. These scores are cached for all clusters as of the decision. They
+   * must be in −128..127.
    */
   readonly countScore?: (count: number, most: number) => number;
-  /** For a prioritizer that gives this score to the clusters that are decided already, and 0 to others. */
+  /**
+   * Set only for a prioritizer that gives this score to clusters that the placement already
+   * selects, and 0 to all others.
+   */
   readonly decidedScore?: number;
-  /** The amounts it reads: a change of one schedules the placement again. */
+  /**
+   * The resource whose amounts the prioritizer reads. A change of an amount schedules the placement
+   * again.
+   */
   readonly resource?: ResourceName;
-  /** The AddOnPlacementScores it reads. */
+  /** The name of the AddOnPlacementScores that the prioritizer reads. */
   readonly addOn?: string;
   /**
-   * The range of amounts over all scored clusters, on which each score depends besides its own cluster. While it
-   * stays the same, a change of one cluster changes the score of no other.
+   * The range of amounts over all scored clusters. Each score depends on it and on its own cluster.
+   * While the range stays the same, a change of one cluster changes no other score.
    */
   readonly measure?: (input: ScoreInput) => AmountRange;
   /**
-   * Writes a score per entry of `input.clusters` into `out` (NaN: no score, counts as 0). Answers the
-   * AddOnPlacementScores that have expired, as `namespace/name`.
+   * Writes one score per entry of `input.clusters` into `out`. NaN means no score and counts as 0.
+   * @returns the AddOnPlacementScores that have expired, as `namespace/name`
    */
   readonly score: (input: ScoreInput, out: ScoreColumn, range: AmountRange) => readonly string[];
-  /** For one that reads AddOnPlacementScores: why a cluster with this object has its score. */
+  /**
+   * Set only for a prioritizer that reads AddOnPlacementScores. Explains the score of a cluster
+   * with this object.
+   */
   readonly originOf?: (object: AddOnPlacementScore | undefined, now: Instant) => ScoreOrigin;
 }
 
-/** Kept scores are bytes, others floats. */
+/** Cached scores are bytes, all others are floats. */
 export type ScoreColumn = Float64Array | Int8Array;
 
 export const NO_WARNINGS: readonly string[] = [];

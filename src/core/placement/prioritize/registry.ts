@@ -13,7 +13,7 @@ const BUILT_IN: ReadonlyMap<string, Prioritizer> = new Map(
 
 export const BUILT_IN_PRIORITIZERS: readonly string[] = [...BUILT_IN.keys()];
 
-/** What Additive starts from. */
+/** The weights that the mode Additive starts with. */
 const DEFAULT_WEIGHTS: readonly (readonly [string, number])[] = [
   [balance.name, 1],
   [steady.name, 1],
@@ -30,8 +30,9 @@ export type PolicyResult =
   | { readonly ok: false; readonly error: string };
 
 /**
- * The prioritizers of a policy with a weight other than 0, sorted by name, or what is wrong (wire texts).
- * @param missingScores what counts where a cluster has no valid score of an add-on
+ * The prioritizers of a policy with a weight other than 0, sorted by name, or an error in the words
+ * of OCM.
+ * @param missingScores what counts if a cluster has no valid score of an add-on
  */
 export function resolvePolicy(
   policy: PrioritizerPolicy = {},

@@ -2,7 +2,10 @@ import type { ResourceName } from '../../snapshot/cluster-index.ts';
 import type { Prioritizer } from './prioritizer.ts';
 import { NO_WARNINGS } from './prioritizer.ts';
 
-/** −100 for the least allocatable among the feasible clusters, 100 for the most; clusters that do not report it get none. */
+/**
+ * Scores −100 for the smallest allocatable amount among the feasible clusters and 100 for the
+ * largest. Clusters that do not report the amount get no score.
+ */
 function resourceAllocatable(name: string, resource: ResourceName): Prioritizer {
   return {
     name,

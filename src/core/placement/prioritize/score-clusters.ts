@@ -4,42 +4,55 @@ import type { AmountRange, ScoreInput } from './prioritizer.ts';
 import { EMPTY_RANGE } from './prioritizer.ts';
 import type { WeightedPrioritizer } from './registry.ts';
 
-/** Scores by prioritizer for the clusters of one ScoreInput; NaN where a prioritizer gives none. */
+/**
+ * The scores of one prioritizer for the clusters of a ScoreInput; NaN for a cluster without a
+ * score.
+ */
 export interface PrioritizerScores {
   readonly name: string;
   readonly weight: number;
   readonly scores: Float64Array;
 }
 
-/** Scores that depended on other placements' decisions, for every cluster, by prioritizer name. */
+/**
+ * Scores that depend on the decisions of other placements, for every cluster, by prioritizer name.
+ */
 export type CachedScores = ReadonlyMap<string, Int8Array>;
 
 export interface ScoredClusters {
   readonly parts: readonly PrioritizerScores[];
   /** Σ score × weight */
   readonly totals: Float64Array;
-  /** Per prioritizer: the range of amounts that its scores depend on. */
+  /** For each prioritizer, the range of amounts that its scores depend on. */
   readonly ranges: readonly AmountRange[];
   readonly expired: readonly { readonly plugin: string; readonly objects: readonly string[] }[];
 }
 
 export interface ScoreOptions {
-  /** The source of score columns: new ones, or reused buffers. */
+  /** Returns a column for scores: a new array or a reused buffer. Default: new arrays. */
   readonly floats?: (slot: number, count: number) => Float64Array;
-  /** Per prioritizer, over all clusters that are scored; default: those of the input. */
+  /**
+   * The ranges of the prioritizers over all scored clusters. Default: over the clusters of the
+   * input.
+   */
   readonly ranges?: readonly AmountRange[];
 }
 
 const freshFloats: NonNullable<ScoreOptions['floats']> = (_slot, count) => new Float64Array(count);
 
 export interface CacheOptions {
-  /** Scores that are no longer needed and may be overwritten. */
+  /** Scores that are no longer needed. They may be overwritten. */
   readonly old?: CachedScores | undefined;
-  /** The scores of most clusters; absent if the counts are not those of all decisions. */
+  /**
+   * The shared scores of the clusters that the placement does not select. Undefined if the counts
+   * do not include all decisions.
+   */
   readonly base?: DecisionCountScores | undefined;
 }
 
-/** Runs the prioritizers that read decisions, over all clusters of the fleet. */
+/**
+ * Runs the prioritizers that read decisions of other placements, over all clusters of the fleet.
+ */
 export function cacheScores(
   prioritizers: readonly WeightedPrioritizer[],
   input: ScoreInput,
@@ -89,7 +102,7 @@ export function updateCachedScores(
   return moved;
 }
 
-/** How much the total of a cluster has grown since its scores were kept. */
+/** How much the total of a cluster has grown since its scores were cached. */
 export function scoreGainSinceCached(
   prioritizers: readonly WeightedPrioritizer[],
   kept: CachedScores,
@@ -104,7 +117,7 @@ export function scoreGainSinceCached(
   return gain;
 }
 
-/** Per prioritizer, over the clusters of the input. */
+/** The range of amounts of each prioritizer over the clusters of the input. */
 export function measureAmountRanges(
   prioritizers: readonly WeightedPrioritizer[],
   input: ScoreInput,
@@ -143,7 +156,7 @@ function readKept(kept: Int8Array, clusters: Uint32Array, out: Float64Array): vo
 function addWeighted(totals: Float64Array, scores: Float64Array, weight: number): void {
   for (let i = 0; i < totals.length; i++) {
     const score = scores[i] as number;
-    // A cluster without a score keeps what it has: NaN is the only number that is not itself.
+    // NaN is not equal to itself. A cluster without a score keeps its total.
     if (score === score) totals[i] = (totals[i] as number) + score * weight;
   }
 }

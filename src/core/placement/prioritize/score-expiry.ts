@@ -4,24 +4,24 @@ import { compareInstants } from '../../model/rfc3339.ts';
 import type { ClusterIndex } from '../../snapshot/cluster-index.ts';
 import { hasExpired, validUntil } from './addon-score.ts';
 
-/** Finds the scores that expire as time passes; while none can, nothing is checked. */
+/** Finds the scores that expire as time passes. It checks nothing while no score can expire. */
 export class ScoreExpiry {
   readonly #clusterIndex: ClusterIndex;
-  /** No score ends before; undefined: to be found out. */
+  /** No score ends before this time. Undefined if it must be computed. */
   #next: Instant | undefined;
 
   constructor(clusterIndex: ClusterIndex) {
     this.#clusterIndex = clusterIndex;
   }
 
-  /** A score of the fleet is new or says something new. */
+  /** Notes a new or changed score of the fleet. */
   note(score: AddOnPlacementScore): void {
     const end = validUntil(score);
     if (end === undefined || this.#next === undefined) return;
     if (compareInstants(end, this.#next) < 0) this.#next = end;
   }
 
-  /** Scores that were valid at one time and are not at the other, later one. */
+  /** The scores that were valid at `before` and have expired at the later time `now`. */
   between(before: Instant, now: Instant): readonly AddOnPlacementScore[] {
     if (this.#next !== undefined && compareInstants(now, this.#next) <= 0) return [];
     const scores = this.#clusterIndex.scores;

@@ -2,7 +2,7 @@ import { hasBit } from '../../snapshot/bitset.ts';
 import type { Prioritizer } from './prioritizer.ts';
 import { NO_WARNINGS } from './prioritizer.ts';
 
-/** Clusters that are decided already score 100, others 0. */
+/** Scores 100 for clusters that the placement already selects, and 0 for all others. */
 export const steady: Prioritizer = {
   name: 'Steady',
   decidedScore: 100,

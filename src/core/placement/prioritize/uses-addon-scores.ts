@@ -1,7 +1,8 @@
 import type { Placement } from '../../model/kind/placement.ts';
 
 /**
- * Whether the decision depends on AddOnPlacementScores: by a prioritizer, or by a CEL expression that calls `scores`.
+ * Whether the decision depends on AddOnPlacementScores, through a prioritizer or a CEL expression
+ * that calls `scores`.
  */
 export function usesAddOnScores({ spec }: Placement): boolean {
   const configurations = spec?.prioritizerPolicy?.configurations ?? [];

@@ -5,7 +5,7 @@ import type { WeightedPrioritizer } from './registry.ts';
 import type { CachedScores } from './score-clusters.ts';
 import { measureAmountRanges } from './score-clusters.ts';
 
-/** What is scored. */
+/** The clusters to score, and the inputs of their scores. */
 export interface FeasibleClusters {
   readonly feasible: Bitset;
   readonly input: Omit<ScoreInput, 'clusters'>;
@@ -20,22 +20,25 @@ export interface TotalsScratch {
   readonly floats: (slot: number, count: number) => Float64Array;
 }
 
-/** Clusters, ascending, and the total of each at the same position: both are scratch. */
+/** Clusters, ascending, and their totals at the same positions. Both are scratch buffers. */
 export interface WholeTotals {
   readonly clusters: Uint32Array;
   readonly totals: Int32Array;
-  /** Per prioritizer: the range of amounts that its scores depend on. */
+  /** For each prioritizer, the range of amounts that its scores depend on. */
   readonly ranges: readonly AmountRange[];
 }
 
-/** Kept scores are bytes, others lie within −100 and 100. */
+/**
+ * The largest absolute value of a score. Cached scores are bytes; other scores are in −100..100.
+ */
 const MOST_SCORE = 128;
-/** Larger totals are not counted, but sorted. */
+/** Larger totals are sorted by comparing, not by counting. */
 export const MAX_TOTAL = 4_096;
 
 /**
- * The totals of a policy are whole numbers and none is larger than this, or smaller than its negative; undefined: that is not known.
- * Add-ons report any number, and say that it has expired.
+ * A number such that all totals of a policy are whole numbers from its negative to it. Undefined if
+ * there is none up to `MAX_TOTAL`, or if the policy reads scores of add-ons. Add-ons may report any
+ * number, and their scores may expire.
  */
 export function boundOfTotals(prioritizers: readonly WeightedPrioritizer[]): number | undefined {
   const isWhole = ({ prioritizer, weight }: WeightedPrioritizer): boolean =>
@@ -45,12 +48,14 @@ export function boundOfTotals(prioritizers: readonly WeightedPrioritizer[]): num
 }
 
 /**
- * The totals of feasible clusters under a policy with a bound. Most policies are Balance and Steady: kept scores, and one score for
- * all clusters that are decided. These are added up while the bits are read, without a column for each prioritizer, because every
- * further pass over the clusters costs as much as this one.
+ * The totals of feasible clusters under a policy with a bound. Most policies use Balance (cached
+ * scores) and Steady (one score for all clusters that are already selected). Their scores are added
+ * while the bits are read, without a column for each prioritizer. Each further pass over the
+ * clusters would cost as much as this one.
  *
- * Rejected: the clusters of the fleet by count, best first, from which a placement takes those that are feasible. Counts spread over a
- * hundred levels, and a placement of a few hundred clusters reads more words than it has clusters.
+ * Rejected: sorting the clusters of the fleet by count once, and taking the feasible ones for each
+ * placement. Counts spread over a hundred levels, so a placement of a few hundred clusters would
+ * read more words than it has clusters.
  */
 export function wholeTotals(
   { feasible, input, kept }: FeasibleClusters,
@@ -88,7 +93,7 @@ interface Scored {
   readonly decidedScore: number;
 }
 
-/** Reads the clusters and adds up what is known of them. */
+/** Reads the feasible clusters and adds the first cached score and the score of Steady. */
 function gather(
   feasible: Bitset,
   { scores, weight, decided, decidedScore }: Scored,
@@ -113,7 +118,7 @@ function gather(
 function addWeighted(totals: Int32Array, scores: Float64Array, weight: number): void {
   for (let i = 0; i < totals.length; i++) {
     const score = scores[i] as number;
-    // A cluster without a score keeps what it has: NaN is the only number that is not itself.
+    // NaN is not equal to itself. A cluster without a score keeps its total.
     if (score === score) totals[i] = (totals[i] as number) + score * weight;
   }
 }

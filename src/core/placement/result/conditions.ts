@@ -11,7 +11,10 @@ export interface ConditionInput {
   readonly unscheduled: number;
 }
 
-/** PlacementMisconfigured and PlacementSatisfied, without transition times. Texts are wire constants. */
+/**
+ * PlacementMisconfigured and PlacementSatisfied, without transition times. Reasons and messages are
+ * those of OCM.
+ */
 export function conditionsOf(input: ConditionInput): readonly Condition[] {
   return [misconfigured(input.status), satisfied(input)];
 }
@@ -23,7 +26,7 @@ function misconfigured({ code, plugin, message }: ScheduleStatus): Condition {
     : CONFIGURED;
 }
 
-/** Nearly all placements share these two. */
+/** Nearly all placements share this condition and `ALL_SCHEDULED`. */
 const CONFIGURED: Condition = {
   type: 'PlacementMisconfigured',
   status: 'False',

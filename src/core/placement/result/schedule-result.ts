@@ -2,26 +2,39 @@ import type { Condition } from '../../model/object-meta.ts';
 import type { Placement, SpreadConstraint } from '../../model/kind/placement.ts';
 
 /**
- * What the engine decided for one placement: the view that publishing, previews, the plugin endpoint and the CLI share.
- * The full trace (filters per stage, scores per prioritizer) hangs off the engine's own result and is expanded on demand.
+ * The decision of the engine for one placement. Publishing, previews, the plugin endpoint and the
+ * CLI share it. The engine computes the full trace (filters by stage, scores by prioritizer) on
+ * demand.
  */
 export interface ScheduleResult {
   readonly placement: Placement;
-  /** `skipped`: deleted or scheduling disabled, nothing may be written. `unsatisfied`: fewer clusters than asked for. */
+  /**
+   * `skipped`: the placement is deleted or its scheduling is disabled, and nothing may be written.
+   * `unsatisfied`: fewer clusters are selected than requested.
+   */
   readonly outcome: 'skipped' | 'scheduled' | 'unsatisfied' | 'misconfigured';
   readonly status: ScheduleStatus;
-  /** Selected clusters in rank order, with their total scores at the same index. */
+  /** The selected clusters in rank order. `selectedScores` has their totals at the same index. */
   readonly selected: readonly string[];
   readonly selectedScores: readonly number[];
-  /** Asked for but not found; 0 when numberOfClusters is absent. */
+  /** The number of requested clusters that were not found; 0 if numberOfClusters is not set. */
   readonly unscheduled: number;
-  /** The selected clusters cut into decision groups; at least one group, perhaps empty. */
+  /**
+   * The selected clusters divided into decision groups. There is at least one group, which may be
+   * empty.
+   */
   readonly groups: readonly DecisionGroup[];
   /** PlacementMisconfigured and PlacementSatisfied, without transition times. Empty when skipped. */
   readonly conditions: readonly Condition[];
-  /** Milliseconds since the epoch at which a toleration runs out and this placement must be scheduled again. */
+  /**
+   * When a toleration ends and this placement must be scheduled again, in milliseconds since the
+   * epoch.
+   */
   readonly requeueAtMs: number | undefined;
-  /** How evenly the selected clusters are spread, per spread constraint in listed order. Absent without constraints. */
+  /**
+   * How evenly the selected clusters are spread, for each spread constraint in listed order.
+   * Undefined without constraints.
+   */
   readonly spread?: readonly SpreadReached[] | undefined;
 }
 
@@ -33,12 +46,15 @@ export interface SpreadReached {
 
 export interface ScheduleStatus {
   readonly code: 'Success' | 'Warning' | 'Error' | 'Misconfigured';
-  /** Filter or prioritizer that answered; '' for weights and groups. */
+  /** The filter or prioritizer that set the status; '' for the policy and for groups. */
   readonly plugin: string;
   readonly message: string;
 }
 
-/** Index counts over all groups from 0. Clusters are in the order in which they are to be written. */
+/**
+ * A decision group. `index` counts all groups from 0. Clusters are in the order in which they are
+ * written.
+ */
 export interface DecisionGroup {
   readonly index: number;
   readonly name: string;

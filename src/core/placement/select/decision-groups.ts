@@ -34,7 +34,10 @@ export function planGroups(placement: Placement): GroupPlanResult {
   return { ok: true, named, length, byScore: placement.spec?.sortBy === 'Score' };
 }
 
-/** Cuts selected clusters, given in the order in which they are to be written, into groups. */
+/**
+ * Divides the selected clusters into groups. `ordered` has the clusters in the order in which they
+ * are written.
+ */
 export function divideIntoGroups(
   plan: GroupPlan,
   clusterIndex: ClusterIndex,
@@ -68,8 +71,8 @@ export interface SelectionChange {
 }
 
 /**
- * The groups after a change of members. Undefined: they must be cut again, because they depend on more than the members
- * or the change moves the cuts.
+ * The groups after a change of members. Undefined if the groups must be divided again, because they
+ * depend on more than the members or because the change moves their borders.
  */
 export function updateGroups(
   plan: GroupPlan,
@@ -86,15 +89,19 @@ export function updateGroups(
   return plan.length(clusters.length) < clusters.length ? undefined : [{ ...only, clusters }];
 }
 
-/** More moves than this cost as much as cutting again. */
+/** With more changed members than this, dividing again is as fast. */
 const FEW = 8;
 
-/** Of a sorted list: where the name is or would be. */
+/** The index of a name in a sorted list, or where it would be inserted. */
 function placeOf(names: readonly string[], name: string): number {
   return lowerBound(names.length, (at) => (names[at] as string) < name);
 }
 
-/** A percentage is of the selected count, fractions allowed, rounded up; nothing or too much means all. */
+/**
+ * Returns a function from the selected count to the group length, or an error. A percentage may
+ * have a fraction and is rounded up. A length of 0 or less, or of more than the count, means one
+ * group with all clusters.
+ */
 function groupLength(value: IntOrString): ((selectedCount: number) => number) | string {
   const bounded = (length: number, count: number): number =>
     length <= 0 || length > count ? Math.max(count, 1) : length;

@@ -1,8 +1,9 @@
 import type { Placement } from '../../model/kind/placement.ts';
 
 /**
- * OCM declares the taint effect PreferNoSelect and gives it no meaning. A placement with this annotation set to exactly
- * "tie-break" gives it one: of clusters with equal totals, those without an untolerated PreferNoSelect taint come first.
+ * The annotation that gives the taint effect PreferNoSelect a meaning. OCM declares the effect and
+ * ignores it. If the annotation is exactly "tie-break", clusters with equal totals are ordered:
+ * those without an untolerated PreferNoSelect taint come first.
  */
 export const PREFER_NO_SELECT_ANNOTATION = 'berth.dev/prefer-no-select';
 

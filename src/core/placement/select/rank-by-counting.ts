@@ -1,14 +1,15 @@
-/** Clusters best first, and the total of each at the same place. */
+/** Clusters, best first, and their totals at the same positions. */
 export interface RankedClusters {
   readonly order: Uint32Array;
   readonly totals: Float64Array;
 }
 
 /**
- * Clusters best first: total descending, then by name, which is their order. One pass counts how many have each total, one puts
- * them in their places; with a limit, only those that make it.
- * @param bound no total is larger, or smaller than its negative
- * @param into where the answer may be put
+ * Sorts clusters by total, highest first, and then by name, which is the order of their numbers.
+ * One pass counts the clusters of each total. A second pass puts the clusters in their places. With
+ * a limit, only clusters within the limit get a place.
+ * @param bound the largest absolute value of a total
+ * @param into buffers for the result
  */
 export function rankByCounting(
   { clusters, totals }: { readonly clusters: Uint32Array; readonly totals: Int32Array },
@@ -17,7 +18,8 @@ export function rankByCounting(
 ): RankedClusters {
   const size = Math.min(clusters.length, Math.max(limit, 0));
   const ranked = { order: into.order.subarray(0, size), totals: into.totals.subarray(0, size) };
-  // By level, which is 0 for the largest possible total: how many clusters are on the one before, and then where each level starts.
+  // A level is the difference of a total from the largest possible one. Entry n first counts the
+  // clusters on level n − 1. Later it has the place where level n starts.
   const starts = into.levels.subarray(0, 2 * bound + 2).fill(0);
   for (let i = 0; i < totals.length; i++) {
     const next = bound - (totals[i] as number) + 1;
@@ -27,7 +29,7 @@ export function rankByCounting(
   for (let start = 0; start < size; levels++) {
     const end = start + (starts[levels + 1] as number);
     starts[levels + 1] = end;
-    // Most levels have few clusters or none: to call `fill` for them takes longer.
+    // Most levels have few clusters or none, for which calling `fill` takes longer.
     for (const stop = Math.min(end, size); start < stop; start++) ranked.totals[start] = bound - levels;
     start = end;
   }

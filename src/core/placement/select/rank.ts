@@ -1,9 +1,11 @@
 /**
- * Feasible clusters best first: total descending, then (only when asked for) clusters without an untolerated
- * PreferNoSelect taint first, then by name, which is the order of the positions.
+ * Positions of the feasible clusters, best first: by total, highest first, then (only on request)
+ * clusters without an untolerated PreferNoSelect taint first, then by name, which is the order of
+ * the positions.
  *
- * Totals are small whole numbers, so they are sorted by counting: one pass to count, one to place, and with a limit
- * only the entries that make it are placed. Totals that are no whole numbers or are far apart are sorted by comparing.
+ * Small whole totals are sorted by counting: one pass counts and one pass places. With a limit,
+ * only entries within the limit are placed. Totals that are not whole numbers or that are far apart
+ * are sorted by comparing.
  */
 export function rankPositions(
   totals: Float64Array,
@@ -18,7 +20,7 @@ export function rankPositions(
     return rankByComparing(totals, avoided).slice(0, size);
   const stride = avoided === undefined ? 1 : 2;
   const { most } = range;
-  // Computed twice: keeping it would take a buffer as long as the list.
+  // It is computed twice, because storing it would take a buffer as long as the list.
   const bucketOf = (i: number): number =>
     (most - (totals[i] as number)) * stride + (avoided === undefined ? 0 : (avoided[i] as number));
   const starts = new Uint32Array((most - range.least + 1) * stride + 1);
@@ -38,7 +40,7 @@ export function rankPositions(
 }
 
 const MAX_BUCKETS = 1 << 16;
-/** Not worth buckets. */
+/** With fewer entries than this, counting is not worth its cost. */
 const FEW = 32;
 
 function wholeRange(totals: Float64Array): { least: number; most: number } | undefined {

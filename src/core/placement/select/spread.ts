@@ -1,13 +1,16 @@
 import type { SpreadConstraint } from '../../model/kind/placement.ts';
 
 /**
- * Selection under spread constraints: clusters are selected one at a time. Each step considers the clusters that no
- * DoNotSchedule constraint forbids, and selects the one that keeps the ScheduleAnyway constraints best (the first
- * listed counts most); of equal ones the best ranked. A constraint is kept when taking the cluster leaves its
- * topology value at most maxSkew above the smallest count over all values that the selectable clusters have.
+ * Selects clusters under spread constraints, one cluster at a time. Each step considers the
+ * clusters that no DoNotSchedule constraint forbids. It selects the cluster that satisfies the
+ * ScheduleAnyway constraints best; the first listed constraint counts most. Among equal clusters it
+ * selects the best ranked one. A cluster satisfies a constraint if its topology value, after the
+ * cluster is added, has at most maxSkew clusters more than the value with the fewest. All values of
+ * the selectable clusters are compared.
  *
- * Clusters with the same values for all constraints differ by rank only, so one queue per combination of values is
- * enough: a pick looks at the heads of the queues, not at all clusters.
+ * Clusters with the same values for all constraints differ only in rank. One queue for each
+ * combination of values is therefore enough. A step compares the heads of the queues, not all
+ * clusters.
  */
 export interface SpreadInput {
   /** Entries, best first. */
@@ -16,16 +19,19 @@ export interface SpreadInput {
   readonly constraints: readonly ActiveConstraint[];
 }
 
-/** A constraint and, per entry, a number for its topology value; 0 when the cluster has no such key. */
+/**
+ * A constraint and, for each entry, the number of its topology value; 0 if the cluster does not
+ * have the key.
+ */
 export interface ActiveConstraint {
   readonly constraint: SpreadConstraint;
   readonly values: Int32Array;
 }
 
 export interface SpreadOutcome {
-  /** The taken entries in the order of their rank. */
+  /** The selected entries in rank order. */
   readonly taken: Uint32Array;
-  /** Per constraint, in listed order: largest minus smallest count over the values present. */
+  /** For each constraint in listed order, the largest minus the smallest count over all values. */
   readonly skews: readonly number[];
 }
 
@@ -53,12 +59,15 @@ export function selectSpread({ ranked, limit, constraints }: SpreadInput): Sprea
 
 interface Queue {
   readonly values: readonly number[];
-  /** Ranks of its clusters, ascending. */
+  /** The ranks of the clusters in the queue, ascending. */
   readonly ranks: number[];
   head: number;
 }
 
-/** Clusters without the key of a DoNotSchedule constraint are in no queue: they are not selectable. */
+/**
+ * Makes the queues. A cluster without the key of a DoNotSchedule constraint is not selectable and
+ * is in no queue.
+ */
 function queuesOf(ranked: Uint32Array, constraints: readonly ActiveConstraint[]): Queue[] {
   const queues = new Map<string, Queue>();
   for (let rank = 0; rank < ranked.length; rank++) {
@@ -78,7 +87,7 @@ function nextQueue(queues: readonly Queue[], counters: readonly ValueCounter[]):
   for (const queue of queues) {
     const rank = queue.ranks[queue.head];
     if (rank === undefined) continue;
-    // '1' per constraint that is kept, in listed order: the larger text is the better choice.
+    // One character per constraint, '1' if it is satisfied. The larger text is the better choice.
     let kept = '';
     let forbidden = false;
     counters.forEach((counter, c) => {
@@ -93,7 +102,10 @@ function nextQueue(queues: readonly Queue[], counters: readonly ValueCounter[]):
   return best?.queue;
 }
 
-/** How many clusters were taken per topology value. The value 0 (no key) is never counted and never keeps the skew. */
+/**
+ * Counts the selected clusters for each topology value. The value 0 (no key) is never counted and
+ * never satisfies the constraint.
+ */
 class ValueCounter {
   readonly constraint: SpreadConstraint;
   readonly #counts = new Map<number, number>();

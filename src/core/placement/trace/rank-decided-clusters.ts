@@ -8,14 +8,14 @@ import { rankClusters } from '../decide/select-ranked-clusters.ts';
 
 /** The feasible clusters of a decided placement, scored and ranked. */
 export interface TraceRanking {
-  /** Ascending. */
+  /** Cluster numbers, ascending. */
   readonly clusters: Uint32Array;
   readonly scored: ScoredClusters;
   /** Positions in `clusters`, best first. */
   readonly order: Uint32Array;
   /** Undefined for a cluster that is not feasible. */
   readonly positionOf: (number: number | undefined) => number | undefined;
-  /** 1 for the best. */
+  /** The rank of a position, from 1 for the best. */
   readonly rankOf: (position: number) => number;
 }
 

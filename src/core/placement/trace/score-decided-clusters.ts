@@ -8,27 +8,27 @@ import { scoreClusters } from '../prioritize/score-clusters.ts';
 import type { SchedulingIndex } from '../index/scheduling-index.ts';
 import type { ClusterOverride } from '../decide/select-ranked-clusters.ts';
 
-/** A placement as it was decided, and the decisions of all as they are now. */
+/** A decided placement, and the current decisions of all placements. */
 export interface DecisionContext {
   readonly state: DecidedState;
   readonly decisionIndex: DecisionIndex;
 }
 
-/** A score that some cluster might report. */
+/** A score that a cluster might report. */
 export interface HypotheticalScore {
   readonly resourceName: string;
   readonly scoreName: string;
   readonly value: number;
 }
 
-/** What is scored instead of what the index holds. */
+/** Inputs that replace those of the index. */
 export interface HypotheticalInput {
   readonly override?: ClusterOverride | undefined;
-  /** Instead of the recorded score of the override. */
+  /** The score to use for the override instead of its recorded one. */
   readonly addOnScore?: HypotheticalScore | undefined;
 }
 
-/** Scores clusters of a decided placement as its decision did, or would with hypothetical inputs. */
+/** Scores clusters as in the decision of a placement, or as it would with hypothetical inputs. */
 export function scoreDecidedClusters(
   index: SchedulingIndex,
   { state, decisionIndex }: DecisionContext,
@@ -37,7 +37,7 @@ export function scoreDecidedClusters(
 ): ScoredClusters {
   const { compiled, prior, kept } = state;
   if (!compiled.policy.ok) return { parts: [], totals: new Float64Array(0), ranges: [], expired: [] };
-  // What others decided is in the kept scores.
+  // The cached scores include the decisions of other placements.
   const base = makeScoreInput(index, { prior, counts: decisionIndex.counts, counted: prior.bits, most: 0 });
   const input = { ...supposing(index, base, supposition), clusters };
   return scoreClusters(compiled.policy.prioritizers, input, kept);
@@ -61,7 +61,7 @@ function supposing(
   };
 }
 
-/** A cluster of the fleet that is looked at as this object. */
+/** Makes an override that evaluates a cluster of the fleet with this object. */
 export function makeClusterOverride(
   { clusterIndex }: SchedulingIndex,
   cluster: ManagedCluster | undefined,

@@ -7,13 +7,16 @@ import type { PredicateClass } from '../filter/predicate-class.ts';
 
 /** One part of a predicate that a cluster fails. */
 export interface TraceFailure {
-  /** Which of the predicates, from 0. */
+  /** The index of the predicate, from 0. */
   readonly predicate: number;
   readonly part: 'label' | 'claim' | 'cel';
-  /** For labels and claims, with the cluster's value; undefined: it has none. */
+  /**
+   * For labels and claims: the requirement. `actual` is the value of the cluster; undefined if it
+   * has none.
+   */
   readonly requirement?: Requirement | undefined;
   readonly actual?: string | undefined;
-  /** For CEL, with why there was no true or false. */
+  /** For CEL: the expression. `failure` says why the evaluation gave neither true nor false. */
   readonly expression?: string | undefined;
   readonly failure?: string | undefined;
 }

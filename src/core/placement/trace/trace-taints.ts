@@ -6,7 +6,7 @@ import { judgeTaint } from '../filter/taint-rules.ts';
 
 export interface TraceTaint {
   readonly taint: Taint;
-  /** `expired`: a toleration is about this taint but ran out at `untilMs`. */
+  /** `expired`: a toleration matches this taint but ended at `untilMs`. */
   readonly verdict: 'tolerated' | 'prefer-only' | 'already-decided' | 'refused' | 'expired';
   readonly toleration?: Toleration | undefined;
   readonly untilMs?: number | undefined;

@@ -23,11 +23,14 @@ export interface TracePart {
   readonly name: string;
   readonly weight: number;
   readonly score: number;
-  /** Of a score that an add-on reports. */
+  /** The origin of a score that an add-on reports. */
   readonly origin?: ScoreOrigin;
 }
 
-/** Explains one decided placement, by cluster name. Computed on demand; scores are computed once per trace. */
+/**
+ * Explains one decided placement by cluster name. Everything is computed on demand. Scores are
+ * computed once per trace.
+ */
 export class PlacementTrace {
   readonly state: DecidedState;
   readonly #index: SchedulingIndex;
@@ -75,7 +78,7 @@ export class PlacementTrace {
     return this.state.feasible !== undefined && this.#has(this.state.feasible, cluster);
   }
 
-  /** Sorted names; the same for the next two. */
+  /** The names of the available clusters, sorted. The next two methods sort their names too. */
   available(): readonly string[] {
     return this.#names(this.state.compiled.eligibility.passNew);
   }
@@ -93,7 +96,10 @@ export class PlacementTrace {
     return this.state.feasible === undefined ? 0 : countBits(this.state.feasible);
   }
 
-  /** Per predicate (they are ORed) the parts that the cluster fails; an empty list for one that selects it. */
+  /**
+   * For each predicate, the parts that the cluster fails. A cluster needs to match only one
+   * predicate. The list is empty for a predicate that selects the cluster.
+   */
   predicateFailures(cluster: string): readonly (readonly TraceFailure[])[] {
     const number = this.#index.clusterIndex.numberOf(cluster);
     return number === undefined
@@ -126,7 +132,7 @@ export class PlacementTrace {
     return { total: ranking.scored.totals[position] as number, parts };
   }
 
-  /** Scores by cluster, of those that got one. */
+  /** Scores by cluster, for the clusters that got a score. */
   scoresBy(prioritizer: string): Record<string, number> {
     const { clusters, scored } = this.#ranked();
     const scores = scored.parts.find(({ name }) => name === prioritizer)?.scores ?? new Float64Array(0);
@@ -134,7 +140,7 @@ export class PlacementTrace {
     return Object.fromEntries(entries.filter(([, score]) => !Number.isNaN(score)));
   }
 
-  /** Total by cluster, of the feasible ones. */
+  /** Total by cluster, for the feasible clusters. */
   totals(): Record<string, number> {
     const { clusters, scored } = this.#ranked();
     return Object.fromEntries(Array.from(scored.totals, (total, at) => [this.#nameAt(clusters, at), total]));
@@ -146,14 +152,14 @@ export class PlacementTrace {
     return Array.from(order, (position) => this.#nameAt(clusters, position));
   }
 
-  /** 1 for the best of the feasible clusters. */
+  /** The rank of a cluster, from 1 for the best of the feasible clusters. */
   rank(cluster: string): number | undefined {
     const { positionOf, rankOf } = this.#ranked();
     const position = positionOf(this.#index.clusterIndex.numberOf(cluster));
     return position === undefined ? undefined : rankOf(position);
   }
 
-  /** The smallest total that was selected. */
+  /** The smallest total of a selected cluster. */
   get cutoffTotal(): number | undefined {
     const { selectedScores } = this.state.result;
     return selectedScores.length === 0
@@ -161,7 +167,10 @@ export class PlacementTrace {
       : Math.min(...selectedScores.slice(-1), selectedScores[0] as number);
   }
 
-  /** The spread constraint that kept a feasible cluster out although a worse one was taken or places were left. */
+  /**
+   * The spread constraint that excluded a feasible cluster. Undefined if no place was left and no
+   * worse cluster was selected.
+   */
   spreadRefusal(cluster: string): SpreadConstraint | undefined {
     const { spread } = this.state.compiled;
     const rank = this.rank(cluster);

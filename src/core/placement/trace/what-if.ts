@@ -6,7 +6,7 @@ import { makeClusterOverride, scoreDecidedClusters } from './score-decided-clust
 import type { SchedulingIndex } from '../index/scheduling-index.ts';
 import { selectRankedClusters } from '../decide/select-ranked-clusters.ts';
 
-/** A small change to what is scored, with the filters left alone. */
+/** A small change of the scoring inputs. The filters stay the same. */
 export interface WhatIf {
   /**
    * A cluster of the fleet that is included with these labels, claims and resources, even if it does not pass the
@@ -14,14 +14,14 @@ export interface WhatIf {
    */
   readonly include?: ManagedCluster | undefined;
   readonly numberOfClusters?: number | undefined;
-  /** Instead of the recorded score of `include`. */
+  /** The score of `include` to use instead of the recorded one. */
   readonly addOnScore?: HypotheticalScore | undefined;
 }
 
 export interface WhatIfOutcome {
-  /** Names in rank order, only the first so many when a limit is given. */
+  /** Names in rank order. `limitTo` limits their number. */
   readonly selected: (limitTo?: number) => readonly string[];
-  /** 1 for the first of the selected clusters; undefined: not selected. */
+  /** The place of a cluster, from 1 for the first selected one; undefined if it is not selected. */
   readonly place: (cluster: string) => number | undefined;
 }
 

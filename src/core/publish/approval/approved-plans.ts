@@ -3,20 +3,23 @@ import { parseAnnotationList } from './annotation-list.ts';
 import { PLAN_ANNOTATION } from './publish-annotations.ts';
 import { releaseTokens } from './release-tokens.ts';
 
-/** The part of a commit's approved plan that concerns one placement. */
+/** What the approved plan of a commit says about one placement. */
 export interface ApprovedPlan {
-  /** Plan tokens of the changes that are approved. */
+  /** Plan tokens of the approved changes. */
   readonly tokens: readonly string[];
-  /** Full id of the commit that brought them. */
+  /** Full ID of the commit that contained the tokens. */
   readonly commit: string | undefined;
 }
 
 const ENTRY = /^(?:([^/=]+\/[^/=]+)=)?([0-9a-f]{12})$/;
 
-/** The entries of the annotation. `placement` is undefined for an entry about the object itself. */
+/**
+ * The entries of the annotation `berth.dev/plan`. `placement` is undefined for an entry about the
+ * annotated object itself.
+ */
 export function planEntries({ metadata }: Pick<KubeObject, 'metadata'>): readonly {
   readonly text: string;
-  /** Undefined: the text is no `TOKEN` and no `NAMESPACE/NAME=TOKEN`. */
+  /** Undefined if the text is neither `TOKEN` nor `NAMESPACE/NAME=TOKEN`. */
   readonly token: string | undefined;
   readonly placement: string | undefined;
 }[] {
@@ -27,9 +30,9 @@ export function planEntries({ metadata }: Pick<KubeObject, 'metadata'>): readonl
 }
 
 /**
- * The plans approved in Git, per placement (`namespace/name`): by the annotation `berth.dev/plan`
- * of any object, and by releases on the placement itself, since a release approves exactly one
- * change.
+ * The plan tokens approved in Git, by placement (`namespace/name`). The annotation `berth.dev/plan`
+ * of any object approves a plan. A release on the placement does too, because a release approves
+ * exactly one change.
  */
 export function approvedPlans(
   objects: Iterable<Pick<KubeObject, 'kind' | 'metadata'>>,

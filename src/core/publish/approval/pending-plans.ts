@@ -1,40 +1,46 @@
 import type { ApprovedPlan } from './approved-plans.ts';
 
 /**
- * Decisions follow the hub, and the hub follows the commit. Until both are done, a result does not reflect the
- * commit.
+ * The hub changes after a commit is read, and decisions change after the hub. Until both are done,
+ * a result does not reflect the commit. This is how long Berth waits for the decisions.
  */
 const REST_MS = 2_000;
-/** Later changes are not attributed to the commit. */
+/** How long after a commit a change still counts as caused by it. */
 const WINDOW_MS = 600_000;
 
-/** A plan that a commit was approved with, and that is neither met nor withdrawn. Plain JSON. */
+/** An approved plan of a commit whose change was neither made nor withdrawn. Plain JSON. */
 export interface PendingPlan extends ApprovedPlan {
-  /** When the hub was made to follow the commit; undefined before. */
+  /** When the commit was applied to the hub; undefined before that. */
   readonly followedAtMs: number | undefined;
-  /** Another change would happen and is held; the hold does not expire. */
+  /** A different change was computed and is held. This hold does not expire. */
   readonly held: boolean;
-  /** It is the plan of a merged pull request: it is not in Git, and commits do not withdraw it. */
+  /**
+   * The plan comes from a merged pull request. It is not in Git, so a later commit cannot withdraw
+   * it.
+   */
   readonly ofPullRequest?: true | undefined;
 }
 
-/** Of one source. Plain JSON. */
+/** The plans of one source. Plain JSON. */
 export interface SourcePlans {
-  /** Tokens of the commit that was read last, per placement. */
+  /** Tokens in the last commit that was read, by placement. */
   readonly seen: Readonly<Record<string, readonly string[]>>;
-  /** Approvals that came with a commit, and were neither met nor too long ago. */
+  /** Approved plans whose change was not made yet and that have not expired, by placement. */
   readonly pending: Readonly<Record<string, PendingPlan>>;
 }
 
-/** The outcome of a plan: the change was made, another one is held, or there is nothing to compare. */
+/**
+ * The outcome of a plan. `met`: the approved change was made. `differs`: another change is held.
+ * `none`: there is nothing to compare.
+ */
 export type PlanOutcome = 'met' | 'differs' | 'none';
 
 /**
- * The plans of a source after it was read at this commit, before the commit is applied to the hub.
- * A plan that is no longer in Git is withdrawn. Annotations found when a source is read for the
- * first time are not known to be new, and approve nothing.
- * @param now the approvals in the objects, per placement
- * @param merged the plan tokens of the pull request that this commit merges, per placement; an
+ * The plans of a source after Berth read this commit and before it applies the commit to the hub. A
+ * plan that is no longer in Git is withdrawn. When a source is read for the first time, Berth
+ * cannot know whether its annotations are new, so they approve nothing.
+ * @param now the approvals in the objects, by placement
+ * @param merged the plan tokens of the pull request that this commit merges, by placement; an
  * annotation has precedence
  */
 export function plansAfterRead(
@@ -56,27 +62,29 @@ export function plansAfterRead(
   return { seen: Object.fromEntries(now), pending: Object.fromEntries(pending) };
 }
 
-/** Called when the hub follows the commit that was read, as far as possible. */
+/** Called when the commit that was read is applied to the hub, as far as possible. */
 export function planAfterFollow(plan: PendingPlan, nowMs: number): PendingPlan {
   return plan.followedAtMs === undefined ? { ...plan, followedAtMs: nowMs } : plan;
 }
 
-/** Undefined: the plan is done with. */
+/** The plan after a judgement; undefined if the plan is completed. */
 export function planAfterJudgement(plan: PendingPlan, outcome: PlanOutcome): PendingPlan | undefined {
   if (outcome === 'met') return undefined;
   const held = outcome === 'differs';
   return plan.held === held ? plan : { ...plan, held };
 }
 
-/** Whether this is the plan that was judged. A commit that was read since may have brought another. */
+/**
+ * Whether both are the same plan. A commit that was read after the judgement may have replaced it.
+ */
 export function isSamePlan(a: PendingPlan, b: PendingPlan): boolean {
   return a.commit === b.commit && a.tokens.join() === b.tokens.join();
 }
 
 /**
- * The approvals of the followed commits for a placement. An approval is valid for the change that
- * its commit makes: from that commit until the change is published, at most ten minutes, except
- * while another change is held because of it.
+ * The approvals for a placement that are valid now. An approval covers the change that its commit
+ * makes. It is valid until that change is published, but at most ten minutes after the commit was
+ * applied. While another change is held because of the approval, it does not expire.
  */
 export function currentApprovals(plans: readonly PendingPlan[], nowMs: number): ApprovedPlan | undefined {
   const counting = plansOf(plans, nowMs);
@@ -84,7 +92,7 @@ export function currentApprovals(plans: readonly PendingPlan[], nowMs: number): 
   return { tokens: counting.flatMap(({ tokens }) => tokens), commit: counting.at(-1)?.commit };
 }
 
-/** Whether it is too early to decide that another change would happen. */
+/** Whether it is too early to say that the change differs from the plan. */
 export function isPlanWaiting(plans: readonly PendingPlan[], nowMs: number): boolean {
   return plansOf(plans, nowMs).some(
     ({ followedAtMs, held }) =>

@@ -1,9 +1,9 @@
-/** SHA-256 as lower-case hex; an argument because core has no crypto. */
+/** SHA-256 as lower-case hex. Callers pass the function in, because core does not import crypto. */
 export type Digest = (text: string) => string;
 
 /**
- * Identifies one change of one placement, from a list of clusters to another. A release approves
- * only this change; if the result changes, the token no longer matches. Twelve hex digits.
+ * Identifies the change of one placement from one list of clusters to another. A release approves
+ * only this change. If the result changes, the token no longer matches. Twelve hexadecimal digits.
  */
 export function planToken(
   digest: Digest,
@@ -15,8 +15,8 @@ export function planToken(
 }
 
 /**
- * A release counts once: a change that was released before gets another token, so that a release that is still in Git
- * does not approve the same accident a second time.
+ * The token of a change that may have been released before. Each release counts once: a repeated
+ * change gets a new token, so a release that is still in Git does not approve it again.
  */
 export function unspentToken(digest: Digest, token: string, spent: readonly string[] = []): string {
   let unspent = token;
@@ -26,7 +26,7 @@ export function unspentToken(digest: Digest, token: string, spent: readonly stri
 
 const MAX_SPENT = 32;
 
-/** The tokens of the last releases, with that of a new release if there is one. */
+/** The tokens of the last releases, plus the token of a new release if there is one. */
 export function addSpentToken(
   spent: readonly string[] | undefined,
   released: string | undefined,

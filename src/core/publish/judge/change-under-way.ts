@@ -4,9 +4,10 @@ import type { ChangeUnderWay, PublishState } from './publish-state.ts';
 import { recentRemovals, type Removal } from './removal-window.ts';
 
 /**
- * The removals that count toward the budget, including those of an interrupted change that the hub
- * no longer lists. Removals that were announced but not made do not count. A completed released
- * change resets them, even if the process was killed before it recorded this.
+ * The removals that count toward the budget. They include the removals of an interrupted change
+ * that the pages on the hub already show. Removals that were announced but not made do not count. A
+ * completed change that a release approved resets all removals, even if the process was killed
+ * before it stored this.
  */
 export function countedRemovals(
   state: PublishState | undefined,
@@ -21,7 +22,8 @@ export function countedRemovals(
 }
 
 /**
- * The state after the current change, if the pages show all of it; otherwise the unchanged state.
+ * The state without the current change if the pages show all of the change; otherwise the given
+ * state.
  */
 export function endFinishedChange(state: PublishState, published: readonly string[]): PublishState {
   const { change } = state;
@@ -38,8 +40,8 @@ export function endFinishedChange(state: PublishState, published: readonly strin
 }
 
 /**
- * The published clusters before the interrupted change. The pages show neither these nor the result
- * of the change.
+ * The clusters that were published before the interrupted change. While a change is interrupted,
+ * the pages show neither these clusters nor the result of the change.
  */
 export function clustersBeforeChange(
   change: ChangeUnderWay | undefined,
@@ -51,8 +53,8 @@ export function clustersBeforeChange(
 }
 
 /**
- * The change from the published clusters (before an interrupted change, if there is one) to the
- * wanted ones.
+ * The change from the published clusters to the wanted ones. If a change was interrupted, it starts
+ * from the clusters before that change.
  */
 export function continueChange(
   wanted: readonly string[],
@@ -73,7 +75,8 @@ export function continueChange(
 
 /**
  * The earlier removals that count in addition to this change. A changed spec or a release resets
- * them. An interrupted change is part of the one that continues it.
+ * them. If this change continues an interrupted one, the removals of the interrupted one are part
+ * of this change.
  */
 export function earlierRemovals(
   state: PublishState | undefined,
@@ -89,7 +92,7 @@ export function earlierRemovals(
   return recentRemovals(goesOn ? state.removals : countedRemovals(state, now.published), now.atMs);
 }
 
-/** Something of the change is not on the pages yet. */
+/** Whether the pages do not show the whole change yet. */
 export function isUnfinished({ added, removed }: ChangeUnderWay, published: readonly string[]): boolean {
   const listed = new Set(published);
   return removed.some((cluster) => listed.has(cluster)) || added.some((cluster) => !listed.has(cluster));

@@ -1,4 +1,4 @@
-/** The clusters that a decision adds and removes, each in the order of names. */
+/** The clusters that a decision adds and removes, each list sorted by name. */
 export interface ClusterChange {
   readonly added: readonly string[];
   readonly removed: readonly string[];
@@ -17,8 +17,8 @@ function namesWithout(names: readonly string[], others: readonly string[]): read
 }
 
 /**
- * Whether both lists have the same clusters, in any order. Common parts at both ends are skipped,
- * because the order is mostly the same.
+ * Whether both lists contain the same clusters, in any order. Mostly the order is the same too, so
+ * equal names at both ends are compared first, without a set.
  */
 export function sameClusters(a: readonly string[], b: readonly string[]): boolean {
   if (a === b) return true;
@@ -31,7 +31,9 @@ export function sameClusters(a: readonly string[], b: readonly string[]): boolea
   return a.slice(first, end).every((name) => known.has(name));
 }
 
-/** As most decisions are: a first publication copies no names. */
+/**
+ * Whether the names are sorted. Most decisions are, so a first publication need not copy the names.
+ */
 function isSorted(names: readonly string[]): boolean {
   return names.every((name, at) => at === 0 || (names[at - 1] ?? '') <= name);
 }

@@ -35,17 +35,20 @@ export interface PublicationInput {
   readonly state: PublishState | undefined;
   readonly budget: RemovalBudget;
   readonly inventoryProblem: string | undefined;
-  /** Why readiness of works is unknown; absent: it is known. */
+  /** Why Berth cannot tell whether works are ready; undefined if it can. */
   readonly worksProblem?: string | undefined;
-  /** The approved plan of the commit that is being followed; undefined when it does not concern this placement. */
+  /**
+   * The approved plan of the commit that is being applied; undefined when the plan does not concern
+   * this placement.
+   */
   readonly approved?: ApprovedPlan | undefined;
-  /** Does the placement's work run on the cluster (Available or Healthy)? */
+  /** Whether the work of the placement runs on the cluster (Available or Healthy). */
   readonly isReady: (cluster: string) => boolean;
   readonly nowMs: number;
   readonly digest: Digest;
 }
 
-/** What to publish now, and why not more. */
+/** What to publish now, and why the rest of the result waits. */
 export interface Publication {
   /** Undefined: the pages stay as they are. */
   readonly groups: readonly DesiredGroup[] | undefined;
@@ -55,32 +58,35 @@ export interface Publication {
   readonly move: Move | undefined;
   /** Plan token of the release that approved this change, if there is one. */
   readonly releasedToken: string | undefined;
-  /** How the change compares with the approved plan; a held change is not compared. `none`: no plan, or no change. */
+  /**
+   * How the change compares with the approved plan. `none`: there is no plan, or nothing changes.
+   * `differs`: also for a change that is held for another reason while there is a plan.
+   */
   readonly approval: 'none' | 'met' | 'differs';
-  /** Decide again after this time, even if nothing changed on the hub. */
+  /** Time after which to decide again, even if nothing changed on the hub. */
   readonly againAfterMs: number | undefined;
 }
 
 const DEFAULT_MOVE_DEADLINE_MS = 600_000;
 
 /**
- * The same for a spec in Git and for the stored one, because plans use the first and the controller
- * the second.
+ * Digest of the spec without its defaults. A spec in Git and the spec that the hub stores have the
+ * same digest. Plans hash the former and the controller hashes the latter.
  */
 export function specHash(digest: Digest, placement: Placement): string {
   return digest(canonicalJson(withoutPlacementDefaults(placement.spec ?? {}))).slice(0, 16);
 }
 
 /**
- * Decides which clusters may be published now: the result, the previous ones (a hold), or old and
- * new together (a move).
+ * Decides which clusters may be published now: those of the result, the previous ones while the
+ * change is held, or both during a make-before-break move.
  */
 export function decidePublication(input: PublicationInput): Publication {
   const { key, result, state, digest } = input;
   const annotations = input.placement.metadata.annotations ?? {};
   const published = input.pages.length === 0 ? undefined : publishedClusters(input.pages);
   const plannedToken = (): string => {
-    // The token of a move, or of a change that was cut short, must not change because its first half is done.
+    // A move or an interrupted change keeps its token after part of it was written.
     const arriving = new Set(state?.move?.arriving ?? []);
     const before = clustersBeforeChange(state?.change, published ?? []).filter(
       (cluster) => !arriving.has(cluster),
@@ -88,7 +94,7 @@ export function decidePublication(input: PublicationInput): Publication {
     return planToken(digest, key, before, result.selected);
   };
   const token = (): string => unspentToken(digest, plannedToken(), state?.spent);
-  // Asked for only where it matters: at a start the specs of all placements would be hashed.
+  // Computed only when needed. Otherwise every start would hash the specs of all placements.
   const specChanged = (): boolean =>
     state !== undefined && state.specHash !== specHash(digest, result.placement);
   const removals = countedRemovals(state, published ?? []);
@@ -113,7 +119,7 @@ export function decidePublication(input: PublicationInput): Publication {
       approval: input.approved === undefined ? 'none' : 'differs',
     };
   const { added, removed, releasedToken } = verdict;
-  // Only the order or groups would change, and the inputs were incomplete.
+  // Only the order or the groups would change, and the inputs are incomplete.
   if (input.inventoryProblem !== undefined)
     return { ...untouched(state?.move), againAfterMs: STALE_RETRY_MS };
   const approval = compareWithPlan(input.approved, verdict, () => [plannedToken(), token()]);
@@ -136,7 +142,10 @@ export function decidePublication(input: PublicationInput): Publication {
   return decideMove(input, plain, token());
 }
 
-/** A hold because of earlier removals does not expire: removals are counted as of the start of the hold. */
+/**
+ * When a hold because of the removal budget began. Removals are counted as of that time, so such a
+ * hold does not expire.
+ */
 function heldSinceMs({ placement, nowMs }: PublicationInput): number | undefined {
   const held = activeHold(placement);
   if (held?.reason !== 'RemovalBudgetExceeded') return undefined;
@@ -147,8 +156,9 @@ function heldSinceMs({ placement, nowMs }: PublicationInput): number | undefined
 type Change = Pick<Publication, 'added' | 'removed' | 'releasedToken'>;
 
 /**
- * A release of this change overrides the plan. A change that was released before has two tokens: the one derived from
- * the change, and the unused one that a hold names.
+ * Compares the change with the approved plan. A release of this change overrides the plan. If the
+ * same change was released before, it has two tokens: the token derived from the change, and the
+ * unused token that a hold names. A plan may name either.
  */
 function compareWithPlan(
   approved: ApprovedPlan | undefined,
@@ -219,8 +229,9 @@ function decideMove(input: PublicationInput, plain: Publication, token: string):
 }
 
 /**
- * Published clusters on which the work may never have run: those added by an unfinished earlier move, or all that
- * stay when it is unknown whether a move was in progress.
+ * Published clusters on which the work may never have run. These are the clusters that an
+ * unfinished earlier move added. If it is unknown whether a move was in progress, they are all
+ * published clusters that stay.
  */
 function unproven({ state, pages, result }: PublicationInput): readonly string[] {
   const published = new Set(publishedClusters(pages));

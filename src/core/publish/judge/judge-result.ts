@@ -28,29 +28,37 @@ export type PublicationVerdict =
       readonly kind: 'publish';
       readonly added: readonly string[];
       readonly removed: readonly string[];
-      /** Plan token of the release without which this might be held. */
+      /**
+       * Plan token of the release that approved the change; without it the change might be held.
+       */
       readonly releasedToken: string | undefined;
     }
   | Hold;
 
 export interface JudgeInput {
   readonly result: ScheduleResult;
-  /** Clusters that are published, each once. Undefined: nothing ever was. */
+  /** The published clusters, each once. Undefined if nothing was ever published. */
   readonly published: readonly string[] | undefined;
-  /** Whether the spec changed since the last publication; unknown counts as unchanged. */
+  /** Whether the spec changed since the last publication. False if this is unknown. */
   readonly specChanged: boolean;
   readonly budget: RemovalBudget;
-  /** Clusters that changes of the last minutes already removed: many small steps are one large one. */
+  /**
+   * How many clusters other changes removed in the last minutes. They count together with this
+   * change, so that many small changes cannot avoid the budget.
+   */
   readonly recentlyRemoved: number;
   /** Why the inventory cannot be trusted now; undefined when it is fresh and complete. */
   readonly inventoryProblem: string | undefined;
-  /** Plan token of this very change; asked for only when it matters. */
+  /** Plan token of this change. A function, because the token is rarely needed. */
   readonly token: () => string;
-  /** Tokens of releases, in Git and by users. */
+  /** Tokens of the releases in Git and of the releases by users. */
   readonly releasedTokens: readonly (string | undefined)[];
 }
 
-/** Decides whether a result may be published or is held. The checks that need the least knowledge come first. */
+/**
+ * Decides whether a result may be published or is held. The checks run in the order of what they
+ * need to know, least first.
+ */
 export function judgeResult(input: JudgeInput): PublicationVerdict {
   const { result, published } = input;
   const before = published ?? [];
@@ -124,7 +132,10 @@ export function addHoldReasons(
   return { ...hold, message: `${hold.message} Why: ${text}.` };
 }
 
-/** The condition of the Placement for a hold. When the hold ends it becomes False; it is never added as False. */
+/**
+ * The condition of the Placement for a hold. When the hold ends, an existing condition becomes
+ * False. A new condition is never added as False.
+ */
 export function heldCondition(
   hold: Hold | undefined,
   existing: Condition | undefined,
@@ -166,7 +177,10 @@ function release(meta: Parameters<typeof remediation>[0], token: string): string
 
 const MAX_NAMES = 10;
 
-/** The first names and how many more: conditions are limited to 32,768 characters. */
+/**
+ * The first names, and how many more there are. Condition messages are limited to 32,768
+ * characters.
+ */
 export function formatNameList(names: readonly string[]): string {
   const shown = names.slice(0, MAX_NAMES).join(', ');
   return names.length > MAX_NAMES ? `${shown} and ${names.length - MAX_NAMES} more` : shown;

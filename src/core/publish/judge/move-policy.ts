@@ -5,11 +5,11 @@ export interface MoveInput {
   readonly desired: readonly DesiredGroup[];
   readonly removed: readonly string[];
   /**
-   * Clusters of this move that were not published before it (or before the move that it replaced);
-   * some may no longer be wanted.
+   * Clusters that were not published before this move, or before the move that it replaced. Some
+   * may no longer be wanted.
    */
   readonly arriving: readonly string[];
-  /** Does the placement's work run there (Available or Healthy)? */
+  /** Whether the work of the placement runs on the cluster (Available or Healthy). */
   readonly isReady: (cluster: string) => boolean;
   readonly startedAtMs: number;
   readonly deadlineMs: number;
@@ -18,16 +18,16 @@ export interface MoveInput {
 }
 
 export type MoveStep =
-  /** All new clusters are available: publish the decision. */
+  /** Every new cluster is ready: the decision is published. */
   | { readonly kind: 'complete' }
-  /** Old and new are published side by side until `untilMs`. */
+  /** Old and new clusters are published together until `untilMs`. */
   | {
       readonly kind: 'waiting';
       readonly groups: readonly DesiredGroup[];
       readonly notReady: readonly string[];
       readonly untilMs: number;
     }
-  /** The deadline passed: both stay published until a person decides. */
+  /** The deadline passed. Old and new clusters stay published until a person decides. */
   | {
       readonly kind: 'timed-out';
       readonly groups: readonly DesiredGroup[];
@@ -36,7 +36,10 @@ export type MoveStep =
   /** Aborted: the old clusters stay, the new ones are removed. */
   | { readonly kind: 'aborted'; readonly groups: readonly DesiredGroup[] };
 
-/** Make before break: a cluster is removed only when its replacements run. */
+/**
+ * Plans one step of a make-before-break move: a cluster is removed only when the new clusters are
+ * ready.
+ */
 export function planMove(input: MoveInput): MoveStep {
   const wanted = new Set(input.desired.flatMap((group) => group.decisions.map((d) => d.clusterName)));
   const arriving = input.arriving.filter((cluster) => wanted.has(cluster));
@@ -52,8 +55,8 @@ export function planMove(input: MoveInput): MoveStep {
 }
 
 /**
- * The wanted groups, with each cluster to remove added to the group of its page, if that still
- * exists.
+ * The wanted groups plus the clusters to remove. Each of these clusters goes to the group of its
+ * page, or to the first group if that group no longer exists.
  */
 function withRemoved({ pages, desired, removed }: MoveInput): readonly DesiredGroup[] {
   const extra = new Map<DesiredGroup, DesiredGroup['decisions'][number][]>();

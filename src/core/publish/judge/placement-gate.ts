@@ -10,15 +10,16 @@ export interface PlacementGate {
 }
 
 export interface GateReason {
-  /** As conditions have it: `WouldEmpty`. */
+  /** The reason as in a condition, for example `WouldEmpty`. */
   readonly reason: string;
   readonly message: string;
 }
 
 /**
- * The gate of a placement is open while no change of it is held, it has the requested number of
- * clusters, the state of the hub is current, and it is not being deleted. @param unknown why the
- * known state of the hub is not current; undefined: it is
+ * Computes the gate of a placement. The gate is open if no change of the placement is held, the
+ * placement has the requested number of clusters, the state of the hub is current, and the
+ * placement is not being deleted.
+ * @param unknown why the known state of the hub is not current; undefined if it is current
  */
 export function placementGate(
   { metadata, status }: Pick<Placement, 'metadata' | 'status'>,

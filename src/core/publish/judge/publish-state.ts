@@ -1,19 +1,31 @@
 import type { Removal } from './removal-window.ts';
 
-/** A make-before-break move that has not ended: replaced clusters stay published until the new ones are available. */
+/**
+ * A make-before-break move in progress. Replaced clusters stay published until the new ones are
+ * available.
+ */
 export interface Move {
   readonly token: string;
   readonly startedAtMs: number;
-  /** Clusters that were not published when the move began. A move that replaces another one keeps the clusters of that one. */
+  /**
+   * Clusters that were not published when the move began. A move that replaces another move also
+   * keeps the clusters of that one.
+   */
   readonly arriving: readonly string[];
 }
 
-/** A change that removes clusters. It is stored as JSON before the first write, because a crash may interrupt the writes. */
+/**
+ * A change that removes clusters. It is stored as JSON before its first write, because a crash may
+ * interrupt the writes.
+ */
 export interface ChangeUnderWay {
   readonly atMs: number;
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** The release that approved the change: its removals do not count in the removal window. */
+  /**
+   * The release that approved the change. Removals of a released change do not count in the removal
+   * window.
+   */
   readonly released?: Release | undefined;
 }
 
@@ -24,8 +36,8 @@ export interface Release {
 }
 
 /**
- * The state of a placement that is needed to judge its next change, stored as JSON. Losing it is safe: without it more changes are
- * held, not fewer.
+ * What Berth must know about a placement to judge its next change, stored as JSON. It is safe to
+ * lose: without it Berth holds more changes, not fewer.
  */
 export interface PublishState {
   /** Digest of the placement's spec at the last publication. */
@@ -40,10 +52,13 @@ export interface PublishState {
   readonly move?: Move | undefined;
   /** Plan tokens of the last releases, oldest first. They approve no other change. */
   readonly spent?: readonly string[] | undefined;
-  /** Digest of the content of the PlacementDecisions at the last decision record of this placement. */
+  /**
+   * Digest of the content of the PlacementDecisions when the last decision record of this placement
+   * was made.
+   */
   readonly pages?: string | undefined;
   /** Hash of that decision record. */
   readonly record?: string | undefined;
-  /** The state was rebuilt from decision records, which do not contain whether a move had ended. */
+  /** The state was rebuilt from decision records. They do not say whether a move had ended. */
   readonly recalled?: true | undefined;
 }

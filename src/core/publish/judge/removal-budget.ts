@@ -1,13 +1,18 @@
-/** How much one change may remove: the larger of the two numbers counts. */
+/** How many clusters or objects one change may remove: the larger of the two numbers. */
 export interface RemovalBudget {
-  /** Of the clusters published before, rounded down. */
+  /**
+   * Percentage of the clusters published before the change. The resulting number is rounded down.
+   */
   readonly percent: number;
   readonly atLeast: number;
 }
 
 export const DEFAULT_REMOVAL_BUDGET: RemovalBudget = { percent: 25, atLeast: 2 };
 
-/** `25%` (and still the default's at least 2), or a plain number of clusters. Undefined when it is neither. */
+/**
+ * Parses a percentage such as `25%`, or a plain number of clusters. A percentage keeps the
+ * `atLeast` of the default budget. Undefined for any other text.
+ */
 export function parseRemovalBudget(text: string): RemovalBudget | undefined {
   const match = /^(\d{1,7})(%?)$/.exec(text.trim());
   if (match === null) return undefined;

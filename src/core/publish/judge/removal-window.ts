@@ -4,12 +4,15 @@ export interface Removal {
   readonly count: number;
 }
 
-/** Removals this close to each other count as one change: a drain that arrives cluster by cluster is still a drain. */
+/**
+ * Removals within this time count as one change, so that a drain of one cluster after the other
+ * counts as one drain.
+ */
 export const REMOVAL_WINDOW_MS = 600_000;
 
 /**
- * Removals within the window before `nowMs`, and those in the future, which exist if the clock was
- * set back.
+ * The removals within the window before `nowMs`, plus removals in the future, which exist if the
+ * clock was set back.
  */
 export function recentRemovals(removals: readonly Removal[], nowMs: number): readonly Removal[] {
   return removals.filter((removal) => nowMs - removal.atMs < REMOVAL_WINDOW_MS);

@@ -5,12 +5,16 @@ import type { BeforeRestore, PlacementState } from './state/placement-state.ts';
 import { currentPages } from './state/current-pages.ts';
 
 /**
- * For a standby: the decisions that the leader had published when the hub was restored from a
- * backup. If this process becomes the leader, it judges changes by these instead of the older pages
- * of the backup. They are dropped when a leader has published since.
+ * What a standby remembers when the hub is restored from a backup: the decisions that the leader
+ * had published until then. If this standby becomes the leader, it judges changes by these
+ * decisions instead of the older pages of the backup. The standby drops them when a leader
+ * publishes after the restore.
  */
 
-/** The state after a restore. After two restores in a row the pages are those of the first backup. */
+/**
+ * The decisions to remember after a restore. After a second restore in a row these are still the
+ * decisions before the first one, because the pages are those of the first backup.
+ */
 export function keptBeforeRestore(
   state: PlacementState,
   standby: SeenAtRestore | undefined,
@@ -26,7 +30,7 @@ export function keptBeforeRestore(
   return pages.length > 0 && pages.every(hasGroup) ? { uid, pages, hubVersion } : undefined;
 }
 
-/** The state after a page changed, by the restore or by a leader. */
+/** The decisions to remember after the restore or a leader changed a page. */
 export function keptAfterChange(
   kept: BeforeRestore | undefined,
   change: WatchedChange,
@@ -34,7 +38,10 @@ export function keptAfterChange(
   return kept !== undefined && isSinceRestore(kept.hubVersion, change) ? undefined : kept;
 }
 
-/** A page that the restore removes was written after the backup. One of the backup can only be deleted after the restore. */
+/**
+ * Whether a leader made the change after the restore. The restore itself removes pages that are
+ * newer than the backup. Only a leader deletes pages of the backup.
+ */
 function isSinceRestore(hubVersion: string, { before, after }: WatchedChange): boolean {
   const isNew = (object = after): boolean =>
     isNewerResourceVersion(object?.metadata.resourceVersion ?? '', hubVersion);

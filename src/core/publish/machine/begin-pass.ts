@@ -11,13 +11,13 @@ import { INITIAL_STATE, type OwnWrite, type PlacementState } from './state/place
 import { currentPages } from './state/current-pages.ts';
 import { withStage, DONE, type PassingState, type StepResult } from './state/step-result.ts';
 
-/** Begins a pass. What to do follows from the facts alone. */
+/** Begins a pass. Only the facts determine what the pass does, not what caused it. */
 export function beginPass(before: PlacementState, facts: PassFacts, nowMs: number): StepResult {
   const { result } = facts;
   const known = { ...before, remembered: facts.remembered, pages: shownPages(before.pages, facts) };
   const placement = withLatestStatus(known, facts);
   if (placement.metadata.deletionTimestamp !== undefined) return onPlacementGone(known);
-  // Not scheduled, or as another object of this name.
+  // The placement was not scheduled yet, or an earlier placement with this name was.
   if (result === undefined || result.placement.metadata.uid !== placement.metadata.uid)
     return { state: known, actions: [{ kind: 'end', end: DONE }] };
   const stage = { kind: 'reading' } as const;
@@ -33,8 +33,8 @@ export function beginPass(before: PlacementState, facts: PassFacts, nowMs: numbe
 }
 
 /**
- * The placement has Berth's mark now. If Berth did not decide it before, the watch event requests
- * the decision.
+ * The placement has the mark of Berth now. If Berth skipped the placement before, the watch event
+ * of the mark requests a decision.
  */
 export function onPlacementMarked(
   state: PassingState,
@@ -53,8 +53,8 @@ function lookAtPages(before: PassingState, nowMs: number): StepResult {
 }
 
 /**
- * The pages were read. Pages that a lost write may still change are first updated to another
- * version (fenced).
+ * The pages were read from the hub. A lost write may still reach some of them. Their versions are
+ * changed first (fencing), so that the lost write fails.
  */
 export function onPagesRead(
   state: PassingState,
@@ -90,7 +90,10 @@ function fence(state: PassingState, pages: Fencing, nowMs: number): StepResult {
   };
 }
 
-/** Own writes that the watch does not show yet are kept: a placement that is made again under this name begins with them. */
+/**
+ * The placement was deleted. The state keeps own writes that the watch does not show yet, because a
+ * new placement with this name may need them.
+ */
 export function onPlacementGone(state: PlacementState): StepResult {
   const { pages, status, isUncertain, suspects, isCompared, beforeRestore, rivalRoundsAtMs } = state;
   const kept = { pages, status, isUncertain, suspects, isCompared, beforeRestore, rivalRoundsAtMs };
@@ -101,8 +104,8 @@ export function onPlacementGone(state: PlacementState): StepResult {
 }
 
 /**
- * Drops own writes that the watch has passed, even if it showed no change of the page for this
- * placement.
+ * Drops own writes that are older than what the watch shows. The watch may show a newer page
+ * without an event for this placement.
  */
 function shownPages(pages: PlacementState['pages'], { seenPage }: PassFacts): PlacementState['pages'] {
   let next: Map<string, OwnWrite> | undefined;

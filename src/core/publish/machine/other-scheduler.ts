@@ -9,12 +9,12 @@ import { statusTime } from './state/status-time.ts';
 import { withStage, DONE, type PassingState, type StepResult } from './state/step-result.ts';
 
 /**
- * OCM's controller writes the pages of a placement one by one, and a cluster may temporarily be on
- * none of them. Pages are used after this time without changes.
+ * How long the pages must be unchanged before Berth uses them. The controller of OCM writes the
+ * pages of a placement one by one. Meanwhile a cluster may be on none of them.
  */
 export const OTHER_SCHEDULER_QUIET_MS = 2_000;
 
-/** Handles a placement whose owner disabled scheduling: an earlier hold of Berth ends. */
+/** Handles a placement whose owner disabled scheduling. An earlier hold by Berth ends. */
 export function leaveToOtherScheduler(state: PassingState, nowMs: number): StepResult {
   const { placement } = state.pass;
   const existing = placement.status?.conditions?.find(({ type }) => type === HELD_CONDITION);
@@ -34,7 +34,7 @@ export function leaveToOtherScheduler(state: PassingState, nowMs: number): StepR
   };
 }
 
-/** The pages count as published when they have not changed for a while. */
+/** Treats the pages as published when they have not changed for `OTHER_SCHEDULER_QUIET_MS`. */
 export function followOtherScheduler(state: PassingState, nowMs: number): StepResult {
   const { facts, placement } = state.pass;
   const pages = currentPages(state, facts);
@@ -44,7 +44,7 @@ export function followOtherScheduler(state: PassingState, nowMs: number): StepRe
   const seen = state.otherSchedulerPages;
   const since = seen?.versions === versions ? seen : { versions, sinceMs: nowMs };
   const next = { ...state, otherSchedulerPages: since };
-  // In the first pass it is not known how long the pages have been unchanged.
+  // The first pass cannot know how long the pages have been unchanged, and does not wait.
   if (seen !== undefined && Math.abs(nowMs - since.sinceMs) < OTHER_SCHEDULER_QUIET_MS)
     return endPass(next, { kind: 'requeue', afterMs: OTHER_SCHEDULER_QUIET_MS });
   const settled = listClustersOnce(pages.map((page) => decisionPageOf(page, placement.metadata.uid))).pages;

@@ -4,10 +4,13 @@ import type { PlacementEvent } from './state/placement-event.ts';
 import { INITIAL_STATE, type PlacementState } from './state/placement-state.ts';
 import { step } from './step.ts';
 
-/** The state of each placement, by `namespace/name`, and which of them get events that concern many. */
+/**
+ * The state of each placement, by `namespace/name`. It also knows which placements must get an
+ * event that concerns many placements.
+ */
 export class PlacementStates {
   readonly #states = new Map<string, PlacementState>();
-  /** Placements of whose pages the watch has not shown the last write. */
+  /** Placements for which the watch has not shown the last page write. */
   readonly #behind = new Set<string>();
   readonly #moving = new Set<string>();
   readonly #waitingForCommit = new Set<string>();
@@ -25,7 +28,7 @@ export class PlacementStates {
     return [...this.#states.keys()];
   }
 
-  /** Placements of which a move waits for works. */
+  /** Placements with a move that waits for works. */
   get moving(): readonly string[] {
     return [...this.#moving];
   }

@@ -10,14 +10,17 @@ import { statusTime } from './state/status-time.ts';
 import { withStage, type PassingState, type StepResult } from './state/step-result.ts';
 
 /**
- * Two schedulers of one placement overwrite each other's pages endlessly: OCM's controller and
- * Berth made 1,053 versions of one page in 30 s. Berth disables the other scheduler (OCM's
- * annotation), restores its pages three times, and then stops writing: its endpoints keep serving
- * the last decision, and a condition of the placement reports it. Rejected: writing more slowly,
- * which would move workloads back and forth until somebody notices.
+ * If two schedulers write the pages of one placement, they overwrite each other endlessly: the
+ * controller of OCM and Berth made 1,053 versions of one page in 30 s. Berth first disables the
+ * other scheduler with the annotation of OCM. It restores its pages three times and then stops
+ * writing. Its endpoints keep serving the last decision, and a condition of the placement reports
+ * this. Rejected: writing more slowly. Workloads would move back and forth until a person notices.
  */
 
-/** From the second round on the other gets this time to see that it is asked to leave. */
+/**
+ * Berth waits this long from the second round on, so that the other scheduler can see the
+ * annotation.
+ */
 const PACE_MS = 1_000;
 const REASON = 'SecondWriter';
 
@@ -45,17 +48,17 @@ export function markPlacement(state: PassingState): StepResult {
   };
 }
 
-/** The rest of the pass writes on the version that the mark made. */
+/** The rest of the pass uses the version of the placement that the mark made. */
 export function withMark(state: PassingState, after: KubeObject): PassingState {
   return { ...state, pass: { ...state.pass, placement: after as unknown as Placement } };
 }
 
-/** OCM is asked to leave the placement, by Berth or by a person. */
+/** Whether Berth or a person disabled the scheduler of OCM for the placement. */
 export function isMarked({ metadata: { annotations } }: Placement): boolean {
   return annotations?.[SCHEDULING_DISABLE_ANNOTATION] === 'true';
 }
 
-/** Writes only the condition that Berth stopped. */
+/** Writes nothing but the condition that says that Berth stopped. */
 function yieldToOther(state: PassingState, nowMs: number): StepResult {
   const { placement } = state.pass;
   const { reason, message } = holdOf();
@@ -74,7 +77,7 @@ function yieldToOther(state: PassingState, nowMs: number): StepResult {
   };
 }
 
-/** The last publication stays in force; after ten minutes Berth tries again. */
+/** Ends the pass. The last publication stays in force, and Berth tries again after ten minutes. */
 export function finishYielding(state: PassingState, nowMs: number): StepResult {
   const isNews = state.reportedHold !== REASON;
   const reports: readonly PlacementAction[] = isNews ? [{ kind: 'tell-held', hold: holdOf() }] : [];

@@ -18,12 +18,11 @@ import { onPageChanged, onPlacementChanged } from './watch-events.ts';
 import { onPageWritten, writePages } from './pass/write-pages.ts';
 
 /**
- * Handles one event of a placement. Pure: the caller applies the returned actions and reports the
- * responses as events. A response that no stage waits for changes nothing.
+ * Handles one event of a placement. Pure: the caller applies the returned actions and reports their
+ * responses as events. A response that the current stage does not wait for changes nothing.
  *
  * Rejected: one object for each concern (own writes, changes by others, records, waits) that a
- * publisher calls, because their interaction depended on the order of calls and could not be
- * tested.
+ * publisher calls. Their interaction depended on the order of calls and could not be tested.
  */
 export function step(state: PlacementState, event: PlacementEvent, nowMs: number): StepResult {
   switch (event.kind) {
@@ -98,7 +97,9 @@ function answered(state: PassingState, event: Answer, nowMs: number): StepResult
   }
 }
 
-/** A version from before the hub changed may now name a new state. */
+/**
+ * Forgets the own writes. After a restore of the hub, an old resource version may name new content.
+ */
 function forgetWrites(state: PlacementState): PlacementState {
   const pass = state.pass && { ...state.pass, made: [] };
   return { ...state, pages: new Map(), status: undefined, pass };

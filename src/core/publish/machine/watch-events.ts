@@ -6,11 +6,15 @@ import type { UnattributedChange, PlacementState } from './state/placement-state
 import type { StepResult } from './state/step-result.ts';
 import { setPage } from './pass/write-pages.ts';
 
-/** One pass writes a few hundred pages at most. Changes beyond these are not its own. */
+/**
+ * Limit of the changes that a pass keeps until its writes are answered. A pass writes a few hundred
+ * pages at most, so changes beyond the limit come from others.
+ */
 const MAX_EARLY = 1_000;
 
 /**
- * The watch showed a change of a page. Our own writes are expected; a write by others is a reason to decide again.
+ * The watch showed a change of a page. Berth expects its own writes. A write by others requires a
+ * new decision.
  */
 export function onPageChanged(
   before: PlacementState,
@@ -25,7 +29,7 @@ export function onPageChanged(
   const isSame = pages === before.pages && beforeRestore === before.beforeRestore;
   const state = isSame ? before : { ...before, pages, beforeRestore };
   if (isOwnWrite(write, change.after)) return { state, actions: [] };
-  // Pages of a deleted placement are deleted after it.
+  // The hub deletes the pages of a deleted placement. That is no rival.
   const isRival = isLeader && isPlacementThere;
   return news(state, { change: changeKey(name, change), rivalAtMs: isRival ? nowMs : undefined });
 }
@@ -43,7 +47,10 @@ export function onPlacementChanged(
   return news(state, { change: changeKey('', change), rivalAtMs: undefined });
 }
 
-/** During a pass it is not known yet whether the change is its own. */
+/**
+ * Handles a change that may come from others. A pass in progress cannot tell yet whether the change
+ * is its own, so the pass keeps it until its writes are answered.
+ */
 function news(state: PlacementState, change: UnattributedChange): StepResult {
   const { pass } = state;
   if (pass === undefined || pass.early.length >= MAX_EARLY)

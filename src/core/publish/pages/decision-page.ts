@@ -6,7 +6,10 @@ import {
   PLACEMENT_LABEL,
 } from '../../model/kind/placement-decision.ts';
 
-/** A decision group as clients select it: both parts are labels of each of its PlacementDecisions. */
+/**
+ * A decision group. Clients select it by two labels of each of its PlacementDecisions: name and
+ * index.
+ */
 export interface GroupKey {
   readonly name: string;
   readonly index: number;
@@ -14,23 +17,23 @@ export interface GroupKey {
 
 export interface ListedPage {
   readonly name: string;
-  /** Undefined: the labels name no group, because someone edited them. */
+  /** Undefined if the labels name no group, because another writer edited them. */
   readonly group: GroupKey | undefined;
   readonly decisions: readonly ClusterDecision[];
 }
 
-/** One PlacementDecision of a placement as it is on the hub. */
+/** One PlacementDecision of a placement, as the hub stores it. */
 export interface DecisionPage extends ListedPage {
-  /** False: its owner reference is missing, so it would outlive the placement. */
+  /** False if the owner reference is missing. Such a page would outlive the placement. */
   readonly owned: boolean;
 }
 
-/** False: someone edited its labels. */
+/** Whether the labels name a group. They name none if another writer edited them. */
 export function hasGroup(page: DecisionPage): page is DecisionPage & { readonly group: GroupKey } {
   return page.group !== undefined;
 }
 
-/** The clusters to be published for one group, in the order in which they are to be written. */
+/** The clusters to publish for one group, in the order in which they are written. */
 export interface DesiredGroup extends GroupKey {
   readonly decisions: readonly ClusterDecision[];
 }
@@ -39,7 +42,10 @@ export function sameGroup(a: GroupKey | undefined, b: GroupKey | undefined): boo
   return a?.name === b?.name && a?.index === b?.index;
 }
 
-/** `namespace/name` of the placement that a PlacementDecision belongs to; undefined: of none. */
+/**
+ * `namespace/name` of the placement that a PlacementDecision belongs to; undefined if it belongs to
+ * none.
+ */
 export function placementOfPage({ metadata }: KubeObject): string | undefined {
   const name = metadata.labels?.[PLACEMENT_LABEL];
   return name === undefined ? undefined : `${metadata.namespace ?? ''}/${name}`;
@@ -67,7 +73,7 @@ export function pageLabels(placementName: string, group: GroupKey): Readonly<Rec
   };
 }
 
-/** Number in `PLACEMENT-decision-NUMBER`; pages with other names sort last. */
+/** The number in `PLACEMENT-decision-NUMBER`. Pages with other names sort last. */
 export function pageNumber(name: string): number {
   const digits = /-decision-(\d{1,9})$/.exec(name)?.[1];
   return digits === undefined ? Infinity : Number(digits);
@@ -89,7 +95,7 @@ export function listedClusters(
 
 export function byPageNumber(a: { readonly name: string }, b: { readonly name: string }): number {
   const difference = pageNumber(a.name) - pageNumber(b.name);
-  // Infinity - Infinity is NaN: fall back to the name.
+  // Infinity - Infinity is NaN. Then the names decide.
   if (difference !== 0 && !Number.isNaN(difference)) return difference;
   return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 }

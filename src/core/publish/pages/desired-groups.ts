@@ -2,8 +2,8 @@ import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
 import { type DesiredGroup, sameGroup } from './decision-page.ts';
 
 /**
- * The groups of a result as they are written: with `sortBy: Score`, clusters have scores and are
- * sorted by score, then name.
+ * The groups of a result in the form in which they are written. With `sortBy: Score`, each cluster
+ * has its score, and clusters are sorted by score and then by name.
  */
 export function desiredGroups(
   result: Pick<ScheduleResult, 'placement' | 'groups' | 'selected' | 'selectedScores'>,

@@ -2,8 +2,8 @@ import { byPageNumber, type DecisionPage } from './decision-page.ts';
 import type { PageAction, SettledPage } from './plan-pages.ts';
 
 /**
- * Lists each published cluster once. An interrupted change may list a moved cluster on two pages,
- * which would last as long as the next change is held. The first page keeps the cluster.
+ * Lists each published cluster once. After an interrupted change a moved cluster may be on two
+ * pages, and it would stay there while the next change is held. The first page keeps the cluster.
  */
 export function listClustersOnce(pages: readonly DecisionPage[]): {
   readonly actions: readonly PageAction[];

@@ -12,13 +12,13 @@ import {
 export interface LaidOutPage {
   readonly name: string;
   readonly before: DecisionPage | undefined;
-  /** Undefined: no group needs the page any more. */
+  /** Undefined if no group needs the page any more. */
   readonly group: GroupKey | undefined;
-  /** Clusters that the page lists when all is done. */
+  /** Clusters that the page lists at the end. */
   readonly home: ReadonlySet<string>;
   /** Clusters of `home` that the page does not list yet. */
   readonly arrivals: ReadonlySet<string>;
-  /** Clusters that the page lists and that belong on another page. */
+  /** Clusters that the page lists now and that another page will list. */
   readonly leaving: ReadonlySet<string>;
 }
 
@@ -27,14 +27,14 @@ interface Draft {
   readonly before: DecisionPage | undefined;
   group: GroupKey | undefined;
   readonly home: Set<string>;
-  /** Of a new page, `home` itself. */
+  /** For a new page this is the same set as `home`. */
   readonly arrivals: Set<string>;
 }
 
 export interface LayoutHints {
   /** Whether another object has this name. Default: never. */
   readonly isTaken?: ((name: string) => boolean) | undefined;
-  /** As they were published last: others may have changed them since. */
+  /** The pages that were published last. Others may have changed them since. */
   readonly before?: readonly PublishedPage[] | undefined;
 }
 
@@ -42,10 +42,11 @@ type PublishedPage = ListedPage & { readonly group: GroupKey };
 
 /**
  * Assigns each cluster to a page. A cluster stays on the page that lists it. A page keeps its
- * labels while one of its clusters stays in the labelled group; otherwise it gets the group of most
- * of its clusters, so that a renumbered group only changes labels and moves no cluster. Only
- * clusters without a page fill free places, then new pages. Rejected: filling pages from the front
- * each time (upstream), which moves clusters between objects whenever an earlier one is removed.
+ * labels while at least one of its clusters stays in the labelled group. Otherwise the page gets
+ * the group of most of its clusters, so a renumbered group changes only labels and moves no
+ * cluster. Clusters without a page fill free places first and new pages after that. Rejected:
+ * filling pages from the front each time, as upstream does. That moves clusters between objects
+ * whenever an earlier cluster is removed.
  */
 export function layOutPages(
   placementName: string,
@@ -71,7 +72,10 @@ export function layOutPages(
   return drafts.map((draft) => ({ ...draft, leaving: leavingOf(draft, groupOf) }));
 }
 
-/** Only asked about clusters of pages that are there: a first publication needs no index of thousands of names. */
+/**
+ * Used when no pages exist. Only clusters of existing pages are looked up, so a first publication
+ * needs no index of thousands of names.
+ */
 const NO_GROUPS: ReadonlyMap<string, DesiredGroup> = new Map();
 
 function groupsByCluster(desired: readonly DesiredGroup[]): ReadonlyMap<string, DesiredGroup> {
@@ -80,7 +84,7 @@ function groupsByCluster(desired: readonly DesiredGroup[]): ReadonlyMap<string, 
   return groupOf;
 }
 
-/** Clusters that stay in the group named by their page's labels hold page and labels. */
+/** A cluster that stays in the group of its page keeps its page, and the page keeps its labels. */
 function keepInTheirGroup(
   drafts: readonly Draft[],
   groupOf: ReadonlyMap<string, DesiredGroup>,
@@ -121,8 +125,8 @@ function followTheirGroup(
 }
 
 /**
- * Restores clusters that others removed from a page, and pages that they deleted, except for
- * clusters that another page lists now, or that belong to another group.
+ * Restores clusters that others removed from a page, and pages that others deleted. It does not
+ * restore clusters that another page lists now or that belong to another group.
  */
 function putBack(
   drafts: Draft[],
@@ -134,7 +138,7 @@ function putBack(
     .map(({ clusterName }) => clusterName)
     .filter((cluster) => !placed.has(cluster) && sameGroup(groupOf.get(cluster), group));
   let page = drafts.find((draft) => draft.name === name);
-  // Its labels were removed.
+  // Another writer removed the labels of the page.
   if (page !== undefined && page.before?.group === undefined) page.group ??= group;
   if (missing.length === 0) return;
   if (page === undefined) drafts.push((page = newPage(name, group)));
@@ -147,7 +151,7 @@ function putBack(
   }
 }
 
-/** Each group has a page, which may be empty: a group without clusters keeps its first page. */
+/** Each group needs a page, which may be empty. A group without clusters keeps its first page. */
 function claimSparePages(drafts: readonly Draft[], desired: readonly DesiredGroup[]): void {
   for (const group of desired) {
     if (drafts.some((draft) => sameGroup(draft.group, group))) continue;
@@ -186,7 +190,10 @@ function placeArrivals(input: {
   }
 }
 
-/** Clusters on their way to another page still need their place here until they have arrived there. */
+/**
+ * Free places of a page. A cluster that moves to another page keeps its place here until the other
+ * page lists it.
+ */
 function roomOf(page: Draft, groupOf: ReadonlyMap<string, DesiredGroup>): number {
   return MAX_CLUSTERS_PER_DECISION - page.home.size - leavingOf(page, groupOf).size;
 }

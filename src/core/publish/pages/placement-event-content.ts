@@ -1,15 +1,15 @@
 import type { EventContent } from '../../model/kind/event.ts';
 import type { ScheduleStatus } from '../../placement/result/schedule-result.ts';
 
-/** The change of a page. */
+/** How a page changes. */
 export type PageChange = 'create' | 'write' | 'delete';
 
 /**
- * The Event that OCM's scheduler writes for a placement when it writes a PlacementDecision, with
- * the same texts. Source: open-cluster-management-io/ocm
+ * The Event that the scheduler of OCM writes for a placement when it writes a PlacementDecision,
+ * with the same texts. Source: open-cluster-management-io/ocm
  * `pkg/placement/controllers/scheduling/scheduling_controller.go`, bind and
  * createOrUpdatePlacementDecision.
- * @param status of the decision; an update contains its warning
+ * @param status the status of the decision; the Event of an update contains its warning
  */
 export function pageEvent(
   change: PageChange,
@@ -33,12 +33,13 @@ const WORDS = {
   delete: { reason: 'DecisionDelete', action: 'DecisionDeleted', verb: 'deleted' },
 } as const;
 
-/** Of a note. Source: the same file, maxEventMessageLength. */
+/** Maximum length of a note. Source: the same file, maxEventMessageLength. */
 export const MAX_NOTE_LENGTH = 1_000;
 
 /**
- * The scores that clusters have for a placement: `cluster1:12 cluster2:12`, cut where OCM cuts it.
- * @param scores in the order of the text; OCM has them in no order
+ * The scores of the clusters for a placement, as `cluster1:12 cluster2:12`. The text is cut where
+ * OCM cuts it.
+ * @param scores in the order of the text; OCM writes them in random order
  */
 export function scoreEvent(scores: Iterable<readonly [cluster: string, total: number]>): EventContent {
   let note = '';
@@ -53,7 +54,10 @@ export function scoreEvent(scores: Iterable<readonly [cluster: string, total: nu
   return { type: 'Normal', reason: 'ScoreUpdate', action: 'ScoreUpdated', note: note.trimEnd() };
 }
 
-/** An API server takes 1,024 bytes; names of objects have one byte a character. */
+/**
+ * Cuts a note. The API server accepts at most 1,024 bytes. Names of objects have one byte per
+ * character.
+ */
 function cut(note: string): string {
   return note.length <= MAX_NOTE_LENGTH ? note : `${note.slice(0, MAX_NOTE_LENGTH)}......`;
 }

@@ -5,13 +5,13 @@ import { type GroupKey, sameGroup } from './decision-page.ts';
 import type { SettledPage } from './plan-pages.ts';
 
 /**
- * The new status of a Placement. Conditions keep their transition time while their status is the
- * same, and conditions of others are unchanged. Undefined if nothing changes.
+ * The new status of a Placement; undefined if nothing changes. A condition keeps its transition
+ * time while its status stays the same. Conditions of other writers are unchanged.
  * @param now RFC 3339, whole seconds
  */
 export function planPlacementStatus(input: {
   readonly current: PlacementStatus | undefined;
-  /** Undefined: another scheduler writes the pages, and only conditions are set. */
+  /** Undefined if another scheduler writes the pages. Then only conditions are set. */
   readonly pages: readonly SettledPage[] | undefined;
   readonly conditions: readonly Condition[];
   readonly now: string;

@@ -11,13 +11,14 @@ export type PageAction =
 
 export interface PagePlan {
   /**
-   * To be made in this order, one after the other; a failure stops the rest. After any prefix of the writes, each
-   * cluster that was and stays selected is listed, and no cluster is removed before every new one is listed.
+   * The writes, made in this order one after the other. A failed write stops the rest. After any
+   * number of them, each cluster that was selected and stays selected is listed. No cluster is
+   * removed before every new cluster is listed.
    */
   readonly actions: readonly PageAction[];
-  /** The pages when all is done, in page order. */
+  /** The pages after all writes, in page order. */
   readonly pages: readonly SettledPage[];
-  /** Nothing changes but scores and the order they give: may wait (scoreRateLimit). */
+  /** Only scores and the order by score change. Such a write may wait (`scoreRateLimit`). */
   readonly scoresOnly: boolean;
 }
 
@@ -74,7 +75,7 @@ function settlePages(
     decisions: [] as ClusterDecision[],
   }));
   const [only, ...others] = kept;
-  // Most placements have one page: that needs no index of the names.
+  // Most placements have one page and need no index of the names.
   if (only !== undefined && others.length === 0) {
     const { home } = only.page;
     const wanted = desired.flatMap(({ decisions }) => decisions);
@@ -90,7 +91,9 @@ function settlePages(
   return settled;
 }
 
-/** Pages that a group needs: those with clusters, and one empty page for a group without any. */
+/**
+ * The pages that groups need: those with clusters, and one empty page for a group without clusters.
+ */
 function pagesToKeep(
   layout: readonly LaidOutPage[],
 ): { readonly page: LaidOutPage; readonly group: GroupKey }[] {
@@ -105,7 +108,10 @@ function pagesToKeep(
   return result;
 }
 
-/** First pass over pages that gain clusters: all that they list already stays, as far as there is room. */
+/**
+ * The first writes to pages that gain clusters. They keep every cluster that the page lists now, as
+ * far as there is room.
+ */
 function additionWrites(
   kept: readonly { readonly page: LaidOutPage }[],
   desired: readonly DesiredGroup[],
@@ -146,8 +152,8 @@ function sameDecisions(a: readonly ClusterDecision[], b: readonly ClusterDecisio
 }
 
 /**
- * The same clusters in the groups of each name, and as long each group. Groups of one name are cut by length alone: scores move
- * clusters between them and nothing else is new.
+ * Whether both have groups of the same lengths, and the same clusters in the groups of each name.
+ * Groups with one name are cut only by length, so scores may move clusters between them.
  */
 function sameMembership(after: readonly GroupedPage[], before: readonly GroupedPage[]): boolean {
   const [lengths, earlier] = [lengthsOf(after), lengthsOf(before)];

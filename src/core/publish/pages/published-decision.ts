@@ -8,19 +8,19 @@ export interface PublishedDecision {
   readonly groups: readonly DesiredGroup[];
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** The release that approved this change; `by`: the user of `berth release`. */
+  /** The release that approved this change. `by` is the user of `berth release`. */
   readonly released: { readonly token: string; readonly by?: string | undefined } | undefined;
-  /** Found at a restart. */
+  /** Set for a publication that was found at a restart. */
   readonly found?: PublicationBeforeRestart | undefined;
 }
 
 /** A publication of the previous process that it did not record. */
 export interface PublicationBeforeRestart {
-  /** Time of the publication (ms), if known. */
+  /** Time of the publication in milliseconds since the epoch, if known. */
   readonly atMs: number | undefined;
   /**
-   * Whether its removals count toward the budget: the change was announced before it was made, and
-   * is complete.
+   * Whether the removals count toward the budget. They do if the change was announced before it was
+   * made and is complete.
    */
   readonly counts: boolean;
 }

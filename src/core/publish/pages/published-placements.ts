@@ -14,15 +14,15 @@ export interface PublishedPlacement {
 }
 
 /**
- * The published decision of each placement, which endpoints serve. It changes when a publication is
- * complete, so that a reader never sees part of a change.
+ * The published decision of each placement, which endpoints serve. It changes only when a
+ * publication is complete, so a reader never sees part of a change.
  */
 export class PublishedPlacements {
   readonly #placements = new Map<string, PublishedPlacement>();
   readonly #listeners = new Set<(placement: string | undefined) => void>();
   #complete = false;
 
-  /** False until every placement that was there at the start has been looked at. */
+  /** False until Berth has handled every placement that existed at the start. */
   get complete(): boolean {
     return this.#complete;
   }
@@ -45,7 +45,10 @@ export class PublishedPlacements {
     return [...this.#placements.values()];
   }
 
-  /** Without pages the placement is removed. A cluster on two pages counts once. */
+  /**
+   * Sets the pages of a placement. Without pages the placement is removed. A cluster on two pages
+   * counts once.
+   */
   set(placement: string, pages: readonly SettledPage[]): void {
     if (pages.length === 0) {
       this.#placements.delete(placement);

@@ -3,14 +3,17 @@ import type { DecisionRecord } from './decision-record.ts';
 import type { Digest } from '../approval/plan-token.ts';
 
 /**
- * Name of the ConfigMap in each namespace with published decisions, so that users who may read the
- * namespace may read the history.
+ * Name of the ConfigMap with the records of a namespace. Each namespace with published decisions
+ * has its own, so that users who may read the namespace may read its history.
  */
 export const RECORDS_NAME = 'berth-records';
 /** Label of these ConfigMaps, so that one list request finds them all. */
 export const RECORDS_LABEL = 'berth.dev/records';
 
-/** A record without its inputs and without the decision's text: small enough for a hub to keep. Plain JSON. */
+/**
+ * A record without its inputs and without the text of the decision, so that a hub can store it.
+ * Plain JSON.
+ */
 export interface CompactRecord
   extends Pick<
     DecisionRecord,
@@ -27,7 +30,7 @@ export interface CompactRecord
     | 'afterRestart'
     | 'counts'
   > {
-  /** SHA-256 of the decision's text, which a replay must reproduce. */
+  /** SHA-256 of the text of the decision. A replay must give the same text. */
   readonly decidedSha256: string;
   readonly added: NameSummary;
   readonly removed: NameSummary;
@@ -67,20 +70,20 @@ function inBrief(names: readonly string[]): NameSummary {
   return { count: names.length, names: names.slice(0, MAX_NAMES) };
 }
 
-/** Limits of one namespace; the newest records stay. */
+/** Limits of the records of one namespace. The newest records stay. */
 export interface RecordLimits {
   readonly perPlacement: number;
   readonly records: number;
   readonly chars: number;
 }
 
-/** A ConfigMap may hold 1 MiB; this leaves room. */
+/** The default limits. A ConfigMap may hold 1 MiB; these limits leave room. */
 export const RECORD_LIMITS: RecordLimits = { perPlacement: 20, records: 500, chars: 512 * 1024 };
 
 /**
- * The change of a ConfigMap's data that adds records and drops those beyond the limits: key to
- * text, null removes a key. Keys sort by time. Adding the same records again changes nothing, so a
- * write whose response was lost can be repeated.
+ * The change of the data of a ConfigMap that adds records and drops those beyond the limits. It
+ * maps each key to its text, and null removes a key. Keys sort by time. Adding the same records
+ * again changes nothing, so a write whose response was lost can be repeated.
  */
 export function planRecordData(
   present: Readonly<Record<string, string>>,
@@ -95,7 +98,7 @@ export function planRecordData(
   for (const key of [...all.keys()].sort().reverse()) {
     const text = all.get(key) ?? '';
     const placement = parseRecord(text)?.placement;
-    // Entries that are not records are removed, too.
+    // Entries that are not records are removed.
     if (placement === undefined) continue;
     const count = (perPlacement.get(placement) ?? 0) + 1;
     perPlacement.set(placement, count);
@@ -113,9 +116,10 @@ export function planRecordData(
 }
 
 /**
- * The records that the hub does not have yet. After a start the controller records publications on
- * the hub for which it has no record. The hub may have that record already: a killed process wrote
- * it there before its disk, or another controller published, and this disk is new.
+ * The records that the hub does not have yet. After a start the controller makes records for
+ * publications on the hub that its disk does not record. The hub may already have such a record: a
+ * killed process wrote it to the hub before it wrote its disk, or another controller published and
+ * this disk is new.
  */
 export function selectNewRecords(
   present: Readonly<Record<string, string>>,
@@ -129,7 +133,7 @@ export function selectNewRecords(
   });
 }
 
-/** Whether the last record on the hub contains the same as a record made after a restart. */
+/** Whether the last record on the hub already contains a record that was made after a restart. */
 function isRecorded(record: CompactRecord, last: CompactRecord): boolean {
   if (record.clusters !== last.clusters) return false;
   const isWithoutPast = record.removed.count === 0 && record.added.count === record.clusters;
@@ -137,7 +141,7 @@ function isRecorded(record: CompactRecord, last: CompactRecord): boolean {
   return isWithoutPast || jsonEqual(changeOf(record), changeOf(last));
 }
 
-/** Oldest first, without invalid entries. */
+/** The valid records, oldest first. */
 export function recordsOf(data: Readonly<Record<string, string>>): readonly CompactRecord[] {
   return Object.keys(data)
     .sort()

@@ -16,7 +16,7 @@ export interface DecisionRecord {
   readonly commit: { readonly id: string; readonly author: string; readonly subject: string } | null;
   /** Revision of the inventory: the number of object changes since the start. */
   readonly inventoryRevision: number;
-  /** Hash of the inputs, under which they are stored. */
+  /** Hash of the inputs. The inputs are stored under this hash. */
   readonly inputs: string;
   /** JSON of the decision, which a replay must reproduce byte for byte. */
   readonly decided: string;
@@ -29,32 +29,38 @@ export interface DecisionRecord {
   /** Plan token of the release that approved this, and its user. */
   readonly released: { readonly token: string; readonly by: string } | null;
   /**
-   * Made after a restart for a publication on the hub, because the controller was killed before it
-   * wrote the record. Inputs and decision are those at the restart, the commit is the last one that
-   * was read.
+   * The record was made after a restart, because the controller was killed after it published and
+   * before it wrote the record. Inputs and decision are those at the restart. The commit is the
+   * last one that was read.
    */
   readonly afterRestart?: true | undefined;
   /**
-   * With `afterRestart`: the change was announced before it was made, so its removals count toward
-   * the budget.
+   * Only with `afterRestart`: the change was announced before it was made, so its removals count
+   * toward the budget.
    */
   readonly counts?: true | undefined;
 }
 
-/** A record, and its JSON: a large text, made once to be hashed and to be kept. */
+/**
+ * A record and its JSON text. The text is large, so it is made once for both the hash and the
+ * storage.
+ */
 export interface SealedRecord {
   readonly record: DecisionRecord;
   readonly text: string;
 }
 
-/** Fields are hashed in the order in which they are in the record. */
+/** Adds the hash to a record. The hash covers the fields in their order in the record. */
 export function sealRecord(digest: Digest, record: Omit<DecisionRecord, 'hash'>): SealedRecord {
   const text = JSON.stringify(record);
   const hash = digest(text).slice(0, 16);
   return { record: { hash, ...record }, text: `{"hash":"${hash}",${text.slice(1)}` };
 }
 
-/** The part of a result that a replay compares: the decision, not the object it was made for. Keys have a fixed order. */
+/**
+ * The part of a result that a replay compares: the decision without the placement. Keys have a
+ * fixed order.
+ */
 export function decidedText(result: ScheduleResult): string {
   const { outcome, selected, selectedScores, unscheduled, requeueAtMs } = result;
   const { code, plugin, message } = result.status;

@@ -8,15 +8,15 @@ import { groupsOfPages } from './recorded-groups.ts';
 export interface LastPublication {
   readonly pages: readonly SettledPage[];
   /**
-   * The clusters that unfinished writes after it may have removed. Undefined: no writes were started, so the hub must
-   * show exactly these pages.
+   * The clusters that unfinished writes after this publication may have removed. Undefined if no
+   * writes were started. Then the hub must show exactly these pages.
    */
   readonly leaving: readonly string[] | undefined;
 }
 
 /**
- * The published pages: those on the hub, plus clusters that others removed, because deleting a page
- * is not a decision. If the last publication is unknown, the pages on the hub are used.
+ * The published pages: those on the hub, plus the clusters that others removed. Deleting a page is
+ * not a decision. If the last publication is unknown, these are the pages on the hub.
  */
 export function publishedPages(
   pages: readonly DecisionPage[],
@@ -29,8 +29,8 @@ export function publishedPages(
 }
 
 /**
- * Whether others changed which clusters the pages list; false if the last publication is unknown. Cheap when they did
- * not, because every pass asks.
+ * Whether others changed which clusters the pages list. False if the last publication is unknown.
+ * It is fast when nothing changed, because every pass calls it.
  */
 export function wereChangedByOthers(
   pages: readonly DecisionPage[],
@@ -48,7 +48,7 @@ export function wereChangedByOthers(
   });
 }
 
-/** The plan that restores the published pages, when there is no new result. */
+/** The plan that restores the published pages when there is no new result. */
 export function planToRestore(
   placementName: string,
   pages: readonly DecisionPage[],

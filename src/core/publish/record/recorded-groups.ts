@@ -18,7 +18,10 @@ export function recordedGroups(
   return groups;
 }
 
-/** The same in written form, each group once. */
+/**
+ * The groups after the recorded publication, in the form in which they are written, each group
+ * once.
+ */
 export function recordedDecisions(
   record: Pick<DecisionRecord, 'published' | 'decided'>,
   placement: Placement,
@@ -40,7 +43,7 @@ export function membersOf({ name, index, decisions }: DesiredGroup): GroupMember
   return { name, index, clusters: decisions.map(({ clusterName }) => clusterName) };
 }
 
-/** The same clusters in the same groups, on any pages. */
+/** Whether both have the same clusters in the same groups, on any pages. */
 export function sameMembers(a: readonly GroupMembers[], b: readonly GroupMembers[]): boolean {
   return membersText(a) === membersText(b);
 }
@@ -52,7 +55,7 @@ function membersText(groups: readonly GroupMembers[]): string {
   return [...new Set(lines)].sort().join('\n');
 }
 
-/** Digest of the pages; cheap, because it is computed for every publication. */
+/** Digest of the pages. It must be fast, because every publication computes it. */
 export function pagesDigest(digest: Digest, groups: readonly DesiredGroup[]): string {
   const text = groups.map(({ name, index, decisions }) => {
     let clusters = `${index} ${name}`;

@@ -8,18 +8,20 @@ import type { PublishState } from '../judge/publish-state.ts';
 import { recordedDecisions } from './recorded-groups.ts';
 
 /**
- * The last publication of the previous process, from the last record of the placement. Defined only
- * if nothing was published after it: the state names this record, the status (which is written
- * last) has the same number of clusters, and the hub lists no cluster that is not in the record.
- * Otherwise (another controller published meanwhile, the data directory is an old copy, or the
- * record was lost), and if none of its clusters is missing, undefined: then the pages on the hub
- * are the publication. A hub that was restored from a backup is older; then the record alone is
- * used, unless a change was in progress.
+ * The last publication of the previous process, from the last record of the placement. It is
+ * defined only if nothing was published after the record: the state names this record, the status
+ * (which is written last) has the same number of clusters, and the hub lists no cluster that is not
+ * in the record. Otherwise another controller published meanwhile, the data directory is an old
+ * copy, or the record was lost. Then the result is undefined and the pages on the hub count as the
+ * publication. The result is also undefined if no cluster of the record is missing on the hub.
+ *
+ * A hub that was restored from a backup is older than the record. Then only the record counts,
+ * unless a change was in progress.
  */
 export function recordedPublication(input: {
   readonly record: DecisionRecord | undefined;
   readonly state: PublishState | undefined;
-  /** As it is on the hub. */
+  /** The placement on the hub. */
   readonly placement: Placement;
   readonly pages: readonly DecisionPage[];
   readonly isHubRestored: boolean;
@@ -29,8 +31,8 @@ export function recordedPublication(input: {
   if (isHubRestored && state.change === undefined) return publishedBeforeRestore(record, placement, pages);
   if (placement.status?.numberOfSelectedClusters !== record.clusters) return undefined;
   const standing = new Set(listedClusters(pages));
-  // No cluster is missing, or it is not known which. Checked first, because a start reads many long
-  // records.
+  // No cluster is missing, or it is unknown which one is. This is checked before the record is
+  // parsed, because a start reads many long records.
   if (standing.size === record.clusters && state.change === undefined) return undefined;
   const groups = recordedDecisions(record, placement);
   const clusters = new Set(listedClusters(groups));
@@ -66,8 +68,8 @@ function without(groups: readonly DesiredGroup[], clusters: ReadonlySet<string>)
 }
 
 /**
- * A record has groups, not pages: missing clusters were most likely on missing pages, otherwise on
- * an existing one.
+ * Assigns missing clusters to pages, because a record has groups and no pages. Missing clusters
+ * were most likely on missing pages. If no page is missing, they go to an existing one.
  */
 function pagesOf(
   missing: readonly DesiredGroup[],

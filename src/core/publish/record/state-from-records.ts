@@ -4,13 +4,13 @@ import type { PublishState } from '../judge/publish-state.ts';
 import { recentRemovals, type Removal } from '../judge/removal-window.ts';
 
 /**
- * The state of a placement that another process published, from the records on the hub: which
- * removals count toward its budget, and which releases are used. Removals under an earlier spec do
- * not count; of records that name no spec (of earlier releases) the current one is assumed.
- * Removals of an `afterRestart` record count only if it is marked so.
+ * The state of a placement that another process published, from the records on the hub. It says
+ * which removals count toward the budget and which releases are used. Removals under an earlier
+ * spec do not count. Records of earlier releases of Berth name no spec; they count as records of
+ * the current spec. Removals of an `afterRestart` record count only if the record has `counts`.
  *
- * @param records those of the placement, oldest first
- * @returns undefined when there is none
+ * @param records the records of the placement, oldest first
+ * @returns undefined when there is no valid record
  */
 export function stateFromRecords(
   records: readonly CompactRecord[],
@@ -18,8 +18,8 @@ export function stateFromRecords(
     readonly specHash: string;
     readonly nowMs: number;
     /**
-     * Creation time of the placement (RFC 3339); records of an earlier one with the same name are
-     * ignored.
+     * Creation time of the placement (RFC 3339). Records of an earlier placement with the same name
+     * are ignored.
      */
     readonly createdAt?: string | null | undefined;
   },
@@ -35,7 +35,7 @@ export function stateFromRecords(
     const count = removed.count;
     if (spec !== specOfRemovals) removals = [];
     specOfRemovals = spec;
-    // A release resets the counts.
+    // A release resets the removals.
     if (released != null) {
       removals = [];
       spent = addSpentToken(spent, released.token);
@@ -51,7 +51,7 @@ export function stateFromRecords(
   };
 }
 
-/** The ConfigMap may be changed by other programs. */
+/** Whether the fields of a record are valid. Other programs may change the ConfigMap. */
 function isWhole({ publishedAt, removed, released }: Partial<CompactRecord>): boolean {
   const isReleaseWhole = released == null || typeof released.token === 'string';
   return (

@@ -6,13 +6,16 @@ import type { Digest } from '../approval/plan-token.ts';
 import type { PublishState } from '../judge/publish-state.ts';
 import { groupsOfPages, membersOf, pagesDigest, recordedGroups, sameMembers } from './recorded-groups.ts';
 
-/** A publication on the hub without a record: the previous process was killed between publishing and recording. */
+/**
+ * A publication on the hub without a record, because the previous process was killed after it
+ * published and before it recorded.
+ */
 export interface UnrecordedPublication {
   readonly groups: readonly DesiredGroup[];
-  /** Compared with the last record of the placement. */
+  /** The clusters added since the last record of the placement. */
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** The announcement of the process that made it; undefined if there is none. */
+  /** What the previous process announced or stored about the publication; undefined if nothing. */
   readonly made: KnownPublication | undefined;
 }
 
@@ -25,16 +28,17 @@ export interface KnownPublication {
 
 interface Past {
   readonly newest: DecisionRecord | undefined;
-  /** Of all records. */
+  /** When the oldest record of all placements was made, in milliseconds since the epoch. */
   readonly oldestAtMs: number;
   readonly state: PublishState | undefined;
   readonly digest: Digest;
 }
 
 /**
- * Records are written after the publications, so that nothing waits for them. Records that a killed
- * process did not write are found at the next start: in the first pass over a placement, before it
- * writes anything, the controller compares the pages with the last record.
+ * Finds a publication that has no record. Berth writes a record after its publication, so that no
+ * publication waits for it. A killed process may leave a publication without a record. The
+ * controller therefore compares the pages with the last record in its first pass over a placement,
+ * before it writes anything.
  * @returns undefined if the pages match the last record
  */
 export function unrecordedPublication(
@@ -50,8 +54,8 @@ export function unrecordedPublication(
 }
 
 /**
- * From the announcement that is stored before clusters are removed, or from the state that is
- * stored when the publication is complete.
+ * When and how the publication was made. The source is the announcement that is stored before
+ * clusters are removed, or the state that is stored when the publication is complete.
  */
 function madePublication(
   pages: readonly ListedPage[],
@@ -72,7 +76,7 @@ function isRecorded(groups: readonly DesiredGroup[], { newest, state, oldestAtMs
   const members = groups.map(membersOf);
   if (newest !== undefined) return sameMembers(recordedGroups(newest), members);
   if (members.every(({ clusters }) => clusters.length === 0)) return true;
-  // The record of old was dropped, to stay within the limit.
+  // The old record was dropped because of the limit on records.
   return (
     state?.record !== undefined &&
     state.publishedAtMs < oldestAtMs &&

@@ -8,7 +8,8 @@ import type { TypedObject } from '../typed/typed-value.ts';
 const PREFIX = 'failed to replace templated string: failed to replace templated string with rendered values';
 
 /**
- * Renders the `values` of a generator with the parameters of one set and puts them there. A value does not see the others.
+ * Renders the `values` of a generator with the parameters of one set and adds them to the set. A
+ * value cannot use other values.
  * @throws GenerateError, GoPanic
  */
 export function appendTemplatedValues(
@@ -26,7 +27,10 @@ export function appendTemplatedValues(
   appendValues(rendered, params, mode);
 }
 
-/** Puts values into a parameter set: `values` is a map in Go mode, and in the other each has a key of its own. */
+/**
+ * Adds values to a parameter set. In Go mode they are a map with the key `values`. In the other
+ * mode each value has its own key.
+ */
 export function appendValues(
   values: Readonly<Record<string, string>>,
   params: Params,

@@ -17,8 +17,8 @@ const CLUSTER_CONFIG = describeGoTypes({
 const BYTES = ['certData', 'keyData', 'caData'];
 
 /**
- * Address by name of the clusters that Argo CD knows, the local one among them.
- * @throws GenerateError where the config of one Secret cannot be read: then Argo CD knows none of them
+ * The addresses of the clusters that Argo CD knows, by name, including the local cluster.
+ * @throws GenerateError if the config of one Secret cannot be read; then Argo CD knows no cluster
  */
 export function listArgoClusters(secrets: readonly ClusterSecret[]): ReadonlyMap<string, string> {
   if (secrets.some(({ config }) => !isReadableConfig(config)))
@@ -33,7 +33,7 @@ export function listArgoClusters(secrets: readonly ClusterSecret[]): ReadonlyMap
   return clusters;
 }
 
-/** Whether Argo CD can read the config of a cluster Secret; an empty one it can. */
+/** Whether Argo CD can read the config of a cluster Secret. It can read an empty one. */
 export function isReadableConfig(text: string | undefined): boolean {
   if (text === undefined || text === '') return true;
   const parsed = parseFirstJson(text);

@@ -10,8 +10,9 @@ import { listArgoClusters } from './argo-clusters.ts';
 import type { GeneratorContext } from './generator-context.ts';
 
 /**
- * The clusterDecisionResource generator: a parameter set for each item in the status of the objects that is a cluster of Argo CD's. Values of
- * an item become text. Source: argo-cd applicationset/generators/duck_type.go.
+ * The clusterDecisionResource generator. It makes a parameter set for each item in the status of
+ * the objects that names a cluster of Argo CD. Values of an item become text. Source: argo-cd
+ * applicationset/generators/duck_type.go.
  * @throws GenerateError, GoPanic
  */
 export function generateClusterDecisions(generator: TypedObject, context: GeneratorContext): Params[] {
@@ -67,7 +68,10 @@ function listObjects(
   return objects;
 }
 
-/** Argo CD asks the API server with the text of the selector, which is no selector where it is empty or wrong. */
+/**
+ * The requirements of the selector. Argo CD sends the selector to the API server as text. It gets
+ * an error for an empty or invalid selector, because the text is then not a valid selector.
+ */
 function listRequirements(selector: TypedObject): readonly Requirement[] {
   const requirements = ((): readonly Requirement[] => {
     try {
@@ -101,7 +105,7 @@ function clusterNameOf(item: Params, matchKey: string): string | undefined {
   return text === '' ? undefined : text;
 }
 
-/** Whole numbers of objects in the cluster are integers. */
+/** The text of a value. Whole numbers in objects of the API server are integers. */
 function itemText(value: ParamValue): string {
   return goText(value, true);
 }
@@ -119,7 +123,7 @@ function goTypeOf(value: unknown): string {
   return typeof value === 'bigint' || Number.isInteger(value) ? 'int64' : 'float64';
 }
 
-/** @throws GoPanic where an item has a key `values`, which is text */
+/** @throws GoPanic if an item has a key `values` with a text */
 function collectValues(values: Readonly<Record<string, string>>, params: Params, goTemplate: boolean): void {
   if (Object.keys(values).length === 0) return;
   if (!goTemplate) {

@@ -13,7 +13,7 @@ export const IN_CLUSTER_NAME = 'in-cluster';
 export const IN_CLUSTER_SERVER = 'https://kubernetes.default.svc';
 const SECRET_TYPE_LABEL = 'argocd.argoproj.io/secret-type';
 
-/** Argo CD's and kubectl's own annotations, which do not become parameters. */
+/** Annotations of Argo CD and kubectl. They do not become parameters. */
 const OWN_ANNOTATIONS = new Set([
   'argocd.argoproj.io/refresh',
   'argocd.argoproj.io/hydrate',
@@ -23,8 +23,9 @@ const OWN_ANNOTATIONS = new Set([
 ]);
 
 /**
- * The clusters generator: a parameter set for each cluster Secret that the selector selects, and one for the local cluster where it has no
- * Secret and nothing is selected. Source: argo-cd applicationset/generators/cluster.go.
+ * The clusters generator. It makes a parameter set for each cluster Secret that matches the
+ * selector. It makes one for the local cluster if that cluster has no Secret and the selector is
+ * empty. Source: argo-cd applicationset/generators/cluster.go.
  * @throws GenerateError, GoPanic
  */
 export function generateClusters(generator: TypedObject, { mode, world }: GeneratorContext): Params[] {
@@ -36,7 +37,7 @@ export function generateClusters(generator: TypedObject, { mode, world }: Genera
   const selectsNothing =
     ((selector['matchExpressions'] ?? []) as readonly unknown[]).length === 0 &&
     Object.keys((selector['matchLabels'] ?? {}) as object).length === 0;
-  // Of two Secrets with one name Argo CD takes either.
+  // If two Secrets have the same name, Argo CD may use either.
   const byName = new Map(
     world.clusters
       .filter(({ labels }) => matchesAll(requirements, labels ?? {}))
@@ -87,7 +88,10 @@ function parametersOf(
   return params;
 }
 
-/** A name that Kubernetes takes: small letters, digits, `-` and `.`, with a letter or digit at both ends. */
+/**
+ * Makes a name that Kubernetes accepts: lower-case letters, digits, `-` and `.`, with a letter or
+ * digit at both ends.
+ */
 function normalizeName(name: string): string {
   return name
     .toLowerCase()

@@ -8,7 +8,8 @@ import { parseYamlAsGo } from '../yaml/parse-yaml.ts';
 import type { GeneratorContext } from './generator-context.ts';
 
 /**
- * The list generator: its elements, and those in `elementsYaml`. With goTemplate off every value of an element is text.
+ * The list generator: its elements, plus those in `elementsYaml`. With goTemplate off, every value
+ * of an element becomes text.
  * @throws GenerateError
  */
 export function generateList(generator: TypedObject, { mode }: GeneratorContext): Params[] {
@@ -51,7 +52,7 @@ function textsOf(element: Params): Params {
 
 function asText(value: unknown): string {
   if (typeof value === 'string') return value;
-  // Argo CD wraps an error that is not there.
+  // Argo CD wraps an error that is nil.
   throw new GenerateError('error parsing value as string %!w(<nil>)');
 }
 

@@ -7,8 +7,9 @@ import type { GeneratorContext } from './generator-context.ts';
 import type { GenerateChild } from './nested-generator.ts';
 
 /**
- * The matrix generator: every parameter set of the first child with every one of the second, which is rendered with the parameters of the
- * first. In Go mode the first child wins. Source: argo-cd applicationset/generators/matrix.go.
+ * The matrix generator. It combines every parameter set of the first child with every one of the
+ * second child. The second child is rendered with the parameters of the first. In Go mode the
+ * values of the first child win. Source: argo-cd applicationset/generators/matrix.go.
  * @throws GenerateError, GoPanic
  */
 export function generateMatrix(

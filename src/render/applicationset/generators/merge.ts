@@ -10,8 +10,9 @@ import type { GeneratorContext } from './generator-context.ts';
 import type { GenerateChild } from './nested-generator.ts';
 
 /**
- * The merge generator: the parameter sets of the first child, overridden by those of the others that have the same values for the merge keys.
- * Source: argo-cd applicationset/generators/merge.go.
+ * The merge generator. It overrides the parameter sets of the first child by those of the other
+ * children that have the same values for the merge keys. Source: argo-cd
+ * applicationset/generators/merge.go.
  * @throws GenerateError, GoPanic
  */
 export function generateMerge(

@@ -5,11 +5,15 @@ import { RawJson } from '../json/raw-json.ts';
 import type { TypedObject } from '../typed/typed-value.ts';
 import { NESTED_MATRIX, NESTED_MERGE } from '../types/generator-types.ts';
 
-/** The parameters of a child of a matrix or merge generator, which is rendered with `params` where they are given. */
+/**
+ * Generates the parameters of a child of a matrix or merge generator. The child is rendered with
+ * `params` if they are given.
+ */
 export type GenerateChild = (child: TypedObject, params?: Params) => Params[];
 
 /**
- * A child as a generator: a matrix or merge in it, which is kept as JSON, becomes one. Inside of it there is no third level.
+ * Converts a child to a generator. A nested matrix or merge, which Argo CD keeps as JSON, is
+ * decoded. It may not contain a third level.
  * @throws GenerateError
  */
 export function asGenerator(child: TypedObject): TypedObject {

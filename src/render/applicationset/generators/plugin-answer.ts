@@ -2,7 +2,10 @@ import { type JsonNode, parseFirstJson, toJsonValue, trailingProblem } from '../
 import { setKey } from '../json/json-value.ts';
 import { type Params, toParamValue } from '../params/params.ts';
 
-/** The part of an error answer that Argo CD tells: its `message`, else its `error`, else nothing; the body where it is no JSON object. */
+/**
+ * The part of an error response that Argo CD reports: its `message`, otherwise its `error`,
+ * otherwise nothing. If the body is not a JSON object, Argo CD reports the body.
+ */
 export function readApiError(body: string): string {
   const parsed = parseFirstJson(body);
   if ('problem' in parsed || trailingProblem(body, parsed.end) !== undefined) return body;
@@ -14,9 +17,9 @@ export function readApiError(body: string): string {
 }
 
 /**
- * Reads `{output: {parameters: [...]}}` as Go does: names in any letter case, an empty body is no parameters, what follows the first value is
- * not looked at.
- * @param interruption why the body ends here, where it was not read to its end
+ * Reads `{output: {parameters: [...]}}` as Go does. Names match in any letter case. An empty body
+ * has no parameters. Text after the first value is ignored.
+ * @param interruption why the body ends here, if it was not read to its end
  */
 export function readParameters(
   body: string,
@@ -30,7 +33,10 @@ export function readParameters(
   return parsed.empty ? { parameters: [] } : { error: `unexpected EOF: ${body}` };
 }
 
-/** Go reads 512 bytes first, and more than twice as many each time that is not enough. */
+/**
+ * How many bytes Go has read when it needs this many. It reads 512 bytes first, and more than twice
+ * as many each time this is not enough.
+ */
 function readSoFar(needed: number): number {
   let size = 512;
   while (size <= needed) size = 2 * size + 512;
@@ -60,7 +66,7 @@ function decodeAnswer(
         count = 0;
       } else if (lists.kind !== 'array') refuse(lists, `${field} []map[string]interface {}`);
       else {
-        // A list that is given twice is written over the first one, item by item.
+        // If a list occurs twice, the second overwrites the first item by item.
         lists.items.forEach((item, index) => {
           if (isNull(item)) parameters[index] = {};
           else if (item.kind !== 'object') refuse(item, `${field} map[string]interface {}`);

@@ -8,7 +8,7 @@ import { parseUrlAsGo } from './plugin-url.ts';
 
 export interface PluginConfig {
   readonly baseUrl: string;
-  /** Whole seconds; 0 for Argo CD's 30, below 0 for none. */
+  /** Whole seconds. 0 means the 30 seconds of Argo CD. A negative number means no limit. */
   readonly timeoutSeconds: number;
 }
 
@@ -16,7 +16,7 @@ const DEFAULT_TIMEOUT_SECONDS = 30;
 const MAX_REDIRECTS = 10;
 
 /**
- * Asks a plugin as Argo CD does, redirects and time limits included.
+ * Calls a plugin as Argo CD does, including redirects and time limits.
  * @throws GenerateError
  */
 export function askForParameters(context: GeneratorContext, config: PluginConfig, body: string): Params[] {
@@ -41,7 +41,10 @@ export function askForParameters(context: GeneratorContext, config: PluginConfig
 
 type Fail = (message: string, at?: string) => GenerateError;
 
-/** Follows redirects: 301 to 303 become a GET without a body, 307 and 308 are asked again as they were. */
+/**
+ * Follows redirects. After 301 to 303 the request becomes a GET without a body. After 307 and 308
+ * the same request is sent again.
+ */
 function follow(
   { world }: GeneratorContext,
   first: PluginRequest,

@@ -1,16 +1,16 @@
 export type GoUrl =
   | {
       readonly scheme: string;
-      /** With the port, where there is one. */
+      /** The host, with the port if there is one. */
       readonly host: string;
-      /** As it is sent, with the query. */
+      /** The path as it is sent, with the query. */
       readonly path: string;
       /** The address as Go writes it. */
       readonly text: string;
     }
   | { readonly error: string };
 
-/** Splits an address as Go's net/url does, as far as addresses of plugins need it. */
+/** Splits a URL as the Go package net/url does, as far as URLs of plugins need it. */
 export function parseUrlAsGo(url: string): GoUrl {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
   if (/[\u0000-\u001f\u007f]/.test(url)) return { error: 'net/url: invalid control character in URL' };

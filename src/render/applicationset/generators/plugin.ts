@@ -14,7 +14,8 @@ import { askForParameters, type PluginConfig } from './plugin-call.ts';
 type Inputs = Readonly<Record<string, RawJson>>;
 
 /**
- * The plugin generator: a parameter set for each object that the plugin answers. Source: argo-cd applicationset/generators/plugin.go.
+ * The plugin generator. It makes a parameter set for each object in the response of the plugin.
+ * Source: argo-cd applicationset/generators/plugin.go.
  * @throws GenerateError, GoPanic
  */
 export function generatePlugin(generator: TypedObject, context: GeneratorContext): Params[] {
@@ -46,7 +47,10 @@ function flatTexts(object: Params): Params {
   return texts;
 }
 
-/** The body of the request: keys of the parameters sorted, no HTML escapes but those that a matrix has put there. */
+/**
+ * The body of the request. The keys of the parameters are sorted. HTML is not escaped, except where
+ * a matrix generator escaped it.
+ */
 function requestBody(applicationSet: string, inputs: Inputs | undefined): string {
   const entries = Object.entries(inputs ?? {}).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
   const parameters = entries.map(([key, { text }]) => `${goJsonString(key, false)}:${text}`);

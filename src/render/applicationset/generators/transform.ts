@@ -17,7 +17,7 @@ import { generateMerge } from './merge.ts';
 import { asGenerator, type GenerateChild } from './nested-generator.ts';
 import { generatePlugin } from './plugin.ts';
 
-/** What one kind of generator gave: parameter sets, and the template for them. */
+/** The result of one kind of generator: parameter sets and their template. */
 export interface Transformed {
   readonly sets: readonly Params[];
   readonly template: TypedObject;
@@ -25,7 +25,7 @@ export interface Transformed {
 
 type Generate = (generator: TypedObject, context: GeneratorContext, generateChild: GenerateChild) => Params[];
 
-/** The kinds of generators, in the order of Argo CD's fields. */
+/** The kinds of generators, in the order of the fields in Argo CD. */
 const KINDS: readonly (readonly [string, Generate])[] = [
   ['list', generateList],
   ['clusters', generateClusters],
@@ -36,10 +36,11 @@ const KINDS: readonly (readonly [string, Generate])[] = [
 ];
 
 /**
- * The parameters of a generator, and its template filled from the one of the ApplicationSet. Goes on after an error, since a later part may
- * panic. Source: argo-cd applicationset/generators/generator_spec_processor.go, `Transform`.
- * @param params of the other child of a matrix, which the generator is rendered with
- * @throws GenerateError the first one; GoPanic
+ * The parameters of a generator, and its template with missing fields filled from the template of
+ * the ApplicationSet. It continues after an error, because a later part may panic. Source: argo-cd
+ * applicationset/generators/generator_spec_processor.go, `Transform`.
+ * @param params the parameters of the first child of a matrix; the generator is rendered with them
+ * @throws GenerateError the first error; GoPanic
  */
 export function transform(
   generator: TypedObject,

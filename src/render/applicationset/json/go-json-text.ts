@@ -1,8 +1,10 @@
 import type { JsonValue } from './json-value.ts';
 
 /**
- * JSON as Go's encoder writes it: `<`, `>` and `&` are escaped on request, the line separators of JavaScript always.
- * @param asGo sorts the keys of maps and escapes HTML, as for a value that went through Go's encoder
+ * JSON as the encoder of Go writes it. `<`, `>` and `&` are escaped on request. The line separators
+ * of JavaScript are always escaped.
+ * @param asGo whether to sort the keys of maps and escape HTML, as for a value that the encoder of
+ * Go wrote
  */
 export function goJsonText(value: JsonValue, asGo: boolean): string {
   if (value === null || typeof value === 'boolean') return String(value);
@@ -22,7 +24,7 @@ export function goJsonString(text: string, escapeHtml: boolean): string {
 const unicodeEscape = (character: string): string =>
   `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** Half of a surrogate pair becomes U+FFFD, as in Go. */
+/** A text in which each half of a surrogate pair becomes U+FFFD, as in Go. */
 export function wellFormed(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '\ufffd');
 }

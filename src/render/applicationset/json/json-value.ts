@@ -6,7 +6,9 @@ export type JsonValue =
   | readonly JsonValue[]
   | { readonly [key: string]: JsonValue };
 
-/** Sets an own property of any name: `__proto__` would otherwise change what the object is. */
+/**
+ * Sets an own property with any name. A plain assignment to `__proto__` would change the prototype.
+ */
 export function setKey<T>(target: Record<string, T>, key: string, value: NoInfer<T>): void {
   if (key === '__proto__')
     Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });

@@ -2,21 +2,24 @@ import type { JsonValue } from './json-value.ts';
 import { setKey } from './json-value.ts';
 import { wellFormed } from './go-json-text.ts';
 
-/** JSON as it is written: keys in order and repeated ones kept, numbers as text. */
+/** JSON as written: keys keep their order, repeated keys are kept, and numbers are text. */
 export type JsonNode =
   | { readonly kind: 'literal'; readonly value: null | boolean | string }
   | { readonly kind: 'number'; readonly text: string }
   | { readonly kind: 'array'; readonly items: readonly JsonNode[] }
   | { readonly kind: 'object'; readonly entries: readonly (readonly [string, JsonNode])[] };
 
-/** `end` is where the text ended too early; `readTo` how far it had to be read. */
+/**
+ * A problem of a JSON text. `end`: the text ended too early. `readTo`: how far the text had to be
+ * read.
+ */
 export type JsonProblem =
   | { readonly problem: 'end'; readonly empty: boolean }
   | { readonly problem: 'syntax'; readonly message: string; readonly readTo: number };
 
 export type ParsedJson = { readonly node: JsonNode; readonly end: number } | JsonProblem;
 
-/** Reads the first JSON value of a text as Go's decoder does, with Go's words for what is wrong. */
+/** Reads the first JSON value of a text as the decoder of Go does, with the same error texts. */
 export function parseFirstJson(text: string): ParsedJson {
   const parser = new Parser(text);
   try {
@@ -27,7 +30,9 @@ export function parseFirstJson(text: string): ParsedJson {
   }
 }
 
-/** What follows a value that should be all of the text: Go's message, or undefined. */
+/**
+ * The error of Go for text after a value that should be the whole text; undefined if there is none.
+ */
 export function trailingProblem(text: string, end: number): string | undefined {
   const rest = text.slice(end).replace(/^[ \t\r\n]+/, '');
   return rest === '' ? undefined : `invalid character ${quoteCharacter(rest)} after top-level value`;
@@ -185,7 +190,7 @@ class Parser {
     return LITERALS[word] as null | boolean;
   }
 
-  /** The next character that is no space. */
+  /** The next character that is not a space. */
   #next(): string {
     while (/[ \t\r\n]/.test(this.#text[this.at] ?? '')) this.at += 1;
     return this.#character();
@@ -207,7 +212,10 @@ function isDigit(character: string): boolean {
   return character >= '0' && character <= '9';
 }
 
-/** Go looks at bytes: of a character outside of ASCII it names the first byte. */
+/**
+ * A character in the error texts of Go. Go reads bytes: it names the first byte of a character
+ * outside of ASCII.
+ */
 function quoteCharacter(text: string): string {
   const byte = Buffer.from(String.fromCodePoint(text.codePointAt(0) ?? 0)).at(0) ?? 0;
   if (byte === 0x27) return "'\\''";

@@ -5,7 +5,10 @@ import type { JsonValue } from './json-value.ts';
 /** A field that Argo CD keeps as JSON text (`RawExtension`, `JSON`). */
 export class RawJson extends JsonText {
   readonly value: JsonValue;
-  /** Written by Go's encoder, which sorts keys and escapes `<`, `>` and `&`; else the text is as the user gave it. */
+  /**
+   * True if the encoder of Go wrote the text, which sorts keys and escapes `<`, `>` and `&`. False
+   * if the text is as the user wrote it.
+   */
   readonly rewritten: boolean;
 
   constructor(value: JsonValue, rewritten = false) {

@@ -4,8 +4,9 @@ import { setKey } from '../json/json-value.ts';
 import type { Params } from './params.ts';
 
 /**
- * Joins two parameter sets as the matrix generator does with goTemplate off: every value becomes text.
- * @throws GenerateError where both have a key with different values
+ * Combines two parameter sets as the matrix generator does with goTemplate off. Every value becomes
+ * text.
+ * @throws GenerateError if both sets have different values for a key
  */
 export function combineStringMaps(first: Params, second: Params): Params {
   const combined: Record<string, string> = {};

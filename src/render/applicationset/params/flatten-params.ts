@@ -3,9 +3,10 @@ import { setKey } from '../json/json-value.ts';
 import { isParams, type Params, ParamsList, type ParamValue } from './params.ts';
 
 /**
- * Flattens nested maps and lists: `a.b`, `l.0`. Empty maps and lists leave nothing. Other Go types than `map[string]interface {}` and
- * `[]interface {}` are one value. Source: github.com/jeremywohl/flatten.
- * @param intoStringMaps whether a map of strings that is not inside a list is flattened as well, as selectors do
+ * Flattens nested maps and lists to keys such as `a.b` and `l.0`. Empty maps and lists give no key.
+ * Go types other than `map[string]interface {}` and `[]interface {}` count as one value. Source:
+ * github.com/jeremywohl/flatten.
+ * @param intoStringMaps whether to flatten a map of strings that is not in a list, as selectors do
  */
 export function flattenParams(params: Params, intoStringMaps: boolean): Record<string, ParamValue> {
   const flat: Record<string, ParamValue> = {};

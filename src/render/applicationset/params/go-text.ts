@@ -3,8 +3,9 @@ import { RawJson } from '../json/raw-json.ts';
 import type { ParamValue } from './params.ts';
 
 /**
- * A value as Go's `fmt.Sprintf("%v")` prints it; map keys are sorted.
- * @param integers whether whole numbers are integers, as in objects of the API server; else every number is a float
+ * A value as `fmt.Sprintf("%v")` of Go prints it. Map keys are sorted.
+ * @param integers whether whole numbers are integers, as in objects of the API server; otherwise
+ * every number is a float
  */
 export function goText(value: ParamValue | bigint, integers = false): string {
   if (value === null) return '<nil>';

@@ -6,10 +6,11 @@ import { type GoMapKind, mapKindOf, type Params, type ParamValue } from './param
 type Entries = Record<string, ParamValue>;
 
 /**
- * Merges `from` into `into` as Argo CD's matrix and merge generators do in Go mode: mergo with WithOverride. Maps are merged in place, so what
- * `into` shares with other parameter sets changes there too; everything else is replaced. Source: dario.cat/mergo v1.0.2, merge.go.
+ * Merges `from` into `into` as the matrix and merge generators of Argo CD do in Go mode: mergo with
+ * WithOverride. Maps are merged in place. If `into` shares a map with other parameter sets, the map
+ * changes there too. All other values are replaced. Source: dario.cat/mergo v1.0.2, merge.go.
  *
- * @throws GoPanic where a Go map of strings would get another value
+ * @throws GoPanic if a Go map of strings would get a value of another type
  */
 export function mergeParams(into: Params, from: Params): void {
   mergeMaps(into, from);
@@ -32,7 +33,10 @@ function mergeMaps(into: ParamValue, from: ParamValue): void {
   }
 }
 
-/** Merges two maps; says whether that is all, so that the entry stays. A map without entries is replaced nevertheless. */
+/**
+ * Merges two maps. Returns true if nothing more is to do and the entry stays. A map without entries
+ * is replaced.
+ */
 function mergeEntry(current: ParamValue | undefined, value: ParamValue): boolean {
   if (mapKindOf(value) === undefined || mapKindOf(current) === undefined) return false;
   mergeMaps(current as ParamValue, value);

@@ -3,8 +3,8 @@ import { type JsonValue, setKey } from '../json/json-value.ts';
 import type { RawJson } from '../json/raw-json.ts';
 
 /**
- * One parameter set: a Go `map[string]interface {}`. It is mutable, and parts of it are shared, since Argo CD merges parameters in place
- * and what two sets share shows in both.
+ * One parameter set, a Go `map[string]interface {}`. It is mutable and may share parts with other
+ * sets. Argo CD merges parameters in place, so a change of a shared part is visible in all sets.
  */
 export type Params = Record<string, ParamValue>;
 
@@ -19,17 +19,20 @@ export type ParamValue =
   | ParamValue[]
   | { [key: string]: ParamValue };
 
-/** A Go `[]map[string]interface {}`, which flattening and selectors take for one value. */
+/** A Go `[]map[string]interface {}`. Flattening and selectors treat it as one value. */
 export class ParamsList extends Array<Params> {}
 
-/** A Go map of another type than `map[string]interface {}`: what the plugin generator puts under `generator.input`. */
+/**
+ * A Go map of another type than `map[string]interface {}`. The plugin generator puts it under
+ * `generator.input`.
+ */
 export class PluginMap {
   [key: string]: ParamValue;
 }
 
 export type GoMapKind = 'any' | 'string' | 'plugin';
 
-/** Which Go map the value is, or undefined where it is none. */
+/** The kind of Go map that the value is; undefined if it is not a map. */
 export function mapKindOf(value: ParamValue | undefined): GoMapKind | undefined {
   if (value instanceof StringMap) return 'string';
   if (value instanceof PluginMap) return 'plugin';
@@ -40,7 +43,9 @@ export function isParams(value: ParamValue | undefined): value is Params {
   return typeof value === 'object' && value !== null && value.constructor === Object;
 }
 
-/** A copy to merge into: parameters are changed in place. */
+/**
+ * A copy of a JSON value as a parameter. Merging changes parameters in place, so it needs a copy.
+ */
 export function toParamValue(json: JsonValue): ParamValue {
   if (json === null || typeof json !== 'object') return json;
   if (Array.isArray(json)) return json.map(toParamValue);

@@ -6,7 +6,7 @@ import { TemplateRefusal } from '../../template/template-refusal.ts';
 import { GenerateError, GoPanic, NotRendered } from '../failure/failures.ts';
 import { asTemplateValue, type Params } from './params.ts';
 
-/** How an ApplicationSet wants its texts rendered: `goTemplate` and `goTemplateOptions`. */
+/** How the texts of an ApplicationSet are rendered: `goTemplate` and `goTemplateOptions`. */
 export interface TemplateMode {
   readonly goTemplate: boolean;
   readonly options: readonly string[];
@@ -15,9 +15,10 @@ export interface TemplateMode {
 const PANIC = 'PANIC: ';
 
 /**
- * Renders one text. Options that text/template does not know panic even for a text without placeholders: `checkOptions` looks for them
- * once, so that such texts can be passed by here.
- * @param kept holds what functions such as `set` change in the parameters, for the texts that follow; without it such texts are refused
+ * Renders one text. An option that text/template does not know panics even for a text without
+ * placeholders. `checkOptions` checks the options once, so this function can skip such texts.
+ * @param kept stores what functions such as `set` change in the parameters, for later texts;
+ * without it, a text that changes parameters is refused
  * @throws GenerateError, GoPanic, NotRendered
  */
 export function replaceText(

@@ -9,8 +9,9 @@ interface Lists {
 }
 
 /**
- * Merges two lists of a strategic merge patch: objects by their merge key, texts as a set. What the patch names comes in its order; what
- * only the original has keeps its place before the patch's elements that follow it there.
+ * Merges two lists of a strategic merge patch: objects by their merge key, texts as a set. Elements
+ * of the patch come in the order of the patch. An element that only the original has comes before
+ * the elements of the patch that follow it in the original.
  */
 export function mergeList(
   { original, patch }: Lists,

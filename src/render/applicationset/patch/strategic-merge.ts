@@ -7,7 +7,7 @@ import { mergeList } from './merge-list.ts';
 
 export type JsonObject = Record<string, JsonValue>;
 
-/** A patch that cannot be applied; the message is apimachinery's. */
+/** A patch that cannot be applied. The message is that of apimachinery. */
 export class PatchError extends Error {
   override readonly name = 'PatchError';
 }
@@ -18,9 +18,10 @@ const DELETE_FROM_LIST = '$deleteFromPrimitiveList/';
 const ELEMENT_ORDER = '$setElementOrder/';
 
 /**
- * Merges a strategic merge patch into an object of a Go type: maps by key, null removes, lists as their field says, and the directives
- * `$patch`, `$retainKeys`, `$deleteFromPrimitiveList/FIELD` and `$setElementOrder/FIELD`. Both objects may be changed. Source: apimachinery
- * pkg/util/strategicpatch/patch.go, `mergeMap`.
+ * Merges a strategic merge patch into an object of a Go type. Maps are merged by key, null removes
+ * a key, and lists are merged as their field says. The directives are `$patch`, `$retainKeys`,
+ * `$deleteFromPrimitiveList/FIELD` and `$setElementOrder/FIELD`. It changes copies, not the given
+ * objects. Source: apimachinery pkg/util/strategicpatch/patch.go, `mergeMap`.
  * @throws PatchError
  */
 export function strategicMerge(type: GoStruct, original: JsonObject, patch: JsonObject): JsonObject {
@@ -71,7 +72,7 @@ function mergeField(type: GoType, original: JsonObject, { key, value, isDeletion
   }
 }
 
-/** Takes over what the original does not have, without nulls and directives. */
+/** Copies a value that the original does not have, without nulls and directives. */
 function take(original: JsonObject, key: string, value: JsonValue): void {
   const kept = withoutDirectives(withoutNulls(value));
   if (kept === undefined) delete original[key];
@@ -100,7 +101,10 @@ function retainKeys(original: JsonObject, patch: JsonObject): void {
   for (const key of Object.keys(original)) if (!retained.includes(key)) delete original[key];
 }
 
-/** `$setElementOrder/FIELD`: merges the list of the field, and puts its elements into the order that is given. */
+/**
+ * Handles `$setElementOrder/FIELD`: merges the list of the field and sorts its elements into the
+ * given order.
+ */
 function orderElements(type: GoType, original: JsonObject, patch: JsonObject): void {
   for (const directive of Object.keys(patch)) {
     if (!directive.startsWith(ELEMENT_ORDER)) continue;
@@ -135,7 +139,7 @@ function withoutNulls(value: JsonValue): JsonValue {
   return kept;
 }
 
-/** Undefined for a map that is a directive itself. */
+/** The value without directives; undefined if the value is itself a directive. */
 export function withoutDirectives(value: JsonValue): JsonValue | undefined {
   if (Array.isArray(value))
     return value.map((item: JsonValue) => withoutDirectives(item)).filter((item) => item !== undefined);
@@ -155,7 +159,10 @@ function kindOf(value: JsonValue): 'map' | 'list' | 'scalar' | 'null' {
   return typeof value === 'object' ? 'map' : 'scalar';
 }
 
-/** @throws PatchError where Go's type has no such field: maps inside of JSON that Argo CD keeps as text cannot be merged */
+/**
+ * @throws PatchError if the Go type has no such field; maps in JSON that Argo CD keeps as text
+ * cannot be merged
+ */
 function fieldOf(type: GoType, key: string): GoField {
   const struct = type.kind === 'pointer' ? type.to : type;
   if (struct.kind === 'raw')

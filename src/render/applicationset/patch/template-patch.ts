@@ -11,8 +11,8 @@ import { parseYamlAsGo } from '../yaml/parse-yaml.ts';
 import { type JsonObject, PatchError, strategicMerge } from './strategic-merge.ts';
 
 /**
- * Applies a rendered templatePatch: a strategic merge patch in JSON or YAML. The project stays what the template said. Source: argo-cd
- * applicationset/controllers/template/patch.go.
+ * Applies a rendered templatePatch, which is a strategic merge patch in JSON or YAML. The project
+ * stays the one of the template. Source: argo-cd applicationset/controllers/template/patch.go.
  * @throws GenerateError
  */
 export function applyTemplatePatch(application: TypedObject, patchText: string): TypedObject {
@@ -41,7 +41,9 @@ function merge(original: JsonObject, patch: JsonObject, text: string): JsonObjec
   }
 }
 
-/** The patch, and the JSON text that Argo CD has of it. What begins with `{` is taken for JSON. */
+/**
+ * The patch and the JSON text that Argo CD makes of it. A text that starts with `{` counts as JSON.
+ */
 function patchAsJson(patch: string): { readonly json: JsonValue; readonly text: string } {
   if (!patch.trim().startsWith('{')) {
     const parsed = parseYamlAsGo(patch);

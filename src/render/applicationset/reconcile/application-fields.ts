@@ -3,7 +3,7 @@ import type { JsonValue } from '../json/json-value.ts';
 
 type JsonMap = { readonly [key: string]: JsonValue };
 
-/** What the controller looks at of an Application; what is absent is empty. */
+/** The fields of an Application that the controller reads. An absent field is empty. */
 export interface ApplicationFields {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;

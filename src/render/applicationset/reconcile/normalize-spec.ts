@@ -3,8 +3,8 @@ import type { JsonValue } from '../json/json-value.ts';
 type JsonMap = { readonly [key: string]: JsonValue };
 
 /**
- * The spec as the controller creates it: a project where there is none, and without sync policies and options of sources that are empty.
- * Source: argo-cd util/argo/argo.go, `NormalizeApplicationSpec`.
+ * The spec with which the controller creates an Application. It has a project, and it has no empty
+ * sync policies or source options. Source: argo-cd util/argo/argo.go, `NormalizeApplicationSpec`.
  */
 export function normalizeSpec(spec: JsonMap): JsonMap {
   const { syncPolicy, source, sources, project, ...rest } = spec;
@@ -22,7 +22,7 @@ export function normalizeSpec(spec: JsonMap): JsonMap {
   };
 }
 
-/** Of kustomize these alone do not count. */
+/** Fields of kustomize that do not count if nothing else is set. */
 const KUSTOMIZE_FLAGS = [
   'forceCommonLabels',
   'forceCommonAnnotations',

@@ -18,17 +18,20 @@ export interface Condition {
   readonly message: string;
 }
 
-/** What Argo CD's controller does with what an ApplicationSet makes, where there are no Applications yet. */
+/**
+ * What the controller of Argo CD does with the Applications of an ApplicationSet if no Applications
+ * exist yet.
+ */
 export interface Reconciled {
-  /** By type. */
+  /** The conditions by type. */
   readonly conditions: readonly Condition[];
-  /** Names, sorted. */
+  /** Names of the created Applications, sorted. */
   readonly created: readonly string[];
-  /** What the API server says to Applications that it does not take, by name. */
+  /** The errors of the API server for Applications that it rejects, by name. */
   readonly refused: Readonly<Record<string, string>>;
   /** Specs that the controller changes before it creates the Application, by name. */
   readonly specAsCreated: Readonly<Record<string, unknown>>;
-  /** What the reconcile returns, so that it is tried again soon. */
+  /** The error that the reconcile returns, so that the controller soon tries again. */
   readonly error?: string;
   readonly requeueAfterSeconds?: number;
 }
@@ -39,8 +42,9 @@ const DONE = 'All applications have been generated successfully';
 const NOTHING = { created: [], refused: {}, specAsCreated: {} };
 
 /**
- * Tells one run of the ApplicationSet controller on a cluster without Applications. The API server's checks of names and metadata are known,
- * those of the Application's schema are not. Source: argo-cd applicationset_controller.go, `Reconcile`.
+ * Predicts one run of the ApplicationSet controller on a cluster without Applications. It knows the
+ * checks of the API server for names and metadata, but not the schema of the Application. Source:
+ * argo-cd applicationset_controller.go, `Reconcile`.
  * @param projects names of the AppProjects
  */
 export function reconcile(
@@ -90,7 +94,10 @@ function create(
   return { created: created.sort(), refused, specAsCreated };
 }
 
-/** The first Application that was refused, by name; else whether what is no longer wanted could be deleted. */
+/**
+ * The error of the first rejected Application, sorted by name. Otherwise the error of deleting
+ * Applications that are no longer wanted, which fails if the clusters cannot be listed.
+ */
 function firstError(
   { applicationsSync }: ApplicationSet,
   refused: Readonly<Record<string, string>>,
@@ -114,7 +121,7 @@ function firstError(
   }
 }
 
-/** The problem of the last Application, by name, and how many more there are. */
+/** The problem of the last Application, sorted by name, and how many more there are. */
 function problemText(problems: ReadonlyMap<string, string>): string {
   const last = [...problems.keys()].sort().at(-1) ?? '';
   const more = problems.size - 1;

@@ -2,7 +2,10 @@ import { dnsSubdomain, labelValue, qualifiedName } from '../../../core/model/sel
 import { quoteAsGo } from '../json/quote-as-go.ts';
 import type { ApplicationFields } from './application-fields.ts';
 
-/** What the API server says to an Application whose metadata it does not take, or undefined; complaints are sorted. */
+/**
+ * The error of the API server for an Application with invalid metadata; undefined if it is valid.
+ * The complaints are sorted.
+ */
 export function refusalOf({ name, labels, annotations, finalizers }: ApplicationFields): string | undefined {
   const complaints: string[] = [];
   const invalid = (field: string, value: string, problems: readonly string[]): void => {

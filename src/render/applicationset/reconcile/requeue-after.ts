@@ -5,7 +5,10 @@ import type { TypedObject } from '../typed/typed-value.ts';
 const DECISIONS_SECONDS = 180;
 const PLUGIN_SECONDS = 1800;
 
-/** After how many seconds the controller looks again, though nothing changed; 0: never. The shortest of all generators. */
+/**
+ * After how many seconds the controller reconciles again if nothing changed: the shortest time of
+ * all generators. 0 means never.
+ */
 export function requeueAfterSeconds(generators: readonly TypedObject[]): number {
   const seconds = generators.flatMap(secondsOf).filter((value) => value !== 0);
   return seconds.length === 0 ? 0 : Math.min(...seconds);

@@ -5,8 +5,9 @@ import type { World } from '../world/world.ts';
 import type { ApplicationFields } from './application-fields.ts';
 
 /**
- * What Argo CD's controller finds wrong with Applications, by their names: a name twice, a project that does not exist, a destination that is
- * no cluster of Argo CD's. Source: argo-cd applicationset_controller.go, `validateGeneratedApplications`.
+ * The problems that the controller of Argo CD finds in Applications, by name: a name that occurs
+ * twice, a project that does not exist, or a destination that is not a cluster of Argo CD. Source:
+ * argo-cd applicationset_controller.go, `validateGeneratedApplications`.
  */
 export function validateApplications(
   applications: readonly ApplicationFields[],

@@ -3,7 +3,10 @@ import { labelValue, qualifiedName } from '../../../core/model/selector/name-rul
 import { GenerateError } from '../failure/failures.ts';
 import type { TypedObject } from '../typed/typed-value.ts';
 
-/** One requirement of a label selector; `matchLabels` are requirements with `In` and one value. */
+/**
+ * One requirement of a label selector. Each entry of `matchLabels` is a requirement with `In` and
+ * one value.
+ */
 export interface Requirement {
   readonly key: string;
   readonly operator: string;
@@ -13,21 +16,24 @@ export interface Requirement {
 type Labels = Readonly<Record<string, string>>;
 
 export interface SelectorRules {
-  /** What Argo CD calls a selector whose operator it does not know. */
+  /** What Argo CD calls a selector with an unknown operator. */
   readonly operatorOf: string;
-  /** Label values are checked, or undefined where any text may be asked for. */
+  /** The rule for label values; undefined if any text is allowed. */
   readonly valueRule: NameRule | undefined;
 }
 
-/** The selector beside a generator: its values may be any text, such as the address of a cluster. */
+/**
+ * The rules of the selector next to a generator. Its values may be any text, such as the address of
+ * a cluster.
+ */
 export const POST_SELECTOR: SelectorRules = { operatorOf: 'pod selector', valueRule: undefined };
-/** A selector of labels of objects. */
+/** The rules of a selector for labels of objects. */
 export const LABEL_SELECTOR: SelectorRules = { operatorOf: 'label selector', valueRule: labelValue };
 
 const OPERATORS = new Set(['In', 'NotIn', 'Exists', 'DoesNotExist']);
 
 /**
- * The requirements of a meta/v1 LabelSelector, in apimachinery's words for what is wrong with it.
+ * The requirements of a meta/v1 LabelSelector. Errors have the texts of apimachinery.
  * @throws GenerateError
  */
 export function requirementsOf(selector: TypedObject, rules: SelectorRules): readonly Requirement[] {

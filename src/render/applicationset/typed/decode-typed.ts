@@ -6,18 +6,23 @@ import type { TypedObject, TypedValue } from './typed-value.ts';
 
 export interface Decoded {
   readonly value: TypedObject;
-  /** Go's text for the first value of a wrong kind; what is right is decoded all the same. */
+  /**
+   * The error text of Go for the first value of a wrong kind. Correct values are decoded anyway.
+   */
   readonly error: string | undefined;
 }
 
-/** Reads JSON into a Go struct as encoding/json does: unknown fields are dropped, names match in any letter case, null leaves a field as it is. */
+/**
+ * Reads JSON into a Go struct as encoding/json does. Unknown fields are dropped, names match in any
+ * letter case, and null leaves a field unchanged.
+ */
 export function decodeTyped(type: GoStruct, json: JsonValue): Decoded {
   const decoder = new Decoder();
   const value = decoder.struct(type, json, { struct: '', path: '' });
   return { value: value ?? {}, error: decoder.error };
 }
 
-/** Where a value is: the struct that holds its field, and the fields from the root. */
+/** The place of a value: the struct with its field, and the fields from the root. */
 interface Place {
   readonly struct: string;
   readonly path: string;
@@ -111,7 +116,7 @@ function isNilable(type: GoType): boolean {
   return type.kind === 'pointer' || type.kind === 'list' || type.kind === 'map' || type.kind === 'raw';
 }
 
-/** What an element of a list or map is where JSON has null. */
+/** The value of an element of a list or map for null in JSON. */
 function zeroOf(type: GoType): TypedValue {
   switch (type.kind) {
     case 'bool':
@@ -135,7 +140,7 @@ function zeroOf(type: GoType): TypedValue {
   }
 }
 
-/** What Go's JSON decoder calls a value. */
+/** The name of a value in the errors of the JSON decoder of Go. */
 export function kindOf(json: JsonValue): string {
   if (Array.isArray(json)) return 'array';
   return json !== null && typeof json === 'object'

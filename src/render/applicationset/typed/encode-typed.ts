@@ -8,8 +8,9 @@ import { isTypedObject, type TypedObject, type TypedValue } from './typed-value.
 type JsonObject = Record<string, JsonValue>;
 
 /**
- * Writes a Go struct as encoding/json does: fields in Go's order, empty ones left out where their type says so.
- * @param fixed the parts that several values share: they share the JSON of these, too
+ * Writes a Go struct as encoding/json does. Fields are in the order of Go. Empty fields are omitted
+ * if their type says so.
+ * @param fixed the parts that several values share; these values also share the JSON of the parts
  */
 export function encodeTyped(type: GoStruct, value: TypedObject | undefined, fixed?: FixedParts): JsonObject {
   const json: JsonObject = {};
@@ -28,7 +29,7 @@ function isLeftOut({ omit, type }: GoField, value: TypedValue | undefined): bool
   return isEmpty(value);
 }
 
-/** Whether Go's omitempty leaves a value out that is no pointer and no struct. */
+/** Whether omitempty of Go omits a value that is neither a pointer nor a struct. */
 export function isEmpty(value: TypedValue | undefined): boolean {
   if (value === undefined || value === '' || value === false || value === 0) return true;
   if (Array.isArray(value)) return value.length === 0;

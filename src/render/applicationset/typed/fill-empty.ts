@@ -5,8 +5,9 @@ import { setKey } from '../json/json-value.ts';
 import type { TypedObject, TypedValue } from './typed-value.ts';
 
 /**
- * Fills what is empty in the template of a generator from the template of the ApplicationSet, as mergo does: maps by key, structs by field,
- * lists whole. A `false` or `0` counts as empty even where it was written. Source: dario.cat/mergo v1.0.2, merge.go.
+ * Fills empty fields in the template of a generator from the template of the ApplicationSet, as
+ * mergo does: maps by key, structs by field, lists completely. `false` and `0` count as empty even
+ * if the user wrote them. Source: dario.cat/mergo v1.0.2, merge.go.
  */
 export function fillEmpty(type: GoStruct, own: TypedObject, base: TypedObject): TypedObject {
   const filled: Record<string, TypedValue> = {};

@@ -3,19 +3,20 @@ import { RawJson } from '../json/raw-json.ts';
 import type { GoField, GoStruct } from '../types/go-type.ts';
 import type { TypedObject, TypedValue } from './typed-value.ts';
 
-/** Means that a part is different for each set of parameters. */
+/** Marks a part that differs for each parameter set. */
 const VARIES = Symbol('varies');
 
 /**
- * The parts of a template that have no placeholder: they are rendered and written once, and all Applications of the template share them. Each
- * belongs to one template of one ApplicationSet, and nobody changes what it gives.
+ * The parts of a template without placeholders. They are rendered and written once, and all
+ * Applications of the template share them. Each instance belongs to one template of one
+ * ApplicationSet. The returned values must not be changed.
  */
 export class FixedParts {
   readonly #rendered = new WeakMap<object, TypedValue | typeof VARIES>();
   readonly #encoded = new WeakMap<object, JsonValue | undefined>();
   readonly #fields = new WeakMap<object, readonly GoField[]>();
 
-  /** What a part of the template becomes. */
+  /** The rendered value of a part of the template. */
   rendered(part: object, render: () => TypedValue | undefined): TypedValue | undefined {
     const known = this.#rendered.get(part);
     if (known === VARIES) return render();
@@ -31,7 +32,7 @@ export class FixedParts {
     return rendered;
   }
 
-  /** The JSON of a value, which may be one that `rendered` gave. */
+  /** The JSON of a value. The value may be a result of `rendered`. */
   encoded(value: object, encode: () => JsonValue): JsonValue {
     const known = this.#encoded.get(value);
     if (known !== undefined || !this.#encoded.has(value)) return known ?? encode();
@@ -40,7 +41,7 @@ export class FixedParts {
     return encoded;
   }
 
-  /** The fields that a struct of the template has, in Go's order. */
+  /** The fields that are set in a struct of the template, in the order of Go. */
   fieldsOf(type: GoStruct, struct: TypedObject): readonly GoField[] {
     const known = this.#fields.get(struct);
     if (known !== undefined) return known;

@@ -12,17 +12,21 @@ import type { TypedObject, TypedValue } from './typed-value.ts';
 export interface Rendering {
   readonly params: Params;
   readonly mode: TemplateMode;
-  /** Changes that functions such as `set` make in the parameters. */
+  /** The changes that functions such as `set` make in the parameters. */
   readonly kept?: KeptMaps;
-  /** The parts without placeholders, for a template that is rendered many times. */
+  /** The parts without placeholders, if a template is rendered many times. */
   readonly fixed?: FixedParts;
-  /** Renders the `values` of a generator, which are rendered again later; undefined for a template, which has none. */
+  /**
+   * Renders the `values` of a generator, which are rendered again later. Undefined for a template,
+   * which has no `values`.
+   */
   readonly renderValues?: (values: TypedObject) => TypedObject;
 }
 
 /**
- * Renders every text of a Go value in the order in which Argo CD walks it: fields as they are declared, keys of maps after their values. Maps
- * and lists that are nil become empty ones. Source: argo-cd applicationset/utils/utils.go, `deeplyReplaceWithFilter`.
+ * Renders every text of a Go value in the order in which Argo CD visits them: fields in the order
+ * of their declaration, and keys of maps after their values. Maps and lists that are nil become
+ * empty. Source: argo-cd applicationset/utils/utils.go, `deeplyReplaceWithFilter`.
  * @throws GenerateError, GoPanic
  */
 export function renderTyped(type: GoStruct, value: TypedObject, rendering: Rendering): TypedObject {
@@ -50,7 +54,7 @@ function renderValue(
   value: TypedValue | undefined,
   rendering: Rendering,
 ): TypedValue | undefined {
-  // Whether a map of an Application is nil or empty makes no difference, and most of its fields are absent.
+  // Most fields of an Application are absent. A nil map and an empty map make no difference in it.
   if (value === undefined && rendering.renderValues === undefined) return undefined;
   if (rendering.fixed === undefined || typeof value !== 'object') return renderPart(type, value, rendering);
   return rendering.fixed.rendered(value, () => renderPart(type, value, rendering));
@@ -98,7 +102,7 @@ function renderRaw(raw: RawJson, rendering: Rendering): RawJson {
   );
 }
 
-/** Entries that are null are dropped from maps, not from lists. */
+/** Renders a JSON value. Null entries are dropped from maps but not from lists. */
 function renderJson(value: JsonValue, rendering: Rendering): JsonValue {
   if (typeof value === 'string') return render(value, rendering);
   if (value === null || typeof value !== 'object') return value;
@@ -116,7 +120,10 @@ function render(text: string, { params, mode, kept }: Rendering): string {
   return replaceText(text, params, mode, kept);
 }
 
-/** Renders what can be rendered of a generator's `values`: what needs parameters that come later stays. */
+/**
+ * Renders the `values` of a generator as far as the parameters are known. A value that needs later
+ * parameters stays unchanged.
+ */
 export function renderKnownValues(values: TypedObject, params: Params, mode: TemplateMode): TypedObject {
   const strict = mode.goTemplate
     ? {

@@ -1,8 +1,9 @@
 import type { RawJson } from '../json/raw-json.ts';
 
 /**
- * A value of a `GoType`: what is absent is Go's zero value or nil. Only pointers, maps and lists tell absent from empty. Numbers of Go are
- * numbers or texts (`intOrString`), times are texts, JSON that is kept as text is `RawJson`.
+ * A value of a `GoType`. An absent value is the zero value of Go or nil. Only pointers, maps and
+ * lists distinguish absent from empty. Numbers are numbers or texts (`intOrString`), times are
+ * texts, and JSON that Argo CD keeps as text is `RawJson`.
  */
 export type TypedValue = string | boolean | number | RawJson | readonly TypedValue[] | TypedObject;
 

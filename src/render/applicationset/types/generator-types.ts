@@ -44,6 +44,6 @@ const structNamed = describeGoTypes(
 
 export const APPLICATION_SET = structNamed('ApplicationSet');
 export const GENERATOR = structNamed('ApplicationSetGenerator');
-/** A matrix or merge inside of another: its children are no matrix or merge. */
+/** A matrix or merge in another one. Its children must not be a matrix or merge. */
 export const NESTED_MATRIX = structNamed('NestedMatrixGenerator');
 export const NESTED_MERGE = structNamed('NestedMergeGenerator');

@@ -1,11 +1,12 @@
 /**
- * The Go types of Argo CD's API, as far as rendering depends on them: their fields in Go's order (templates are rendered in it, and the first
- * error wins), what is left out when empty, and how a strategic merge patch treats lists.
+ * The Go types of the API of Argo CD, as far as rendering depends on them: the order of fields
+ * (templates are rendered in it, and the first error counts), what is omitted when empty, and how a
+ * strategic merge patch treats lists.
  */
 export type GoType =
   | {
       readonly kind: 'string' | 'bool' | 'int64' | 'time' | 'intOrString' | 'raw' | 'any';
-      /** Go's name, as its JSON errors tell it. */
+      /** The name in Go, as JSON errors show it. */
       readonly name: string;
     }
   | { readonly kind: 'pointer'; readonly name: string; readonly to: GoType }
@@ -16,11 +17,11 @@ export type GoType =
 export interface GoStruct {
   readonly kind: 'struct';
   readonly name: string;
-  /** Name without its package. */
+  /** The name without its package. */
   readonly shortName: string;
   readonly fields: readonly GoField[];
   readonly byName: ReadonlyMap<string, GoField>;
-  /** By the name in small letters: Go's JSON decoder takes any letter case. */
+  /** The fields by lower-case name, because the JSON decoder of Go accepts any letter case. */
   readonly byFoldedName: ReadonlyMap<string, GoField>;
 }
 
@@ -28,9 +29,15 @@ export interface GoField {
   /** Name in JSON. */
   readonly name: string;
   readonly type: GoType;
-  /** Left out of JSON when empty (a struct is never empty), or when zero (a struct with nothing in it is). */
+  /**
+   * When the field is omitted from JSON. `empty`: if it is empty (a struct never is). `zero`: if it
+   * is zero (a struct is if all of its fields are).
+   */
   readonly omit: 'never' | 'empty' | 'zero';
-  /** How a strategic merge patch merges a list: by this key, or as a set (''); undefined where it replaces the list. */
+  /**
+   * How a strategic merge patch merges a list: by this key, or as a set (''). Undefined if the
+   * patch replaces the list.
+   */
   readonly mergeKey: string | undefined;
 }
 
@@ -46,9 +53,11 @@ const SCALARS: Readonly<Record<string, GoType>> = {
 };
 
 /**
- * Builds types from one line a struct: its fields, each `name[?]:type[+mergeKey]`. `?` is Go's omitempty, `!` omitzero. A type is a scalar, another struct,
- * `*type`, `[]type`, `{}type` (a map by string), or `Name=type` for a named one; `...Name` takes over the fields of an embedded struct.
- * @param packages the package of a struct's name, where it is not `v1alpha1`
+ * Builds types from one line for each struct. The line lists the fields as
+ * `name[?]:type[+mergeKey]`. `?` is omitempty of Go and `!` is omitzero. A type is a scalar,
+ * another struct, `*type`, `[]type`, `{}type` (a map by string), or `Name=type` for a named type.
+ * `...Name` includes the fields of an embedded struct.
+ * @param packages the package for the name of a struct, if it is not `v1alpha1`
  */
 export function describeGoTypes(
   lines: Readonly<Record<string, string>>,

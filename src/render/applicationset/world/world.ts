@@ -1,17 +1,23 @@
 import type { JsonValue } from '../json/json-value.ts';
 
-/** What generators read beside the ApplicationSet itself: objects in the namespace of Argo CD, and plugins. */
+/**
+ * What generators read in addition to the ApplicationSet: objects in the namespace of Argo CD, and
+ * plugins.
+ */
 export interface World {
   /** The namespace of Argo CD. */
   readonly namespace: string;
   readonly clusters: readonly ClusterSecret[];
-  /** The data of a ConfigMap, undefined where there is none of that name. */
+  /** The data of a ConfigMap; undefined if no ConfigMap has this name. */
   configMap(name: string): Readonly<Record<string, string>> | undefined;
   /** The decoded data of a Secret. */
   secret(name: string): Readonly<Record<string, string>> | undefined;
-  /** Objects of a resource in the namespace of Argo CD by name, undefined where the API server does not serve the resource. */
+  /**
+   * The objects of a resource in the namespace of Argo CD, by name. Undefined if the API server
+   * does not serve the resource.
+   */
   resources(apiVersion: string, resource: string): readonly DecisionObject[] | undefined;
-  /** @throws NotRendered where nothing is known to answer */
+  /** @throws NotRendered if no response is known */
   askPlugin(request: PluginRequest): PluginAnswer;
 }
 
@@ -23,7 +29,7 @@ export interface ClusterSecret {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly project?: string;
-  /** JSON, `{}` where absent. */
+  /** JSON text; `{}` if absent. */
   readonly config?: string;
 }
 
@@ -47,8 +53,8 @@ export interface PluginAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Wait before the headers. */
+  /** Delay before the headers, in milliseconds. */
   readonly delayMs?: number;
-  /** Wait after half of the body. */
+  /** Delay after half of the body, in milliseconds. */
   readonly bodyDelayMs?: number;
 }

@@ -8,7 +8,7 @@ export type ParsedYaml =
   | { readonly ok: true; readonly value: JsonValue }
   | { readonly ok: false; readonly error: string };
 
-/** The first document of a YAML text as JSON, as Argo CD reads it, or Go's text for what is wrong. */
+/** The first document of a YAML text as JSON, as Argo CD reads it, or the error text of Go. */
 export function parseYamlAsGo(text: string): ParsedYaml {
   try {
     return { ok: true, value: JSON.parse(yamlToJson(text)) as JsonValue };

@@ -8,8 +8,9 @@ import { argsText, escapeHtml, escapeJavaScript, escapeQuery } from './escape.ts
 import { isTrue } from './truth.ts';
 
 /**
- * The functions that text/template has of its own. The evaluation treats `and`, `or` and `call` itself; they are here for the number of
- * their arguments. `slice` is missing: sprig's takes its place.
+ * The built-in functions of text/template. The evaluation handles `and`, `or` and `call` itself;
+ * here they only give the number of their arguments. `slice` is missing, because the one of sprig
+ * replaces it.
  */
 export const BUILTINS: FuncMap = new Map([
   ['and', variadic([REFLECT], REFLECT, [REFLECT, (first) => first])],

@@ -18,12 +18,15 @@ export type EvaluateArg = (place: Place, type: GoType | undefined, arg: Operand)
 export interface Callee {
   readonly fun: GoFunc;
   readonly isBuiltin: boolean;
-  /** What errors point at. */
+  /** The node that errors refer to. */
   readonly node: Node;
   readonly name: string;
 }
 
-/** Calls a function or a method (evalCall). `given[0]` begins with the function itself, or is undefined. */
+/**
+ * Calls a function or a method (evalCall). `given[0]` starts with the function itself, or is
+ * undefined.
+ */
 export function callFunction(
   place: Place,
   callee: Callee,
@@ -73,7 +76,7 @@ function calleeName(arg: Operand | undefined, value: Value | undefined): string 
   return value.type.kind === 'string' ? (value.data as string) : `<${value.type.name} Value>`;
 }
 
-/** What the function gets: the data of each value, and those of `rest` as one list. */
+/** The arguments for the function: the data of each value, with the data of `rest` as one list. */
 function dataOf(fun: GoFunc, values: readonly (Value | undefined)[]): unknown[] {
   const data: unknown[] = [];
   const rest: unknown[] = [];

@@ -5,7 +5,7 @@ import { isInteger, isUnsigned, UINT8 } from '../value/go-type.ts';
 import { unwrap } from '../value/indirect.ts';
 import { zeroOf } from '../value/zero.ts';
 
-/** The builtin functions index and len (text/template/funcs.go). sprig has a slice of its own. */
+/** The built-in functions index and len (text/template/funcs.go). sprig has its own slice. */
 
 export function indexValue(
   item: Value | undefined,
@@ -78,7 +78,7 @@ export function lengthOf(given: Value | undefined): bigint {
   }
 }
 
-/** The builtin function call. No value of a template is a function, so it always fails. */
+/** The built-in function call. It always fails, because no value of a template is a function. */
 export function callValue(name: string, given: Value | undefined): never {
   const value = unwrap(given);
   if (value === undefined) throw new GoError('call of nil');

@@ -49,7 +49,10 @@ function equalTwo(left: Value | undefined, right: Value | undefined): boolean {
   return a.re === b.re && a.im === b.im;
 }
 
-/** Values that are no numbers, strings or booleans compare with nil, and some with each other. */
+/**
+ * Compares values that are not numbers, strings or booleans. They compare with nil, and some
+ * compare with each other.
+ */
 function equalOthers(left: Value | undefined, right: Value | undefined): boolean {
   if (left !== undefined && right !== undefined && left.type.kind !== right.type.kind)
     throw new GoError(

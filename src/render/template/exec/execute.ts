@@ -13,12 +13,13 @@ import { Run } from './run.ts';
 import { isTrue } from './truth.ts';
 
 /**
- * How deep templates may call templates. Go stops at 100,000, and says so; only a template that never ends gets that far. Its text is
- * kept, since it is what Argo CD says of such a template.
+ * How deep templates may call templates. Go stops at 100,000 and reports it. Only an endless
+ * template gets that deep. Berth stops earlier but uses the text of Go, because Argo CD reports
+ * this text for such a template.
  */
 const MAX_CALLS = 800;
 
-/** What a statement does with the loop that it is in. */
+/** The effect of a statement on its loop. */
 type Outcome = 'goes on' | 'break' | 'continue';
 
 /** Runs a template (text/template/exec.go). @throws GoError with Go's text */
@@ -108,7 +109,7 @@ class Execution {
     }
     const outcome = any || node.elseList === undefined ? 'goes on' : this.#list(run, dot, node.elseList);
     run.scope.cutTo(size);
-    // As in Go, a break in the other branch ends only this loop.
+    // As in Go, a break in the else branch ends only this loop.
     return outcome === 'break' ? 'goes on' : outcome;
   }
 
@@ -130,7 +131,7 @@ function printed(value: Value | undefined): string {
 
 type Step = readonly [index: Value | undefined, element: Value];
 
-/** What a range goes over. An integer counts from 0; it has no index of its own. */
+/** The steps of a range. An integer counts from 0 and has no separate index. */
 function* steps(run: Run, node: BranchNode, value: Value | undefined): Generator<Step> {
   if (value === undefined) return;
   const { type } = value;

@@ -13,7 +13,7 @@ export function constant(run: Run, node: Operand): Value | undefined {
   return run.fail(`can't evaluate command ${quote(nodeText(node))}`);
 }
 
-/** The type of a number follows from how it is written. */
+/** The value of a number. The notation determines its type. */
 function idealConstant(run: Run, node: NumberNode): Value | undefined {
   run.at = node;
   if (node.complex !== undefined) return { type: COMPLEX128, data: node.complex };
@@ -26,7 +26,7 @@ function idealConstant(run: Run, node: NumberNode): Value | undefined {
   return undefined;
 }
 
-/** A literal for a parameter: it takes the type of the parameter. */
+/** A literal as an argument. It gets the type of the parameter. */
 export function literal(run: Run, type: GoType | undefined, arg: Operand): Value | undefined {
   const text = nodeText(arg);
   if (type === undefined) return constant(run, arg);

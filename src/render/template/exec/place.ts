@@ -1,7 +1,10 @@
 import type { Value } from '../value/go-type.ts';
 import type { Run } from './run.ts';
 
-/** What a command gets from the command before it in the pipeline: a value (undefined: none), or that there is no such command. */
+/**
+ * The value that a command gets from the previous command in the pipeline (undefined: no value), or
+ * the mark that there is no previous command.
+ */
 export const NO_COMMAND: unique symbol = Symbol('no command before');
 export type Final = Value | undefined | typeof NO_COMMAND;
 

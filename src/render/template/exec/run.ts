@@ -6,17 +6,19 @@ import type { FuncMap } from '../value/go-func.ts';
 import type { Value } from '../value/go-type.ts';
 import { Scope } from './scope.ts';
 
-/** What happens where a map has no entry for a field: the option `missingkey`. */
+/** What happens if a map has no entry for a field: the option `missingkey`. */
 export type MissingKey = 'default' | 'zero' | 'error';
 
-/** What is the same for all templates of one rendering. */
+/** What all templates of one rendering share. */
 export interface Program {
-  /** The name of the main template, which all positions in errors begin with. */
+  /** The name of the main template. All positions in errors start with it. */
   readonly name: string;
-  /** Byte string, for positions in errors. */
+  /** The text as a byte string, for positions in errors. */
   readonly text: string;
   readonly templates: ReadonlyMap<string, Template>;
-  /** The functions that come on top of the builtin ones, and replace them. */
+  /**
+   * The functions in addition to the built-in ones. They replace built-in ones with the same name.
+   */
   readonly functions: FuncMap;
   readonly builtins: FuncMap;
   readonly missingKey: MissingKey;
@@ -43,7 +45,7 @@ export class Run {
     throw new GoError(this.#located(text));
   }
 
-  /** @throws Refusal always: Argo CD would render this */
+  /** @throws Refusal always; Argo CD would render this */
   refuse(text: string): never {
     throw new Refusal(this.#located(text));
   }

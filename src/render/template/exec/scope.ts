@@ -12,7 +12,7 @@ export class Scope {
     return this.#variables.length;
   }
 
-  /** Forgets the variables that came after the stack had this size. */
+  /** Removes the variables that were added after the stack had this size. */
   cutTo(size: number): void {
     this.#variables.length = size;
   }
@@ -21,7 +21,7 @@ export class Scope {
     this.#variables.push({ name, value });
   }
 
-  /** @returns whether there is such a variable */
+  /** @returns whether the variable exists */
   assign(name: string, value: Value | undefined): boolean {
     const variable = this.#variables.findLast((known) => known.name === name);
     if (variable !== undefined) variable.value = value;

@@ -3,7 +3,10 @@ import type { Complex, Value } from '../value/go-type.ts';
 import { isInteger, isUnsigned } from '../value/go-type.ts';
 import { unwrap } from '../value/indirect.ts';
 
-/** What `if`, `and`, `or` and `not` make of a value: false for nothing, zero, and what is empty. */
+/**
+ * The truth of a value for `if`, `and`, `or` and `not`. False for no value, for zero, and for an
+ * empty value.
+ */
 export function isTrue(given: Value | undefined): boolean {
   const value = unwrap(given);
   if (value === undefined) return false;

@@ -7,7 +7,7 @@ function isAssignable(from: GoType, to: GoType): boolean {
   return from === to || to.kind === 'interface' || from.name === to.name;
 }
 
-/** Checks that a value fits a parameter (validateType). A type that is undefined takes anything. */
+/** Checks that a value fits a parameter (validateType). An undefined type accepts any value. */
 export function validate(run: Run, value: Value | undefined, type: GoType | undefined): Value | undefined {
   if (type === undefined) return value;
   if (value === undefined) {

@@ -1,4 +1,7 @@
-/** A number as digits and the place of the decimal point: 0.DIGITS times ten to the power of `point`. */
+/**
+ * A number as digits and the place of the decimal point: 0.DIGITS times ten to the power of
+ * `point`.
+ */
 export interface Decimal {
   readonly digits: string;
   readonly point: number;
@@ -40,7 +43,7 @@ export function scaled(value: number, places: number): bigint {
   return divideRounded(dividend, divisor);
 }
 
-/** The shortest digits that give the number back. */
+/** The shortest digits that read back as the same number. */
 export function shortest(value: number): Decimal {
   if (value === 0) return { digits: '', point: 0 };
   const [mantissa = '', exponent = '0'] = Math.abs(value).toExponential().split('e');
@@ -55,7 +58,7 @@ function isBelowPowerOfTen(value: number, power: number): boolean {
   return left < right;
 }
 
-/** So many significant digits, rounded half to even from the exact value. */
+/** The first `count` significant digits, rounded half to even from the exact value. */
 export function significant(value: number, count: number): Decimal {
   if (value === 0) return { digits: '', point: 0 };
   // The shortest form may have been rounded up to a power of ten.
@@ -66,7 +69,10 @@ export function significant(value: number, count: number): Decimal {
   return { digits: digits.slice(0, count), point: point + digits.length - count };
 }
 
-/** Digits with so many of them after the decimal point, rounded half to even from the exact value. */
+/**
+ * The number with `places` digits after the decimal point, rounded half to even from the exact
+ * value.
+ */
 export function fixed(value: number, places: number): string {
   const text = scaled(value, places)
     .toString()

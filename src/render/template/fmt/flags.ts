@@ -30,7 +30,7 @@ export function noFlags(): Flags {
   };
 }
 
-/** A text filled up to the width with spaces; with zeros at the left where the flag says so. */
+/** A text padded to the width with spaces, or with zeros on the left if the flag says so. */
 export function pad(text: string, flags: Flags, zero = flags.zero): string {
   if (flags.width === undefined) return text;
   const missing = flags.width - runesOf(text).length;

@@ -7,7 +7,7 @@ import { pad } from './flags.ts';
 
 const BASES: Readonly<Record<string, number>> = { v: 10, d: 10, b: 2, o: 8, O: 8, x: 16, X: 16 };
 
-/** An integer with a verb; undefined where the verb is not for integers. */
+/** An integer formatted with a verb; undefined if the verb is not for integers. */
 export function formatInteger(
   value: bigint,
   verb: string,
@@ -45,7 +45,7 @@ function inBase(value: bigint, base: number, verb: string, flags: Flags): string
   return pad(sign + digits, flags, false);
 }
 
-/** `%03d` and `%.3d` both ask for digits; the precision wins. */
+/** The least number of digits. `%03d` and `%.3d` both set it; the precision wins. */
 function leastDigits(negative: boolean, flags: Flags): number {
   if (flags.precision !== undefined) return flags.precision;
   if (!flags.zero || flags.minus || flags.width === undefined) return 0;

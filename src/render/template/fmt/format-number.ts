@@ -17,7 +17,7 @@ const VERBS: ReadonlyMap<string, readonly [verb: string, precision: number]> = n
   ['F', ['f', 6]],
 ]);
 
-/** A float64 with a verb; undefined where the verb is not for floats. */
+/** A float64 formatted with a verb; undefined if the verb is not for floats. */
 export function formatNumber(value: number, verb: string, flags: Flags): string | undefined {
   const known = VERBS.get(verb);
   if (known === undefined) return undefined;
@@ -40,7 +40,7 @@ export function formatNumber(value: number, verb: string, flags: Flags): string 
   return pad(sign + number, flags);
 }
 
-/** The sharp flag: always a decimal point, and trailing zeros stay. */
+/** Applies the sharp flag: the number always has a decimal point and keeps trailing zeros. */
 function withPoint(number: string, verb: string, precision: number): string {
   const hexadecimal = verb === 'x' || verb === 'X';
   const [, head = '', tail = ''] = (hexadecimal ? /^([^pP]*)(.*)$/ : /^([^eE]*)(.*)$/).exec(number) ?? [];

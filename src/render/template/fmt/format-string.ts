@@ -4,7 +4,7 @@ import { checkText } from '../value/work.ts';
 import type { Flags } from './flags.ts';
 import { pad } from './flags.ts';
 
-/** A string with a verb; undefined where the verb is not for strings. */
+/** A string formatted with a verb; undefined if the verb is not for strings. */
 export function formatString(bytes: string, verb: string, flags: Flags): string | undefined {
   switch (verb) {
     case 'v':
@@ -36,7 +36,10 @@ function quoted(bytes: string, flags: Flags): string {
   return pad(flags.plus ? quoteToAscii(text) : quote(text), flags);
 }
 
-/** strconv.CanBackquote: one line, no control characters but tab, no byte order mark, valid UTF-8. */
+/**
+ * strconv.CanBackquote: one line, no control characters except tab, no byte order mark, valid
+ * UTF-8.
+ */
 function canBackquote(bytes: string): boolean {
   for (let at = 0; at < bytes.length; ) {
     const { rune, width } = decodeRune(bytes, at);

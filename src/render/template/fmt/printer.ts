@@ -12,11 +12,11 @@ import { formatString } from './format-string.ts';
 
 const NIL = '<nil>';
 
-/** What fmt writes (fmt/print.go). Text is byte strings. */
+/** Writes values as fmt does (fmt/print.go). Text is byte strings. */
 export class Printer {
   text = '';
   flags: Flags = noFlags();
-  /** While it writes `%!d(string=…)` no method String is asked. */
+  /** True while it writes `%!d(string=…)`. Then it does not call the method String. */
   #erroring = false;
 
   write(text: string): void {
@@ -113,7 +113,7 @@ export class Printer {
     this.write(sharpV ? '}' : ']');
   }
 
-  /** What is written for the key of a map with a verb that is not for strings. */
+  /** The text for the key of a map with a verb that is not for strings. */
   #unfit(key: string, verb: string): string {
     return `%!${encodeRune(verb.codePointAt(0) ?? 0)}(string=${formatString(key, 'v', this.flags) ?? ''})`;
   }

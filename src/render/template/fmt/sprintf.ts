@@ -4,7 +4,7 @@ import { isInteger, isString, isUnsigned } from '../value/go-type.ts';
 import { noFlags } from './flags.ts';
 import { Printer } from './printer.ts';
 
-/** fmt.Sprint: spaces only between two arguments that are both no strings. */
+/** fmt.Sprint: adds a space only between two arguments that are both not strings. */
 export function sprint(args: readonly Any[]): string {
   const printer = new Printer();
   args.forEach((arg, index) => {
@@ -143,7 +143,7 @@ class FormatRun {
     this.#afterIndex = false;
   }
 
-  /** An argument that says a width or a precision. */
+  /** An argument that sets a width or a precision. */
   #integerArg(): number | undefined {
     const arg = this.#args[this.#arg] ?? null;
     if (this.#arg < this.#args.length) this.#arg++;
@@ -156,7 +156,7 @@ class FormatRun {
     const digits = /^\d+/.exec(this.#format.slice(this.#at, this.#at + 20))?.[0];
     if (digits === undefined) return undefined;
     if (Number(digits) > LARGEST) {
-      // Go gives up on a number that is too large, and goes on behind the digits that it has read.
+      // As in Go, a number that is too large ends the format.
       this.#at = this.#format.length;
       return undefined;
     }

@@ -15,8 +15,9 @@ import { DATE_FUNCTIONS } from './time/date-functions.ts';
 import { URL_FUNCTIONS } from './url/url-functions.ts';
 
 /**
- * The functions that Argo CD's ApplicationSets have on top of those of text/template: sprig v3's generic functions without `env`,
- * `expandenv` and `getHostByName`, and its own (applicationset/utils/utils.go).
+ * The functions of ApplicationSets in addition to those of text/template: the generic functions of
+ * sprig v3 without `env`, `expandenv` and `getHostByName`, and those of Argo CD
+ * (applicationset/utils/utils.go).
  */
 export const ARGO_CD_FUNCTIONS: FuncMap = new Map([
   ...TEXT_FUNCTIONS,

@@ -9,21 +9,22 @@ import { lower } from './text/change-case.ts';
 
 const MAX_NAME = 253;
 
-/** A name for an object of Kubernetes (Argo CD's SanitizeName). */
+/** A valid name for an object of Kubernetes (SanitizeName of Argo CD). */
 function normalize(name: string): string {
   const dashed = encode(decode(lower(name)).replaceAll(/[^-a-z0-9.]/gu, '-'));
   return dashed.slice(0, MAX_NAME).replaceAll(/^[-.]+|[-.]+$/g, '');
 }
 
-/** What a Go type assertion says of a value that has another type. */
+/** A type assertion of Go. It fails with the text of Go if the value has another type. */
 function asserted<D>(value: Any, type: GoType<D>): D {
   if (value?.type === type) return value.data as D;
   throw new GoError(`interface conversion: interface {} is ${value?.type.name ?? 'nil'}, not ${type.name}`);
 }
 
 /**
- * Argo CD's SlugifyName: `slugify [LENGTH [SMART]] NAME`. The name is normalized first, so gosimple/slug only meets small letters, digits,
- * dashes and dots, and the tables of its languages do nothing.
+ * SlugifyName of Argo CD: `slugify [LENGTH [SMART]] NAME`. The name is normalized first.
+ * gosimple/slug therefore sees only lower-case letters, digits, dashes and dots, and its language
+ * tables have no effect.
  */
 function slugify(args: readonly Any[]): string {
   let [most, smart, name] = [50n, true, ''];

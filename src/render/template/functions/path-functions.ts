@@ -2,7 +2,7 @@ import type { FuncMap } from '../value/go-func.ts';
 import { func } from '../value/go-func.ts';
 import { BOOL, STRING } from '../value/go-type.ts';
 
-/** Go's package path. Argo CD runs on Linux, where path/filepath does the same. */
+/** The package path of Go. Argo CD runs on Linux, where path/filepath does the same. */
 
 function clean(path: string): string {
   const isRooted = path.startsWith('/');
@@ -42,7 +42,10 @@ const FUNCTIONS = [
   ['isAbs', func([STRING], BOOL, (path) => path.startsWith('/'))],
 ] as const;
 
-/** sprig's functions for paths: base, dir, clean, ext and isAbs, and the same with os before them. */
+/**
+ * The functions of sprig for paths: base, dir, clean, ext and isAbs, and the same with the prefix
+ * os.
+ */
 export const PATH_FUNCTIONS: FuncMap = new Map([
   ...FUNCTIONS,
   ...FUNCTIONS.map(([name, fun]) => [`os${name.charAt(0).toUpperCase()}${name.slice(1)}`, fun] as const),

@@ -7,7 +7,7 @@ const RANDOM = 'its result is different each time';
 const CERTIFICATE = 'it makes keys and certificates, which are different each time';
 const CLOCK = 'its result depends on the time at which Argo CD renders it';
 
-/** Functions that sprig has and Berth does not: what they take, and why. */
+/** Functions of sprig that Berth refuses: their parameters, and why. */
 const REFUSED: readonly (readonly [name: string, params: readonly GoType[], reason: string])[] = [
   ['now', [], CLOCK],
   ['ago', [INTERFACE], CLOCK],
@@ -29,7 +29,7 @@ const REFUSED: readonly (readonly [name: string, params: readonly GoType[], reas
   ['genCA', [STRING, INT], CERTIFICATE],
   ['genCAWithKey', [STRING, INT, STRING], CERTIFICATE],
 ];
-/** Those that take lists or certificates, with any number of arguments here. */
+/** Refused functions for lists or certificates. Here they accept any number of arguments. */
 const REFUSED_WITH_LISTS = [
   'genSelfSignedCert',
   'genSelfSignedCertWithKey',
@@ -50,7 +50,10 @@ function refusal({ name, params, reason }: Refused): GoFunc {
   return { params, rest: undefined, result: INTERFACE, call };
 }
 
-/** They are known, so that a template with them in a branch that is not taken still renders. */
+/**
+ * The refused functions. They are defined, so that a template with one of them in a branch that is
+ * not taken still renders.
+ */
 export const REFUSED_FUNCTIONS: FuncMap = new Map<string, GoFunc>([
   ...REFUSED.map(([name, params, reason]) => [name, refusal({ name, params, reason })] as const),
   ...REFUSED_WITH_LISTS.map(

@@ -9,8 +9,8 @@ import { BOOL, INT, STRING, STRINGS } from '../value/go-type.ts';
 import { checkElements, checkText, spend } from '../value/work.ts';
 
 /**
- * Go's package regexp. The engine is a port of RE2, so the syntax and its errors are Go's, and the time is linear in the text whatever the
- * pattern: no pattern hangs it.
+ * The package regexp of Go. The engine is a port of RE2. Syntax and errors are those of Go. The
+ * time is linear in the length of the text for every pattern, so no pattern can block Berth.
  */
 const MAX_KEPT = 200;
 const compiled = new Map<string, RE2JS | GoError>();
@@ -19,7 +19,8 @@ function compile(pattern: string): RE2JS {
   let known = compiled.get(pattern);
   if (known === undefined) {
     known = tryCompile(pattern);
-    // Patterns are nearly always constants of a template; those that are computed must not fill the memory.
+    // Patterns are nearly always constants of a template. Computed patterns must not fill the
+    // memory.
     if (compiled.size >= MAX_KEPT) compiled.clear();
     if (pattern.length < 1000) compiled.set(pattern, known);
   }
@@ -47,7 +48,7 @@ function mustCompile(pattern: string): RE2JS {
   }
 }
 
-/** One match: where it begins and ends, in UTF-16 units, and its groups by number. */
+/** One match: its start and end in UTF-16 units, and its groups by number. */
 interface Match {
   readonly start: number;
   readonly end: number;
@@ -58,10 +59,11 @@ type Find = (from: number) => Match | undefined;
 
 function finder(regex: RE2JS, text: string): Find {
   const pattern = regex.pattern();
-  // A counted repetition makes a longer program than its text says.
+  // The program of a counted repetition is longer than its text.
   const cost = (pattern.length * (pattern.includes('{') ? 20 : 1)) / 8 + 1;
   const matcher = regex.matcher(text);
-  // A search may read all of the text; the next ones mostly begin where the one before has ended.
+  // The first search may read the whole text. The next ones mostly start where the previous one
+  // ended.
   spend(text.length * cost);
   return (from) => {
     spend(40 + ((text.length - from) * cost) / 64);
@@ -79,7 +81,10 @@ function widthAt(text: string, at: number): number {
   return code === undefined ? 0 : code > 0xffff ? 2 : 1;
 }
 
-/** Up to so many matches, as regexp's FindAll has them: no empty match right after another match. */
+/**
+ * At most `limit` matches, as FindAll of regexp returns them. An empty match directly after another
+ * match does not count.
+ */
 function allMatches(regex: RE2JS, text: string, limit: number): readonly Match[] {
   const find = finder(regex, text);
   const matches: Match[] = [];
@@ -127,7 +132,7 @@ function replaceAll(regex: RE2JS, bytes: string, by: (match: Match) => string): 
     const match = find(at);
     if (match === undefined) break;
     result += text.slice(lastEnd, match.start);
-    // Not for an empty match right after another match.
+    // An empty match directly after another match is not replaced.
     if (match.end > lastEnd || match.start === 0) result += by(match);
     checkText(result.length >> 4);
     lastEnd = match.end;
@@ -142,7 +147,10 @@ function isNamePart(char: string): boolean {
   return char === '_' || isLetter(rune) || isDigit(rune);
 }
 
-/** `$1`, `${1}` and `${name}` in a replacement (regexp's Expand). A name is as long as it can be. */
+/**
+ * Expands `$1`, `${1}` and `${name}` in a replacement (Expand of regexp). A name is as long as
+ * possible.
+ */
 function expander(regex: RE2JS, replacement: string): (match: Match) => string {
   const names = regex.namedGroups() as Readonly<Record<string, number>>;
   const parts: (string | number)[] = [];
@@ -191,7 +199,9 @@ function split(regex: RE2JS, bytes: string, limit: bigint): readonly string[] | 
   return parts.map(encode);
 }
 
-/** Both forms of a function: a wrong pattern is a panic in the one, an error in the other. */
+/**
+ * The two forms of a function. An invalid pattern is a panic in one form and an error in the other.
+ */
 type Compile = (pattern: string) => RE2JS;
 const findAllWith = (make: Compile) =>
   func([STRING, STRING, INT], STRINGS, (pattern, text, limit) => findAll(make(pattern), text, limit));

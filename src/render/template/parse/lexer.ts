@@ -51,7 +51,7 @@ export class Lexer {
     return token;
   }
 
-  /** Skips to `pos` and counts the lines on the way. */
+  /** Moves to `pos` and counts the lines on the way. */
   #skipTo(pos: number): void {
     this.#pos = pos;
     this.#countLines();
@@ -83,7 +83,7 @@ export class Lexer {
     return this.#leftDelim();
   }
 
-  /** A trim marker after a left delimiter: a minus and a space. */
+  /** Whether a trim marker follows a left delimiter: a minus and a space. */
   #trimsAt(pos: number): boolean {
     return this.#input[pos] === '-' && isSpace(this.#input[pos + 1]);
   }
@@ -118,7 +118,7 @@ export class Lexer {
     return isSpace(this.#input[pos]) && this.#input.startsWith(`-${RIGHT}`, pos + 1);
   }
 
-  /** The place after a right delimiter that begins here, and after the space that it trims. */
+  /** The position after a right delimiter that starts here, including the space that it trims. */
   #afterRight(trims: boolean): number {
     let pos = this.#pos + (trims ? 2 : 0) + RIGHT.length;
     if (trims) while (isSpace(this.#input[pos])) pos++;
@@ -182,7 +182,7 @@ export class Lexer {
 
   #space(): Token {
     while (isSpace(this.#input[this.#pos])) {
-      // The last space may belong to a right delimiter that trims.
+      // The last space may belong to a right delimiter with a trim marker.
       if (this.#trimmedRightAt(this.#pos)) {
         if (this.#pos === this.#start) return this.#rightDelim();
         break;
@@ -265,7 +265,7 @@ export class Lexer {
     return this.#error(sprintf('bad number syntax: %q', [valueOf(STRING, text)]));
   }
 
-  /** @returns false where a letter follows, which is then read as well */
+  /** @returns false if a letter follows; the letter is then read too */
   #scanNumber(): boolean {
     const number =
       /[-+]?(?:0[xX][0-9a-fA-F_]*(?:\.[0-9a-fA-F_]*)?(?:[pP][-+]?[0-9_]*)?|0[oO][0-7_]*(?:\.[0-7_]*)?|0[bB][01_]*(?:\.[01_]*)?|[0-9_]*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9_]*)?)i?/y;

@@ -73,7 +73,7 @@ export interface BoolNode extends At {
   readonly kind: 'bool';
   readonly value: boolean;
 }
-/** A constant, as each kind of number that it can be. */
+/** A constant as every kind of number that it can be. */
 export interface NumberNode extends At {
   readonly kind: 'number';
   readonly text: string;

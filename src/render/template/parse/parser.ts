@@ -8,7 +8,7 @@ import { nodeText } from './node-text.ts';
 import { PipeParser } from './pipe-parser.ts';
 import { TokenReader } from './token-reader.ts';
 
-/** What all the templates of one text share. */
+/** What all templates of one text share. */
 export interface ParseContext {
   readonly lexer: Lexer;
   readonly name: string;
@@ -150,7 +150,10 @@ export class TemplateParser {
     return { kind, pos: pipe.pos, pipe, list, elseList };
   }
 
-  /** `{{else if …}}` shares the end of the if that it belongs to; so does `{{else with …}}`. */
+  /**
+   * Reads an else. `{{else if …}}` and `{{else with …}}` share the end of the statement that they
+   * belong to.
+   */
   #elseList(kind: BranchNode['kind'], pos: number): ListNode {
     if (kind !== 'range' && this.#tokens.peek().kind === kind) {
       this.#tokens.next();
@@ -175,7 +178,7 @@ export class TemplateParser {
     return { kind: 'template', pos, name, pipe: this.#pipes.pipeline('template clause', 'rightDelim') };
   }
 
-  /** `{{block}}` is a definition and its use in one. */
+  /** Reads a `{{block}}`, which is a definition and its use in one. */
   #block(): TemplateNode {
     const { name, pos } = this.#templateName('block clause');
     const pipe = this.#pipes.pipeline('block clause', 'rightDelim');
@@ -188,15 +191,15 @@ function isEnd(node: StatementNode | EndNode): node is EndNode {
   return node.kind === 'end' || node.kind === 'else';
 }
 
-/** Whether a template has nothing but space: such a definition does not replace another. */
+/** Whether a template contains only white space. Such a definition does not replace another one. */
 export function isEmpty(root: ListNode): boolean {
   return root.nodes.every((node) => node.kind === 'text' && trimSpaceBytes(node.text) === '');
 }
 
 /**
- * The templates of a text by name, the text itself among them.
+ * The templates of a text by name, including the text itself.
  *
- * @throws GoError with Go's text, such as `template: base:1: unexpected EOF`
+ * @throws GoError with the text of Go, such as `template: base:1: unexpected EOF`
  */
 export function parseTemplates(context: Omit<ParseContext, 'templates'>): ReadonlyMap<string, Template> {
   const templates = new Map<string, Template>();

@@ -24,11 +24,11 @@ const OPERANDS: ReadonlySet<TokenKind> = new Set<TokenKind>([
 ]);
 const NOT_EXECUTABLE: ReadonlySet<string> = new Set(['bool', 'dot', 'nil', 'number', 'string']);
 
-/** Reads pipelines: what is inside of actions. */
+/** Reads pipelines, which are the content of actions. */
 export class PipeParser {
   readonly #tokens: TokenReader;
   readonly #isFunction: (name: string) => boolean;
-  /** The variables that are declared where the parser is. */
+  /** The variables that are declared at the position of the parser. */
   readonly variables: string[] = ['$'];
   #depth = 0;
 
@@ -67,7 +67,8 @@ export class PipeParser {
       const next = tokens.peekNonSpace();
       const isComma = next.kind === 'char' && next.val === ',';
       if (next.kind !== 'assign' && next.kind !== 'declare' && !isComma) {
-        // An argument. The space after it divides it from the next one, so it must be seen again.
+        // It is an argument. The space separates it from the next one, so the space must be read
+        // again.
         if (after.kind === 'space') tokens.pushBack(variable, after);
         else tokens.pushBack(variable);
         return;

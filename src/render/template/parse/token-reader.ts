@@ -3,13 +3,13 @@ import type { Lexer } from './lexer.ts';
 import type { Token, TokenKind } from './token.ts';
 import { describeToken } from './token.ts';
 
-/** Reads tokens with up to three of them ahead. Errors name the line of the token that was read last. */
+/** Reads tokens with a lookahead of up to three. Errors name the line of the last read token. */
 export class TokenReader {
   readonly #lexer: Lexer;
   readonly #name: string;
   readonly #ahead: Token[] = [];
   #last: Token | undefined;
-  /** Where the action began that is being read, 0 outside of one. */
+  /** The line where the current action starts; 0 outside of an action. */
   actionLine = 0;
 
   constructor(lexer: Lexer, name: string) {
@@ -29,12 +29,12 @@ export class TokenReader {
     return this.#last;
   }
 
-  /** Gives the token back that was read last. */
+  /** Puts back the last read token. */
   backup(): void {
     if (this.#current !== undefined) this.#ahead.push(this.#current);
   }
 
-  /** Gives the token back that was read last, and one before it. */
+  /** Puts back the last read token and one before it. */
   backup2(before: Token): void {
     this.backup();
     this.#ahead.push(before);
@@ -59,7 +59,7 @@ export class TokenReader {
     return token;
   }
 
-  /** Puts tokens back before all that is to be read. */
+  /** Puts tokens back, so that they are read next. */
   pushBack(...tokens: readonly Token[]): void {
     this.#ahead.push(...tokens.toReversed());
   }

@@ -1,8 +1,9 @@
 import { REPLACEMENT } from './unicode.ts';
 
 /**
- * Go's strings are bytes. Inside of the engine a string holds one byte a character (U+0000 to U+00FF), so that lengths, indexes, order
- * and strings cut in the middle of a character are Go's. `encode` and `decode` stand at the edges.
+ * Strings of Go are bytes. Inside the engine, a string therefore holds one byte per character
+ * (U+0000 to U+00FF). Lengths, indexes, order, and strings that end inside a character are then the
+ * same as in Go. `encode` and `decode` convert texts at the borders of the engine.
  */
 const ASCII = /^[\0-\x7f]*$/;
 
@@ -10,7 +11,7 @@ export function isAscii(text: string): boolean {
   return ASCII.test(text);
 }
 
-/** The UTF-8 bytes of a text, one a character. */
+/** The UTF-8 bytes of a text, one per character. */
 export function encode(text: string): string {
   if (isAscii(text)) return text;
   return Buffer.from(text, 'utf8').toString('latin1');
@@ -64,7 +65,7 @@ export function runesOf(bytes: string): number[] {
   return runes;
 }
 
-/** The bytes of one character; those of U+FFFD for a number that is none. */
+/** The bytes of one character. A number that is not a character gives the bytes of U+FFFD. */
 export function encodeRune(rune: number): string {
   if (rune >= 0 && rune < 0x80) return String.fromCharCode(rune);
   const valid = rune >= 0 && rune <= 0x10ffff && (rune < 0xd800 || rune > 0xdfff);

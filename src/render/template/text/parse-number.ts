@@ -78,7 +78,7 @@ function fromHexadecimal(parts: RegExpExecArray): number | undefined {
 function nearest(mantissa: bigint, exponent: number): number {
   if (mantissa === 0n) return 0;
   if (exponent >= 0) return Number(mantissa << BigInt(exponent));
-  // Keep 64 bits and one that says whether anything was cut off; Number() then rounds once.
+  // Keeps 64 bits, and one bit that says whether bits were cut off. Number() then rounds once.
   const surplus = mantissa.toString(2).length - 64;
   if (surplus <= 0) return Number(mantissa) * 2 ** exponent;
   const kept = mantissa >> BigInt(surplus);

@@ -1,7 +1,7 @@
 import { decodeRune, isAscii } from './bytes.ts';
 import { isSpace } from './unicode.ts';
 
-/** strings.TrimSpace of a text (not of bytes). White space has one UTF-16 unit a character. */
+/** strings.TrimSpace of a text (not of bytes). Each white space character is one UTF-16 unit. */
 export function trimSpace(text: string): string {
   let [start, end] = [0, text.length];
   while (start < end && isSpace(text.charCodeAt(start))) start++;

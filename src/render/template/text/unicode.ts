@@ -51,12 +51,12 @@ export function isLower(rune: number): boolean {
   return /^\p{Ll}$/u.test(String.fromCodePoint(rune));
 }
 
-/** unicode.ToUpper: one character to one character; those that would become several stay. */
+/** unicode.ToUpper, one character to one. A character that would become several stays. */
 export function toUpperRune(rune: number): number {
   return oneToOne(rune, (text) => text.toUpperCase());
 }
 
-/** unicode.ToLower: one character to one character. */
+/** unicode.ToLower, one character to one. */
 export function toLowerRune(rune: number): number {
   if (rune === 0x130) return 0x69;
   return oneToOne(rune, (text) => text.toLowerCase());

@@ -1,6 +1,9 @@
 import { decodeRune, encodeRune } from './bytes.ts';
 
-/** One character of a Go literal. `bytes` is what a string gets: an escape such as \xff is one byte that may be no UTF-8. */
+/**
+ * One character of a Go literal. `bytes` is what it adds to a string. An escape such as \xff adds
+ * one byte, which may not be valid UTF-8.
+ */
 export interface UnquotedChar {
   readonly rune: number;
   readonly bytes: string;

@@ -6,7 +6,7 @@ export interface GoFunc {
   /** The type of each argument after `params`, for a function with `...`. */
   readonly rest: GoType | undefined;
   readonly result: GoType;
-  /** Gets the data of each parameter; those of `rest` as one list at the end. */
+  /** Receives the data of each parameter, and the data of `rest` as one list at the end. */
   readonly call: (...data: never[]) => unknown;
 }
 

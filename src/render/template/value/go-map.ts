@@ -3,7 +3,7 @@ import type { Any, GoType, Value } from './go-type.ts';
 import { INTERFACE, STRING } from './go-type.ts';
 import { spend } from './work.ts';
 
-/** Where the entries of a map come from that nobody has read yet. Keys are byte strings. */
+/** The source of map entries that were not read yet. Keys are byte strings. */
 export interface MapSource<D> {
   readonly keys: () => readonly string[];
   readonly has: (key: string) => boolean;
@@ -13,8 +13,8 @@ export interface MapSource<D> {
 }
 
 /**
- * A Go map with strings as keys. Entries of a source become Go values when they are read: most templates read few of their parameters.
- * A name such as `__proto__` is a key like any other.
+ * A Go map with string keys. Entries of a source become Go values when they are read, because most
+ * templates read few of their parameters. A name such as `__proto__` is a normal key.
  */
 export class GoMap<D = unknown> {
   #entries = new Map<string, D>();

@@ -1,12 +1,12 @@
 import { GoError } from './go-error.ts';
 
-/** text[low:high], with Go's panic where it does not fit. */
+/** text[low:high]. It fails with the panic of Go if the bounds do not fit. */
 export function sliceText(text: string, low: number, high: number): string {
   checkBounds(low, high, { length: text.length, what: 'length' });
   return text.slice(low, high);
 }
 
-/** @throws GoError as Go panics when an expression such as list[low:high] is out of range */
+/** @throws GoError with the panic of Go if an expression such as list[low:high] is out of range */
 export function checkBounds(
   low: number,
   high: number,

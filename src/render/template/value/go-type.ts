@@ -1,4 +1,4 @@
-/** Go's types, as far as templates meet them. `name` is what reflect calls them. */
+/** The kinds of Go types that templates use. `name` of a type is its name in reflect. */
 export type Kind =
   | 'bool'
   | 'int'
@@ -17,18 +17,18 @@ export type Kind =
   | 'ptr'
   | 'func';
 
-/** A type. `D` is how a value of the type is held, and exists for the compiler only. */
+/** A type. `D` is the JavaScript type of its data. It exists only for the compiler. */
 export interface GoType<out D = unknown> {
   readonly kind: Kind;
   readonly name: string;
-  /** Of slices and maps; the keys of all maps here are strings. */
+  /** The element type of slices and maps. The keys of all maps are strings. */
   readonly elem?: GoType;
   readonly held?: D;
-  /** The method String, for types that have it: what fmt prints. */
+  /** The method String, for types that have it. fmt prints its result. */
   readonly text?: (data: never) => string;
   /** The text that JSON holds, for types that have the method MarshalJSON. */
   readonly json?: (data: never) => string;
-  /** The JSON of a value that is kept as such. */
+  /** The JSON of a value that is stored as JSON. */
   readonly rawJson?: (data: never) => string;
   /** The methods that a template may call, by name. */
   readonly methods?: ReadonlyMap<string, Method>;
@@ -36,20 +36,23 @@ export interface GoType<out D = unknown> {
   readonly hidden?: ReadonlySet<string>;
 }
 
-/** A method: what it takes and gives, and what it does with the value it belongs to. */
+/** A method: its parameters, its result, and its effect on the value. */
 export interface Method {
   readonly params: readonly GoType[];
   readonly result: GoType;
   readonly call: (self: never, ...data: never[]) => unknown;
 }
 
-/** A value with its type: reflect.Value. One of type `interface {}` holds a value of another type, or null. */
+/**
+ * A value with its type (reflect.Value). A value of type `interface {}` holds a value of another
+ * type, or null.
+ */
 export interface Value<out D = unknown> {
   readonly type: GoType;
   readonly data: D;
 }
 
-/** What a Go `interface {}` holds: a value whose type is no interface, or nil. */
+/** The content of a Go `interface {}`: a value whose type is not an interface, or nil. */
 export type Any = Value | null;
 
 export interface Complex {
@@ -72,7 +75,10 @@ export const FLOAT64 = basic<number>('float64');
 export const COMPLEX128 = basic<Complex>('complex128');
 export const STRING = basic<string>('string');
 export const INTERFACE = basic<Any>('interface', 'interface {}');
-/** reflect.Value as the type of a parameter or a result: any value as it is, undefined for none. */
+/**
+ * reflect.Value as the type of a parameter or a result. It passes any value unchanged; undefined is
+ * no value.
+ */
 export const REFLECT = basic<Value | undefined>('struct', 'reflect.Value');
 
 export function sliceOf<D>(elem: GoType<D>, name = `[]${elem.name}`): GoType<readonly D[] | null> {
@@ -103,7 +109,10 @@ export function isString(value: Any | undefined): value is Value<string> {
   return value?.type.kind === 'string';
 }
 
-/** The value in an interface, as `v.Interface()` gives it: what a function with an `interface {}` parameter gets. */
+/**
+ * The value in an interface, as `v.Interface()` returns it. A function with an `interface {}`
+ * parameter gets this.
+ */
 export function toAny(value: Value | undefined): Any {
   if (value === undefined) return null;
   return value.type === INTERFACE ? (value.data as Any) : value;

@@ -1,6 +1,9 @@
 import type { GoType } from './go-type.ts';
 
-/** Kubernetes' type for JSON of any kind: a struct that holds the text as bytes, which is how fmt prints it. */
+/**
+ * The type of Kubernetes for any JSON. It is a struct that holds the text as bytes, and fmt prints
+ * it as such.
+ */
 export const JSON_TEXT: GoType<string> = {
   kind: 'struct',
   name: 'v1.JSON',

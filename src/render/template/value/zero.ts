@@ -1,6 +1,6 @@
 import type { GoType, Value } from './go-type.ts';
 
-/** What a variable of the type holds before it is set (reflect.Zero). */
+/** The zero value of a type (reflect.Zero). */
 export function zeroOf(type: GoType): Value {
   return { type, data: zeroData(type) };
 }

@@ -1,18 +1,24 @@
 import type { YamlCursor } from './yaml-cursor.ts';
 
-/** The white space between two parts of a scalar, with its line breaks folded: one becomes a space, of more the first is lost. */
+/**
+ * The white space between two parts of a scalar, with its line breaks folded. One line break
+ * becomes a space. Of several line breaks the first is dropped.
+ */
 export class FoldedSpace {
   #spaces = '';
   #first = '';
   #more = '';
   #isNewLine = false;
 
-  /** Whether there is a line break in it. */
+  /** Whether the white space contains a line break. */
   get isNewLine(): boolean {
     return this.#isNewLine;
   }
 
-  /** Reads all white space that is here. @param onIndentation is called before each blank at the begin of a line */
+  /**
+   * Reads all white space at the cursor. @param onIndentation called before each blank at the start
+   * of a line
+   */
   read(cursor: YamlCursor, onIndentation?: () => void): void {
     for (;;) {
       if (cursor.isBreak()) this.#readBreak(cursor);
@@ -27,13 +33,13 @@ export class FoldedSpace {
     }
   }
 
-  /** Goes over a line break that a backslash takes away. */
+  /** Skips a line break that a backslash removes. */
   skipBreak(cursor: YamlCursor): void {
     cursor.readBreak();
     this.#isNewLine = true;
   }
 
-  /** What it becomes. It is empty from then on. */
+  /** Returns the folded text and empties the buffer. */
   take(): string {
     const folded = this.#first !== '\n' ? this.#first + this.#more : this.#more === '' ? ' ' : this.#more;
     const text = this.#isNewLine ? folded : this.#spaces;

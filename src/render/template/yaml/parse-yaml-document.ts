@@ -15,8 +15,8 @@ const NO_CONTENT: readonly YamlTokenKind[] = [
 const EMPTY: YamlNode = { kind: 'scalar', value: '', tag: '', isPlain: true };
 
 /**
- * The first document of a YAML 1.1 text, as go-yaml v2 reads it, or undefined where there is none. The text behind it is not read.
- * Source: go.yaml.in/yaml/v2, parserc.go.
+ * The first document of a YAML 1.1 text, as go-yaml v2 reads it; undefined if there is none. The
+ * text after it is not read. Source: go.yaml.in/yaml/v2, parserc.go.
  * @param text a byte string
  * @throws GoError with the message of go-yaml
  */
@@ -24,7 +24,10 @@ export function parseYamlDocument(text: string): YamlNode | undefined {
   return new DocumentParser(new YamlScanner(text === '' ? '\n' : text)).document();
 }
 
-/** Which nodes may stand at a place: in a block, in a block that may be a list without an indentation of its own, inside of brackets. */
+/**
+ * The nodes that are allowed at a place: in a block, in a block that may be a list without its own
+ * indentation, or inside brackets.
+ */
 type Context = 'block' | 'value' | 'flow';
 
 interface Properties {
@@ -138,7 +141,10 @@ class DocumentParser {
     return kind === '{' ? this.#map(anchor, (add) => this.#flowMap(add, depth)) : undefined;
   }
 
-  /** An alias inside of a collection may name the collection. */
+  /**
+   * Reads a list. Its anchor is registered before its items are read, because an alias in a
+   * collection may refer to that collection.
+   */
   #list(anchor: string, fill: (items: YamlNode[]) => void): YamlNode {
     const items: YamlNode[] = [];
     const list = this.#anchored(anchor, { kind: 'list', items });
@@ -165,7 +171,7 @@ class DocumentParser {
     this.#scanner.take();
   }
 
-  /** A list that has the indentation of the key before it. */
+  /** Reads a list with the same indentation as the key before it. */
   #dashes(items: YamlNode[], depth: number): void {
     while (this.#scanner.peek().kind === '-') {
       this.#scanner.take();
@@ -198,7 +204,10 @@ class DocumentParser {
     });
   }
 
-  /** `[a: b]`: a map of one entry without brackets. Where its key is empty, go-yaml skips the next token, and so does this. */
+  /**
+   * Reads `[a: b]`, a map with one entry and without braces. If the key is empty, go-yaml skips the
+   * next token, and so does this.
+   */
   #pair(add: AddEntry, depth: number): void {
     const isEmpty = ['value', ',', ']'].includes(this.#scanner.peek().kind);
     if (isEmpty) this.#scanner.take();
@@ -220,7 +229,9 @@ class DocumentParser {
     return this.#nodeUnless([',', end], 'flow', depth);
   }
 
-  /** What is between brackets: entries with commas between them, and perhaps one more. */
+  /**
+   * Reads the content of brackets: entries separated by commas, with an optional comma at the end.
+   */
   #flow(end: ']' | '}', entry: () => unknown): void {
     this.#scanner.take();
     for (let isFirst = true; this.#scanner.peek().kind !== end; isFirst = false) {

@@ -1,17 +1,18 @@
 import type { YamlCursor } from './yaml-cursor.ts';
 import { scannerError } from './yaml-error.ts';
 
-/** What happens with the line breaks at the end: all stay, one stays, none does. */
+/** What happens to the final line breaks: `+` keeps all, '' keeps one, `-` keeps none. */
 type Chomping = '+' | '' | '-';
 
 interface Header {
   readonly chomping: Chomping;
-  /** 0: the first line says it. */
+  /** The indentation; 0 if the first line determines it. */
   readonly increment: number;
 }
 
 /**
- * A text in the form `|` or `>`. A line that ends with the text and has no line break gets none.
+ * Reads a text in the form `|` or `>`. If the last line ends at the end of the input without a line
+ * break, none is added.
  * @param parent the indentation around it; -1 for none
  * @returns a byte string
  */
@@ -70,8 +71,8 @@ function endHeader(cursor: YamlCursor): void {
 }
 
 /**
- * Goes over indentation and empty lines.
- * @param known 0 where the first line with text is to say it
+ * Skips indentation and empty lines.
+ * @param known the indentation; 0 if the first line with text determines it
  */
 function skipIndentation(
   cursor: YamlCursor,

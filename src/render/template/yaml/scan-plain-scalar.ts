@@ -5,11 +5,11 @@ import { scannerError } from './yaml-error.ts';
 export interface PlainScalar {
   /** Byte string. */
   readonly value: string;
-  /** Whether a new line began behind it. */
+  /** Whether a line break follows. */
   readonly endsLine: boolean;
 }
 
-/** A text without quotes. @param parent the indentation around it; -1 for none */
+/** Reads a text without quotes. @param parent the indentation around it; -1 for none */
 export function scanPlainScalar(cursor: YamlCursor, isFlow: boolean, parent: number): PlainScalar {
   const space = new FoldedSpace();
   const indent = parent + 1;

@@ -23,7 +23,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['L', '\xe2\x80\xa8'],
   ['P', '\xe2\x80\xa9'],
 ]);
-/** How many digits say which character it is. */
+/** The number of hexadecimal digits after each escape. */
 const CODE_LENGTHS: ReadonlyMap<string, number> = new Map([
   ['x', 2],
   ['u', 4],
@@ -47,7 +47,7 @@ export function scanQuotedScalar(cursor: YamlCursor, quote: '"' | "'"): string {
   return value;
 }
 
-/** Up to white space or the closing quote. */
+/** Reads up to white space or the closing quote. */
 function scanWord(cursor: YamlCursor, quote: '"' | "'", space: FoldedSpace): string {
   let value = '';
   for (;;) {

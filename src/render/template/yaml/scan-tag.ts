@@ -54,7 +54,7 @@ function scanHandle(cursor: YamlCursor, isDirective: boolean): string {
 
 const URI = ";/?:@&=+$,.!~*'()[]%";
 
-/** @param head the handle, which is the begin of the name where it is no handle after all */
+/** @param head the handle; if it is not a handle, it is the start of the name */
 function scanUri(cursor: YamlCursor, head: string): string {
   let uri = head.slice(1);
   let isThere = head !== '';
@@ -67,7 +67,7 @@ function scanUri(cursor: YamlCursor, head: string): string {
   return uri;
 }
 
-/** One character as `%xx`, several times where it has several bytes. */
+/** Reads one character as `%xx`, repeated for each of its bytes. */
 function scanOctets(cursor: YamlCursor): string {
   let octets = '';
   let width = 0;

@@ -1,10 +1,10 @@
 import type { YamlCursor } from './yaml-cursor.ts';
 import { scannerError } from './yaml-error.ts';
 
-/** A place where a key without `?` may have begun. */
+/** A place where a key without `?` may start. */
 export interface SimpleKey {
   isPossible: boolean;
-  /** Whether there must be a `:`, because of its indentation. */
+  /** Whether a `:` must follow, because of the indentation. */
   readonly isRequired: boolean;
   readonly token: number;
   readonly line: number;
@@ -12,13 +12,13 @@ export interface SimpleKey {
   readonly index: number;
 }
 
-/** A key ends in its line, and after this many characters at most. */
+/** The maximum length of a key in characters. A key must also end on its line. */
 const LONGEST_KEY = 1024;
 
-/** The keys that may be open, one for each level of brackets. */
+/** The possible keys, one for each level of brackets. */
 export class SimpleKeys {
   readonly #keys: SimpleKey[] = [];
-  /** The number of a token, and at which level a key may begin with it. */
+  /** For each token number, the level at which a key may start with that token. */
   readonly #levelOf = new Map<number, number>();
   readonly #cursor: YamlCursor;
 
@@ -27,19 +27,19 @@ export class SimpleKeys {
     this.enter(0);
   }
 
-  /** A bracket opens. */
+  /** Call when a bracket opens. */
   enter(token: number): void {
     const { line, column, index } = this.#cursor;
     this.#keys.push({ isPossible: false, isRequired: false, token, line, column, index });
   }
 
-  /** A bracket closes. */
+  /** Call when a bracket closes. */
   leave(): void {
     const key = this.#keys.pop();
     if (key !== undefined) this.#levelOf.delete(key.token);
   }
 
-  /** A key may begin here. */
+  /** Notes that a key may start here. */
   save(token: number, isRequired: boolean): void {
     this.remove();
     const { line, column, index } = this.#cursor;
@@ -47,7 +47,7 @@ export class SimpleKeys {
     this.#levelOf.set(token, this.#keys.length - 1);
   }
 
-  /** What began cannot be a key any more. */
+  /** Notes that the possible key is not a key. */
   remove(): void {
     const key = this.#keys.at(-1);
     if (key?.isPossible !== true) return;
@@ -55,19 +55,19 @@ export class SimpleKeys {
     this.use(key);
   }
 
-  /** It is a key, or is none. */
+  /** Notes that it is decided whether this is a key. */
   use(key: SimpleKey): void {
     key.isPossible = false;
     this.#levelOf.delete(key.token);
   }
 
-  /** The key that may have begun at this level of brackets. */
+  /** The possible key at this level of brackets. */
   current(): SimpleKey | undefined {
     const key = this.#keys.at(-1);
     return key !== undefined && this.#isValid(key) ? key : undefined;
   }
 
-  /** Whether a key may begin with this token. */
+  /** Whether a key may start with this token. */
   mayBeginWith(token: number): boolean {
     const key = this.#keys[this.#levelOf.get(token) ?? -1];
     return key !== undefined && this.#isValid(key);

@@ -3,7 +3,10 @@ import { GoError } from '../value/go-error.ts';
 
 const PRINTABLE = /^[\t\n\r\x20-\x7e]*$/;
 
-/** Checks that a byte string has only characters that YAML allows. @throws GoError with the message of go-yaml */
+/**
+ * Checks that a byte string has only characters that YAML allows. @throws GoError with the message
+ * of go-yaml
+ */
 export function checkYamlCharacters(bytes: string): void {
   if (PRINTABLE.test(bytes)) return;
   for (let at = 0; at < bytes.length; ) {
@@ -20,7 +23,7 @@ function isAllowed(rune: number): boolean {
   return rune <= 0xfffd || rune >= 0x10000;
 }
 
-/** Of bytes that are not UTF-8. */
+/** The problem of bytes that are not valid UTF-8. */
 function whatIsWrong(bytes: string, at: number): string {
   const first = bytes.charCodeAt(at);
   if (first < 0xc0 || first >= 0xf8) return 'invalid leading UTF-8 octet';

@@ -1,4 +1,4 @@
-/** A place in a YAML text, and what is there. The text is a byte string; columns and indexes count characters. */
+/** A position in a YAML text. The text is a byte string. Columns and indexes count characters. */
 export class YamlCursor {
   pos = 0;
   line = 0;
@@ -10,7 +10,7 @@ export class YamlCursor {
     this.#text = text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text;
   }
 
-  /** The byte at a distance; 0 behind the end. */
+  /** The byte at a distance; 0 after the end. */
   code(offset = 0): number {
     const at = this.pos + offset;
     return at < this.#text.length ? this.#text.charCodeAt(at) : 0;
@@ -41,7 +41,7 @@ export class YamlCursor {
     return this.isBlank(offset) || this.isBreakOrEnd(offset);
   }
 
-  /** Letters, digits, `_` and `-`. */
+  /** Whether the byte is a letter, a digit, `_` or `-`. */
   isWord(offset = 0): boolean {
     const code = this.code(offset);
     return (
@@ -58,7 +58,7 @@ export class YamlCursor {
     return code >= 0x30 && code <= 0x39;
   }
 
-  /** Whether a line begins here that is `---` or `...`. */
+  /** Whether a line that is `---` or `...` starts here. */
   isDocumentIndicator(of?: '---' | '...'): boolean {
     if (this.column !== 0 || !this.isBlankOrEnd(3)) return false;
     return (of ?? '---') === this.ahead(3) || (of === undefined && this.ahead(3) === '...');
@@ -68,7 +68,7 @@ export class YamlCursor {
     return this.#text.slice(this.pos, this.pos + length);
   }
 
-  /** Goes over one character, which is no line break. */
+  /** Skips one character, which must not be a line break. */
   skip(): void {
     this.pos += widthOf(this.code());
     this.column++;
@@ -87,7 +87,9 @@ export class YamlCursor {
     if (this.is('#')) while (!this.isBreakOrEnd()) this.skip();
   }
 
-  /** Goes over a line break. @returns what it means: a line feed, or one of the two that keep their own form */
+  /**
+   * Skips a line break. @returns a line feed, or the break itself for the two that keep their form
+   */
   readBreak(): string {
     const width = this.#breakWidth(0);
     if (width === 0) return '';
@@ -109,7 +111,7 @@ export class YamlCursor {
     return this.#text.slice(pos, this.pos);
   }
 
-  /** How many bytes the line break has: `\r`, `\n`, both, and U+0085, U+2028, U+2029. */
+  /** The number of bytes of the line break: `\r`, `\n`, both, U+0085, U+2028 or U+2029. */
   #breakWidth(offset: number): number {
     switch (this.code(offset)) {
       case 0x0a:

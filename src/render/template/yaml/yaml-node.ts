@@ -4,9 +4,9 @@ export type YamlNode = YamlScalar | YamlAlias | YamlList | YamlMap;
 export interface YamlScalar {
   readonly kind: 'scalar';
   readonly value: string;
-  /** In full, such as `tag:yaml.org,2002:str`; '' for none. */
+  /** The full tag, such as `tag:yaml.org,2002:str`; '' for none. */
   readonly tag: string;
-  /** Whether the value says by itself what it is, as one without quotes does. */
+  /** Whether the content determines the type of the value, as in a scalar without quotes. */
   readonly isPlain: boolean;
 }
 

@@ -8,14 +8,15 @@ import { scannerError } from './yaml-error.ts';
 import { type YamlToken, type YamlTokenKind, yamlToken } from './yaml-token.ts';
 
 /**
- * The tokens of a YAML 1.1 text, as go-yaml's scanner (that of libyaml) sees them, one after the other: what is wrong behind the token that
- * is asked for is not seen. Whether a scalar was a key is known only at its `:`, so that tokens are put in before others that are read
- * already. Source: go.yaml.in/yaml/v2, scannerc.go.
+ * The tokens of a YAML 1.1 text, as the scanner of go-yaml (that of libyaml) reads them. It reads
+ * one token after the other, so it does not report an error after the requested token. Only its `:`
+ * shows that a scalar was a key. Tokens are therefore inserted before others that were already
+ * read. Source: go.yaml.in/yaml/v2, scannerc.go.
  */
 export class YamlScanner {
   readonly #cursor: YamlCursor;
   readonly #keys: SimpleKeys;
-  /** Read, but not taken yet. */
+  /** Tokens that were read but not taken yet. */
   readonly #tokens: YamlToken[] = [];
   #taken = 0;
   /** How many brackets are open. */
@@ -29,7 +30,7 @@ export class YamlScanner {
     this.#keys = new SimpleKeys(this.#cursor);
   }
 
-  /** The next token, which stays. After the end of the text there is none to ask for. */
+  /** The next token, without taking it. Must not be called after the end of the text. */
   peek(): YamlToken {
     for (;;) {
       const [next] = this.#tokens;
@@ -77,7 +78,7 @@ export class YamlScanner {
     }
   }
 
-  /** What is an indicator only before a blank, or outside of brackets. */
+  /** Reads characters that are indicators only before a blank or outside of brackets. */
   #other(char: string): void {
     const isBeforeBlank = this.#cursor.isBlankOrEnd(1);
     const isIndicator = this.#flow > 0 || isBeforeBlank;
@@ -109,7 +110,10 @@ export class YamlScanner {
     return this.#taken + this.#tokens.length;
   }
 
-  /** A block begins where the indentation is deeper. @param before the number of the token that it comes before */
+  /**
+   * Starts a block if the indentation is deeper. @param before the number of the token that follows
+   * the start
+   */
   #roll(kind: 'list start' | 'map start', { line, column } = this.#place, before = this.#next): void {
     if (this.#flow > 0 || this.#indent >= column) return;
     this.#outer.push(this.#indent);
@@ -123,11 +127,11 @@ export class YamlScanner {
 
   #insert(before: number, token: YamlToken): void {
     const at = before - this.#taken;
-    // As go-yaml: what the token was to come before may be taken already.
+    // As in go-yaml, the token that should follow may already be taken.
     this.#tokens.splice(at < 0 ? this.#tokens.length : at, 0, token);
   }
 
-  /** Ends the blocks that are deeper than a column. */
+  /** Ends the blocks that are indented deeper than a column. */
   #unroll(column: number): void {
     if (this.#flow > 0) return;
     while (this.#indent > column) {

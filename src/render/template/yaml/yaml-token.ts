@@ -22,13 +22,16 @@ export type YamlTokenKind =
 
 export interface YamlToken {
   readonly kind: YamlTokenKind;
-  /** Where it begins, from 0. */
+  /** The line where the token starts, from 0. */
   readonly line: number;
-  /** The text of a scalar, the name of an anchor or alias, `1.1`, the handle of a tag. Byte string. */
+  /**
+   * The text of a scalar, the name of an anchor or alias, the version `1.1`, or the handle of a
+   * tag. Byte string.
+   */
   readonly value: string;
-  /** The rest of a tag behind its handle, or the prefix that a handle means. */
+  /** The part of a tag after its handle, or the prefix of a handle. */
   readonly suffix: string;
-  /** Whether a scalar has neither quotes nor a block. */
+  /** Whether a scalar is neither quoted nor a block. */
   readonly isPlain: boolean;
 }
 

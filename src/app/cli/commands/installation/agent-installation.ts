@@ -114,7 +114,7 @@ export async function checkPlace(api: KubeApi, wanted: InstalledAgent): Promise<
   const there = (await installedAgents(api)).find((agent) => agent.namespace === namespace);
   if (there === undefined) {
     if ((await api.get(SECRET, { namespace, name: BOOTSTRAP_SECRET })) === undefined) return false;
-    throw new InputError('is not of berth join: the cluster has an agent already', {
+    throw new InputError('was not written by berth join: the cluster already has an agent', {
       code: 'join.other-agent',
       subject: `Secret ${namespace}/${BOOTSTRAP_SECRET}`,
       hint: 'remove that agent first; an OCM agent can join a Berth hub unchanged',

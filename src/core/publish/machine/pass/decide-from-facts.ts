@@ -45,7 +45,7 @@ export function withLatestStatus(state: Pick<PlacementState, 'status'>, { placem
   return (now as Placement | undefined) ?? placement;
 }
 
-/** The clusters that publishing the result now would leave on the pages. Changes nothing. */
+/** The clusters that the pages would list if the result were published now. It changes no state. */
 export function predictOutcome(
   state: PlacementState,
   facts: PassFacts,

@@ -3,7 +3,10 @@ import type { PlacementState } from '../state/placement-state.ts';
 import { noteRivalWrite } from '../state/rival-rounds.ts';
 import type { PassingState, StepResult } from '../state/step-result.ts';
 
-/** Ends the pass. Watch events that arrived meanwhile are processed now, because all writes are answered. */
+/**
+ * Ends the pass. All writes are answered now, so the watch events that arrived during the pass can
+ * be attributed and are handled.
+ */
 export function endPass(
   { pass, ...rest }: PassingState,
   end: PassEnd,

@@ -7,7 +7,10 @@ import type { PassingState, StepResult } from '../state/step-result.ts';
 
 type Failed = Extract<PlacementEvent, { kind: 'failed' }>;
 
-/** An action of the pass failed: the pass ends, and the next one reads the uncertain state again. */
+/**
+ * An action of the pass failed. The pass ends, and the next pass reads the uncertain state from the
+ * hub.
+ */
 export function onPassFailed(state: PassingState, failed: Failed, nowMs: number): StepResult {
   const { error } = failed;
   const { stage } = state.pass;
@@ -23,7 +26,7 @@ export function onPassFailed(state: PassingState, failed: Failed, nowMs: number)
   );
 }
 
-/** It is not known which of the writes succeeded. */
+/** A page write failed. Berth does not know whether the hub executed it. */
 function writeFailed(
   state: PassingState,
   writing: WritingStage,

@@ -16,7 +16,8 @@ import { statusTime } from '../state/status-time.ts';
 import { prependActions, withStage, DONE, type PassingState, type StepResult } from '../state/step-result.ts';
 
 /**
- * All pages are written: one status patch, and the record. The status is sent first, so that the hub works on it while the record is made.
+ * All pages are written. The pass sends one status patch and makes the record. It sends the status
+ * first, so that the hub handles the patch while Berth makes the record.
  */
 export function finishPass(
   state: PassingState,
@@ -58,7 +59,7 @@ export function onStatusWritten(
   };
 }
 
-/** The status write was sent: stores the state for the next judgement and makes the record. */
+/** The status patch was sent. Stores the state for the next judgement and makes the record. */
 export function settlePublication(state: PassingState, finishing: FinishingStage, nowMs: number): StepResult {
   if (finishing.record.kind !== 'open') return { state, actions: [] };
   const { passPages, purpose } = finishing.record;
@@ -140,7 +141,10 @@ function plansJudged({ facts: { plans } }: Pass, wanted: Publication): Placement
   return outcome === undefined || plans.length === 0 ? [] : [{ kind: 'judge-plans', plans, outcome }];
 }
 
-/** Additions alone need no approval. */
+/**
+ * The outcome of the plans. A published change that differs from its plan only adds clusters. That
+ * needs no approval, so it has the outcome `none`.
+ */
 function planOutcome({ hold, approval }: Publication): PlanOutcome | undefined {
   if (hold === undefined) return approval === 'met' ? 'met' : 'none';
   return approval === 'differs' ? 'differs' : undefined;

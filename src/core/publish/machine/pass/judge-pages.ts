@@ -28,14 +28,23 @@ import type { PassPurpose, PassPages, WritingStage } from '../state/placement-st
 import { prependActions, withStage, type PassingState, type StepResult } from '../state/step-result.ts';
 import { writePages } from './write-pages.ts';
 
-/** The next try comes sooner when the commit is complete; this is for commits that never are. */
+/**
+ * Time until the next pass while a commit is partly applied. When the commit becomes complete, a
+ * pass starts sooner.
+ */
 const HALF_COMMIT_RETRY_MS = 2_000;
-/** The next decision comes sooner; this is for decisions that fail. */
+/**
+ * Time until the next pass while a new decision is requested. The decision starts a pass sooner,
+ * unless it fails.
+ */
 const REMAINS_RETRY_MS = 1_000;
-/** While a commit may still make the change that it was approved for. */
+/** Time until the next pass while a commit may still make its approved change. */
 const PLAN_RETRY_MS = 500;
 
-/** The pages are known: records publications of a killed process, judges the result, and starts to write. */
+/**
+ * The pages are known. Records publications that a killed process did not record, judges the
+ * result, and starts to write.
+ */
 export function judgePages(before: PassingState, objects: readonly KubeObject[], nowMs: number): StepResult {
   const { facts, placement, result } = before.pass;
   const pages = objects.map((object) => decisionPageOf(object, placement.metadata.uid));
@@ -69,8 +78,8 @@ export function judgePages(before: PassingState, objects: readonly KubeObject[],
 }
 
 /**
- * The previous process completed the change and its record, and was killed before it stored this. A
- * second record would count the removals twice.
+ * The state after a change that the previous process completed and recorded, if that process was
+ * killed before it stored this state. A second record would count the removals twice.
  */
 function afterRecordedChange(
   { remembered, pass: { facts } }: PassingState,
@@ -83,7 +92,8 @@ function afterRecordedChange(
 }
 
 /**
- * No change of the pages. If the last publication is unknown, the pages must be read from the hub.
+ * Whether the pages must be read from the hub: the last publication is unknown, and this pass would
+ * not change the pages.
  */
 function mustRead(state: PassingState, passPages: PassPages, nowMs: number): boolean {
   const { facts, placement, result, isRead } = state.pass;
@@ -93,7 +103,7 @@ function mustRead(state: PassingState, passPages: PassPages, nowMs: number): boo
   return wanted.groups === undefined || tooEarly(state, passPages, wanted, nowMs).waitMs > 0;
 }
 
-/** The publication of the process before this one has its record. */
+/** The publication that the previous process did not record has its record now. */
 export function onFoundRecorded(
   before: PassingState,
   { passPages }: Extract<PassingState['pass']['stage'], { kind: 'recording-found' }>,
@@ -110,7 +120,7 @@ export function onFoundRecorded(
   return prependActions(actions, judgeResultOn({ ...before, remembered }, passPages, nowMs));
 }
 
-/** The pages match this record. */
+/** The state after a change that ended. The pages match this record. */
 function endRecordedChange(
   remembered: PublishState,
   published: PassPages['published'],
@@ -157,7 +167,7 @@ function publish(
   const { actions } = purpose.plan;
   const writing = writingOf(passPages, purpose, actions);
   if (actions.length === 0 || purpose.wanted.removed.length === 0) return writePages(state, writing, nowMs);
-  // Removals are stored on disk before they are made.
+  // Berth stores removals on disk before it makes them.
   const remembered = stateUnderWay({
     pass: state.pass,
     passPages,
@@ -171,7 +181,7 @@ function publish(
   };
 }
 
-/** No new result: the published pages stay, or are restored if others changed them. */
+/** Publishes no new result. The published pages stay, or are restored if others changed them. */
 function stay(
   state: PassingState,
   passPages: PassPages,
@@ -201,13 +211,13 @@ function writingOf(
   return { passPages, purpose, actions, at: 0, objects };
 }
 
-/** Is this the name of a page that is not the placement's? */
+/** Whether a page with this name exists that does not belong to the placement. */
 function isTaken(state: PassingState, { pages }: PassPages, name: string): boolean {
   const object = latestVersion(state.pages.get(name), state.pass.facts.seenPage(name));
   return object !== undefined && !pages.some((own) => own.name === name);
 }
 
-/** Undefined: not known. */
+/** The last publication of the placement; undefined if it is unknown. */
 function lastPublication(
   state: PassingState,
   placement: Placement,
@@ -229,8 +239,8 @@ function lastPublication(
 }
 
 /**
- * The pages of the first pass count as published, even if others change them before the first
- * result. Inconsistent pages are left to the first result.
+ * The pages that the first pass finds count as published, even if others change them before the
+ * first result. Inconsistent pages do not count; the first result replaces them.
  */
 function asFound(pages: readonly DecisionPage[]): LastPublication | undefined {
   const isClear = pages.length > 0 && pages.every(({ group, owned }) => owned && group !== undefined);
@@ -242,16 +252,17 @@ function asFound(pages: readonly DecisionPage[]): LastPublication | undefined {
 interface Early {
   readonly state: PassingState;
   readonly actions: readonly PlacementAction[];
-  /** 0: not too early. */
+  /** Milliseconds; 0 if it is not too early. */
   readonly waitMs: number;
 }
 
-/** How long the result has to wait before anything may come of it. */
+/** How long the result has to wait before Berth may publish or hold it. */
 function tooEarly(state: PassingState, { published }: PassPages, wanted: Publication, nowMs: number): Early {
   const { facts, placement } = state.pass;
   const moves = movesClusters(wanted);
-  // Also where nothing is published yet: a set or a binding that leaves with the commit is there until its end. A hold
-  // that ends waits too: while it is there, the commit deletes nothing that the placement would lose.
+  // This also applies if nothing is published yet: a set or a binding that the commit deletes
+  // exists until the commit is complete. A hold that ends waits too: while it exists, the commit
+  // deletes nothing that the placement would lose.
   if (moves || (wanted.hold === undefined && activeHold(placement) !== undefined)) {
     const age = facts.snapshotAge();
     const waitMs = HALF_COMMIT_RETRY_MS;
@@ -265,12 +276,15 @@ function tooEarly(state: PassingState, { published }: PassPages, wanted: Publica
       return { state, actions: [{ kind: 'decide-again', cause: 'decisions' }], waitMs: REMAINS_RETRY_MS };
     rested = { ...state, disturbance: undefined };
   }
-  // Half of a commit on the hub makes something else of it.
+  // While the commit is partly applied, the change may differ from the plan.
   const isWaiting = wanted.approval === 'differs' && isPlanWaiting(facts.plans, nowMs);
   return { state: rested, actions: [], waitMs: isWaiting ? PLAN_RETRY_MS : 0 };
 }
 
-/** A release for a new spec does not approve decisions for the previous spec. */
+/**
+ * Whether the result was decided from an earlier spec. A release for the new spec does not approve
+ * such a result.
+ */
 function isOfEarlierSpec({ pass: { placement, result } }: PassingState): boolean {
   const { generation } = placement.metadata;
   return generation !== undefined && generation !== result.placement.metadata.generation;

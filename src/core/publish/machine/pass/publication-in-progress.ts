@@ -27,8 +27,8 @@ export interface PublicationInProgress {
 }
 
 /**
- * The state to store before the first cluster is removed, and when a write fails: the change then counts also if the
- * process is killed.
+ * The state to store before the first cluster is removed, and when a write fails. With it the
+ * removals count even if the process is killed.
  */
 export function stateUnderWay(publication: PublicationInProgress): PublishState {
   const { pass, purpose, remembered: state, nowMs: atMs } = publication;
@@ -44,7 +44,7 @@ export function stateUnderWay(publication: PublicationInProgress): PublishState 
     move: undefined,
     ...state,
     specHash: hash,
-    // A release resets the removals only when its change is done.
+    // A release resets the removals only when its change is complete.
     removals: earlierRemovals(state, { ...from, released: undefined, specHash: hash }),
     change: continueChange(listedClusters(purpose.plan.pages), from),
   };
@@ -63,7 +63,7 @@ export type PublicationSettlement =
   /** The stored state stays unchanged. */
   | { readonly kind: 'same' }
   | { readonly kind: 'remember'; readonly next: PublishState }
-  /** To be remembered with the hash of its record. */
+  /** Remember the state together with the hash of its record. */
   | { readonly kind: 'record'; readonly done: CompletedPublication };
 
 export function computeSettlement(publication: PublicationInProgress): PublicationSettlement {
@@ -73,21 +73,21 @@ export function computeSettlement(publication: PublicationInProgress): Publicati
   const published = publishedClusters(publication.passPages.published);
   const clusters = listedClusters(plan.pages);
   const groups = groupsOfPages(plan.pages);
-  // Also without a write, because others may have made the removals.
+  // A change without a write counts too, because others may have removed the clusters.
   const isNew = plan.actions.length > 0 || !sameClusters(published, clusters);
   const done = isNew ? undefined : doneBefore(publication, groups);
   const changed = isNew || done !== undefined;
   const isWhole = state !== undefined && state.change === undefined;
   if (!changed && isWhole && state.recalled !== true && state.move?.token === wanted.move?.token)
     return { kind: 'same' };
-  // A spec that moves no cluster leaves no record: it is not the spec of the last publication.
+  // A new spec that moves no cluster gets no record, so it is not the spec of the last publication.
   const hash = !changed && isWhole ? state.specHash : specHash(facts.digest, result.placement);
   const released = done?.released ?? releaseOf(publication);
   const from = { state, published, atMs: nowMs, released };
   const isPartOfMore = isNew && state?.change !== undefined;
   const { added, removed } = done ?? (isPartOfMore ? continueChange(clusters, from) : wanted);
   const earlier = earlierRemovals(state, { ...from, specHash: hash });
-  // Earlier removals keep their time.
+  // Removals of an earlier change keep their own time.
   const counts = isNew && removed.length > 0 && released === undefined;
   const next: PublishState = {
     specHash: hash,
@@ -105,8 +105,9 @@ export function computeSettlement(publication: PublicationInProgress): Publicati
 }
 
 /**
- * The change whose last write succeeded without a response: nothing is left to write, but its
- * record is missing. @param groups the groups on the pages
+ * A change whose last write succeeded without a response. No write is left, but the record of the
+ * change is missing.
+ * @param groups the groups on the pages
  */
 function doneBefore(
   { pass, remembered: state }: PublicationInProgress,
@@ -122,7 +123,10 @@ function doneBefore(
   };
 }
 
-/** How long a rewrite that changes only scores still has to wait (scoreRateLimit, default 1 min). */
+/**
+ * Milliseconds that a write which changes only scores has to wait (`scoreRateLimit`, default 1
+ * minute).
+ */
 export function scoreWaitMs(state: PlacementState, pass: Pass, plan: PagePlan, nowMs: number): number {
   if (!plan.scoresOnly || plan.actions.length === 0) return 0;
   const limitMs = parseGoDuration(pass.placement.spec?.scoreRateLimit ?? '1m') ?? 60_000;

@@ -6,7 +6,7 @@ import type { PlacementState, WritingStage } from '../state/placement-state.ts';
 import { haveSameVersions, currentPages } from '../state/current-pages.ts';
 import { withStage, type PassingState, type StepResult } from '../state/step-result.ts';
 
-/** The next write, or the step after the last one. */
+/** Starts the next write, or the step after the last write. */
 export function writePages(state: PassingState, writing: WritingStage, nowMs: number): StepResult {
   const { actions, at, objects } = writing;
   const write = actions[at];
@@ -53,8 +53,8 @@ export function setPage(
 }
 
 /**
- * If there was nothing to write and the watch shows the pages that were read, the watch is current
- * again.
+ * Ends the uncertainty after a failed write if nothing had to be written and the watch shows the
+ * pages that were read.
  */
 function withSureness(state: PassingState, { actions, passPages }: WritingStage): PassingState {
   if (!state.isUncertain || actions.length > 0) return state;
@@ -68,7 +68,7 @@ function allWritten(state: PassingState, { passPages, purpose }: WritingStage, n
     const last = { uid, pages: purpose.plan.pages, leaving: undefined };
     return finishPass({ ...state, last }, { passPages, purpose }, nowMs);
   }
-  // The page is not in the state, and has no group labels.
+  // A page without group labels has an unknown group, so the pages cannot count as published.
   const isKnown = passPages.last !== undefined && passPages.last.leaving === undefined;
   const isClear = isKnown || passPages.pages.every(({ group }) => group !== undefined);
   const { pages } = purpose;

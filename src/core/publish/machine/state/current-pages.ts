@@ -4,7 +4,10 @@ import { latestVersion } from './own-writes.ts';
 import type { PassFacts } from './placement-facts.ts';
 import type { PlacementState } from './placement-state.ts';
 
-/** The pages of the placement: what the watch shows, plus the controller's own newer writes. */
+/**
+ * The pages of the placement: those that the watch shows, and newer ones that this controller
+ * wrote.
+ */
 export function currentPages(
   state: Pick<PlacementState, 'pages'>,
   { key, pages, seenPage }: Pick<PassFacts, 'key' | 'pages' | 'seenPage'>,
@@ -17,7 +20,10 @@ export function currentPages(
     .filter((page): page is KubeObject => page !== undefined && placementOfPage(page) === key);
 }
 
-/** Whether the watch shows exactly these pages, so that a plan can be based on it again. */
+/**
+ * Whether both lists have the same pages in the same versions. If the watch shows exactly the pages
+ * that were read, plans can use the watch again.
+ */
 export function haveSameVersions(a: readonly KubeObject[], b: readonly KubeObject[]): boolean {
   const versions = (pages: readonly KubeObject[]): string =>
     JSON.stringify(pages.map(({ metadata }) => [metadata.name, metadata.resourceVersion]).sort());

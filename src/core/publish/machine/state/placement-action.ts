@@ -12,20 +12,26 @@ export type PassEnd =
   | { readonly kind: 'requeue'; readonly afterMs: number }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-/** An action for the caller. The actions of a step start in order; the first eight are answered by an event. */
+/**
+ * An action for the caller. The actions of a step start in order. The caller answers each of the
+ * first eight kinds with an event.
+ */
 export type PlacementAction =
   /** List the pages on the hub. */
   | { readonly kind: 'read-pages'; readonly placement: Placement }
   /** Change the version of the page and nothing else. */
   | { readonly kind: 'fence-page'; readonly page: KubeObject }
-  /** `before`: the page that the write was planned on, with its version as the precondition. */
+  /**
+   * Write one page. `before` is the page that the write was planned on. Its version is the
+   * precondition.
+   */
   | {
       readonly kind: 'write-page';
       readonly placement: Placement;
       readonly write: PageAction;
       readonly before: KubeObject | undefined;
     }
-  /** On the version of `placement`. */
+  /** Patch the status of this version of `placement`. */
   | { readonly kind: 'patch-status'; readonly placement: Placement; readonly status: PlacementStatus }
   /** Set the annotations that make the placement Berth's and keep OCM's scheduler away. */
   | { readonly kind: 'mark-placement'; readonly placement: Placement }
@@ -37,9 +43,9 @@ export type PlacementAction =
   /** Store the state; it may be lost with the process. */
   | { readonly kind: 'remember'; readonly state: PublishState }
   | { readonly kind: 'forget' }
-  /** The pages were compared with the last record; it is not needed any more. */
+  /** The pages were compared with the last record, which is no longer needed. */
   | { readonly kind: 'drop-record' }
-  /** The plans that the result was compared with are met, or another change is held because of them. */
+  /** Report how the result compares with these plans, see `PlanOutcome`. */
   | {
       readonly kind: 'judge-plans';
       readonly plans: readonly PendingPlan[];
@@ -59,7 +65,7 @@ export type PlacementAction =
   | { readonly kind: 'tell-found'; readonly record: string }
   /** Others changed these pages, and they are restored. */
   | { readonly kind: 'tell-restored'; readonly pages: readonly string[] }
-  /** For the scheduler: an input of the decision has changed. */
+  /** Tell the scheduler that an input of the decision changed. */
   | { readonly kind: 'decide-again'; readonly cause: 'decisions' | 'inputs' }
   /** Start another pass as soon as possible. */
   | { readonly kind: 'look-again' }

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../../model/object-meta.ts';
 import type { PassFacts } from './placement-facts.ts';
 
-/** A change that the watch showed; `before` and `after` are both there for a modification. */
+/** A change that the watch showed. A modification has both `before` and `after`. */
 export interface WatchedChange {
   readonly before: KubeObject | undefined;
   readonly after: KubeObject | undefined;
@@ -10,13 +10,14 @@ export interface WatchedChange {
 /** An event of one placement. */
 export type PlacementEvent =
   /**
-   * Starts a pass: there is a new result, pages were changed, an approval was read, or a wait is over. The cause does
-   * not matter, because a pass reads all facts again. Sent only while no pass is in progress.
+   * Starts a pass because there is a new result, pages were changed, an approval was read, or a
+   * wait is over. The cause does not matter, because each pass reads all facts again. Sent only
+   * while no pass is in progress.
    */
   | { readonly kind: 'look'; readonly facts: PassFacts }
   /**
-   * The placement was deleted. Sent only while no pass is in progress; handled as a pass of its
-   * own.
+   * The placement was deleted. Sent only while no pass is in progress. It is handled as a pass of
+   * its own.
    */
   | { readonly kind: 'gone' }
   /**
@@ -30,8 +31,8 @@ export type PlacementEvent =
   /** Answer to `fence-page`: the page with its new version. */
   | { readonly kind: 'page-fenced'; readonly page: KubeObject }
   /**
-   * Response to `write-page`. `after`: undefined for a deletion. `seen`: the page as the watch
-   * shows it now.
+   * Response to `write-page`. `after` is undefined for a deletion. `seen` is the page that the
+   * watch shows now.
    */
   | {
       readonly kind: 'page-written';
@@ -46,9 +47,14 @@ export type PlacementEvent =
   | { readonly kind: 'persisted' }
   /** Answer to `yield`. */
   | { readonly kind: 'resumed' }
-  /** Answer to `record`: the hash of the record, '' when its inputs are not known. */
+  /**
+   * Answer to `record`: the hash of the record, or '' when the inputs of the record are unknown.
+   */
   | { readonly kind: 'recorded'; readonly hash: string }
-  /** An action failed. `of`: the action. `mayArrive`: the write may still be executed. */
+  /**
+   * An action failed. `of` names the action. `mayArrive` says that the hub may still execute the
+   * write.
+   */
   | {
       readonly kind: 'failed';
       readonly of: 'pages' | 'status' | 'mark' | 'record';
@@ -59,12 +65,15 @@ export type PlacementEvent =
   | {
       readonly kind: 'page-changed';
       readonly change: WatchedChange;
-      /** This process leads. */
+      /** This process is the leader. */
       readonly isLeader: boolean;
       /** The watch shows the placement. */
       readonly isPlacementThere: boolean;
     }
-  /** The watch showed a change of the placement. `isInput`: may decisions depend on it? Asked only of changes by others. */
+  /**
+   * The watch showed a change of the placement. `isInput` tells whether decisions may depend on the
+   * change. It is called only for changes by others.
+   */
   | {
       readonly kind: 'placement-changed';
       readonly change: WatchedChange;
@@ -75,11 +84,11 @@ export type PlacementEvent =
   /** A work reported another status. */
   | { readonly kind: 'works-changed' }
   /**
-   * The hub was restored or replaced, and the watches do not show it yet. `standby`: it was restored from a backup, and another process
-   * led.
+   * The hub was restored or replaced, and the watches do not show this yet. `standby` is defined if
+   * the hub was restored from a backup while another process was the leader.
    */
   | { readonly kind: 'hub-changed'; readonly standby: SeenAtRestore | undefined }
-  /** A defect: an event of this pass could not be handled. */
+  /** An event of this pass could not be handled, because of a defect in Berth. */
   | { readonly kind: 'abandoned'; readonly error: unknown };
 
 /** The state of a placement, as a standby saw it when the hub was restored. */

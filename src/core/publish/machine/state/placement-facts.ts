@@ -9,28 +9,32 @@ import type { RemovalBudget } from '../../judge/removal-budget.ts';
 
 /** The records of the previous process. */
 export interface PreviousProcessRecords {
-  /** The newest one of the placement. Undefined: there is none, or the pages were compared with it before. */
+  /**
+   * The newest record of the placement. Undefined if there is none, or if the pages were already
+   * compared with it.
+   */
   readonly newest: DecisionRecord | undefined;
   /** When the oldest record of all was made, in milliseconds since the epoch; `-Infinity` when there is none. */
   readonly oldestAtMs: number;
-  /** False: they could not be read. */
+  /** False if the records could not be read. */
   readonly areReadable: boolean;
 }
 
 /**
- * `whole`: the snapshot shows the hub at one commit. `half`: between two commits. `overtaken`: between two commits, of
- * which the second is complete now.
+ * How the snapshot relates to commits. `whole`: it shows the hub at one commit. `half`: it shows
+ * the hub between two commits. `overtaken`: it shows the hub between two commits, and the second
+ * one is completely applied now.
  */
 export type SnapshotAge = 'whole' | 'half' | 'overtaken';
 
 /**
- * The inputs of a pass besides the placement's state, read again for each pass. Some are functions because their
- * answers are expensive and rarely needed.
+ * The inputs of a pass, in addition to the state of the placement. Each pass reads them again. Some
+ * are functions, because their results are expensive and rarely needed.
  */
 export interface PassFacts {
   /** `namespace/name` */
   readonly key: string;
-  /** As the watch shows it. */
+  /** The placement as the watch shows it. */
   readonly placement: Placement;
   /** The newest result; undefined while the placement was not scheduled. */
   readonly result: ScheduleResult | undefined;
@@ -42,9 +46,9 @@ export interface PassFacts {
   readonly budget: RemovalBudget;
   /** Why the inventory cannot be trusted now. */
   readonly inventoryProblem: string | undefined;
-  /** Why it is not known whether works are ready. */
+  /** Why Berth cannot tell whether works are ready; undefined if it can. */
   readonly worksProblem: string | undefined;
-  /** Plans that commits were approved with, as far as they are about this placement. */
+  /** The approved plans of commits that concern this placement. */
   readonly plans: readonly PendingPlan[];
   /** A source that another tool applies (`sync: observe`) declares the placement. */
   readonly isOfSource: boolean;
@@ -53,13 +57,16 @@ export interface PassFacts {
   readonly digest: Digest;
   /** The PlacementDecision of this name in the namespace, with any owner, as the watch shows it. */
   readonly seenPage: (name: string) => KubeObject | undefined;
-  /** Of the snapshot that the result was decided from. */
+  /** The age of the snapshot from which the result was decided. */
   readonly snapshotAge: () => SnapshotAge;
-  /** Did the snapshot that the result was decided from list all these clusters as the placement's? */
+  /**
+   * Whether the snapshot from which the result was decided listed all of these clusters for the
+   * placement.
+   */
   readonly wasDecidedKnowing: (clusters: readonly string[]) => boolean;
-  /** Does the work of the placement run on the cluster (Available or Healthy)? */
+  /** Whether the work of the placement runs on the cluster (Available or Healthy). */
   readonly isReady: (cluster: string) => boolean;
-  /** Why the result does not have these clusters. */
+  /** Why the result does not select these clusters. */
   readonly lostClusters: (clusters: readonly string[]) => readonly {
     readonly because: string;
     readonly clusters: readonly string[];

@@ -12,9 +12,12 @@ import type { PassFacts } from './placement-facts.ts';
 
 /** The last write of the controller to one object. */
 export interface OwnWrite {
-  /** Undefined: the write deleted the object, or the watch showed the write. */
+  /**
+   * The object after the write. Undefined if the write deleted it, or if the watch already showed
+   * the write.
+   */
   readonly after: KubeObject | undefined;
-  /** Of the object after the write. */
+  /** The resource version of the object after the write. */
   readonly version: string;
   /** Versions before the write that the watch may still show. Empty once the watch showed the write. */
   readonly older: readonly string[];
@@ -27,8 +30,8 @@ export interface Disturbance {
 }
 
 /**
- * The decisions that the leader had published when the hub was restored from a backup, as a standby
- * saw them.
+ * The decisions that a standby saw as published by the leader when the hub was restored from a
+ * backup.
  */
 export interface BeforeRestore {
   /** Of the placement. */
@@ -38,15 +41,18 @@ export interface BeforeRestore {
   readonly hubVersion: string;
 }
 
-/** A change that the watch showed during a pass. Whether it is our own is known when the writes are answered. */
+/**
+ * A change that the watch showed during a pass. When all writes are answered, Berth knows whether
+ * the change is its own.
+ */
 export interface UnattributedChange {
   /** See `changeKey`. */
   readonly change: string;
-  /** When it was shown, where it counts as the write of a rival if it is not the controller's own. */
+  /** When the watch showed the change. Undefined if the change cannot be the write of a rival. */
   readonly rivalAtMs: number | undefined;
 }
 
-/** The pages that a pass writes to, as they are on the hub and as they are judged. */
+/** The pages of a pass, as they are on the hub and as Berth judges them. */
 export interface PassPages {
   readonly objects: readonly KubeObject[];
   readonly pages: readonly DecisionPage[];
@@ -58,17 +64,17 @@ export interface PassPages {
 
 /** The purpose of the writes of a pass. */
 export type PassPurpose =
-  /** The pages get a new decision. */
+  /** Publish a new decision. */
   | { readonly kind: 'publish'; readonly wanted: Publication; readonly plan: PagePlan }
-  /** The pages stay, or are restored where others changed them. */
+  /** Keep the pages, or restore those that others changed. */
   | { readonly kind: 'stay'; readonly wanted: Publication; readonly pages: readonly SettledPage[] }
-  /** The result cannot be judged yet. */
+  /** Wait, because the result cannot be judged yet. */
   | { readonly kind: 'wait'; readonly afterMs: number; readonly pages: readonly SettledPage[] };
 
 export interface WritingStage {
   readonly passPages: PassPages;
   readonly purpose: PassPurpose;
-  /** In this order, one after the other. */
+  /** The writes, made in this order one after the other. */
   readonly actions: readonly PageAction[];
   /** Index of the current action. */
   readonly at: number;
@@ -81,7 +87,7 @@ export interface FinishingStage {
   readonly settled: readonly SettledPage[];
   readonly hold: Hold | undefined;
   readonly againAfterMs: number | undefined;
-  /** The status patch is not answered. */
+  /** The status patch has no response yet. */
   readonly isPatching: boolean;
   readonly record:
     | { readonly kind: 'none' }
@@ -105,28 +111,28 @@ export interface CompletedPublication {
   readonly next: PublishState;
 }
 
-/** The stage of a pass. Each stage except the last one waits for one response. */
+/** The stage of a pass. Each stage except `finishing` waits for exactly one response. */
 export type PassStage =
-  /** The pages are read from the hub, since it is not known how far earlier writes got. */
+  /** Reads the pages from the hub, because Berth does not know which earlier writes succeeded. */
   | { readonly kind: 'reading' }
-  /** The version of `left[0]` is being changed, so that an earlier write to it cannot arrive late. */
+  /** Changes the version of `left[0]`, so that an earlier write to it fails if it arrives late. */
   | {
       readonly kind: 'fencing';
       readonly ready: readonly KubeObject[];
       readonly left: readonly KubeObject[];
     }
-  /** A publication of the process before this one gets its record. */
+  /** Makes the record of a publication that the previous process did not record. */
   | { readonly kind: 'recording-found'; readonly passPages: PassPages; readonly entry: PublishedDecision }
   /** Waits until the removals are stored on disk. */
   | { readonly kind: 'persisting'; readonly writing: WritingStage }
   | { readonly kind: 'writing'; readonly writing: WritingStage }
-  /** Removes the hold from the status of a placement that another scheduler decides now. */
+  /** Removes the hold from the status of a placement that another scheduler decides. */
   | { readonly kind: 'leaving' }
   /** Writes the annotations that disable other schedulers. */
   | { readonly kind: 'marking' }
-  /** Writes the condition that another controller writes the pages and Berth stopped. */
+  /** Writes the condition which says that another controller writes the pages and Berth stopped. */
   | { readonly kind: 'yielding' }
-  /** The status patch and the record are under way at the same time. */
+  /** Waits for the status patch and the record, which run at the same time. */
   | { readonly kind: 'finishing'; readonly finishing: FinishingStage };
 
 /** One pass over a placement, from reading the facts to the last response. */
@@ -136,7 +142,7 @@ export interface Pass {
   readonly placement: Placement;
   readonly result: ScheduleResult;
   readonly stage: PassStage;
-  /** Its pages were read from the hub, and not taken from the watch. */
+  /** The pages were read from the hub and not taken from the watch. */
   readonly isRead: boolean;
   readonly early: readonly UnattributedChange[];
   /** Keys of the changes that this pass wrote, see `changeKey`. */
@@ -153,31 +159,35 @@ export interface PlacementState {
   readonly pages: ReadonlyMap<string, OwnWrite>;
   /** Own writes to the status of the placement. */
   readonly status: OwnWrite | undefined;
-  /** A write failed, so that pages are read from the hub before anything is planned. */
+  /** A write failed. The next pass reads the pages from the hub before it plans anything. */
   readonly isUncertain: boolean;
-  /** Pages to which a write of unknown outcome may still arrive. */
+  /** Pages that a write with an unknown outcome may still change. */
   readonly suspects: readonly string[];
   readonly disturbance: Disturbance | undefined;
-  /** Pages of a placement that others schedule: their versions, and since when they have those. */
+  /**
+   * The pages of a placement that another scheduler decides: their versions, and since when they
+   * have these versions.
+   */
   readonly otherSchedulerPages: { readonly versions: string; readonly sinceMs: number } | undefined;
   /** Reason and token of the hold that was reported last. */
   readonly reportedHold: string | undefined;
   readonly scoresWrittenAtMs: number | undefined;
-  /** The pages were compared with the records of the process before this one. */
+  /** The pages were compared with the records of the previous process. */
   readonly isCompared: boolean;
   readonly beforeRestore: BeforeRestore | undefined;
   /**
-   * When others changed pages while this process led: the last rounds, in milliseconds since the epoch. A round is all
-   * that they change between two writes of Berth.
+   * When the last rounds of changes by others began while this process was the leader, in
+   * milliseconds since the epoch. A round is everything that others change between two writes of
+   * Berth.
    */
   readonly rivalRoundsAtMs: readonly number[];
-  /** This process wrote a page, and after the last round of others again. */
+  /** This process wrote a page after the last round of changes by others. */
   readonly wroteSinceRival: boolean;
-  /** Berth tried to mark the placement for other schedulers to leave. */
+  /** Berth tried to set the annotations that disable other schedulers for the placement. */
   readonly wasMarked: boolean;
-  /** A result waits until the commit is wholly on the hub. */
+  /** A result waits until the commit is completely applied to the hub. */
   readonly waitsForCommit: boolean;
-  /** Undefined: no pass is under way. */
+  /** The pass in progress; undefined if there is none. */
   readonly pass: Pass | undefined;
 }
 

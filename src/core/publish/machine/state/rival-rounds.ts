@@ -1,13 +1,13 @@
 import type { UnattributedChange, PlacementState } from './placement-state.ts';
 
-/** Berth restores its pages so many times; then it leaves them to the other writer. */
+/** Berth restores its pages this often. Then it leaves them to the other writer. */
 export const RIVAL_ROUNDS = 3;
-/** How long a round counts. Three rounds within ten minutes are no accident. */
+/** How long a round counts. Three rounds within this time are not an accident. */
 const RIVAL_WINDOW_MS = 600_000;
 
 /**
- * When rounds of changes by others began within the window, oldest first. Milliseconds since the epoch. The clock may
- * have been set back meanwhile.
+ * When the rounds of changes by others within the window began, oldest first, in milliseconds since
+ * the epoch. The clock may have been set back, so a round may be in the future.
  */
 export function recentRivalRounds(
   { rivalRoundsAtMs }: Pick<PlacementState, 'rivalRoundsAtMs'>,
@@ -22,9 +22,10 @@ export function untilForgotten(roundAtMs: number, nowMs: number): number {
 }
 
 /**
- * Records that another writer changed a page, if this process leads and the placement exists. All
- * changes before Berth writes a page again are one round, so a person who deletes five pages does
- * not count as a rival. While the response to a write is missing, a change may be that write.
+ * Notes that another writer changed a page, if this process is the leader and the placement exists.
+ * All changes until Berth writes a page again are one round, so a person who deletes five pages
+ * does not count as a rival. While a write has an unknown outcome, a change may be that write and
+ * does not count.
  */
 export function noteRivalWrite(state: PlacementState, { rivalAtMs }: UnattributedChange): PlacementState {
   if (rivalAtMs === undefined || !state.wroteSinceRival || state.isUncertain) return state;

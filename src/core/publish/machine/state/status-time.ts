@@ -1,4 +1,4 @@
-/** RFC 3339, whole seconds, as conditions have it. */
+/** A time in RFC 3339 with whole seconds, as in conditions. */
 export function statusTime(atMs: number): string {
   return new Date(atMs).toISOString().replace(/\.\d+Z$/, 'Z');
 }

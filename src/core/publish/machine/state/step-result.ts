@@ -14,7 +14,7 @@ export function withStage(state: PassingState, stage: PassStage): PassingState {
   return { ...state, pass: { ...state.pass, stage } };
 }
 
-/** The step, after other actions. */
+/** The step with these actions before its own. */
 export function prependActions(
   actions: readonly PlacementAction[],
   { state, actions: next }: StepResult,

@@ -1,6 +1,9 @@
 import { Buffer } from 'node:buffer';
 
-/** encoding/base64 and encoding/base32 with their standard alphabets. What cannot be decoded gives the text of the error, as in sprig. */
+/**
+ * encoding/base64 and encoding/base32 with their standard alphabets. Text that cannot be decoded
+ * gives the error text, as in sprig.
+ */
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
@@ -22,13 +25,13 @@ function encodeBits(bytes: string, alphabet: string, size: number): string {
   return bits === 0 ? text : text + (alphabet[(held << (size - bits)) & (2 ** size - 1)] ?? '');
 }
 
-/** What a quantum of each length holds: base64 has quanta of 4 characters, base32 of 8. */
+/** An encoding. A quantum has 4 characters in base64 and 8 in base32. */
 interface Encoding {
   readonly name: 'base64' | 'base32';
   readonly alphabet: string;
   readonly bits: number;
   readonly quantum: number;
-  /** How many characters of data the last quantum may have. */
+  /** The allowed numbers of data characters in the last quantum. */
   readonly lengths: readonly number[];
 }
 
@@ -43,7 +46,7 @@ export function decodeBase32(text: string): string {
   return decodeWith(text, FOR_32);
 }
 
-/** Line breaks are skipped. An error names the byte at which Go sees it. */
+/** Decodes a text. Line breaks are skipped. An error names the byte at which Go reports it. */
 function decodeWith(text: string, encoding: Encoding): string {
   const places = [...text.matchAll(/[^\r\n]/g)].map(({ index }) => index);
   // base32 removes the line breaks first, so it counts without them.
@@ -67,7 +70,10 @@ function decodeWith(text: string, encoding: Encoding): string {
   return decoded;
 }
 
-/** Where the last quantum is wrong, if it is: a strange character, too little padding, or something after it. */
+/**
+ * The position of an error in the last quantum: an unknown character, missing padding, or text
+ * after the padding. Undefined if there is none.
+ */
 function wrongAt(part: string, characters: number, encoding: Encoding, left: number): number | undefined {
   const char = part[characters];
   if (char === undefined) return encoding.name === 'base64' ? part.length - (part.length % 4) : 0;

@@ -10,7 +10,7 @@ import { decodeYamlList, decodeYamlMap } from './decode-yaml.ts';
 import { encodeJson } from './encode-json.ts';
 import { encodeYaml } from './encode-yaml.ts';
 
-/** What the function gives, or the other value where Go has an error that sprig drops. */
+/** The result of the function, or the other value if Go has an error that sprig drops. */
 function ifNoError<T>(value: () => T, other: T): T {
   try {
     return value();

@@ -45,7 +45,7 @@ class JsonReader {
   #fail(where: string): never {
     const char = this.#bytes[this.#at];
     if (char === undefined) throw new GoError('unexpected end of JSON input');
-    // Go takes the byte for a character.
+    // Go treats the byte as a character.
     const shown =
       char === "'" ? `'\\''` : char === '"' ? `'"'` : quoteRune(encodeRune(char.charCodeAt(0)), false);
     throw new GoError(`invalid character ${shown} ${where}`);

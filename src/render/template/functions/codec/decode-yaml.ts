@@ -13,7 +13,10 @@ import { parseYamlDocument } from '../../yaml/parse-yaml-document.ts';
 import { checkYamlCharacters } from '../../yaml/yaml-characters.ts';
 import type { YamlAlias, YamlMap, YamlNode, YamlScalar } from '../../yaml/yaml-node.ts';
 
-/** sigs.k8s.io/yaml's Unmarshal into a map: Argo CD's fromYaml. Numbers become float64, since they pass through JSON. */
+/**
+ * fromYaml of Argo CD: Unmarshal of sigs.k8s.io/yaml into a map. Numbers become float64, because
+ * they pass through JSON.
+ */
 export function decodeYamlMap(bytes: string): GoMap<Any> {
   const value = decodeYaml(bytes);
   if (value === null) return new GoMap();
@@ -21,7 +24,7 @@ export function decodeYamlMap(bytes: string): GoMap<Any> {
   throw new GoError(wrongType(value, 'map[string]interface {}'));
 }
 
-/** The same into a list: Argo CD's fromYamlArray. */
+/** fromYamlArray of Argo CD: the same into a list. */
 export function decodeYamlList(bytes: string): readonly Any[] {
   const value = decodeYaml(bytes);
   if (value === null) return [];
@@ -51,7 +54,7 @@ export function yamlAsJson(bytes: string): string {
   return encodeJson(decodeYaml(bytes));
 }
 
-/** The first document of a text. go-yaml does not read the others. */
+/** The first document of a text. go-yaml does not read later ones. */
 function decodeYaml(bytes: string): Any {
   spend(bytes.length * 10);
   try {
@@ -64,10 +67,13 @@ function decodeYaml(bytes: string): Any {
   }
 }
 
-/** What of a document becomes a value of Go. */
+/** Converts a document to Go values. */
 class Converter {
   readonly #open = new Set<YamlNode>();
-  /** What is wrong with a key that YAML allows and JSON does not: Go sees it when all of the text has been read. */
+  /**
+   * The error of a key that YAML allows and JSON does not. Go reports it after it has read the
+   * whole text.
+   */
   #wrongKey: string | undefined;
 
   document(node: YamlNode): Any {
@@ -96,7 +102,7 @@ class Converter {
   }
 
   #alias({ name, target }: YamlAlias, depth: number): Any {
-    // Few bytes of aliases can name very much.
+    // A few bytes of aliases can name very large values.
     spend(300);
     if (this.#open.has(target)) throw new GoError(`yaml: anchor '${name}' value contains itself`);
     return this.#convert(target, depth + 1);
@@ -118,7 +124,7 @@ class Converter {
     return GoMap.of(entries);
   }
 
-  /** `<<`: the first of several maps counts. Keys that come later replace what was merged. */
+  /** Handles `<<`. The first of several maps wins. Later keys replace merged ones. */
   #merge(entries: Map<string, Any>, from: YamlNode, depth: number): void {
     const sources = from.kind === 'list' ? from.items.toReversed() : [from];
     for (const source of sources) {
@@ -148,14 +154,16 @@ function isMerge(key: YamlNode): boolean {
   return key.kind === 'scalar' && key.value === '<<' && (key.isPlain || key.tag === `${TAG}merge`);
 }
 
-/** A float as a key loses the precision of 32 bits and more, as in sigs.k8s.io/yaml. */
+/**
+ * The text of a key. A float as a key loses all precision beyond 32 bits, as in sigs.k8s.io/yaml.
+ */
 function keyText(scalar: Exclude<Scalar, { tag: 'null' }>): string {
   if (scalar.tag === 'float') return formatFloat(Math.fround(scalar.value), 'g', -1);
   return String(scalar.value);
 }
 
 const TAG = 'tag:yaml.org,2002:';
-/** The tags by which go-yaml reads a scalar. Any other one makes it a text. */
+/** The tags that go-yaml uses to read a scalar. With any other tag the scalar is text. */
 const KNOWN_TAGS = ['str', 'bool', 'int', 'float', 'null', 'timestamp'];
 
 function scalarOf({ value, tag: fullTag, isPlain }: YamlScalar): Scalar {

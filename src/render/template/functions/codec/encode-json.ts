@@ -7,7 +7,7 @@ import type { Any, GoType } from '../../value/go-type.ts';
 import { isInteger, isUnsigned } from '../../value/go-type.ts';
 import { checkDepth, checkText } from '../../value/work.ts';
 
-/** How encoding/json writes: with `<`, `>` and `&` escaped or not, in one line or indented. */
+/** How to write JSON: with `<`, `>` and `&` escaped or not, on one line or indented. */
 export interface JsonStyle {
   readonly escapeHtml: boolean;
   readonly indented: boolean;
@@ -43,7 +43,7 @@ function encodeValue(value: Any, style: JsonStyle, depth: number): string {
   }
 }
 
-/** JSON without spaces between its parts; `<`, `>` and `&` occur in its texts only. */
+/** JSON without spaces between its parts. `<`, `>` and `&` can occur only in its texts. */
 function compactJson(json: string, escapeHtml: boolean): string {
   const compact = JSON.stringify(JSON.parse(json));
   return escapeHtml ? compact.replace(/[<>&]/g, (char) => `\\u${hex(char.charCodeAt(0), 4)}`) : compact;
@@ -83,7 +83,10 @@ function enclosed(brackets: '[]' | '{}', parts: readonly string[], { style, dept
   return `${open}${line}  ${parts.join(`,${line}  `)}${line}${close}`;
 }
 
-/** Like JavaScript: an exponent below 1e-6 and from 1e21 on, without a zero before it. */
+/**
+ * A float as JSON. As in JavaScript, it has an exponent below 1e-6 and from 1e21 on, without a
+ * leading zero in the exponent.
+ */
 export function encodeFloat(value: number): string {
   if (!Number.isFinite(value)) throw new GoError(`json: unsupported value: ${formatFloat(value, 'g', -1)}`);
   const size = Math.abs(value);

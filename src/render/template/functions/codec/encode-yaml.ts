@@ -11,14 +11,14 @@ import { encodeJson } from './encode-json.ts';
 import { resolveScalar } from './resolve-scalar.ts';
 import { YamlEmitter } from './yaml-emitter.ts';
 
-/** Control characters that a reader of YAML refuses. */
+/** Control characters that YAML readers refuse. */
 const REFUSED = /\x7f|\xc2[\x80-\x84\x86-\x9f]|\xef\xbf[\xbe\xbf]/;
 
 const NEXT_LINE = '\xc2\x85';
 
 /**
- * sigs.k8s.io/yaml's Marshal without the line break at the end: what Argo CD's toYaml gives. The value becomes JSON first, and that is
- * read as YAML.
+ * toYaml of Argo CD: Marshal of sigs.k8s.io/yaml without the final line break. The value is written
+ * as JSON first, and the JSON is read as YAML.
  */
 export function encodeYaml(value: Any): string {
   const json = encodeJson(value);
@@ -81,7 +81,7 @@ function emitMap(emitter: YamlEmitter, map: GoMap<Any> | null): void {
   emitter.indent = before;
 }
 
-/** go-yaml sorts keys so that numbers in them count as numbers (sorter.go). */
+/** Compares keys as go-yaml does: digits in keys compare as numbers (sorter.go). */
 function compareKeys(left: readonly number[], right: readonly number[]): number {
   const shorter = Math.min(left.length, right.length);
   for (let at = 0; at < shorter; at++) {

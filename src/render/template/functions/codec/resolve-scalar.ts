@@ -1,6 +1,6 @@
 import { parseFloat64, parseInt64, parseUint } from '../../text/parse-number.ts';
 
-/** What a plain scalar of YAML 1.1 means to go-yaml v2 (resolve.go). */
+/** The meaning of a plain scalar of YAML 1.1 in go-yaml v2 (resolve.go). */
 export type Scalar =
   | { readonly tag: 'str' | 'merge' | 'timestamp'; readonly value: string }
   | { readonly tag: 'null'; readonly value: null }
@@ -82,7 +82,7 @@ function isTimestamp(text: string): boolean {
 
 const BASE_60 = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/;
 
-/** Whether a text stays a text when it is written without quotes. */
+/** Whether a text without quotes is read back as text. */
 export function isPlainText(text: string): boolean {
   return resolveScalar(text).tag === 'str' && !BASE_60.test(text);
 }

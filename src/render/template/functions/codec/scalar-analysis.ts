@@ -1,6 +1,6 @@
 import { decodeRune } from '../../text/bytes.ts';
 
-/** In which styles a text can be written (yaml_emitter_analyze_scalar). */
+/** The styles in which a text can be written (yaml_emitter_analyze_scalar). */
 export interface ScalarAnalysis {
   readonly multiline: boolean;
   readonly plain: boolean;
@@ -8,7 +8,10 @@ export interface ScalarAnalysis {
   readonly block: boolean;
 }
 
-/** What YAML can write as it is. Characters of four bytes are not: the emitter does not know them. */
+/**
+ * Whether YAML can write a character without an escape. Characters of four bytes need one, because
+ * the emitter does not know them.
+ */
 export function isPrintable(rune: number, width: number): boolean {
   if (width === 1) return rune === 0x0a || (rune >= 0x20 && rune <= 0x7e);
   return width < 4 && rune >= 0xa0 && rune !== 0xfeff && rune !== 0xfffe && rune !== 0xffff;
@@ -22,7 +25,7 @@ function isBlank(bytes: string, at: number): boolean {
   return bytes[at] === ' ' || bytes[at] === '\t';
 }
 
-/** Whether a character at this place would mean something else in a block. */
+/** Whether a character at this place would have a special meaning in a block. */
 function isIndicator(bytes: string, at: number, precededBySpace: boolean): boolean {
   const char = bytes[at] ?? '';
   const followedBySpace = at + 1 >= bytes.length || isBlank(bytes, at + 1);

@@ -29,7 +29,7 @@ export class YamlEmitter {
   text = '';
   /** −1 before the first block. */
   indent = -1;
-  /** Whether only indentation was written in this line. */
+  /** Whether this line has only indentation so far. */
   indention = true;
   #column = 0;
   #whitespace = true;
@@ -99,7 +99,7 @@ export class YamlEmitter {
     this.indention = false;
   }
 
-  /** Text whose lines may be broken at spaces, and whose own line breaks are doubled. */
+  /** Writes a text whose lines may be broken at spaces and whose own line breaks are doubled. */
   #folded(
     bytes: string,
     { mayBreak, isQuoted }: { readonly mayBreak: boolean; readonly isQuoted: boolean },
@@ -180,7 +180,10 @@ export class YamlEmitter {
   }
 }
 
-/** How a literal block begins and ends: its indentation where a space is first, and what happens with line breaks at its end. */
+/**
+ * The indicators of a literal block: its indentation if the text starts with a space or a line
+ * break, and the handling of final line breaks.
+ */
 function literalHints(bytes: string): string {
   const indent = bytes.startsWith(' ') || isBreak(decodeRune(bytes, 0).rune) ? '2' : '';
   const [last, before] = runesOf(bytes).slice(-2).reverse();

@@ -51,7 +51,10 @@ function equalMaps(left: Value<GoMap>, right: Value<GoMap>, depth: number): bool
   );
 }
 
-/** Times and versions: their fields are equal where all that they were made from is. */
+/**
+ * Compares times and versions. Their fields are equal if everything that they were made from is
+ * equal.
+ */
 function sameText(left: Value, right: Value): boolean {
   const stable = (value: Value): string =>
     JSON.stringify(value.data, (_, part: unknown) => (typeof part === 'bigint' ? `${part}n` : part));

@@ -13,7 +13,9 @@ function kindOf(value: Any): string {
   return value?.type.kind ?? 'invalid';
 }
 
-/** sprig's functions for values that may not be set, and for types (defaults.go, reflect.go). */
+/**
+ * The functions of sprig for values that may not be set, and for types (defaults.go, reflect.go).
+ */
 export const DEFAULT_FUNCTIONS: FuncMap = new Map([
   [
     'default',

@@ -35,7 +35,7 @@ function get(map: Dict, key: string): Any {
   return map?.has(key) === true ? (map.get(key) ?? null) : valueOf(STRING, '');
 }
 
-/** The keys that are kept, of those that are there. */
+/** The entries of a map whose keys are kept. */
 function filtered(map: Dict, isKept: (key: string) => boolean): GoMap<Any> {
   return GoMap.of((map?.entries() ?? []).filter(([key]) => isKept(key)));
 }
@@ -48,7 +48,7 @@ function merge(overwrite: boolean) {
   };
 }
 
-/** What a panic says of the type of a value. */
+/** The type of a value in the text of a panic. */
 function typeText(value: Any): string {
   return value === null ? 'nil' : value.type.name;
 }
@@ -104,8 +104,8 @@ const copy = func([INTERFACE], INTERFACE, (value) => {
 });
 
 /**
- * sprig's functions for maps (dict.go). Go gives `keys` and `values` in an order that differs each time; here they are in the order of the
- * keys.
+ * The functions of sprig for maps (dict.go). In Go the order of `keys` and `values` is random. Here
+ * they are sorted by key.
  */
 export const DICT_FUNCTIONS: FuncMap = new Map([
   ['dict', variadic([], INTERFACE, [MAP, dict])],

@@ -1,6 +1,6 @@
 import type { Any } from '../../value/go-type.ts';
 
-/** Whether sprig takes a value for not set: nil, zero, false, and what has no elements. */
+/** Whether a value counts as not set in sprig: nil, zero, false, or without elements. */
 export function isEmpty(value: Any): boolean {
   if (value === null) return true;
   switch (value.type.kind) {

@@ -13,7 +13,7 @@ import { isEmpty } from './empty.ts';
 
 const NIL_POINTER = 'runtime error: invalid memory address or nil pointer dereference';
 
-/** The elements of a list, or Go's complaint about what is none. */
+/** The elements of a list. Another value fails with the error text of Go. */
 function listOf(value: Any, complaint: (kind: string) => string): readonly Any[] {
   if (value === null) throw new GoError(NIL_POINTER);
   const list = elements(value);
@@ -84,7 +84,10 @@ function sortAlpha(value: Any): readonly string[] {
   return texts.sort(compareBytes);
 }
 
-/** Each function and its twin with must: both fail with the same text in a template. */
+/**
+ * The functions that also exist with the prefix must. In a template both forms fail with the same
+ * text.
+ */
 const BOTH: FuncMap = new Map([
   [
     'append',

@@ -42,13 +42,16 @@ function mergeInside(
   mergeTexts(known.data as GoMap<string>, value.data as GoMap<string>, overwrite);
 }
 
-/** Two `map[string]string`. */
+/** Merges two `map[string]string`. */
 function mergeTexts(target: GoMap<string>, source: GoMap<string>, overwrite: boolean): void {
   for (const [key, text] of source.entries())
     if (overwrite || (target.get(key) ?? '') === '') target.set(key, text);
 }
 
-/** A `map[string]string` and a `map[string]interface {}`: only the second can hold values of the first. */
+/**
+ * Merges a `map[string]string` and a `map[string]interface {}`. Only the second can hold values of
+ * the first.
+ */
 function mergeUnlike(known: Value, value: Value, overwrite: boolean): void {
   const target = known.data as GoMap<Any>;
   const elem = value.type.elem;

@@ -3,7 +3,7 @@ import type { Any } from '../../value/go-type.ts';
 import { isInteger, isUnsigned } from '../../value/go-type.ts';
 import { floatToInt64, wrap64 } from '../../value/wrap-int.ts';
 
-/** spf13/cast: what cannot become a number is 0. */
+/** Conversion as in spf13/cast. A value that cannot become a number is 0. */
 export function toInt64(value: Any): bigint {
   if (value === null) return 0n;
   if (isInteger(value) || isUnsigned(value)) return wrap64(value.data);

@@ -8,7 +8,7 @@ export interface Decimal {
   readonly exponent: number;
 }
 
-/** @throws GoError for infinity and what is no number, as Go panics there */
+/** @throws GoError for infinity and NaN; Go panics there */
 export function toDecimalNumber(number: number): Decimal {
   if (!Number.isFinite(number))
     throw new GoError(`Cannot create a Decimal from ${formatFloat(number, 'g', -1)}`);
@@ -44,7 +44,7 @@ export function multiply(left: Decimal, right: Decimal): Decimal {
 
 const PRECISION = 16;
 
-/** With 16 digits after the decimal point, rounded half away from zero. */
+/** The quotient with 16 digits after the decimal point, rounded half away from zero. */
 export function divide(left: Decimal, right: Decimal): Decimal {
   if (right.value === 0n) throw new GoError('decimal division by 0');
   const shift = left.exponent - right.exponent + PRECISION;

@@ -46,7 +46,7 @@ function fromOctal(value: Any): bigint {
   return typeof number === 'bigint' ? number : 0n;
 }
 
-/** strconv.Atoi without its error: a number that is too large becomes the largest there is. */
+/** strconv.Atoi without its error. A number that is too large becomes the largest integer. */
 function atoi(text: string): bigint {
   const number = parseInt64(text, 10);
   if (typeof number === 'bigint') return number;
@@ -84,7 +84,7 @@ const greatest = variadic([INTERFACE], INTERFACE, [
   (first, others) => others.map(toInt64).reduce((most, next) => (next > most ? next : most), toInt64(first)),
 ]);
 
-/** math.Max and math.Min: a value that is no number wins, and 0 is more than −0, as in JavaScript. */
+/** math.Max and math.Min. NaN wins, and 0 is larger than −0, as in JavaScript. */
 const extreme = (choose: (left: number, right: number) => number) =>
   variadic([INTERFACE], INTERFACE, [
     FLOAT64,

@@ -6,7 +6,7 @@ import { comparePrereleases, compareVersions, parseVersion } from './version.ts'
 interface Constraint {
   readonly operator: string;
   readonly version: Version;
-  /** Parts of the version are missing or written as x. */
+  /** Whether parts of the version are missing or written as x. */
   readonly dirty: boolean;
   readonly minorDirty: boolean;
   readonly patchDirty: boolean;
@@ -19,7 +19,10 @@ const SPACE = '[\\t\\n\\f\\r ]';
 const OPERATORS = '|=|!=|>|<|>=|=>|<=|=<|~|~>|\\^';
 const ONE = new RegExp(`^${SPACE}*(${OPERATORS})${SPACE}*(${VERSION})${SPACE}*$`);
 const RANGE = new RegExp(`${SPACE}*(${BARE})${SPACE}+-${SPACE}+(${BARE})${SPACE}*`, 'g');
-/** Where constraints are in a text. The longer operators come first: the search must not stop before a version. */
+/**
+ * Finds the constraints in a text. Longer operators come first, so that the search does not stop
+ * before the version.
+ */
 const EACH = new RegExp(`(?:>=|=>|<=|=<|~>|!=|=|>|<|~|\\^|)${SPACE}*${BARE}`, 'g');
 const LONGEST = 1000;
 
@@ -35,10 +38,10 @@ export function satisfies(constraint: string, version: string): boolean {
   });
 }
 
-/** Constraints with space or commas between them, all of which must hold. */
+/** Constraints separated by spaces or commas. All of them must hold. */
 function parseAll(text: string): readonly Constraint[] {
   const found = text.match(EACH) ?? [];
-  // What remains without the constraints may be only space and commas between them.
+  // Only spaces and commas may remain between the constraints.
   let at = 0;
   found.forEach((one, index) => {
     const start = text.indexOf(one, at);

@@ -9,7 +9,7 @@ import { compareVersions, parseVersion, versionText } from './version.ts';
 
 type Change = Partial<Pick<Version, 'major' | 'minor' | 'patch' | 'pre' | 'metadata'>>;
 
-/** The version after a change, with the v that the original had. */
+/** The version after a change. It keeps the prefix v of the original. */
 function changed(version: Version, change: Change): Version {
   const next = { ...version, ...change };
   return { ...next, original: `${version.original.startsWith('v') ? 'v' : ''}${versionText(next)}` };
@@ -26,7 +26,7 @@ const VERSION: GoType<Version | null> = {
   },
 };
 
-/** The value that IncMajor and the like give: no pointer. */
+/** The type of the result of IncMajor and similar methods, which is not a pointer. */
 const VERSION_VALUE: GoType<Version> = {
   kind: 'struct',
   name: 'semver.Version',

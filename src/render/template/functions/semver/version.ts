@@ -60,7 +60,7 @@ export function comparePrereleases(left: string, right: string): number {
   return 0;
 }
 
-/** Numbers come before texts, and a part that is missing before all. */
+/** Compares two parts. Numbers come before texts, and a missing part comes first. */
 function comparePart(left: string, right: string): number {
   if (left === right) return 0;
   if (left === '') return -1;

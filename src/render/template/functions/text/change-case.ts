@@ -19,7 +19,7 @@ export function lower(bytes: string): string {
   return isAscii(bytes) ? bytes.toLowerCase() : mapRunes(bytes, toLowerRune);
 }
 
-/** What divides words for strings.Title. */
+/** Whether a character separates words for strings.Title. */
 function isSeparator(rune: number): boolean {
   if (rune < 0x80) return !(isLetter(rune) || isDigit(rune) || rune === 0x5f);
   return !isLetter(rune) && !isDigit(rune) && isSpace(rune);
@@ -72,7 +72,10 @@ function isConnector(rune: number): boolean {
   return rune === 0x2d || rune === 0x5f || isSpace(rune);
 }
 
-/** xstrings.ToPascalCase: sprig's camelcase. Connectors at the start stay, those inside are dropped one by one. */
+/**
+ * camelcase of sprig (xstrings.ToPascalCase). Connectors at the start stay. Connectors inside are
+ * dropped one by one.
+ */
 export function pascalCase(bytes: string): string {
   let at = 0;
   let result = '';

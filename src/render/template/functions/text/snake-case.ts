@@ -26,7 +26,7 @@ function isNumber(rune: number): boolean {
   return NUMBER.test(String.fromCodePoint(rune));
 }
 
-/** xstrings counts Chinese characters as no letters of an alphabet. */
+/** Whether a character is a letter of an alphabet. For xstrings, Chinese characters are not. */
 function isAlphabet(rune: number): boolean {
   const chinese =
     (rune >= 0x4e00 && rune <= 0x9fcc) ||
@@ -39,7 +39,9 @@ function isLowerAlphabet(rune: number): boolean {
   return isAlphabet(rune) && !isUpper(rune);
 }
 
-/** The next character that is valid UTF-8, and the bytes up to its end; `previous` where there is none. */
+/**
+ * The next character that is valid UTF-8, and the end of its bytes. `previous` if there is none.
+ */
 function nextRune(text: string, at: number, previous: number): readonly [rune: number, end: number] {
   for (let end = at; end < text.length; ) {
     const { rune, width } = decodeRune(text, end);
@@ -81,7 +83,10 @@ function nextWord(text: string): Word {
   return word('other', run(text, end, isOther));
 }
 
-/** `HTTPServer` is HTTP and Server: the last capital belongs to the letters after it. */
+/**
+ * The end of a run of capitals. `HTTPServer` is HTTP and Server: the last capital belongs to the
+ * letters after it.
+ */
 function endOfUpper(text: string, at: number): number {
   if (at >= text.length) return at;
   const [second] = nextRune(text, at, 0);
@@ -114,7 +119,7 @@ function continuesNumber({ kind }: Word): boolean {
   return kind === 'alphabet' || kind === 'number';
 }
 
-/** Words in lower case with a connector between them. */
+/** The words in lower case with a connector between them. */
 export function withConnector(bytes: string, connector: string): string {
   let result = '';
   let word = nextWord(bytes);
@@ -131,7 +136,9 @@ export function withConnector(bytes: string, connector: string): string {
 
 type Step = [result: string, word: Word];
 
-/** Small letters and numbers belong to the number before them. */
+/**
+ * Handles what follows a number. Lower-case letters and numbers belong to the number before them.
+ */
 function afterNumber(before: string, first: Word, connector: string): Step {
   let [result, word] = [before, first];
   while (continuesNumber(word)) {

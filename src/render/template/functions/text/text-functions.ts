@@ -40,7 +40,10 @@ function characters(text: string): string[] {
   return parts;
 }
 
-/** strings.Replace of all places; an empty text to replace is before and after each character. */
+/**
+ * strings.Replace of all occurrences. An empty text to replace matches before and after each
+ * character.
+ */
 export function replaceAll(text: string, old: string, by: string): string {
   if (old === by) return text;
   const count = old === '' ? text.length + 1 : text.split(old).length - 1;
@@ -85,7 +88,7 @@ function cat(values: readonly Any[]): string {
   return sprintf(given.map(() => '%v').join(' '), given);
 }
 
-/** `_0`, `_1`, …: keys that a template can write as fields. */
+/** A map with the keys `_0`, `_1`, …, which a template can write as fields. */
 function numbered(parts: readonly string[]): GoMap<string> {
   return GoMap.of(parts.map((part, index) => [`_${index}`, part] as const));
 }

@@ -32,7 +32,10 @@ export function wrapText(
   return wrapped + text.slice(at);
 }
 
-/** goutils.AbbreviateFull; an empty text where it would fail, since sprig drops the error. */
+/**
+ * goutils.AbbreviateFull. Where it fails, this returns an empty text, because sprig drops the
+ * error.
+ */
 export function abbreviate(text: string, offset: number, width: number): string {
   if (text === '' || width < 4) return '';
   if (text.length <= width) return text;
@@ -45,13 +48,16 @@ export function abbreviate(text: string, offset: number, width: number): string 
   return `...${text.slice(text.length - (width - 3))}`;
 }
 
-/** goutils.DeleteWhiteSpace: it takes bytes for characters, and so it garbles other than ASCII where it removes anything. */
+/**
+ * goutils.DeleteWhiteSpace. It treats bytes as characters. If it removes a space, it therefore
+ * corrupts characters outside of ASCII.
+ */
 export function withoutSpace(bytes: string): string {
   const kept = [...bytes].filter((byte) => !isSpace(byte.charCodeAt(0)));
   return kept.length === bytes.length ? bytes : kept.map((byte) => encodeRune(byte.charCodeAt(0))).join('');
 }
 
-/** goutils.Initials, which takes bytes for characters as well. */
+/** goutils.Initials. It treats bytes as characters too. */
 export function initials(bytes: string): string {
   let [result, afterGap] = ['', true];
   for (const byte of bytes) {

@@ -71,7 +71,10 @@ function now(): never {
   );
 }
 
-/** A time, or seconds since 1970 as an integer. sprig takes the current time for all else, a number of JSON included. */
+/**
+ * Reads a time, or an integer as seconds since 1970. For every other value, including a number from
+ * JSON, sprig uses the current time.
+ */
 function momentFrom(value: Any): Moment {
   if (value?.type === TIME) return value.data as Moment;
   if (value?.type === INT64 || value?.type === INT)
@@ -122,7 +125,7 @@ const modify = func([STRING, TIME], TIME, (text, moment) =>
 );
 const mustModify = func([STRING, TIME], TIME, modified);
 
-/** sprig's functions for dates (date.go), of times that the template gives. */
+/** The functions of sprig for dates (date.go), for times that come from the template. */
 export const DATE_FUNCTIONS: FuncMap = new Map([
   ['date', func([STRING, INTERFACE], STRING, (layout, date) => dateInZone(layout, date, 'Local'))],
   ['date_in_zone', inNamedZone],

@@ -61,7 +61,7 @@ function small(size: bigint): string {
   return size < 1_000_000n ? `${decimal(size, 3)}\xc2\xb5s` : `${decimal(size, 6)}ms`;
 }
 
-/** A whole number with its last digits after a decimal point, without zeros at the end. */
+/** A whole number with its last `places` digits after a decimal point, without trailing zeros. */
 function decimal(value: bigint, places: number): string {
   const digits = String(value).padStart(places + 1, '0');
   const fraction = digits.slice(-places).replace(/0+$/, '');

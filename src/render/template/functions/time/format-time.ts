@@ -58,7 +58,7 @@ function fraction(nanoseconds: number, part: string): string {
   return trimmed === '' ? '' : part.charAt(0) + trimmed;
 }
 
-/** `-0700` and its like; with Z first, an offset of zero is written as Z. */
+/** An offset such as `-0700`. If the part starts with Z, an offset of zero is written as Z. */
 function offsetText(offset: number, part: string): string {
   if (part.startsWith('Z') && offset === 0) return 'Z';
   const minutes = Math.trunc(Math.abs(offset) / 60);
@@ -84,7 +84,7 @@ export function timeText(moment: Moment): string {
   return formatTime(moment, '2006-01-02 15:04:05.999999999 -0700 MST');
 }
 
-/** What JSON holds of a time: RFC 3339. */
+/** A time as in JSON: RFC 3339. */
 export function rfc3339(moment: Moment): string {
   return formatTime(moment, '2006-01-02T15:04:05.999999999Z07:00');
 }

@@ -1,4 +1,7 @@
-/** Layouts of Go's package time: a date written as that of the reference time, Mon Jan 2 15:04:05 MST 2006. */
+/**
+ * A part of a layout of the Go package time. A layout shows the reference time, Mon Jan 2 15:04:05
+ * MST 2006.
+ */
 export interface LayoutPart {
   /** The text between parts of the time, or the part as the layout writes it. */
   readonly text: string;

@@ -1,14 +1,14 @@
-/** A time.Time: seconds since 1970, and how the clock stands where it is shown. */
+/** A time.Time: seconds since 1970, and the zone in which it is shown. */
 export interface Moment {
   readonly seconds: bigint;
   readonly nanoseconds: number;
   /** Seconds east of Greenwich. */
   readonly offset: number;
-  /** What the zone is called, such as UTC or CEST; empty where it has only an offset. */
+  /** The name of the zone, such as UTC or CEST; empty if the zone has only an offset. */
   readonly zone: string;
 }
 
-/** In place of the name of a zone that JavaScript does not know. */
+/** The name for a zone whose name JavaScript does not know. */
 export const UNKNOWN_ZONE = '?';
 
 /** The fields of a moment on the clock of its zone. */
@@ -46,7 +46,7 @@ export function daysOf(year: number, month: number, day: number): bigint {
   return era * DAYS_OF_400_YEARS + BigInt(dayOfEra) - DAYS_TO_1970;
 }
 
-/** Go counts its days from a year so long ago that no date is before it, in 64 bits that wrap around. */
+/** Go counts seconds from a year that is before every date, in 64 bits that wrap around. */
 const SECONDS_BEFORE_1970 = 62_135_596_800n + (292_277_022_400n * 146_097n * DAY) / 400n + 306n * DAY;
 
 export function clockFields({ seconds, offset }: Moment): ClockFields {
@@ -107,7 +107,7 @@ export function daysOfMonth(year: number, month: number): number {
 
 const BILLION = 1_000_000_000n;
 
-/** A moment so many nanoseconds later. */
+/** The moment that is this many nanoseconds later. */
 export function addNanoseconds(moment: Moment, nanoseconds: bigint): Moment {
   const all = BigInt(moment.nanoseconds) + nanoseconds;
   const carried = floorDivide(all, BILLION);

@@ -4,7 +4,7 @@ import { DAYS, layoutParts, MONTHS } from './layout.ts';
 import type { Moment } from './moment.ts';
 import { daysOf, daysOfMonth, momentOf } from './moment.ts';
 
-/** What a text says of a time. */
+/** The fields that were read from a text. */
 interface Parsed {
   year: number;
   month: number;
@@ -20,7 +20,9 @@ interface Parsed {
   zone: string;
 }
 
-/** time.ParseInLocation in UTC, which is the zone where Argo CD runs. @throws GoError with Go's text */
+/**
+ * time.ParseInLocation in UTC, the zone in which Argo CD runs. @throws GoError with the text of Go
+ */
 export function parseTime(layout: string, value: string): Moment {
   return new TimeReader(layout, value).moment();
 }
@@ -76,7 +78,7 @@ class TimeReader {
     return this.#complete();
   }
 
-  /** Text between the parts. Runs of spaces match any number of them. */
+  /** Reads the text between two parts. A run of spaces matches any number of spaces. */
   #literal(text: string): void {
     let rest = this.#rest;
     for (let at = 0; at < text.length; ) {
@@ -93,7 +95,7 @@ class TimeReader {
     this.#rest = rest;
   }
 
-  /** Takes digits off the front. */
+  /** Reads digits from the front. */
   #number(part: string, pattern: RegExp): number {
     const digits = pattern.exec(this.#rest)?.[0];
     if (digits === undefined) return this.#mismatch(part);
@@ -176,7 +178,7 @@ class TimeReader {
       case '5':
       case '05':
         parsed.second = this.#within(this.#number(part, digits), [0, 59], 'second');
-        // A fraction may follow that the layout does not name.
+        // A fraction may follow even if the layout does not have one.
         if (!/^[.,][09]/.test(next ?? '')) this.#fraction(/^[.,]\d+/);
         return;
       case 'PM':

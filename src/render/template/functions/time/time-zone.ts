@@ -5,15 +5,18 @@ import { UNKNOWN_ZONE } from './moment.ts';
 
 const UTC = { offset: 0, zone: 'UTC' } as const;
 
-/** A moment as the clocks of a zone show it; those of UTC where Go knows no such zone. Argo CD's own zone, Local, is UTC. */
+/**
+ * A moment in a zone. If Go does not know the zone, the moment is in UTC. The zone Local of Argo CD
+ * is UTC.
+ */
 export function inZone(moment: Moment, name: string): Moment {
   return { ...moment, ...(['', 'UTC', 'Local'].includes(name) ? UTC : zoneAt(moment, decode(name))) };
 }
 
 function zoneAt(moment: Moment, name: string): Pick<Moment, 'offset' | 'zone'> {
-  // Names of the database of zones; JavaScript also takes offsets, and names in any case.
+  // Only names of the zone database are valid. JavaScript also accepts offsets and any letter case.
   if (!/^[A-Z]/.test(name) || !/^[\w+\-/]+$/.test(name)) return UTC;
-  // The clocks of JavaScript are slow.
+  // Formatting a date in a zone is slow in JavaScript.
   spend(2000);
   const at = new Date(Number(moment.seconds) * 1000);
   if (Number.isNaN(at.getTime())) return UTC;
@@ -37,10 +40,13 @@ function offsetAt(at: Date, timeZone: string): number {
 /** Each locale knows the names of zones that its readers use. */
 const LOCALES = ['en-US', 'en-GB', 'en-AU', 'en-IN', 'en-ZA', 'en-NZ', 'en-JP'];
 
-/** The name of the zone at that time, such as CEST; that it is unknown where JavaScript knows only the offset. */
+/**
+ * The name of the zone at that time, such as CEST, or `UNKNOWN_ZONE` if JavaScript knows only the
+ * offset.
+ */
 function abbreviation(at: Date, timeZone: string, offset: number): string {
   if (offset === 0 && /^(Etc\/)?(UTC|UCT|Zulu|Universal)$/.test(timeZone)) return 'UTC';
-  // Before there were zones, each city had its own time.
+  // Before time zones existed, each city had its own time.
   if (offset % 60 !== 0) return 'LMT';
   for (const locale of LOCALES) {
     const format = new Intl.DateTimeFormat(locale, { timeZone, timeZoneName: 'short' });

@@ -12,7 +12,10 @@ export interface UrlParts {
   readonly fragment: string;
 }
 
-/** Which characters stay in which part of a URL, besides letters, digits and `-_.~`. */
+/**
+ * The characters that are not escaped in each part of a URL, in addition to letters, digits and
+ * `-_.~`.
+ */
 const KEPT = {
   user: '$&+,;=',
   host: '!$&\'()*+,;=:[]<>"',
@@ -52,7 +55,7 @@ export function parseUrl(text: string): UrlParts {
   } catch (error) {
     if (!(error instanceof GoError)) throw error;
     const [before] = cut(text, '#');
-    // The part with the fragment is named only where the fragment is wrong.
+    // The error names the text with the fragment only if the fragment is wrong.
     const named = error.message.startsWith('invalid URL escape') && isFine(before) ? text : before;
     throw new GoError(`parse ${quote(named)}: ${error.message}`);
   }
