@@ -15,12 +15,12 @@ export const APPLICATION_SET_REPORT = kind(
   'Namespaced',
 );
 
-/** Push: open-cluster-management-io/multicloud-integrations. */
+/** For the push model: open-cluster-management-io/multicloud-integrations. */
 const GITOPS_CLUSTER_V1BETA1 = kind(APPS, 'v1beta1', 'GitOpsCluster', 'Namespaced');
-/** Agent: open-cluster-management-io/argocd-pull-integration. The same name, another shape. */
+/** For argocd-agent: open-cluster-management-io/argocd-pull-integration. It has the same name and another schema. */
 const GITOPS_CLUSTER_V1ALPHA1 = kind(APPS, 'v1alpha1', 'GitOpsCluster', 'Namespaced');
 
-/** A hub serves one of them, or both. An object that both show is read in the first. */
+/** A hub serves one of them or both. If both show an object, the first one is read. */
 export const GITOPS_CLUSTERS: readonly KindInfo[] = [GITOPS_CLUSTER_V1BETA1, GITOPS_CLUSTER_V1ALPHA1];
 
 export const MANAGED_SERVICE_ACCOUNT = kind(

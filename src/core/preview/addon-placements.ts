@@ -1,8 +1,9 @@
 import type { KubeObject } from '../model/object-meta.ts';
 
 /**
- * Placements (`namespace/name`) whose clusters get an add-on: the install strategy of a ClusterManagementAddOn. OCM's add-on manager
- * installs it on every cluster of their decisions, and takes it from those that leave. Of one that is installed by hand: none.
+ * The placements (`namespace/name`) in the install strategy of a ClusterManagementAddOn. OCM's add-on manager installs
+ * the add-on on every cluster of their decisions, and removes it from clusters that leave. Empty for an add-on that is
+ * installed by hand.
  */
 export function addOnPlacements(addOn: KubeObject): readonly string[] {
   const { installStrategy } = (addOn['spec'] ?? {}) as {

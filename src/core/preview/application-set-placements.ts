@@ -1,11 +1,11 @@
 import type { KubeObject } from '../model/object-meta.ts';
 import { PLACEMENT_LABEL } from '../model/kind/placement-decision.ts';
 
-/** Depth of generators in generators; Argo CD allows two. */
+/** The maximum depth of nested generators; Argo CD allows two. */
 const MAX_DEPTH = 4;
 
 /**
- * Placements (`namespace/name`) that an Argo CD ApplicationSet asks for: through the clusterDecisionResource generator
+ * Placements (`namespace/name`) that an Argo CD ApplicationSet reads: through the clusterDecisionResource generator
  * (a label selector on the decisions' placement label) or through Berth's plugin generator (`input.parameters.placement`).
  * Both may be inside matrix and merge generators.
  */

@@ -6,12 +6,15 @@ import type { PlanJudges, PlanSide } from './plan-input.ts';
 import { namespacedName } from '../model/object-ref.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
-/** Each explanation decides again what it takes back, so that only the first changed placements of a huge change are explained. */
+/**
+ * Each explanation repeats the decision without a change, so only the first changed placements of a huge change are
+ * explained.
+ */
 const MAX_EXPLAINED = 100;
 
 /**
- * Why clusters move, and which changed object is behind it: what `berth explain` would say after the merge.
- * @param snapshotOfObjects the snapshot that a placement (`namespace/name`) is decided in after it
+ * Why clusters move, and which changed object caused it: the same as `berth explain` would print after the merge.
+ * @param snapshotOfObjects returns the snapshot after it, in which a placement (`namespace/name`) is decided
  */
 export function makeMoveExplainer(
   before: PlanSide,

@@ -5,17 +5,17 @@ import { appliedPart } from '../sync/applied/applied-part.ts';
 import { possibleIdentities } from '../sync/plan-prune.ts';
 import type { JudgedDeletions } from './judged-deletions.ts';
 
-/** What the hub has beside what Git says, and what the merge makes of it. */
+/** Objects that differ between the hub and Git, and what the merge does with them. */
 export interface HubOnlyObjects {
-  /** In the base and not in the head, and on the hub after the merge too. */
+  /** In the base, not in the head, and still on the hub after the merge. */
   readonly staying: readonly SourceObject[];
-  /** On the hub before the merge and not in the base: their deletion was held. */
+  /** On the hub before the merge and not in the base, because their deletion was held. */
   readonly left: readonly Pick<SourceObject, 'object'>[];
-  /** Those of them that are on the hub after the merge too, and not in the head. */
+  /** The part of these that is still on the hub after the merge, and is not in the head. */
   readonly remaining: readonly Pick<SourceObject, 'object'>[];
-  /** Those of them that the head says again, with what the hub shows to have been applied of them. */
+  /** The part of these that the head declares again, with the state that was applied to the hub. */
   readonly returning: readonly SourceObject[];
-  /** Identities of what is deleted. */
+  /** Identities of the deleted objects. */
   readonly gone: ReadonlySet<string>;
 }
 
@@ -42,7 +42,8 @@ export function hubOnlyObjects(
 }
 
 /**
- * Objects that the head says and the base does not, and that are on the hub: with what the hub shows to have been applied of them.
+ * Objects that the head declares and the base does not, and that are on the hub, with the state that was applied to the
+ * hub.
  * @param members objects of the source on the hub
  */
 export function returningObjects(
@@ -55,7 +56,7 @@ export function returningObjects(
 
 type LeftObjects = ReadonlyMap<string, KubeObject>;
 
-/** By identity, the members that the base does not say. */
+/** The members that the base does not declare, by identity. */
 function leftBefore(
   base: readonly Pick<SourceObject, 'object'>[],
   members: readonly KubeObject[],

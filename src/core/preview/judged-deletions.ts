@@ -4,19 +4,21 @@ import type { HeldDeletions, ObjectChange } from './plan.ts';
 
 /** What happens to the deletions that a merge makes in one source. */
 export interface JudgedDeletions {
-  /** Undefined: nothing would be held. */
+  /** Undefined if nothing would be held. */
   readonly held: HeldDeletions | undefined;
-  /** What the hub has of the source before it. */
+  /** The objects of the source on the hub before the merge. */
   readonly members: readonly KubeObject[];
-  /** What is not in Git after the merge and stays on the hub anyway: it is held, kept, or its scope is unknown. */
+  /**
+   * Objects that are not in Git after the merge and stay on the hub: they are held, kept, or their scope is unknown.
+   */
   readonly keptOnHub: readonly KubeObject[];
-  /** What the controller deletes, also where it left Git before and was held since. */
+  /** Objects that the controller deletes, including those that were removed from Git earlier and were held. */
   readonly deleted: readonly KubeObject[];
-  /** What could not be taken into account. */
+  /** What could not be evaluated. */
   readonly notEvaluated: readonly string[];
 }
 
-/** The changes of objects, with a mark on deletions that wait for a release. */
+/** The changes of objects. Deletions that wait for a release are marked. */
 export function markHeldDeletions(
   changes: readonly ObjectChange[],
   deletions: readonly JudgedDeletions[],

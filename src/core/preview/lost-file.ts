@@ -1,13 +1,16 @@
 import type { ObjectRef } from '../model/object-ref.ts';
 
-/** A file whose objects leave a source without anybody deleting it. */
+/** A file whose objects are removed from a source although nobody deleted the file. */
 export interface LostFile {
   readonly source: string;
   readonly file: string;
-  /** `emptied`: it is still read and declares none of them; `unselected`: its content is where the source's paths do not look. */
+  /**
+   * `emptied`: the file is still read and declares no objects. `unselected`: its content moved out of the source's
+   * paths.
+   */
   readonly change: 'emptied' | 'unselected';
-  /** Where its content is now; undefined when it is emptied. */
+  /** The new path of its content; undefined if it is emptied. */
   readonly movedTo: string | undefined;
-  /** What it declared before and what nothing declares now. */
+  /** Objects that it declared before and that no file declares now. */
   readonly objects: readonly ObjectRef[];
 }

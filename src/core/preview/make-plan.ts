@@ -6,7 +6,7 @@ import type { PlanJudges, PlanSide } from './plan-input.ts';
 import { planRollouts } from './planned-rollouts.ts';
 import { planWorkloads } from './workload-plans.ts';
 
-/** The plan between two sides that were scheduled at the same present with the same previous decisions. */
+/** The plan between two sides. Both were scheduled at the same time with the same previous decisions. */
 export function makePlan(base: PlanSide, head: PlanSide, judges: PlanJudges): Plan {
   const fleet = planFleet(base.snapshot, head.snapshot);
   const regions = new Map(fleet.map(({ name, region }) => [name, region]));

@@ -4,12 +4,14 @@ import type { SourceObject } from '../model/source-object.ts';
 import { canonicalJson } from '../model/json-equal.ts';
 import type { ObjectChange } from './plan.ts';
 
-/** Objects that come, go or differ between two fleets, by kind and name; their order in files does not count. */
+/**
+ * Objects that are added, removed or changed between two fleets, by kind and name. Their order in files does not count.
+ */
 export function diffObjects(
   base: readonly SourceObject[],
   head: readonly SourceObject[],
 ): readonly ObjectChange[] {
-  // Most of a large fleet are the very same objects on both sides.
+  // Most objects of a large fleet are identical on both sides.
   const [standing, coming] = [new Set(objectsOf(base)), new Set(objectsOf(head))];
   const before = byKey(base.filter(({ object }) => !coming.has(object)));
   const after = byKey(head.filter(({ object }) => !standing.has(object)));
@@ -27,7 +29,7 @@ export function diffObjects(
   return changes.sort((a, b) => compare(sortKey(a), sortKey(b)));
 }
 
-/** Group, kind, namespace and name: a new version of the same object is the same object. */
+/** Group, kind, namespace and name. Another API version of an object is the same object. */
 export function objectKeyOf({ apiVersion, kind, metadata }: KubeObject): string {
   const slash = apiVersion.indexOf('/');
   return JSON.stringify([

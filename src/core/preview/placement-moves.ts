@@ -2,8 +2,8 @@ import type { ClusterMove, PlacementMove } from './plan.ts';
 import { groupBy } from '../group-by.ts';
 
 /**
- * Pairs each cluster that a placement loses with one that it gains: one of the same region where there is one, else the next in the
- * list. What has no partner only comes or goes.
+ * Pairs each cluster that a placement loses with one that it gains: one in the same region if possible, otherwise the
+ * next in the list. Clusters without a partner are only added or removed.
  */
 export function pairMoves(
   removed: readonly ClusterMove[],

@@ -6,10 +6,10 @@ import { pairMoves } from './placement-moves.ts';
 import type { PlacementPlan, PlacementSide } from './plan.ts';
 import type { PlanJudges, PlanSide } from './plan-input.ts';
 
-/** The region of a cluster by its name; undefined: it has none, or is not known. */
+/** The region of a cluster by its name; undefined if it has none, or if it is unknown. */
 type RegionOf = (cluster: string) => string | undefined;
 
-/** The placements of which merging changes the definition or the decision. */
+/** The placements whose definition or decision the merge changes. */
 export function planPlacements(
   base: PlanSide,
   head: PlanSide,
@@ -77,13 +77,15 @@ function byKey(results: readonly ScheduleResult[]): Map<string, ScheduleResult> 
 }
 
 function difference(from: readonly string[], without: readonly string[]): string[] {
-  // Most placements stay as they are, and some have thousands of clusters.
+  // Most placements do not change, and some have thousands of clusters.
   if (isSameList(from, without)) return [];
   const excluded = new Set(without);
   return from.filter((cluster) => !excluded.has(cluster)).sort();
 }
 
-/** What of a placement counts: its spec and the annotations that steer scheduling and publishing. */
+/**
+ * The parts of a placement that count as its definition: its spec, and the annotations for scheduling and publishing.
+ */
 function definition({ metadata, spec }: Placement): string {
   return canonicalJson([spec ?? {}, metadata.annotations ?? {}]);
 }

@@ -4,34 +4,36 @@ import type { ScheduleResult } from '../placement/result/schedule-result.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { ClusterMove, PlanEnd, PlannedHold } from './plan.ts';
 
-/** One side of a plan: what is there and what it decides. */
+/** One side of a plan: its objects and its decisions. */
 export interface PlanSide {
   readonly end: PlanEnd;
   readonly objects: readonly SourceObject[];
-  /** What is on the hub then; absent: that is `objects`. */
+  /** The objects on the hub at that time. If absent, `objects`. */
   readonly onHub?: readonly Pick<SourceObject, 'object'>[] | undefined;
-  /** What Git says, also of kinds that Berth does not apply, such as ApplicationSets; absent: that is `objects`. */
+  /** The objects in Git, including kinds that Berth does not apply, such as ApplicationSets. If absent, `objects`. */
   readonly declared?: readonly SourceObject[] | undefined;
   readonly snapshot: Snapshot;
   /** One per placement of the snapshot, in its order. */
   readonly results: readonly ScheduleResult[];
-  /** By `namespace/name`: the clusters that are published, held placements among them; absent: those of the results. */
+  /**
+   * The published clusters by `namespace/name`, including those of held placements. If absent, those of the results.
+   */
   readonly published?: ReadonlyMap<string, readonly string[]> | undefined;
-  /** Works on the hub; absent: one of each replica set on each published cluster. */
+  /** Works on the hub. If absent, one work of each replica set on each published cluster. */
   readonly works?: readonly Pick<ManifestWork, 'metadata'>[] | undefined;
 }
 
-/** What the plan asks of its surroundings; each is the same code that runs after the merge. */
+/** The functions that the plan needs. Each is the code that also runs after the merge. */
 export interface PlanJudges {
-  /** Why a cluster that moves is (`gained`) or is not any more (`lost`) selected. */
+  /** Why a cluster is selected (`gained`), or is no longer selected (`lost`). */
   readonly explain: (key: string, cluster: string, move: 'gained' | 'lost') => Omit<ClusterMove, 'cluster'>;
-  /** Whether publishing would be held; `definitionChanged`: the change was made to the placement itself. */
+  /** Whether the change would be held. `definitionChanged`: the placement itself was changed. */
   readonly judge: (
     key: string,
     before: readonly string[],
     result: ScheduleResult,
     definitionChanged: boolean,
   ) => PlannedHold | undefined;
-  /** Token of the change of one placement from these clusters to those. */
+  /** The token for the change of one placement from these clusters to those. */
   readonly token: (key: string, before: readonly string[], after: readonly string[]) => string;
 }

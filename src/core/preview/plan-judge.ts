@@ -15,30 +15,30 @@ import type { PublishState } from '../publish/judge/publish-state.ts';
 import { stateFromRecords } from '../publish/record/state-from-records.ts';
 import { DEFAULT_REMOVAL_BUDGET, type RemovalBudget } from '../publish/judge/removal-budget.ts';
 
-/** One side of a merge, as Git says it. */
+/** One side of a merge, as declared in Git. */
 export interface GitRevision {
   readonly objects: readonly SourceObject[];
   readonly placements: readonly Placement[];
-  /** Full id, where it is known. */
+  /** The full commit id, if known. */
   readonly commit?: string | undefined;
 }
 
 export interface PlanJudgeOptions {
   readonly base: GitRevision;
   readonly head: GitRevision;
-  /** As the hub has them now; none without a hub. */
+  /** The objects on the hub now; absent without a hub. */
   readonly live: readonly Placement[];
   /** By `namespace/name`: the clusters that are published now. */
   readonly published: ReadonlyMap<string, readonly string[]>;
   /** The records of a placement (`namespace/name`), oldest first. */
   readonly recordsOf: (placement: string) => readonly CompactRecord[];
   readonly budgetOf: (placement: Placement) => RemovalBudget | undefined;
-  /** RFC 3339: when the merge happens. */
+  /** RFC 3339: the time of the merge. */
   readonly now: string;
   readonly digest: Digest;
 }
 
-/** Judges before a merge what the controller will judge after it, from what the hub shows of the past. */
+/** Predicts how the controller will judge a merge, from the records on the hub. */
 export class PlanJudge {
   readonly #options: PlanJudgeOptions;
   readonly #nowMs: number;
@@ -55,7 +55,10 @@ export class PlanJudge {
     this.#approvals = approvalsOf(base.objects, head.objects);
   }
 
-  /** Names the change of a placement from what is published (`before` where nothing is) to these clusters. */
+  /**
+   * The token for the change of a placement from the published clusters (`before` if nothing is published) to these
+   * clusters.
+   */
   token(key: string, before: readonly string[], after: readonly string[]): string {
     return unspentToken(
       this.#options.digest,
@@ -65,8 +68,8 @@ export class PlanJudge {
   }
 
   /**
-   * The hold of a result; undefined when it would be published.
-   * @param definitionChanged the merge changes the placement; counts where nobody remembers the last publication
+   * The hold of a result; undefined if the result would be published.
+   * @param definitionChanged the merge changes the placement; used only if the last publication is unknown
    */
   hold(
     key: string,
@@ -78,7 +81,7 @@ export class PlanJudge {
     return hold && { reason: hold.reason, message: hold.message };
   }
 
-  /** The clusters that will be published once the result has been judged. */
+  /** The clusters that will be published after the result is judged. */
   outcomeOf(key: string, result: ScheduleResult): readonly string[] {
     const before = this.#options.published.get(key);
     if (before === undefined) return result.selected;
@@ -86,7 +89,7 @@ export class PlanJudge {
     return groups === undefined ? before : [...new Set(listedClusters(groups))];
   }
 
-  /** As the controller decides it. */
+  /** The decision of the controller. */
   #decide(
     key: string,
     before: readonly string[],
@@ -113,14 +116,14 @@ export class PlanJudge {
       budget: budgetOf(placement) ?? DEFAULT_REMOVAL_BUDGET,
       inventoryProblem: undefined,
       approved: tokens && { tokens, commit: head.commit },
-      // Readiness is not known before the merge, so a make-before-break move has both.
+      // Readiness is unknown before the merge, so a make-before-break move has both clusters.
       isReady: () => false,
       nowMs: this.#nowMs,
       digest,
     });
   }
 
-  /** An approval that something is held because of counts for as long as it stays in Git. */
+  /** An approval that caused a hold is valid while it stays in Git. */
   #awaited(key: string): readonly string[] | undefined {
     const live = this.#live.get(key);
     const isAwaited = live !== undefined && activeHold(live)?.reason === 'DiffersFromPlan';
@@ -132,7 +135,7 @@ export class PlanJudge {
     return planToken(digest, key, published.get(key) ?? before, after);
   }
 
-  /** The hub adds defaults to what Git says, and what says the same keeps them. */
+  /** The hub adds defaults to the spec from Git. An equal spec keeps them. */
   #asOnHub(key: string, placement: Placement): Placement {
     const [base, head] = this.#specs.map((side) => side.get(key)?.spec);
     const live = this.#live.get(key);
@@ -148,9 +151,9 @@ export class PlanJudge {
 }
 
 interface Approvals {
-  /** By `namespace/name`: all that the head says. */
+  /** All that the head declares, by `namespace/name`. */
   readonly said: ReadonlyMap<string, readonly string[]>;
-  /** Those that the base does not say: they count for the change that the merge makes. */
+  /** Those that the base does not declare. They are valid for the change that the merge makes. */
   readonly fresh: ReadonlyMap<string, readonly string[]>;
 }
 

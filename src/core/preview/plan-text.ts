@@ -13,12 +13,12 @@ export function planOutcome(plan: Plan): 'none' | 'changes' | 'stopped' {
   return plan.hasChanges ? 'changes' : 'none';
 }
 
-/** Rules of the base that the plan breaks, or that cannot be judged. */
+/** Rules of the base that the plan breaks, or that cannot be evaluated. */
 export function brokenRules({ rules }: Plan): readonly RuleResult[] {
   return (rules?.base ?? []).filter(({ outcome }) => outcome !== 'kept');
 }
 
-/** The findings without those of which every view has a part of its own: holds, budgets, deletions and lost files. */
+/** The findings, without those that every view shows in a separate part: holds, budgets, deletions and lost files. */
 export function otherFindings({ findings }: Plan): readonly PlanFinding[] {
   return findings.filter(({ code }) => !TOLD_ELSEWHERE.includes(code));
 }
@@ -36,7 +36,7 @@ export function ruleText({ name, effect, message, owners }: RuleResult): string 
   return `${effect === 'deny' ? 'denied by' : 'warning of'} rule ${name}: ${message}${ask}`;
 }
 
-/** What to say of rules that the change itself changes; '' where it does not. */
+/** The note about rules that the change itself edits; '' if it edits none. */
 export function changedRulesText({ rules }: Plan): string {
   if (rules === undefined || !rules.changed) return '';
   const broken = rules.head.filter(({ outcome }) => outcome !== 'kept').map(({ name }) => name);
@@ -73,18 +73,18 @@ export function moveText(move: PlacementMove): string {
   return `${from} → ${to}${why === '' ? '' : `: ${why}`}${marginText(move)}`;
 }
 
-/** `, 10 points more`; '' where it is not known, or none. */
+/** `, 10 points more`; '' if the difference is unknown or zero. */
 export function marginText({ margin }: PlacementMove): string {
   if (margin === undefined || margin === 0) return '';
   return `, ${Math.abs(margin)} points ${margin > 0 ? 'more' : 'less'}`;
 }
 
-/** Rollouts that have something to tell: everywhere at once is what everybody expects. */
+/** Rollouts that are worth a line. A rollout to all clusters at once is the default and is not listed. */
 export function staggeredRollouts({ rollouts }: Plan): readonly RolloutForecast[] {
   return rollouts.filter(({ strategy, problem }) => strategy !== 'All' || problem !== undefined);
 }
 
-/** `spec.image: "a" → "b"`; of a Secret that it changes. */
+/** `spec.image: "a" → "b"`. For a secret value, only that it changes. */
 export function fieldText({ path, before, after, secret }: FieldChange): string {
   if (secret === true) return `${path} (secret)`;
   if (before === undefined && after === undefined) return path;
@@ -130,7 +130,7 @@ export function formatSizes({ before, after }: PlacementPlan): string {
   return `${text(before)} → ${text(after)}`;
 }
 
-/** `group canary: 1 → 2 clusters`, of each group that is another size, comes or goes. */
+/** `group canary: 1 → 2 clusters`, for each group that is added, removed or changes its size. */
 export function groupTexts({ before, after }: PlacementPlan): readonly string[] {
   if (before === undefined || after === undefined) return [];
   const sizes = new Map<string, [old: number, now: number]>();
@@ -140,7 +140,7 @@ export function groupTexts({ before, after }: PlacementPlan): readonly string[] 
       both[at] = (both[at] ?? 0) + clusters;
       sizes.set(name, both);
     }
-  // One group without a name is the placement itself.
+  // One group without a name is the whole placement.
   if (sizes.size === 1 && sizes.has('')) return [];
   return [...sizes].flatMap(([name, [old, now]]) =>
     old === now
@@ -149,7 +149,7 @@ export function groupTexts({ before, after }: PlacementPlan): readonly string[] 
   );
 }
 
-/** `spread over region: skew 1 → 3, at most 1 wanted`, of each constraint that is met otherwise. */
+/** `spread over region: skew 1 → 3, at most 1 wanted`, for each constraint whose result changes. */
 export function spreadTexts({ before, after }: PlacementPlan): readonly string[] {
   return (after?.spread ?? []).flatMap(({ constraint, skew }, at) => {
     const old = before?.spread[at]?.skew;
@@ -166,7 +166,7 @@ export function formatReason({ because, causes }: ClusterMove): string {
   return `${because}${behind}`.trim();
 }
 
-/** `moves`, `is created`: what happens to a workload. */
+/** `moves`, `is created`: the change of a workload. */
 export function workloadVerb({ change }: WorkloadPlan): string {
   switch (change) {
     case 'created':
@@ -182,7 +182,7 @@ export function workloadVerb({ change }: WorkloadPlan): string {
 
 const MAX_NAMES = 20;
 
-/** The first names and how many more. */
+/** The first names, and the number of the others. */
 export function formatNames(list: readonly string[], limit = MAX_NAMES): string {
   const shown = list.slice(0, limit).join(', ');
   return list.length > limit ? `${shown} and ${list.length - limit} more` : shown;
@@ -198,7 +198,7 @@ export function lostFileText({ source, file, change, movedTo, objects }: LostFil
   return `${what}: ${formatCount(objects.length, 'object')} ${leave} source ${source}: ${formatNames(objects.map(formatRef), 5)}`;
 }
 
-/** The annotation that holds the merge to this plan; none when no cluster would go. */
+/** The annotation that holds the merge to this plan; undefined if no cluster is removed. */
 export function approvalAnnotation({ placements }: Plan): readonly string[] {
   const entries = placements
     .filter(({ change, removed }) => change === 'changed' && removed.length > 0)
@@ -206,5 +206,5 @@ export function approvalAnnotation({ placements }: Plan): readonly string[] {
   return entries.length === 0 ? [] : [`${PLAN_ANNOTATION}: "${entries.join(', ')}"`];
 }
 
-/** Above it. */
+/** The sentence above the annotation. */
 export const APPROVAL_TITLE = 'To be held to this plan, put on an object of the change';

@@ -17,47 +17,47 @@ export type FindingCode =
   | 'unknown-score'
   | 'score-expired';
 
-/** Something dangerous about a change. */
+/** A risk of the change. */
 export interface PlanFinding {
   readonly code: FindingCode;
   readonly severity: 'danger' | 'warning' | 'notice';
-  /** What it is about: `Placement team-a/web`. */
+  /** The subject of the risk: `Placement team-a/web`. */
   readonly subject: string;
   /** One sentence. */
   readonly message: string;
-  /** Where the subject is declared; absent where it is not known. */
+  /** Where the subject is declared; absent if unknown. */
   readonly location?: SourceLocation | undefined;
 }
 
-/** What guard rules say of a plan. */
+/** The results of the guard rules for a plan. */
 export interface RulesVerdict {
-  /** The head changes the rules: these are still judged by the base's. */
+  /** The head changes the rules. The rules of the base still apply. */
   readonly changed: boolean;
-  /** The rules of the base: only these stop. */
+  /** The rules of the base. Only these can stop the change. */
   readonly base: readonly RuleResult[];
-  /** Those of the head; empty unless `changed`. */
+  /** The rules of the head; empty unless `changed`. */
   readonly head: readonly RuleResult[];
 }
 
 export interface RuleResult {
   readonly name: string;
   readonly effect: 'deny' | 'warn';
-  /** `failed`: the expression gave neither true nor false. Counts as broken. */
+  /** `failed`: the expression evaluated to neither true nor false. Counts as broken. */
   readonly outcome: 'kept' | 'broken' | 'failed';
-  /** The rule's own message; why, where it failed. */
+  /** The message of the rule; for `failed`, the reason. */
   readonly message: string;
   readonly owners: readonly string[];
   readonly location: SourceLocation;
 }
 
-/** What a plan was made of. Equal parts give an equal plan. */
+/** The inputs of a plan. Equal inputs give an equal plan. */
 export interface PlanToken {
-  /** 12 hexadecimal digits over the parts. */
+  /** 12 hexadecimal digits: a digest of the inputs. */
   readonly token: string;
   /** Full ids of commits. */
   readonly base: string;
   readonly head: string;
-  /** Digest of clusters, sets, bindings and scores; what others did to them shows here. */
+  /** Digest of clusters, sets, bindings and scores. It shows changes that others made to them. */
   readonly inventory: string;
   /** Digest of what was published. */
   readonly decisions: string;

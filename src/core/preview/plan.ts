@@ -6,54 +6,62 @@ import type { ApplicationSetPlan, ManifestChange, RolloutForecast } from './effe
 import type { PlanFinding, PlanToken, RulesVerdict } from './plan-verdict.ts';
 
 /**
- * What would change between two states of a fleet: data first; text, Markdown and JSON are views of it. A plan is
+ * The changes between two states of a fleet, as data. Text, Markdown and JSON are views of it. A plan is
  * diff(schedule(base), schedule(head)) with the same previous decisions on both sides, so equal fleets give an empty
  * plan.
  */
 export interface Plan {
   readonly base: PlanEnd;
   readonly head: PlanEnd;
-  /** RFC 3339: the present that both sides were scheduled at. */
+  /** RFC 3339: the time at which both sides were scheduled. */
   readonly now: string;
   /** Whether merging would change an object or a decision. */
   readonly hasChanges: boolean;
   readonly summary: PlanSummary;
   /** Placements whose decision or definition changes, by namespace and name. */
   readonly placements: readonly PlacementPlan[];
-  /** Works, ApplicationSets and add-ons that come to, leave or stay on clusters. */
+  /** Works, ApplicationSets and add-ons that clusters gain, lose or keep. */
   readonly workloads: readonly WorkloadPlan[];
   readonly objects: readonly ObjectChange[];
-  /** Deletions from the hub that would wait for a release; only of sources that Berth applies. */
+  /** Deletions from the hub that would wait for a release. Only for sources that Berth applies. */
   readonly deletionsHeld: readonly HeldDeletions[];
-  /** Files that are emptied, or moved where their source does not look: their objects leave it. */
+  /** Files that are emptied, or moved out of their source's paths, so that their objects are removed from it. */
   readonly lostFiles: readonly LostFile[];
-  /** ApplicationSets whose Applications change, and those that cannot be rendered; only those that the change may reach. */
+  /**
+   * ApplicationSets whose Applications change, and those that cannot be rendered. Only those that the change can
+   * affect.
+   */
   readonly applications: readonly ApplicationSetPlan[];
-  /** In which order new content reaches the clusters, and how long that takes at least. */
+  /** In which order new content reaches the clusters, and the minimum time. */
   readonly rollouts: readonly RolloutForecast[];
-  /** What is dangerous about the change, the most dangerous first. */
+  /** The risks of the change, the most dangerous first. */
   readonly findings: readonly PlanFinding[];
-  /** What the guard rules of the base say, and those of the head if it changes them. Absent: there are no rules. */
+  /**
+   * The results of the guard rules of the base, and of those of the head if it changes them. Absent if there are no
+   * rules.
+   */
   readonly rules?: RulesVerdict | undefined;
-  /** Names what the plan was made of. Absent: not computed. */
+  /** The digest of the inputs. Absent if not computed. */
   readonly token?: PlanToken | undefined;
-  /** Assumptions that are laid over the head, as given: `--drain c1`. Empty: none. */
+  /** Assumptions that were added to the head, as given: `--drain c1`. May be empty. */
   readonly whatIf: readonly string[];
   /** The clusters that the placements gain, lose or change, by name. */
   readonly clusters: readonly PlanCluster[];
-  /** Every cluster before or after, by name; for a map. Not printed as JSON or YAML. */
+  /** Every cluster before or after the change, by name, for a map. Not printed as JSON or YAML. */
   readonly fleet: readonly FleetCluster[];
-  /** What the plan could not take into account. */
+  /** What the plan could not evaluate. */
   readonly notEvaluated: readonly string[];
 }
 
 export interface FleetCluster {
   readonly name: string;
-  /** Names of the cluster sets that it is a member of, after the change (before it if it leaves): that of its label first. */
+  /**
+   * Names of its cluster sets after the change (before it if the cluster is removed). The set of its label is first.
+   */
   readonly sets: readonly string[];
-  /** Label or claim; undefined: neither. */
+  /** From a label or claim; undefined if it has neither. */
   readonly region: string | undefined;
-  /** Absent: the cluster itself stays. */
+  /** Absent if the cluster itself does not change. */
   readonly change?: 'added' | 'removed' | undefined;
 }
 
@@ -86,34 +94,34 @@ export interface PlacementPlan {
   readonly namespace: string;
   readonly name: string;
   readonly change: 'created' | 'deleted' | 'changed';
-  /** The placement's own definition differs; otherwise something around it moved. */
+  /** The placement's own definition differs. Otherwise something else caused the change. */
   readonly definitionChanged: boolean;
   readonly before: PlacementSide | undefined;
   readonly after: PlacementSide | undefined;
   readonly added: readonly ClusterMove[];
   readonly removed: readonly ClusterMove[];
   readonly kept: number;
-  /** One cluster that is exchanged for another; each is in `removed` and `added` too. */
+  /** One cluster that replaces another. Both are in `removed` and `added` as well. */
   readonly moves: readonly PlacementMove[];
-  /** Of a placement that nobody edited: the changed objects behind it, `ManagedCluster cluster1`. */
+  /** If nobody edited the placement: the changed objects that caused the change, `ManagedCluster cluster1`. */
   readonly affectedBy: readonly string[];
-  /** Kept clusters that come to another decision group. */
+  /** Kept clusters that move to another decision group. */
   readonly regrouped: readonly string[];
-  /** Why the new result would not be published at once; absent when it would. */
+  /** Why the new result would not be published at once; absent if it would. */
   readonly held?: PlannedHold | undefined;
-  /** Names exactly this change, for releasing it. */
+  /** The token that releases exactly this change. */
   readonly token: string;
 }
 
 export interface PlacementSide {
   readonly outcome: ScheduleResult['outcome'];
   readonly selected: number;
-  /** Their names, in rank order. */
+  /** Names of the clusters, in rank order. */
   readonly clusters: readonly string[];
   readonly groups: readonly PlacementGroup[];
   /** How evenly the clusters are spread, per constraint in listed order. Empty without constraints. */
   readonly spread: readonly SpreadReached[];
-  /** Asked for but not found. */
+  /** Number of clusters that the placement asks for and did not get. */
   readonly unscheduled: number;
   /** Wire text of the most informative condition; '' when there is no problem. */
   readonly message: string;
@@ -128,20 +136,20 @@ export interface PlacementGroup {
 export interface PlacementMove {
   readonly from: string;
   readonly to: string;
-  /** Why `from` is left. */
+  /** Why the cluster `from` is removed. */
   readonly because: string;
   readonly causes: readonly string[];
-  /** Points of `to` minus those of `from`, where both were scored. */
+  /** Points of `to` minus those of `from`, if both were scored. */
   readonly margin: number | undefined;
 }
 
 export interface ClusterMove {
   readonly cluster: string;
-  /** `tainted maintenance`, `rank 1 of 3`; '' when nothing is known. */
+  /** `tainted maintenance`, `rank 1 of 3`; '' if unknown. */
   readonly because: string;
-  /** `ManagedCluster cluster1`: the changed objects behind it. */
+  /** `ManagedCluster cluster1`: the changed objects that caused it. */
   readonly causes: readonly string[];
-  /** Its points after the change; absent where it is not scored. */
+  /** Its points after the change; absent if it is not scored. */
   readonly points?: number | undefined;
 }
 
@@ -155,16 +163,16 @@ export interface WorkloadPlan {
   readonly namespace: string;
   readonly name: string;
   readonly change: 'created' | 'deleted' | 'changed' | 'moved';
-  /** Placements that decide where it runs, `namespace/name`; none for a ManifestWork. */
+  /** Placements (`namespace/name`) that decide where it runs; empty for a ManifestWork. */
   readonly placements: readonly string[];
   readonly added: readonly string[];
   readonly removed: readonly string[];
   readonly kept: number;
-  /** Clusters that keep it and get other content. */
+  /** Clusters that keep it and get new content. */
   readonly changedOn: readonly string[];
-  /** Manifests in it after the change, before it where it is deleted; 0 for an ApplicationSet or an add-on. */
+  /** Number of its manifests after the change, or before it if it is deleted; 0 for an ApplicationSet or an add-on. */
   readonly manifestCount: number;
-  /** What differs between the manifests before and after; of a workload that comes or goes none are listed. */
+  /** The differences between the manifests before and after. Empty for a workload that is added or removed. */
   readonly manifests: readonly ManifestChange[];
 }
 
@@ -173,7 +181,7 @@ export interface ObjectChange {
   readonly ref: ObjectRef;
   /** Top-level and second-level fields that differ, `spec.taints`; empty unless changed. */
   readonly fields: readonly string[];
-  /** Of a deletion: it waits for a release, see `deletionsHeld`. */
+  /** For a deletion: it waits for a release, see `deletionsHeld`. */
   readonly held?: true;
   readonly location?: SourceLocation | undefined;
 }

@@ -4,7 +4,9 @@ import { claimOf, labelOf } from '../snapshot/cluster-index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { FleetCluster, PlacementPlan, PlanCluster } from './plan.ts';
 
-/** Where the region of a cluster is said, the first that says it counts: labels, then claims. */
+/**
+ * Labels and claims that may contain the region of a cluster. The first one that is set counts: labels, then claims.
+ */
 const REGION_LABELS = ['region', 'topology.kubernetes.io/region'];
 const REGION_CLAIMS = ['region.open-cluster-management.io', 'region'];
 
@@ -36,7 +38,7 @@ export function planFleet(before: Snapshot, after: Snapshot): readonly FleetClus
   });
 }
 
-/** Those of them that placements gain, lose or list in what changes, with their labels. */
+/** Clusters that placements gain, lose or list in their changes, with their labels. */
 export function concernedClusters(
   fleet: readonly FleetCluster[],
   placements: readonly PlacementPlan[],
@@ -71,7 +73,7 @@ function setsIn({ clusterSets }: Snapshot): (cluster: ManagedCluster) => readonl
       .map(({ name }) => name);
 }
 
-/** A cluster has one set by its label, and may be in any number of others. */
+/** A cluster is in one set by its label, and can be in any number of other sets. */
 function rank({ by }: SetMembership): number {
   return by === 'label' ? 0 : 1;
 }

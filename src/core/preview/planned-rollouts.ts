@@ -11,7 +11,9 @@ import type { WorkloadPlan } from './plan.ts';
 import type { PlanSide } from './plan-input.ts';
 import { groupBy } from '../group-by.ts';
 
-/** How replica sets that change or move reach their clusters, one forecast per placement that they ask. */
+/**
+ * How new content of changed or moved replica sets reaches their clusters: one forecast for each of their placements.
+ */
 export function planRollouts(head: PlanSide, workloads: readonly WorkloadPlan[]): readonly RolloutForecast[] {
   const reach = workloads.filter(
     ({ kind, change, added, changedOn }) =>

@@ -9,14 +9,14 @@ import type { PlanSide } from './plan-input.ts';
 
 /** By `namespace/name` of a placement. */
 type Published = ReadonlyMap<string, readonly string[]>;
-/** Clusters of a replica set by the name of the placement through which they came. */
+/** Clusters of a replica set, by the name of the placement that selected them. */
 type Works = ReadonlyMap<string, readonly string[]>;
 
 function askedBy({ spec }: ManifestWorkReplicaSet): readonly string[] {
   return [...new Set(spec.placementRefs.map(({ name }) => name))];
 }
 
-/** `namespace/name` of each placement that a replica set asks. */
+/** `namespace/name` of each placement of a replica set. */
 export function placementsOf(replicaSet: ManifestWorkReplicaSet): readonly string[] {
   const { namespace } = replicaSet.metadata;
   return askedBy(replicaSet).map((name) => namespacedName({ namespace, name }));
@@ -25,7 +25,7 @@ export function placementsOf(replicaSet: ManifestWorkReplicaSet): readonly strin
 /** The clusters on which replica sets have works, before a merge and after it: the rules of `planReplicaSet`. */
 export class ReplicaSetWorks {
   readonly #published: Published;
-  /** By owner label; undefined: not known, so that what is published counts. */
+  /** By owner label. If undefined (unknown), the published clusters count. */
   readonly #works: ReadonlyMap<string, Works> | undefined;
 
   /** @param published before the merge */
@@ -39,10 +39,10 @@ export class ReplicaSetWorks {
   }
 
   /**
-   * Where a placement is missing, what is there because of it stays, and so does what is there because of one that is no longer used
-   * more: the reference may be mistyped.
-   * @param onHub as it was before the merge; undefined: it was not there
-   * @param published after the merge; of each placement that exists
+   * If a placement is missing, the works that came from it stay, and so do the works of a placement that is no longer
+   * referenced: the reference may be misspelt.
+   * @param onHub the works before the merge; undefined if the replica set did not exist
+   * @param published after the merge, for each placement that exists
    */
   after(
     replicaSet: ManifestWorkReplicaSet,

@@ -12,7 +12,7 @@ import type { WorkloadPlan } from './plan.ts';
 import type { PlanSide } from './plan-input.ts';
 import { placementsOf, ReplicaSetWorks } from './replica-set-works.ts';
 
-/** A workload on one side: where it runs and what it is. */
+/** A workload on one side: its clusters and its content. */
 interface PlacedWorkload {
   readonly object: KubeObject;
   readonly placements: readonly string[];
@@ -117,7 +117,7 @@ function workloadOf(
   }
 }
 
-/** Where one runs that is on all clusters of its placements; undefined: it has none. */
+/** The clusters of a workload that runs on all clusters of its placements; undefined if it has no placement. */
 function following(
   object: KubeObject,
   placements: readonly string[],

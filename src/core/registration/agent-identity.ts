@@ -1,9 +1,9 @@
 const PREFIX = 'system:open-cluster-management:';
 
-/** Organisation of the certificates of all agents of clusters. */
+/** Organization in the certificates of all agents. */
 export const ALL_AGENTS_GROUP = `${PREFIX}managed-clusters`;
 
-/** Who an agent is: the cluster that it speaks for, and which of the cluster's agents it is. */
+/** The identity of an agent: its cluster, and its name among the agents of that cluster. */
 export interface AgentIdentity {
   readonly cluster: string;
   readonly agent: string;
@@ -14,17 +14,17 @@ export function agentUser({ cluster, agent }: AgentIdentity): string {
   return `${PREFIX}${cluster}:${agent}`;
 }
 
-/** The group of all agents of one cluster: what the roles of the cluster are bound to. */
+/** The group of all agents of one cluster. The roles of the cluster are bound to it. */
 export function clusterGroup(cluster: string): string {
   return `${PREFIX}${cluster}`;
 }
 
-/** The groups of an agent: the organisations of its certificate. Their order has no meaning. */
+/** The groups of an agent: the organizations of its certificate. Their order does not matter. */
 export function agentGroups(cluster: string): readonly string[] {
   return [clusterGroup(cluster), ALL_AGENTS_GROUP];
 }
 
-/** Undefined: the user is no agent of a cluster. Users of add-ons have more segments, and are none. */
+/** Undefined if the user is not an agent of a cluster. Users of add-ons have more segments, so they are not. */
 export function parseAgentUser(user: string): AgentIdentity | undefined {
   if (!user.startsWith(PREFIX)) return undefined;
   const [cluster = '', agent = '', ...more] = user.slice(PREFIX.length).split(':');

@@ -9,8 +9,8 @@ export const CERTIFICATE_ROTATED = 'ClusterCertificateRotated';
 export const DELETING = 'Deleting';
 
 /**
- * The conditions of a ManagedCluster with fixed texts, in OCM's words. The hub writes those of acceptance, the lease, the clock and
- * deletion; the agent writes the others.
+ * The conditions of a ManagedCluster with fixed texts, the same as OCM's. The hub writes those of acceptance, the
+ * lease, the clock and deletion. The agent writes the others.
  * Source: open-cluster-management.io/ocm `pkg/registration/hub/managedcluster`, `hub/lease`, `hub/gc`, `spoke/managedcluster`.
  */
 export const CLUSTER_CONDITIONS = {
@@ -65,7 +65,9 @@ export const CLUSTER_CONDITIONS = {
   },
 } as const satisfies Readonly<Record<string, Condition>>;
 
-/** The API server of the cluster does not answer its agent. @param why follows after `The kube-apiserver is not ok, ` */
+/**
+ * The API server of the cluster does not answer its agent. @param why the text after `The kube-apiserver is not ok, `
+ */
 export function apiServerDown(why: string): Condition {
   return {
     type: AVAILABLE,
@@ -75,12 +77,12 @@ export function apiServerDown(why: string): Condition {
   };
 }
 
-/** What acceptance needs on the hub could not be written. */
+/** The objects for acceptance could not be written on the hub. */
 export function acceptanceFailed(message: string): Condition {
   return { type: ACCEPTED, status: 'False', reason: 'Error', message };
 }
 
-/** @param resource plural of what is left in the namespace of a cluster that is being deleted */
+/** @param resource plural of the remaining objects in the namespace of a cluster that is being deleted */
 export function resourceRemains(resource: string, remaining: number, withFinalizers: number): Condition {
   return {
     type: DELETING,

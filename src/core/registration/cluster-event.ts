@@ -3,8 +3,9 @@ import { MANAGED_CLUSTER } from '../model/kinds.ts';
 import type { KubeObject } from '../model/object-meta.ts';
 
 /**
- * An Event in the namespace of the cluster. A ManagedCluster has no namespace, but the API server wants that of the Event named for
- * what it regards. Source: kubernetes/kubernetes `pkg/apis/core/validation/events.go`, legacyValidateEvent.
+ * An Event in the namespace of the cluster. A ManagedCluster has no namespace, but the API server requires that
+ * `regarding` names the namespace of the Event. Source: kubernetes/kubernetes `pkg/apis/core/validation/events.go`,
+ * legacyValidateEvent.
  */
 export function clusterEvent(
   { metadata: { name, uid = '' } }: Pick<KubeObject, 'metadata'>,

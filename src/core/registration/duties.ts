@@ -1,4 +1,7 @@
-/** The controllers of registration on the hub. Each can be left to OCM's registration controller, which has all of them. */
+/**
+ * The registration controllers of the hub. OCM's registration controller has all of them, and can run each instead of
+ * Berth.
+ */
 export const DUTIES = ['acceptance', 'approval', 'health', 'taints', 'sets', 'cleanup'] as const;
 
 export type RegistrationDuty = (typeof DUTIES)[number];

@@ -1,13 +1,13 @@
 /**
- * The names that the hub, the agents and OCM's own controllers agree on. They are part of a protocol: another spelling is another
- * object. Source: open-cluster-management.io/ocm `pkg/registration`, open-cluster-management.io/api `cluster/v1`.
+ * Names that the hub, the agents and OCM's own controllers share. They are part of the protocol and must not change.
+ * Source: open-cluster-management.io/ocm `pkg/registration`, open-cluster-management.io/api `cluster/v1`.
  */
 
 /** Label of everything that belongs to one cluster on the hub: its namespace, lease, roles and certificate requests. */
 export const CLUSTER_NAME_LABEL = 'open-cluster-management.io/cluster-name';
 /** Label of a certificate request of an add-on. */
 export const ADDON_NAME_LABEL = 'open-cluster-management.io/addon-name';
-/** The heartbeat of an agent, in the namespace of its cluster on the hub; also the holder in it. */
+/** The Lease of an agent in the namespace of its cluster on the hub. Also the holder identity in the Lease. */
 export const CLUSTER_LEASE = 'managed-cluster-lease';
 
 /** On a ManagedCluster: its roles, bindings and works on the hub are not removed yet. */
@@ -17,26 +17,26 @@ export const RESOURCE_FINALIZER = 'cluster.open-cluster-management.io/resource-c
 /** On the RoleBinding of the work agent: the agent still needs it to finish deletions. */
 export const WORK_FINALIZER = 'cluster.open-cluster-management.io/manifest-work-cleanup';
 
-/** On a ManagedCluster: when it was accepted by rule (RFC 3339). What stays afterwards is the user's decision. */
+/** On a ManagedCluster: when a rule accepted it (RFC 3339). Later changes are the user's decision. */
 export const AUTO_ACCEPTED_ANNOTATION = 'open-cluster-management.io/automatically-accepted-on';
 /** On an add-on or a work: smaller numbers are deleted first, 0 to 100. */
 export const CLEANUP_PRIORITY_ANNOTATION = 'open-cluster-management.io/cleanup-priority';
-/** Annotations that an agent may give its ManagedCluster begin so. */
+/** Prefix of the annotations that an agent may set on its ManagedCluster. */
 export const AGENT_ANNOTATION_PREFIX = 'agent.open-cluster-management.io/';
-/** On a ManagedCluster, `true`: the clock of the agent is not compared with that of the hub. */
+/** On a ManagedCluster, value `true`: the clock of the agent is not compared with that of the hub. */
 export const SKIP_CLOCK_CHECK_ANNOTATION = 'registration.open-cluster-management.io/skip-clock-sync-check';
 
-/** Taint of a cluster whose agent is silent, or has never reported. */
+/** Taint of a cluster whose agent does not report, or has never reported. */
 export const UNREACHABLE_TAINT = 'cluster.open-cluster-management.io/unreachable';
 /** Taint of a cluster whose API server does not answer its agent. */
 export const UNAVAILABLE_TAINT = 'cluster.open-cluster-management.io/unavailable';
 
-/** API group of the questions that RBAC answers about registration; it has no objects. */
+/** API group for RBAC rules about registration. It has no objects. */
 export const REGISTER_GROUP = 'register.open-cluster-management.io';
 /** The signer of all client certificates of agents. */
 export const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
 
-/** Secrets in the namespace of the agent: how it reaches the hub the first time, and afterwards. */
+/** Secrets in the namespace of the agent: the bootstrap kubeconfig and the hub kubeconfig. */
 export const BOOTSTRAP_SECRET = 'bootstrap-hub-kubeconfig';
 export const HUB_KUBECONFIG_SECRET = 'hub-kubeconfig-secret';
 export const AGENT_NAMESPACE = 'open-cluster-management-agent';

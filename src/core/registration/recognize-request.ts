@@ -7,25 +7,28 @@ import {
 } from './agent-identity.ts';
 import { ADDON_NAME_LABEL, CLIENT_SIGNER, CLUSTER_NAME_LABEL } from './names.ts';
 
-/** A certificate request as far as recognition needs it: the object's labels and signer, and the subject that was read from its PEM. */
+/**
+ * The parts of a certificate request that recognition needs: labels, signer, and the subject that was read from its
+ * PEM.
+ */
 export interface RequestFacts {
   readonly labels: Readonly<Record<string, string>>;
   readonly signerName: string;
   readonly commonName: string;
   readonly organizations: readonly string[];
-  /** Extensions that the request asks for, subject alternative names among them. */
+  /** Whether the request asks for extensions, such as subject alternative names. */
   readonly asksForExtensions: boolean;
 }
 
 export type RequestRecognition =
   | { readonly kind: 'agent'; readonly identity: AgentIdentity }
-  /** `why` is a sentence for the log: it names no secret. */
+  /** `why` is a sentence for the log, without secrets. */
   | { readonly kind: 'other'; readonly why: string };
 
 /**
- * Whether a certificate request is one that the agent of a cluster makes for itself. Everything that says which cluster it is must agree:
- * the label, the organisation and the common name. A request without the group of all agents is one of an old agent, and good.
- * Stricter than OCM: no organisation twice, no extension, because no agent asks for either.
+ * Whether the agent of a cluster made the certificate request for itself. The label, the organization and the common
+ * name must name the same cluster. A request without the group of all agents comes from an old agent and is valid.
+ * Stricter than OCM: no duplicate organization and no extension, because no agent asks for either.
  * Source: open-cluster-management.io/ocm `pkg/registration/register/csr/approver.go`, validateCSR.
  */
 export function recognizeRequest(facts: RequestFacts): RequestRecognition {

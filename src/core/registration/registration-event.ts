@@ -1,4 +1,4 @@
-/** What the hub's side of registration did, for logs and metrics. */
+/** An action of a registration controller on the hub, for logs and metrics. */
 export type RegistrationEvent =
   | {
       readonly action: 'accepted' | 'accepted-by-rule' | 'denied' | 'clock-out-of-sync' | 'cleaned-up';
@@ -7,7 +7,9 @@ export type RegistrationEvent =
   | {
       readonly action: 'unreachable';
       readonly cluster: string;
-      /** When the hub gave up on the agent, before it said so: milliseconds since the epoch. */
+      /**
+       * The time when the grace period of the agent ended, before the hub reported it: milliseconds since the epoch.
+       */
       readonly gaveUpAtMs: number;
     }
   | {

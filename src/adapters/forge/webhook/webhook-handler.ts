@@ -24,7 +24,6 @@ const REMEMBERED_DELIVERIES = 1_000;
  * Answers `POST …/<provider>` (github, gitlab, gitea, bitbucket, azure-devops, generic) on node:http or under express.
  * The size of the body is limited while it arrives, then its bytes are verified, and only then it is parsed. A repeated
  * delivery counts once.
- * body is limited while it arrives, verified as bytes, and only then parsed. Deliveries that are repeated count once.
  */
 export function webhookHandler(
   options: WebhookHandlerOptions,

@@ -27,7 +27,10 @@ interface RouteOptions {
 
 const SETTINGS = { keepAlive: true, scheduling: 'lifo' as const };
 
-/** A plain `http` request is read and passed on by an HTTP proxy; all else goes through a tunnel. Source: net/http of Go (Transport). */
+/**
+ * An HTTP proxy reads plain `http` requests and forwards them. All other requests use a tunnel. Source: net/http of Go
+ * (Transport).
+ */
 export function http1Route(options: RouteOptions): Http1Route {
   const { base, tls, proxy } = options;
   if (proxy !== undefined && proxy.scheme !== 'socks5' && base.protocol === 'http:')
@@ -51,7 +54,7 @@ function wayThroughReader(base: URL, proxy: ProxyAddress, tls: TlsMaterial): Htt
   };
 }
 
-/** Its connections lead through the proxy; kept alive and given out as Node does. */
+/** An agent whose connections go through the proxy. They are kept alive and reused as by the agent of Node.js. */
 function tunnelAgent({ base, tls, headerTimeoutMs }: RouteOptions, proxy: ProxyAddress): http.Agent {
   const isSecure = base.protocol === 'https:';
   const agent = isSecure ? new https.Agent(SETTINGS) : new http.Agent(SETTINGS);

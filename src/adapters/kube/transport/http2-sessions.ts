@@ -76,7 +76,7 @@ export class Http2Sessions {
 
   /**
    * Checks whether the peer is alive. A connection whose peer does not answer a ping ends, with all its streams.
-   * @param trusted use it meanwhile: the only sign against it is one stream that was cancelled
+   * @param trusted keep using it meanwhile: the only sign of a failure is one stream that was cancelled
    */
   probe(pooled: PooledSession, trusted: boolean): void {
     const { session } = pooled;

@@ -3,10 +3,10 @@ import { namespacedName } from '../../model/object-ref.ts';
 import type { KnownSecret } from './cluster-secret.ts';
 import { withoutSlash } from './known-secret.ts';
 
-/** On an Application: the ManagedCluster to which the basic pull model takes it. */
+/** On an Application: the ManagedCluster that pulls it in the basic pull model. */
 const PULL_CLUSTER_ANNOTATION = 'apps.open-cluster-management.io/ocm-managed-cluster';
 
-/** Names, `namespace/name`, of the Applications that need this cluster secret, sorted. */
+/** Names (`namespace/name`) of the Applications that need this cluster Secret, sorted. */
 export function applicationsOf(
   { name, server }: Pick<KnownSecret, 'name' | 'server'>,
   applications: readonly KubeObject[],

@@ -2,38 +2,44 @@ import type { KubeObject, ObjectMeta } from '../../model/object-meta.ts';
 import { copiedLabels, type LabelAllowList } from './copied-labels.ts';
 import type { GitOpsCluster } from './gitops-cluster.ts';
 
-/** Makes a Secret one that Argo CD reads as a cluster. */
+/** The label that makes Argo CD read a Secret as a cluster. */
 export const SECRET_TYPE_LABEL = 'argocd.argoproj.io/secret-type';
-/** On a cluster secret: the ManagedCluster. */
+/** On a cluster Secret: the name of the ManagedCluster. */
 const CLUSTER_NAME_LABEL = 'apps.open-cluster-management.io/cluster-name';
-/** On a cluster secret: argocd-agent finds the agent by it. */
+/** On a cluster Secret: the name by which argocd-agent finds the agent. */
 const AGENT_NAME_LABEL = 'argocd-agent.argoproj-labs.io/agent-name';
-/** On a cluster secret: the GitOpsCluster, `NAMESPACE/NAME`, for which Berth wrote it. Berth touches no Secret without it. */
+/**
+ * On a cluster Secret: the GitOpsCluster, `NAMESPACE/NAME`, for which Berth wrote it. Berth changes no Secret without
+ * this annotation.
+ */
 export const GITOPS_CLUSTER_ANNOTATION = 'berth.dev/gitops-cluster';
-/** On a cluster secret: the labels that Berth copied, with commas. The others are somebody else's. */
+/**
+ * On a cluster Secret: the keys of the labels that Berth copied, separated by commas. All other labels belong to
+ * others.
+ */
 export const COPIED_LABELS_ANNOTATION = 'berth.dev/copied-labels';
 
 /** How Argo CD reaches a cluster. */
 export interface ClusterCredentials {
-  /** URL, without a slash at the end. */
+  /** URL, without a trailing slash. */
   readonly server: string;
   /** JSON text of `config`; undefined: none. */
   readonly config: string | undefined;
 }
 
-/** A Secret of a cluster as the cache keeps it: its credentials are a digest. */
+/** A cluster Secret as the cache stores it: only a digest of its credentials. */
 export interface KnownSecret {
   readonly metadata: ObjectMeta;
-  /** The cluster's name for Argo CD. */
+  /** The name of the cluster in Argo CD. */
   readonly name: string;
   readonly server: string;
-  /** Undefined: there is no config. */
+  /** Undefined if there is no config. */
   readonly configDigest: string | undefined;
 }
 
 export interface DesiredSecret {
   readonly cluster: string;
-  /** Of the Secret, where there is none yet. */
+  /** The name for a new Secret. */
   readonly secretName: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
@@ -41,8 +47,8 @@ export interface DesiredSecret {
 }
 
 /**
- * The Secret that registers a cluster: argo-cd's declarative setup, with the names of multicloud-integrations and
- * argocd-pull-integration.
+ * The Secret that registers a cluster, in the declarative format of Argo CD, with the names of multicloud-integrations
+ * and argocd-pull-integration.
  */
 export function desiredSecret(
   { key, access, placement }: GitOpsCluster,
@@ -68,7 +74,7 @@ export function desiredSecret(
   };
 }
 
-/** The address of a cluster that Argo CD here never connects to: a placeholder, as upstream writes it. */
+/** The address of a cluster to which this Argo CD never connects: a placeholder in the same format as upstream. */
 export function blankCredentials(cluster: string, access: GitOpsCluster['access']): ClusterCredentials {
   const port = access.kind === 'agent' ? '' : ':6443';
   return { server: `https://${cluster}-control-plane${port}`, config: undefined };
@@ -93,7 +99,7 @@ export function newSecret(wanted: DesiredSecret, namespace: string): KubeObject 
 }
 
 /**
- * The merge patch that makes a Secret of ours as wanted, or undefined when it is. Labels and keys that others added stay.
+ * The merge patch that updates a Secret of Berth, or undefined if it is up to date. Labels and keys of others stay.
  * @param digest of the text of a config
  */
 export function secretPatch(

@@ -1,4 +1,4 @@
-/** Which labels of a ManagedCluster its cluster secret gets: exact keys, or `prefix*`. */
+/** The labels of a ManagedCluster that are copied to its cluster Secret: exact keys, or `prefix*`. */
 export type LabelAllowList = readonly string[];
 
 /**
@@ -19,5 +19,5 @@ export function copiedLabels(
   return Object.fromEntries(Object.entries(labels).filter(([key]) => isAllowed(key)));
 }
 
-/** Argo CD acts on labels of its own: a cluster must not set them by its labels. */
+/** Argo CD acts on its own labels, so a cluster must not be able to set them. */
 const ARGOCD_PREFIX = 'argocd.argoproj.io/';

@@ -4,20 +4,21 @@ import { formatNameList } from '../../publish/judge/judge-result.ts';
 import { setCondition } from '../../work/conditions/condition-list.ts';
 import { type GitOpsClusterStatus, isForAgent } from './gitops-cluster.ts';
 
-/** What one pass did for a GitOpsCluster. */
+/** The result of one pass for a GitOpsCluster. */
 export interface RegistrationOutcome {
-  /** Undefined: not known which clusters its placement selects. */
+  /** Undefined if the clusters of its placement are unknown. */
   readonly selected: readonly string[] | undefined;
-  /** Names of clusters with a Secret of ours that is as it should be. */
+  /** Names of clusters whose Secret is up to date. */
   readonly registered: readonly string[];
-  /** Sentences: what could not be done. */
+  /** Sentences about failures. */
   readonly problems: readonly string[];
-  /** Sentences: Secrets that stay though their cluster is no longer selected. */
+  /** Sentences about Secrets that are kept although their cluster is no longer selected. */
   readonly kept: readonly string[];
 }
 
 /**
- * The merge patch of the status, or undefined when nothing changes: `phase` and `message` of v1beta1, conditions of v1alpha1.
+ * The merge patch of the status, or undefined if nothing changes: `phase` and `message` of v1beta1, conditions of
+ * v1alpha1.
  * Conditions of others stay.
  * @param now RFC 3339, seconds
  */

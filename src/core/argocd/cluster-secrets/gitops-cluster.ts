@@ -1,18 +1,18 @@
 import type { Condition, KubeObject } from '../../model/object-meta.ts';
 import { namespacedName } from '../../model/object-ref.ts';
 
-/** How the clusters of a GitOpsCluster are reached by Argo CD. */
+/** How Argo CD connects to the clusters of a GitOpsCluster. */
 export type ClusterAccess =
-  /** By a token of this ManagedServiceAccount. */
+  /** With a token of this ManagedServiceAccount. */
   | { readonly kind: 'service-account'; readonly name: string }
-  /** By what a Secret in the namespace of the cluster says. */
+  /** With the address and credentials in a Secret in the namespace of the cluster. */
   | { readonly kind: 'given' }
   /** Not at all: Argo CD on the cluster pulls. */
   | { readonly kind: 'blank' }
-  /** Through the agent of argocd-agent: with a given Secret, else as `blank`. */
+  /** Through argocd-agent: with the Secret in the cluster's namespace if there is one, otherwise as `blank`. */
   | { readonly kind: 'agent' };
 
-/** A GitOpsCluster, of either version, as far as cluster secrets are concerned. */
+/** The fields of a GitOpsCluster, of either version, that cluster Secrets need. */
 export interface GitOpsCluster {
   /** `namespace/name` */
   readonly key: string;
@@ -45,7 +45,7 @@ interface Spec {
 }
 
 /**
- * Reads a GitOpsCluster. Its shape says which of the two it is, because a hub may serve one version under the name of the other.
+ * Reads a GitOpsCluster. Its fields show the version, because a hub may serve one version under the name of the other.
  * Sources: multicloud-integrations `pkg/apis/apps/v1beta1/gitopscluster_types.go`,
  * argocd-pull-integration `api/v1alpha1/gitopscluster_types.go`.
  */

@@ -6,7 +6,7 @@ interface Trimmed {
 }
 
 /**
- * Keeps of a cluster secret what decisions need: no credentials stay in memory.
+ * Reduces a cluster Secret to what decisions need, so that no credentials stay in memory.
  * @param digest of text
  * @param decode base64 to text
  */
@@ -35,7 +35,7 @@ export function knownSecret(trimmed: KubeObject): KnownSecret {
   return { metadata, ...cluster };
 }
 
-/** Argo CD compares addresses without it. */
+/** Argo CD compares addresses without the trailing slash. */
 export function withoutSlash(server: string): string {
   return server.replace(/\/+$/, '');
 }

@@ -10,46 +10,47 @@ import {
 import type { LabelAllowList } from './copied-labels.ts';
 import type { GitOpsCluster } from './gitops-cluster.ts';
 
-/** One cluster that a GitOpsCluster wants in Argo CD. */
+/** A cluster that a GitOpsCluster wants to register in Argo CD. */
 export interface Registration {
   readonly gitOpsCluster: GitOpsCluster;
   readonly cluster: ManagedCluster;
 }
 
-/** What is known of how to reach a cluster. */
+/** What is known about the connection to a cluster. */
 export type CredentialReading =
   | { readonly kind: 'read'; readonly credentials: ClusterCredentials }
-  /** Not there, or not yet. */
+  /** Missing, or not created yet. */
   | { readonly kind: 'missing'; readonly why: string };
 
 export interface ClusterSecretsInput {
-  /** In the order of precedence. */
+  /** Sorted by precedence. */
   readonly gitOpsClusters: readonly GitOpsCluster[];
-  /** Names of the clusters that a placement selects; undefined: it is not known now. */
+  /** Names of the clusters that a placement selects; undefined if unknown. */
   readonly selected: (placement: string) => readonly string[] | undefined;
   readonly cluster: (name: string) => ManagedCluster | undefined;
   /** All cluster secrets in the namespace of Argo CD. */
   readonly secrets: readonly KnownSecret[];
-  /** Keys of GitOpsClusters of which it is not known what they want. */
+  /** Keys of the GitOpsClusters whose wanted clusters are unknown. */
   readonly unreadable: ReadonlySet<string>;
-  /** False: not every GitOpsCluster could be listed, so none may be taken for gone. */
+  /** False if not all GitOpsClusters could be listed. Then none counts as deleted. */
   readonly isComplete: boolean;
   readonly allowedLabels: LabelAllowList;
 }
 
 export interface ClaimedClusters {
   readonly registrations: readonly Registration[];
-  /** Secrets of ours that no GitOpsCluster wants. */
+  /** Secrets of Berth that no GitOpsCluster wants. */
   readonly unwanted: readonly KnownSecret[];
   /** Sentences for the status of a GitOpsCluster, by its key. */
   readonly problems: ReadonlyMap<string, readonly string[]>;
-  /** Clusters that are selected, by the key of the GitOpsCluster; without an entry: not known. */
+  /** Selected clusters by the key of the GitOpsCluster. No entry: unknown. */
   readonly selected: ReadonlyMap<string, readonly string[]>;
 }
 
 /**
- * Which GitOpsCluster registers which cluster. A cluster is registered once: by the GitOpsCluster that did so before, else by the
- * first that wants it. A Secret is unwanted only where everything was read that could want it.
+ * Decides which GitOpsCluster registers which cluster. Each cluster is registered once: by the GitOpsCluster that
+ * registered it before, otherwise by the first one that wants it. A Secret is unwanted only if every GitOpsCluster that
+ * could want it was read.
  */
 export function claimClusters(input: ClusterSecretsInput): ClaimedClusters {
   const { gitOpsClusters, secrets, isComplete } = input;
@@ -95,12 +96,12 @@ export function claimClusters(input: ClusterSecretsInput): ClaimedClusters {
   return { registrations, unwanted, problems, selected };
 }
 
-/** What to do for one registration. */
+/** The action for one registration. */
 export type SecretStep =
   | { readonly kind: 'write'; readonly wanted: DesiredSecret; readonly known: KnownSecret | undefined }
   | { readonly kind: 'refuse'; readonly why: string };
 
-/** Never writes over a Secret of somebody else, and never makes one whose name or address Argo CD knows already. */
+/** Never overwrites a Secret of others, and never creates one with a name or address that Argo CD already knows. */
 export function planSecret(
   { gitOpsCluster, cluster }: Registration,
   reading: CredentialReading,
@@ -126,7 +127,7 @@ export function planSecret(
   };
 }
 
-/** Where nothing has to be read: the cluster is not reached from here. */
+/** For a cluster to which Argo CD here does not connect, no credentials are read. */
 export function ownCredentials({ gitOpsCluster, cluster }: Registration): CredentialReading {
   return {
     kind: 'read',

@@ -8,9 +8,10 @@ export type RemovalStep =
   | { readonly kind: 'keep'; readonly applications: readonly string[] };
 
 /**
- * Removing a cluster secret takes the cluster out of Argo CD: ApplicationSets delete its Applications and leave the workload behind,
- * orphaned. So the Secret goes when nothing needs it, or when the annotation `berth.dev/prune: enabled` on it allows that.
- * @param applications of all namespaces, as the hub has them now
+ * Removing a cluster Secret removes the cluster from Argo CD: ApplicationSets delete its Applications and orphan the
+ * workload on the cluster. So the Secret is removed only if no Application needs it, or if it has the annotation
+ * `berth.dev/prune: enabled`.
+ * @param applications of all namespaces, as on the hub now
  */
 export function planRemoval(secret: KnownSecret, applications: readonly KubeObject[]): RemovalStep {
   const left = applicationsOf(secret, applications);

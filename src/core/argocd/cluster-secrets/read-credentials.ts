@@ -16,7 +16,7 @@ export interface ServiceAccountStatus {
 /**
  * The credentials of a ManagedServiceAccount: its token, at the first address of the cluster.
  * @param account name, for messages
- * @param secret the token's Secret; undefined: there is none
+ * @param secret the Secret with the token; undefined if there is none
  */
 export function tokenCredentials(
   { metadata, spec }: ManagedCluster,
@@ -40,7 +40,9 @@ export function tokenCredentials(
   };
 }
 
-/** Of a Secret in the namespace of the cluster that has `server` and `config` as Argo CD wants them. */
+/**
+ * The credentials from a Secret in the namespace of the cluster, with `server` and `config` in the format of Argo CD.
+ */
 export function givenCredentials(
   cluster: string,
   secretName: string,
@@ -54,12 +56,12 @@ export function givenCredentials(
   const { server = '', config } = secret;
   if (server === '') return missing(`${subject} has no server`);
   if (config !== undefined && !isJsonObject(config))
-    // One secret that Argo CD cannot read fails every generator for clusters.
+    // One Secret that Argo CD cannot read makes every generator of clusters fail.
     return missing(`${subject}: config is not a JSON object`);
   return { kind: 'read', credentials: { server: withoutSlash(server), config } };
 }
 
-/** Name of the Secret that gives the credentials of a cluster, as multicloud-integrations has it. */
+/** Name of the Secret with the credentials of a cluster, as in multicloud-integrations. */
 export function givenSecretName(cluster: string): string {
   return `${cluster}-cluster-secret`;
 }
@@ -77,7 +79,7 @@ function isJsonObject(text: string): boolean {
   }
 }
 
-/** Certificates in PEM are ASCII. */
+/** PEM certificates are ASCII. */
 function toBase64(text: string): string {
   return btoa(text);
 }

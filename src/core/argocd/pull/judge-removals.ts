@@ -11,7 +11,7 @@ import { setGroup } from './pull-target.ts';
 export interface PullRemovalInput {
   /** See removalGroup. */
   readonly group: string;
-  /** Works of the group that are not being deleted, those that leave included. */
+  /** Works of the group that are not being deleted yet, including those that will be removed. */
   readonly present: number;
   readonly leaving: readonly WorkToRemove[];
   /** Earlier removals of the group. */
@@ -25,14 +25,14 @@ export type PullRemovalVerdict =
   | {
       readonly kind: 'remove';
       readonly leaving: readonly WorkToRemove[];
-      /** How many of them count toward the budget. */
+      /** The number of removals that count toward the budget. */
       readonly counted: number;
     }
   | { readonly kind: 'held'; readonly token: string; readonly message: string };
 
 /**
- * Decides whether works may be removed: within the removal budget of publication, or released by the plan token on one of them.
- * A work that another one on the same cluster replaces takes nothing away, so it does not count.
+ * Decides whether works may be removed: within the removal budget, or released by the plan token on one of them. A work
+ * that another one on the same cluster replaces does not count.
  */
 export function judgePullRemovals(input: PullRemovalInput): PullRemovalVerdict {
   const { group, present, leaving, removals, budget, nowMs, digest } = input;
@@ -52,15 +52,15 @@ export function judgePullRemovals(input: PullRemovalInput): PullRemovalVerdict {
 }
 
 export interface CountedRemoval {
-  /** Works that leave a cluster without the Application. */
+  /** Works whose removal leaves a cluster without the Application. */
   readonly taken: readonly WorkToRemove[];
-  /** Of these works: `namespace/name`, sorted. */
+  /** Names (`namespace/name`) of these works, sorted. */
   readonly names: readonly string[];
-  /** Names exactly this removal. */
+  /** The token for exactly this removal. */
   readonly token: string;
 }
 
-/** What of a removal counts toward the budget, and the token by which it is approved. */
+/** The part of a removal that counts toward the budget, and the token that approves it. */
 export function countedRemoval(
   digest: Digest,
   group: string,
@@ -71,7 +71,7 @@ export function countedRemoval(
   return { taken, names, token: planToken(digest, `pull ${group}`, names, []) };
 }
 
-/** `ApplicationSet argocd/shop` is `berth release --application-set argocd/shop`. */
+/** The arguments for a group: `ApplicationSet argocd/shop` gives `berth release --application-set argocd/shop`. */
 function releaseCommandOf(group: string): string {
   const subject = group.slice(group.lastIndexOf(' ') + 1);
   return `berth release ${group === setGroup(subject) ? '--application-set' : '--applications'} ${subject}`;

@@ -5,12 +5,12 @@ import { findCondition } from '../../work/conditions/condition-list.ts';
 import { readPullFeedback } from './read-pull-feedback.ts';
 
 /**
- * How far the operation of a hub's Application has got.
+ * The stage of the operation of a hub's Application.
  * - `none`: there is none.
- * - `carried`: the work carries it, or is to carry it.
- * - `ended`: the cluster reports an end that the hub has not seen.
- * - `waits`: the agent has not seen the work without the last operation yet. It takes an operation that is equal to the last one
- *   for that one, so it would not apply this one; a RollingSync asks for equal ones again and again.
+ * - `carried`: the work contains it, or must contain it.
+ * - `ended`: the cluster reports an end that the hub has not recorded.
+ * - `waits`: the agent has not seen the work without the previous operation yet. It would take an equal operation for
+ * the previous one and not apply it; a RollingSync requests equal operations again and again.
  */
 export type OperationStage = 'none' | 'carried' | 'ended' | 'waits';
 
@@ -32,7 +32,7 @@ export function operationStage(
   return seen?.startedAt === startedAt && FINISHED.has(seen.phase ?? '') ? 'carried' : 'ended';
 }
 
-/** Whether the agent has applied what the work holds now; true of an agent that never said anything. */
+/** Whether the agent has applied the current content of the work; true if the agent has never reported. */
 function isObserved({ metadata, status }: Pick<ManifestWork, 'metadata' | 'status'>): boolean {
   const { observedGeneration } = findCondition(status?.conditions, 'Applied') ?? {};
   return observedGeneration === undefined || observedGeneration >= (metadata.generation ?? 0);

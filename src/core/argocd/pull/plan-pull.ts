@@ -7,9 +7,9 @@ import { pullCluster, pullWorkName } from './pull-target.ts';
 import { renderPullWork } from './render-pull-work.ts';
 
 export interface PullInput {
-  /** The hub's Application; undefined: there is none. */
+  /** The hub's Application; undefined if there is none. */
   readonly application: Application | undefined;
-  /** Works that carry it, on all clusters. */
+  /** Works that contain it, on all clusters. */
   readonly works: readonly ManifestWork[];
   readonly hasCluster: (name: string) => boolean;
 }
@@ -25,20 +25,20 @@ export interface WorkToRemove {
 }
 
 export interface PullPlan {
-  /** The managed cluster that the Application names; undefined: nobody pulls it. */
+  /** The managed cluster that the Application names; undefined if no cluster pulls it. */
   readonly cluster: string | undefined;
   readonly write: PullWrite;
-  /** Works that carry it no longer, and are not being deleted yet. */
+  /** Works that no longer contain it, and are not being deleted yet. */
   readonly leaving: readonly WorkToRemove[];
-  /** The Application is being deleted, and no cluster is left to tell: Argo CD's finalizer on the hub may go. */
+  /** The Application is being deleted and no cluster still has it: Argo CD's finalizer on the hub may be removed. */
   readonly mayFinalize: boolean;
 }
 
 const NOTHING: PullPlan = { cluster: undefined, write: { type: 'none' }, leaving: [], mayFinalize: false };
 
 /**
- * What the works of one Application should be. An Application that lost its label keeps the work that it has, unchanged, as with
- * OCM's controller; the work goes with the Application.
+ * The wanted works of one Application. An Application that lost its label keeps its work unchanged, as with OCM's
+ * controller. The work is removed with the Application.
  */
 export function planPull({ application, works, hasCluster }: PullInput): PullPlan {
   const live = works.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
@@ -52,7 +52,7 @@ export function planPull({ application, works, hasCluster }: PullInput): PullPla
       leaving: live.map((work) => leaves(work, 'deleted')),
       mayFinalize: live.length === 0,
     };
-  // A name that was mistyped must not take the Application from where it runs.
+  // A misspelt name must not remove the Application from its cluster.
   if (!hasCluster(cluster)) return { ...NOTHING, cluster };
   const name = pullWorkName(application.metadata);
   const current = works.find(({ metadata }) => metadata.namespace === cluster && metadata.name === name);
@@ -75,7 +75,7 @@ function leaves(work: ManifestWork, reason: WorkToRemove['reason']): WorkToRemov
 
 function planWrite(wanted: ManifestWork, current: ManifestWork | undefined): PullWrite {
   if (current === undefined) return { type: 'create', work: wanted };
-  // It is written again when it is gone.
+  // It is created again after it is deleted.
   if (current.metadata.deletionTimestamp !== undefined) return { type: 'none' };
   const labels = merged(current.metadata.labels, wanted.metadata.labels, FROM_SET_LABEL);
   const annotations = merged(current.metadata.annotations, wanted.metadata.annotations, HOSTING_SET_KEY);
@@ -92,7 +92,7 @@ function planWrite(wanted: ManifestWork, current: ManifestWork | undefined): Pul
 
 type Texts = Readonly<Record<string, string>>;
 
-/** What others wrote stays. @param optional a key of ours that is not always wanted */
+/** Keys of others stay. @param optional a key of Berth that is not always wanted */
 function merged(current: Texts = {}, wanted: Texts = {}, optional: string): Texts {
   const { [optional]: _own, ...others } = current;
   return { ...others, ...wanted };

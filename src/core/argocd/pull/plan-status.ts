@@ -12,15 +12,15 @@ import type { PullFeedback } from './read-pull-feedback.ts';
 
 /** A merge patch of a hub's Application. */
 export interface ApplicationPatch {
-  /** null: the managed cluster has finished the operation. */
+  /** null: the managed cluster has finished the operation, so it is removed. */
   readonly operation?: null;
   readonly status?: object;
 }
 
 /**
- * What the hub's Application has to say after a report of the managed cluster; undefined when it says so already. One write for each
- * change, and none that pretends a step in between: a RollingSync of the ApplicationSet controller follows from the change of
- * the sync status and of the operation.
+ * The patch of the hub's Application after a report of the managed cluster; undefined if it is up to date. There is one
+ * write for each change and no artificial step in between, because RollingSync of the ApplicationSet controller reads
+ * the changes of the sync status and the operation.
  */
 export function planApplicationStatus(
   application: Application,
@@ -44,8 +44,8 @@ export function planApplicationStatus(
 }
 
 /**
- * The parts of the status that were reported. Without health and sync status nothing is known. An operation of which no start was
- * reported is left out, because Argo CD demands the time.
+ * The reported parts of the status. Without health and sync status nothing is known. An operation without a reported
+ * start is omitted, because Argo CD requires the time.
  */
 function reportedStatus({
   health,

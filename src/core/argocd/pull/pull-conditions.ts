@@ -6,7 +6,10 @@ import { findCondition } from '../../work/conditions/condition-list.ts';
 import type { FEEDBACK_CONDITIONS } from './render-pull-work.ts';
 import type { PullFeedback } from './read-pull-feedback.ts';
 
-/** Condition types that Berth writes to a hub's Application. Argo CD shows a type on `Error` in red, one on `Warning` in yellow. */
+/**
+ * Condition types that Berth writes to a hub's Application. Argo CD shows types that end with `Error` in red, and those
+ * with `Warning` in yellow.
+ */
 const APPLY_ERROR = 'MemberApplyError';
 const FEEDBACK_WARNING = 'MemberFeedbackWarning';
 const UNREACHABLE_WARNING = 'MemberUnreachableWarning';
@@ -15,7 +18,7 @@ const COPY_WARNING = 'UnconfirmedRemovalWarning';
 const WAITING_WARNING = 'CopiesExceededWarning';
 const HELD_WARNING = 'RemovalHeldWarning';
 const RESOURCES = 'MemberResources';
-/** Conditions of the Application on the managed cluster, and what they are called on the hub. */
+/** Conditions of the Application on the managed cluster, and their types on the hub. */
 const FROM_MEMBER: Readonly<Record<(typeof FEEDBACK_CONDITIONS)[number], string>> = {
   ComparisonError: 'MemberComparisonError',
   InvalidSpecError: 'MemberInvalidSpecError',
@@ -33,22 +36,25 @@ const OWN = new Set([
   ...Object.values(FROM_MEMBER),
 ]);
 
-/** What conditions of a hub's Application are made from. */
+/** The input for the conditions of a hub's Application. */
 export interface PullConditionFacts {
   readonly cluster: string;
-  /** Undefined: the hub has no such ManagedCluster. */
+  /** Undefined if the hub has no such ManagedCluster. */
   readonly managedCluster: ManagedCluster | undefined;
   readonly work: ManifestWork | undefined;
   readonly feedback: PullFeedback;
-  /** Clusters that were told to remove their copy of the ApplicationSet's workload, and that are away. */
+  /** Clusters that must remove their copy of the ApplicationSet's workload and do not answer. */
   readonly unconfirmed: readonly string[];
-  /** Why the work is not written yet: more copies than the Application allows. */
+  /** Why the work is not written yet: there are more copies than the Application allows. */
   readonly waitsFor?: readonly string[] | undefined;
   /** Why works of the Application are not removed. */
   readonly held?: string | undefined;
 }
 
-/** The conditions that describe the way to the managed cluster and back. Times are those of what they come from, never the present. */
+/**
+ * The conditions about the connection to the managed cluster. Their times come from the objects they describe, never
+ * from the current time.
+ */
 export function pullConditions(facts: PullConditionFacts): readonly ApplicationCondition[] {
   const { cluster, managedCluster, work, feedback } = facts;
   if (managedCluster === undefined)
@@ -118,7 +124,7 @@ function heldConditions({
   ];
 }
 
-/** The conditions of the Application afterwards: those of others stay. */
+/** The new conditions of the Application. Those of others stay. */
 export function mergePullConditions(
   existing: readonly ApplicationCondition[],
   own: readonly ApplicationCondition[],

@@ -1,10 +1,10 @@
 /**
- * The labels and annotations of the basic pull model, as OCM's controller for Argo CD has them
+ * The labels and annotations of the basic pull model, as in OCM's controller for Argo CD
  * (open-cluster-management-io/argocd-pull-integration, mode basic).
  */
 const PREFIX = 'apps.open-cluster-management.io';
 
-/** On an Application: it is to be pulled by a managed cluster. On a ManifestWork: it carries such an Application. */
+/** On an Application: a managed cluster pulls it. On a ManifestWork: it contains such an Application. */
 export const PULL_LABEL = `${PREFIX}/pull-to-ocm-managed-cluster`;
 /** On an Application: the managed cluster that pulls it. */
 export const PULL_CLUSTER_ANNOTATION = `${PREFIX}/ocm-managed-cluster`;
@@ -14,18 +14,20 @@ export const PULL_NAMESPACE_ANNOTATION = `${PREFIX}/ocm-managed-cluster-app-name
 export const DESTINATION_NAME_ANNOTATION = `${PREFIX}/destination-name`;
 /** On an Application: `spec.destination.server` on the managed cluster. */
 export const DESTINATION_SERVER_ANNOTATION = `${PREFIX}/destination-server`;
-/** On an Application: the Argo CD that finds it leaves it alone. */
+/** On an Application: Argo CD on the hub ignores it. */
 export const SKIP_RECONCILE_ANNOTATION = 'argocd.argoproj.io/skip-reconcile';
 
 /** On a ManifestWork: namespace and name of the hub's Application. */
 export const HUB_NAMESPACE_ANNOTATION = `${PREFIX}/hub-application-namespace`;
 export const HUB_NAME_ANNOTATION = `${PREFIX}/hub-application-name`;
-/** On a ManifestWork and its Application: `namespace/name` of the ApplicationSet. On a report as a label, with a dot. */
+/**
+ * On a ManifestWork and its Application: `namespace/name` of the ApplicationSet. On a report it is a label, with a dot.
+ */
 export const HOSTING_SET_KEY = `${PREFIX}/hosting-applicationset`;
-/** On a ManifestWork and its Application: an ApplicationSet made it. */
+/** On a ManifestWork and its Application: an ApplicationSet created it. */
 export const FROM_SET_LABEL = `${PREFIX}/application-set`;
 
-/** On an Application, `full`: more of its status comes back than OCM's controller asks for. */
+/** On an Application, value `full`: more of its status is reported than OCM's controller requests. */
 export const FEEDBACK_ANNOTATION = 'berth.dev/pull-feedback';
 /** On an Application: how many managed clusters may hold Applications of its ApplicationSet at the same time. */
 export const MAX_COPIES_ANNOTATION = 'berth.dev/max-copies';

@@ -9,12 +9,12 @@ import {
   PULL_LABEL,
 } from './pull-keys.ts';
 
-/** What Go's strconv.ParseBool reads as true. */
+/** The texts that Go's strconv.ParseBool reads as true. */
 const TRUE = new Set(['1', 't', 'T', 'TRUE', 'true', 'True']);
-/** Digits of the Application's uid in the name of its work. */
+/** Number of digits of the Application's uid in the name of its work. */
 const UID_DIGITS = 5;
 
-/** The managed cluster that is to pull the Application; undefined for an Application that nobody pulls. */
+/** The managed cluster that pulls the Application; undefined if none does. */
 export function pullCluster({ metadata }: Pick<Application, 'metadata'>): string | undefined {
   if (!TRUE.has(metadata.labels?.[PULL_LABEL] ?? '')) return undefined;
   const cluster = metadata.annotations?.[PULL_CLUSTER_ANNOTATION];
@@ -34,7 +34,7 @@ export function hostingSet({ namespace = '', ownerReferences = [] }: ObjectMeta)
   return owner === undefined ? undefined : `${namespace}/${owner.name}`;
 }
 
-/** `namespace/name` of the hub's Application that the work carries; undefined for a work of somebody else. */
+/** `namespace/name` of the hub's Application in the work; undefined for a work of others. */
 export function hubApplicationOf({ metadata }: Pick<ManifestWork, 'metadata'>): string | undefined {
   if (!TRUE.has(metadata.labels?.[PULL_LABEL] ?? '')) return undefined;
   const namespace = metadata.annotations?.[HUB_NAMESPACE_ANNOTATION] ?? '';
@@ -46,7 +46,7 @@ export function isPullWork({ metadata }: Pick<KubeObject, 'metadata'>): boolean 
   return hubApplicationOf({ metadata }) !== undefined;
 }
 
-/** `namespace/name` of the ApplicationSet behind a work. */
+/** `namespace/name` of the ApplicationSet of a work. */
 export function hostingSetOfWork({ metadata }: Pick<ManifestWork, 'metadata'>): string | undefined {
   return metadata.annotations?.[HOSTING_SET_KEY];
 }
@@ -56,14 +56,14 @@ export function setGroup(set: string): string {
   return `ApplicationSet ${set}`;
 }
 
-/** The group of the Applications in a namespace that no ApplicationSet made. */
+/** The group of the Applications in a namespace that belong to no ApplicationSet. */
 export function looseGroup(namespace: string): string {
   return `Applications in ${namespace}`;
 }
 
 /**
- * The works whose removals count together: those of one ApplicationSet, or those of the Applications in one namespace that
- * no ApplicationSet made. Undefined for a work of somebody else.
+ * The group of works whose removals count together: those of one ApplicationSet, or those of the Applications in one
+ * namespace that belong to no ApplicationSet. Undefined for a work of others.
  */
 export function removalGroup(work: Pick<ManifestWork, 'metadata'>): string | undefined {
   if (hubApplicationOf(work) === undefined) return undefined;

@@ -1,7 +1,7 @@
 import type { FeedbackValue, ManifestWork } from '../../model/kind/manifest-work.ts';
 import { FEEDBACK_CONDITIONS } from './render-pull-work.ts';
 
-/** What a managed cluster reports of an Application. A value that it did not report is absent. */
+/** The report of a managed cluster about an Application. A value that was not reported is absent. */
 export interface PullFeedback {
   readonly health?: string | undefined;
   readonly sync?: string | undefined;
@@ -20,7 +20,7 @@ export interface PullFeedback {
   readonly resourceHealths?: readonly string[] | undefined;
 }
 
-/** The feedback of the work's only manifest. */
+/** Reads the feedback of the only manifest of the work. */
 export function readPullFeedback(work: Pick<ManifestWork, 'status'> | undefined): PullFeedback {
   const manifest = work?.status?.resourceStatus?.manifests?.find(
     ({ resourceMeta }) => resourceMeta.ordinal === 0,

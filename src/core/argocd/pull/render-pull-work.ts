@@ -21,7 +21,7 @@ import { hostingSet, pullWorkName } from './pull-target.ts';
 const IN_CLUSTER_SERVER = 'https://kubernetes.default.svc';
 const DEFAULT_NAMESPACE = 'argocd';
 
-/** They speak to the hub; a managed cluster does not get them. */
+/** They are for the hub, so the managed cluster does not get them. */
 const HUB_ANNOTATIONS = new Set([
   PULL_CLUSTER_ANNOTATION,
   PULL_NAMESPACE_ANNOTATION,
@@ -29,10 +29,10 @@ const HUB_ANNOTATIONS = new Set([
   DESTINATION_NAME_ANNOTATION,
   DESTINATION_SERVER_ANNOTATION,
 ]);
-/** Marks of Berth and of its sync, where the hub's Application comes from Git. */
+/** Annotations and labels of Berth's sync, for an Application from Git. */
 const OWN_ANNOTATION = /^berth\.dev\//;
 
-/** What every agent reports, in the names of OCM's controller. */
+/** What every agent reports, with the names of OCM's controller. */
 export const FEEDBACK_PATHS: readonly FeedbackJsonPath[] = [
   { name: 'healthStatus', path: '.status.health.status' },
   { name: 'syncStatus', path: '.status.sync.status' },
@@ -41,10 +41,10 @@ export const FEEDBACK_PATHS: readonly FeedbackJsonPath[] = [
   { name: 'syncRevision', path: '.status.sync.revision' },
 ];
 
-/** The condition types of an Application whose messages come back with `full`. */
+/** The condition types of an Application whose messages are reported with `full`. */
 export const FEEDBACK_CONDITIONS = ['ComparisonError', 'InvalidSpecError', 'SyncError'] as const;
 
-/** What the annotation `full` asks for beside it. The last two are lists, which an agent reports as raw JSON or not at all. */
+/** What the annotation `full` adds. The last two are lists, which an agent reports as raw JSON or not at all. */
 const FULL_FEEDBACK_PATHS: readonly FeedbackJsonPath[] = [
   { name: 'operationStateMessage', path: '.status.operationState.message' },
   ...FEEDBACK_CONDITIONS.map((type) => ({
@@ -56,7 +56,8 @@ const FULL_FEEDBACK_PATHS: readonly FeedbackJsonPath[] = [
 ];
 
 /**
- * The ManifestWork that brings a hub's Application to the managed cluster. The Application is left as it is. Source:
+ * The ManifestWork that brings a hub's Application to the managed cluster. The spec of the Application does not change.
+ * Source:
  * argocd-pull-integration `internal/basic/application/helper.go`; docs/argocd.md lists what differs.
  * @param cluster the managed cluster, which is the namespace of the work
  */
@@ -138,7 +139,7 @@ function manifestConfig({ metadata }: KubeObject, isFull: boolean): ManifestConf
       type: 'ServerSideApply',
       serverSideApply: {
         force: true,
-        // Argo CD takes the operation away when it has finished it: it must not come back.
+        // Argo CD removes the operation when it has finished it. The agent must not add it again.
         ignoreFields: [{ condition: 'OnSpokeChange', jsonPaths: ['.operation'] }],
       },
     },

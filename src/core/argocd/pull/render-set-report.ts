@@ -19,8 +19,8 @@ interface Row {
 }
 
 /**
- * The MulticlusterApplicationSetReport of an ApplicationSet, from the works that carry its Applications. Numbers are text, as the
- * kind demands. Source: multicloud-integrations, `MulticlusterApplicationSetReport` v1alpha1.
+ * The MulticlusterApplicationSetReport of an ApplicationSet, from the works with its Applications. Numbers are text, as
+ * the kind requires. Source: multicloud-integrations, `MulticlusterApplicationSetReport` v1alpha1.
  * @param set `namespace/name` of the ApplicationSet
  */
 export function renderSetReport(set: string, works: readonly ManifestWork[]): KubeObject {
@@ -73,7 +73,7 @@ function renderRow({ work, feedback }: Row): object {
   };
 }
 
-/** What needs attention first, then by name. */
+/** Clusters with problems first, then by name. */
 function byTrouble(left: Row, right: Row): number {
   const rank = ({ feedback }: Row): number =>
     Number(feedback.health === 'Healthy' && feedback.sync === 'Synced');

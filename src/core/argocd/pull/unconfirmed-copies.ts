@@ -2,8 +2,9 @@ import type { ManifestWork } from '../../model/kind/manifest-work.ts';
 import { REMOVAL_WINDOW_MS } from '../../publish/judge/removal-window.ts';
 
 /**
- * Clusters that may still run a copy which a newer one replaces: they were told to remove it when the newer one came or later, and
- * do not answer. The ApplicationSet controller makes the new Application shortly before it deletes the old one.
+ * Clusters that may still run a copy that a newer one replaces: their removal was requested at the creation of the
+ * newer copy or later, and they do not answer. The ApplicationSet controller creates the new Application shortly before
+ * it deletes the old one.
  * @param work the newer copy
  * @param others works of the same ApplicationSet
  */

@@ -6,7 +6,7 @@ export type DecisionUse =
       readonly kind: 'plugin';
       /** Name of the ConfigMap, which Argo CD reads in its own namespace. */
       readonly configMap: string;
-      /** `NAMESPACE/NAME`; may hold placeholders of a template, whose text is not known. */
+      /** `NAMESPACE/NAME`. May contain template placeholders, whose values are unknown. */
       readonly placement: string;
       /** All of `input.parameters`. */
       readonly parameters: Fields;
@@ -14,12 +14,12 @@ export type DecisionUse =
   | {
       readonly kind: 'decision-resource';
       readonly configMap: string;
-      /** Of the one PlacementDecision; undefined: `selector` chooses. */
+      /** Name of one PlacementDecision; undefined: `selector` chooses. */
       readonly name: string | undefined;
       readonly selector: LabelSelector | undefined;
     };
 
-/** Deeper nesting than Argo CD takes (a matrix in a matrix, a merge in a merge) is read no further. */
+/** Deeper nesting than Argo CD allows (a matrix in a matrix, a merge in a merge) is not read. */
 const MAX_DEPTH = 4;
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -27,7 +27,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /**
  * The generators of an ApplicationSet that read decisions: plugin and clusterDecisionResource, also inside matrix and merge.
  * Source of the shapes: argo-cd `pkg/apis/application/v1alpha1/applicationset_types.go`.
- * @param spec of the ApplicationSet; what has another shape than expected is left out
+ * @param spec of the ApplicationSet; parts with an unexpected shape are ignored
  */
 export function decisionUses(spec: unknown): readonly DecisionUse[] {
   return generatorsOf(spec).flatMap((generator) => usesOf(generator, 0));
@@ -64,7 +64,7 @@ function resourceUse({ configMapRef, name, labelSelector }: Fields): readonly De
   if (configMap === undefined) return [];
   const one = text(name);
   const selector = labelSelector === undefined ? undefined : (fields(labelSelector) as LabelSelector);
-  // Both, or neither, is an error of the generator: nothing is read.
+  // Both or neither is an error of the generator, so it reads nothing.
   if ((one === undefined || one === '') === (selector === undefined)) return [];
   return [{ kind: 'decision-resource', configMap, name: one === '' ? undefined : one, selector }];
 }

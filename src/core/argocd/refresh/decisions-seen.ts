@@ -7,15 +7,15 @@ import type { GeneratorConfigs } from './generator-config.ts';
 
 export interface SeenBy {
   readonly configs: GeneratorConfigs;
-  /** In which alone clusterDecisionResource lists PlacementDecisions. */
+  /** The only namespace in which clusterDecisionResource lists PlacementDecisions. */
   readonly argocdNamespace: string;
-  /** Metadata of the PlacementDecisions of a placement, `namespace/name`, as the hub has them. */
+  /** Metadata of the PlacementDecisions of a placement (`namespace/name`) on the hub. */
   readonly pagesOf: (placement: string) => readonly ObjectMeta[];
 }
 
 /**
- * What a generator reads of a published decision: the groups of it, or undefined when it does not use the placement.
- * A placeholder in the name of a placement means any text, since only Argo CD knows its value.
+ * The groups of a published decision that a generator reads, or undefined if it does not use the placement. A
+ * placeholder in the name of a placement matches any text, because only Argo CD knows its value.
  */
 export function decisionsSeen(
   use: DecisionUse,
@@ -24,7 +24,7 @@ export function decisionsSeen(
 ): readonly PublishedGroup[] | undefined {
   if (use.kind === 'plugin') {
     const isUsed = configs.plugins.has(use.configMap) && namePattern(use.placement).test(placement);
-    // Each item carries the id of the whole decision, also where only a group is asked for.
+    // Each item contains the id of the whole decision, even if only one group is requested.
     return isUsed ? groups : undefined;
   }
   const [namespace = '', name = ''] = placement.split('/');
@@ -36,7 +36,7 @@ export function decisionsSeen(
   return seenBySelector(use.selector, name, groups, pagesOf(placement));
 }
 
-/** Labels of pages are those that Berth writes; others, which somebody added, are read from the pages. */
+/** Labels that Berth writes are computed. Labels that others added are read from the PlacementDecisions. */
 function seenBySelector(
   selector: Extract<DecisionUse, { kind: 'decision-resource' }>['selector'],
   name: string,
@@ -57,7 +57,7 @@ function seenBySelector(
   return seen.length === 0 ? undefined : seen;
 }
 
-/** `team-a/{{ name }}-web` fits `team-a/east-web`. */
+/** `team-a/{{ name }}-web` matches `team-a/east-web`. */
 function namePattern(text: string): RegExp {
   const known = text.split(/\{\{[\s\S]*?\}\}/).map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
   return new RegExp(`^${known.join('.*')}$`);

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../model/object-meta.ts';
 
-/** Which ConfigMaps in the namespace of Argo CD make a generator read decisions. */
+/** The ConfigMaps in the namespace of Argo CD that make a generator read decisions. */
 export interface GeneratorConfigs {
   /** Names of ConfigMaps of plugins that ask Berth. */
   readonly plugins: ReadonlySet<string>;
@@ -9,8 +9,8 @@ export interface GeneratorConfigs {
 }
 
 /**
- * Sorts the ConfigMaps by what they configure. A plugin asks Berth when its ConfigMap has one of the given names, or an address at
- * the same host as one of these: tenants differ by path.
+ * Sorts the ConfigMaps by what they configure. A plugin asks Berth if its ConfigMap has one of the given names, or the
+ * same host in its address as one of these. Tenants may have different paths.
  * @param configMaps of the namespace of Argo CD
  * @param ownNames of ConfigMaps whose `baseUrl` is Berth
  */

@@ -2,26 +2,27 @@ import type { Condition, ObjectMeta } from '../../model/object-meta.ts';
 import { findCondition } from '../../work/conditions/condition-list.ts';
 
 /**
- * Asks the ApplicationSet controller to generate now. Its presence counts, and the controller removes it after a reconcile that
- * succeeded. Berth writes a time: a second patch with the same value would be no event (argo-cd `applicationset_controller.go`).
+ * Requests that the ApplicationSet controller generates now. Only its presence counts; the controller removes it after
+ * a successful reconcile. The value is a time, because a second patch with the same value would cause no event (argo-cd
+ * `applicationset_controller.go`).
  */
 export const REFRESH_ANNOTATION = 'argocd.argoproj.io/application-set-refresh';
-/** On an ApplicationSet: which decisions it was refreshed for. A restart and another leader read it. */
+/** On an ApplicationSet: the decisions of its last refresh. Read after a restart and by another leader. */
 export const REFRESHED_FOR_ANNOTATION = 'berth.dev/refreshed-for';
 
-/** An ApplicationSet, as far as refreshing reads it. */
+/** The fields of an ApplicationSet that a refresh needs. */
 export interface RefreshTarget {
   readonly metadata: ObjectMeta;
   readonly status?: { readonly conditions?: readonly Condition[] | undefined } | undefined;
 }
 
-/** The last refresh that this process asked for. Milliseconds since the epoch. */
+/** The last refresh that this process requested. Milliseconds since the epoch. */
 export interface SentRefresh {
   readonly firstAtMs: number;
   readonly lastAtMs: number;
-  /** Annotations written for these decisions. */
+  /** The annotations were written for these decisions. */
   readonly tries: number;
-  /** The controller generated from them. */
+  /** The controller has generated from these decisions. */
   readonly confirmed: boolean;
 }
 
@@ -31,19 +32,21 @@ export type RefreshStep =
   | { readonly kind: 'refresh'; readonly isRetry: boolean }
   /** The controller generated from these decisions. */
   | { readonly kind: 'confirmed' }
-  /** Look again after this time, or when the ApplicationSet changes. */
+  /** Check again after this time, or when the ApplicationSet changes. */
   | { readonly kind: 'wait'; readonly forMs: number; readonly problem: string | undefined };
 
-/** Two refreshes of one ApplicationSet are at least this far apart: each makes Argo CD generate all its Applications. */
+/**
+ * The minimum time between two refreshes of one ApplicationSet: each one makes Argo CD generate all its Applications.
+ */
 export const MIN_INTERVAL_MS = 2_000;
 const FIRST_RETRY_MS = 15_000;
-/** Argo CD itself tries again after this time when a generator failed. */
+/** Argo CD tries again by itself after this time if a generator failed. */
 const MAX_RETRY_MS = 180_000;
 
 /**
- * What to do about one ApplicationSet.
- * @param digest of the decisions that it uses; undefined: nothing is published, and Argo CD keeps what it generated
- * @param sent the last refresh by this process; undefined: none since it was started
+ * The next action for one ApplicationSet.
+ * @param digest of the decisions that it uses; undefined: none is published, and Argo CD keeps its Applications
+ * @param sent the last refresh by this process; undefined: none since its start
  */
 export function planRefresh(
   { metadata, status }: RefreshTarget,
@@ -63,7 +66,7 @@ export function planRefresh(
   const failure = findCondition(status?.conditions, 'ErrorOccurred');
   const failed = failure?.status === 'True' ? failure.message : undefined;
   if (isTaken && failed === undefined) return { kind: 'confirmed' };
-  // After a restart it is unknown when it was asked for: it is asked again.
+  // After a restart the time of the request is unknown, so the refresh is requested again.
   const dueMs = sent === undefined ? 0 : sent.lastAtMs + retryDelayMs(sent.tries);
   if (dueMs <= nowMs) return { kind: 'refresh', isRetry: true };
   return {

@@ -3,13 +3,15 @@ import type { DecisionUse } from './decision-use.ts';
 import { decisionsSeen, type SeenBy } from './decisions-seen.ts';
 
 export interface SeenDecisions {
-  /** `namespace/name` of the placements that are used and published, sorted. */
+  /** `namespace/name` of the used and published placements, sorted. */
   readonly placements: readonly string[];
-  /** 12 hexadecimal digits that change when one of these decisions does; undefined: nothing published is used. */
+  /**
+   * 12 hexadecimal digits that change when one of these decisions changes; undefined: no published decision is used.
+   */
   readonly digest: string | undefined;
 }
 
-/** What an ApplicationSet reads of all that is published. Equal for equal decisions, in whatever process and order. */
+/** The published decisions that an ApplicationSet reads. Equal for equal decisions, in every process and order. */
 export function seenDecisions(
   uses: readonly DecisionUse[],
   published: readonly PublishedPlacement[],

@@ -6,11 +6,11 @@ import { withoutSlash } from '../cluster-secrets/known-secret.ts';
 export interface ApplicationsByCluster {
   /** By name of the ManagedCluster. */
   readonly byCluster: ReadonlyMap<string, readonly Application[]>;
-  /** Names of Applications whose destination names no cluster. */
+  /** Names of Applications whose destination is no known cluster. */
   readonly unassigned: readonly string[];
 }
 
-/** For which ManagedCluster each Application of an ApplicationSet is: the one that pulls it, or that of its destination. */
+/** The ManagedCluster of each Application of an ApplicationSet: the one that pulls it, or its destination. */
 export function applicationsByCluster(
   applications: readonly Application[],
   clusters: () => readonly ManagedCluster[],
@@ -35,7 +35,7 @@ export function applicationsByCluster(
   return { byCluster, unassigned: unassigned.sort() };
 }
 
-/** An address that two clusters have names neither. */
+/** An address of two clusters identifies neither. */
 function clustersByServer(clusters: readonly ManagedCluster[]): ReadonlyMap<string, string | undefined> {
   const servers = new Map<string, string | undefined>();
   for (const { metadata, spec } of clusters)

@@ -2,21 +2,21 @@ import { jsonEqual } from '../../model/json-equal.ts';
 import type { Application } from '../../model/kind/argo-application.ts';
 import { epochMsOf, parseRfc3339 } from '../../model/rfc3339.ts';
 
-/** What the Applications of an ApplicationSet say of one cluster. What is not known is not healthy. */
+/** The health of one cluster, from the Applications of an ApplicationSet. Unknown counts as not healthy. */
 export type ClusterHealth =
   | {
       readonly kind: 'healthy';
-      /** Since when, as Argo CD reports it; milliseconds since the epoch. */
+      /** The start of this state, as Argo CD reports it; milliseconds since the epoch. */
       readonly sinceMs: number | undefined;
     }
   | {
-      /** `progressing`: nothing is wrong so far. */
+      /** `progressing`: no failure so far. */
       readonly kind: 'progressing' | 'failing';
-      /** For people: `Application web-c1 is Degraded`. */
+      /** A description: `Application web-c1 is Degraded`. */
       readonly why: string;
     };
 
-/** Of all Applications for one cluster: the worst. @param applications at least one */
+/** The worst health of all Applications of one cluster. @param applications at least one */
 export function clusterHealth(applications: readonly Application[]): ClusterHealth {
   const all = applications.map(applicationHealth);
   const bad = all.find(({ kind }) => kind === 'failing') ?? all.find(({ kind }) => kind === 'progressing');
@@ -26,8 +26,9 @@ export function clusterHealth(applications: readonly Application[]): ClusterHeal
 }
 
 /**
- * An Application counts as healthy when it is Healthy and Synced, its last operation succeeded, and that is said of the source that it
- * has now. RollingSync of the ApplicationSet controller asks for the first two (argo-cd `applicationset/progressivesync`).
+ * An Application counts as healthy if it is Healthy and Synced, its last operation succeeded, and this status is about
+ * its current source. RollingSync of the ApplicationSet controller checks the first two (argo-cd
+ * `applicationset/progressivesync`).
  */
 function applicationHealth({ metadata, spec, status }: Application): ClusterHealth {
   const is = (kind: 'progressing' | 'failing', what: string): ClusterHealth => ({
@@ -49,7 +50,7 @@ function applicationHealth({ metadata, spec, status }: Application): ClusterHeal
   if (!isOfThisSource(spec, sync.comparedTo))
     return is('progressing', 'was not compared with its new source yet');
   const since = timeOf(health.lastTransitionTime);
-  // Without the first time nothing is known of when it became healthy.
+  // Without the first time, the start of the health is unknown.
   return {
     kind: 'healthy',
     sinceMs: since === undefined ? undefined : Math.max(since, timeOf(operationState?.finishedAt) ?? since),
@@ -58,7 +59,7 @@ function applicationHealth({ metadata, spec, status }: Application): ClusterHeal
 
 const IN_PROGRESS: readonly string[] = ['Progressing', 'Missing'];
 
-/** The pull model reports no source: what it reports counts. */
+/** The pull model reports no source, so its report is accepted. */
 function isOfThisSource(
   spec: Application['spec'],
   comparedTo: Readonly<Record<string, unknown>> | undefined,
@@ -73,7 +74,7 @@ function timeOf(text: string | undefined): number | undefined {
   return time === undefined ? undefined : epochMsOf(time);
 }
 
-/** Undefined when one of them is. */
+/** Undefined if one of them is. */
 function latest(times: readonly (number | undefined)[]): number | undefined {
   let last: number | undefined;
   for (const time of times) {

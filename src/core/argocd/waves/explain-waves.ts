@@ -11,13 +11,13 @@ import { parseWaveRecord, type PlacementWaves, WAVES_ANNOTATION } from './wave-r
 import type { WaveRule } from './wave-rule.ts';
 import { waveUses } from './wave-use.ts';
 
-/** In what waves one ApplicationSet takes the clusters of a placement. */
+/** The waves in which one ApplicationSet takes the clusters of a placement. */
 export interface WavesExplanation {
   /** `namespace/name` */
   readonly applicationSet: string;
-  /** Of all waves, also empty ones; empty where they are not known. */
+  /** All waves, including empty ones; empty if unknown. */
   readonly waves: readonly WaveExplanation[];
-  /** Why the waves are not known, as a sentence. */
+  /** Why the waves are unknown, as a sentence. */
   readonly problem: string | undefined;
 }
 
@@ -28,16 +28,16 @@ export interface WaveExplanation {
   readonly isOpen: boolean;
   /** Why it is not open, as a sentence. */
   readonly why: string | undefined;
-  /** Clusters that the plugin generator gets, sorted. */
+  /** Clusters that the plugin generator returns, sorted. */
   readonly served: readonly string[];
-  /** Clusters of the decision that it does not get yet, sorted. */
+  /** Clusters of the decision that it does not return yet, sorted. */
   readonly waiting: readonly string[];
 }
 
 export interface WavesToExplain {
   /** `namespace/name` */
   readonly placement: string;
-  /** Of the decision that is published; undefined: none is. */
+  /** The published decision; undefined if there is none. */
   readonly groups: readonly PublishedGroup[] | undefined;
   readonly clusters: readonly ManagedCluster[];
   readonly nowMs: number;
@@ -49,7 +49,9 @@ export interface ApplicationsRead {
   readonly problem: string | undefined;
 }
 
-/** The rule of an ApplicationSet for the placement, or why it has none that works; undefined: it asks for no waves of it. */
+/**
+ * The rule of an ApplicationSet for the placement, or why its rule is invalid; undefined if it requests no waves of it.
+ */
 export function waveRuleOf(
   applicationSet: KubeObject,
   placement: string,
@@ -62,7 +64,7 @@ export function waveRuleOf(
 }
 
 /**
- * Says which clusters of the decision are in which wave, as it is written on the ApplicationSet, and which waves are open.
+ * Returns the wave of each cluster of the decision, as recorded on the ApplicationSet, and which waves are open.
  * @param read the Applications that the ApplicationSet owns
  */
 export function explainWaves(
@@ -88,7 +90,7 @@ export function explainWaves(
   return { applicationSet: name, waves: wavesOf(rule, plan.waves, before, plan.gate), problem: undefined };
 }
 
-/** What is served is what is written: the plan is what will be written next. */
+/** The recorded waves are the served ones. The plan is the next record. */
 function wavesOf(
   { count }: WaveRule,
   planned: PlacementWaves,

@@ -6,7 +6,7 @@ import { type PlacementWaves, type WaveRecord } from './wave-record.ts';
 import type { WaveUses } from './wave-use.ts';
 
 export interface RecordInputs extends WaveUses {
-  /** What is written; undefined: nothing. */
+  /** The current record; undefined if there is none. */
   readonly before: WaveRecord | undefined;
   readonly publishedOf: (placement: string) => PublishedPlacement | undefined;
   readonly applications: ApplicationsByCluster;
@@ -19,14 +19,14 @@ export interface RecordPlan {
   readonly record: WaveRecord;
   /** By placement. */
   readonly held: ReadonlyMap<string, HeldWaves>;
-  /** By placement: clusters that are served and were not before, sorted. */
+  /** By placement: clusters that are served now and were not before, sorted. */
   readonly opened: ReadonlyMap<string, readonly string[]>;
-  /** What somebody has to correct, as sentences. */
+  /** Problems that a user must correct, as sentences. */
   readonly problems: readonly string[];
   readonly againAfterMs: number | undefined;
 }
 
-/** The waves of all placements of one ApplicationSet. What cannot be planned now stays as it is written. */
+/** The waves of all placements of one ApplicationSet. Waves that cannot be planned now keep their record. */
 export function planWaveRecord(inputs: RecordInputs): RecordPlan {
   const { rules, refused, before, applications, publishedOf } = inputs;
   const health = new Map(
@@ -42,7 +42,7 @@ export function planWaveRecord(inputs: RecordInputs): RecordPlan {
     const rule = rules.get(placement);
     const published = publishedOf(placement);
     if (rule === undefined || published === undefined) {
-      // Argo CD keeps the Applications of a placement that is not published.
+      // Argo CD keeps the Applications of a placement without a published decision.
       if (written !== undefined) record.set(placement, written);
       continue;
     }

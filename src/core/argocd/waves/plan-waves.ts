@@ -7,41 +7,41 @@ import type { WaveRule } from './wave-rule.ts';
 
 export interface WaveInputs {
   readonly rule: WaveRule;
-  /** Of the decision that is published. */
+  /** The clusters of the published decision. */
   readonly groups: readonly PublishedGroup[];
-  /** What is written; undefined: nothing. */
+  /** The current record; undefined if there is none. */
   readonly before: PlacementWaves | undefined;
-  /** By cluster, of the clusters that the ApplicationSet has Applications for. */
+  /** By cluster, for clusters with Applications of the ApplicationSet. */
   readonly health: ReadonlyMap<string, ClusterHealth>;
-  /** Why the health of all clusters is unknown; undefined: it is known. */
+  /** Why the health of all clusters is unknown; undefined if it is known. */
   readonly healthProblem: string | undefined;
   readonly nowMs: number;
 }
 
 export interface WavePlan {
-  /** To be written before anything is served by it. */
+  /** Must be recorded before clusters are served by it. */
   readonly waves: PlacementWaves;
-  /** Undefined: every cluster is served. */
+  /** Undefined if every cluster is served. */
   readonly held: HeldWaves | undefined;
-  /** The wave that those after it wait for, also where no cluster waits; undefined: all waves are open. */
+  /** The first wave that is not ready, even if no cluster waits; undefined if all waves are open. */
   readonly gate: ClosedGate | undefined;
-  /** When time alone may change the plan. */
+  /** The time when the plan may change without any other change. */
   readonly againAfterMs: number | undefined;
 }
 
 export interface ClosedGate {
   readonly wave: number;
   readonly reason: HeldWaves['reason'];
-  /** What the wave lacks: `is not healthy: …`. */
+  /** Why the wave is not ready: `is not healthy: …`. */
   readonly why: string;
 }
 
 export interface HeldWaves {
   /** Clusters that are not served, sorted. */
   readonly clusters: readonly string[];
-  /** The first wave with such a cluster. */
+  /** The first wave with a waiting cluster. */
   readonly wave: number;
-  /** The wave that it waits for, and what that one lacks. `failing`: somebody should look. */
+  /** The wave that it waits for, and why that one is not ready. `failing`: a user should check it. */
   readonly waitsFor: number;
   readonly reason: 'progressing' | 'failing' | 'soaking';
   /** A sentence. */
@@ -51,11 +51,11 @@ export interface HeldWaves {
 /**
  * The waves of a decision, and which of its clusters are served.
  *
- * A cluster keeps its wave for as long as it is selected; a new one joins the wave of its decision group, the last wave where there are
- * more groups. So a cluster that leaves, or a group that is numbered again, changes nothing for the others.
- * A cluster that was served, or that has an Application, is served for as long as it is selected. A new one is served when every wave
- * before its own is served completely, healthy, and has been so for the soak time. The alternative was to open waves once and for all:
- * then clusters that join later would get the content all at the same time.
+ * A cluster keeps its wave while it is selected. A new one joins the wave of its decision group, or the last wave if
+ * there are more groups. So a cluster that leaves, or a change of group numbers, does not affect other clusters. A
+ * cluster that was served, or that has an Application, is served while it is selected. A new one is served when every
+ * wave before its own is completely served and has been healthy for the soak time. Rejected: to open waves permanently.
+ * Then clusters that join later would all get the content at the same time.
  */
 export function planWaves(inputs: WaveInputs): WavePlan {
   const { rule, before } = inputs;
@@ -73,7 +73,7 @@ export function planWaves(inputs: WaveInputs): WavePlan {
     }
   const held = blocked === undefined ? undefined : heldWaves(members, blocked);
   return {
-    // Where nothing waits, the health of Applications changes nothing that is written.
+    // If no cluster waits, the health of Applications does not change the record.
     waves: { clusters: members, healthySinceMs: held === undefined ? [] : healthySinceMs },
     held,
     gate: blocked,
@@ -139,8 +139,8 @@ function judgeWave(
 }
 
 /**
- * What Argo CD reports counts, also for a time when nobody looked. Where it reports nothing, the wave is healthy since it was first seen
- * so. A time in the future is that of another machine's clock, and counts as now.
+ * The times that Argo CD reports count, even for a time when Berth did not run. If it reports none, the wave is healthy
+ * since Berth first saw it healthy. A time in the future comes from another clock, and counts as now.
  */
 function healthySince(
   reportedMs: readonly (number | undefined)[],
@@ -154,7 +154,7 @@ function healthySince(
   return Math.max(known, Math.min(newest, nowMs));
 }
 
-/** Undefined: no cluster waits. */
+/** Undefined if no cluster waits. */
 function heldWaves(
   members: ReadonlyMap<string, ClusterWave>,
   { wave: waitsFor, reason, why }: BlockedWave,

@@ -1,11 +1,11 @@
 import { sameRule, type WaveRule } from './wave-rule.ts';
 import { parseWaveRecord, type PlacementWaves, WAVES_ANNOTATION } from './wave-record.ts';
 
-/** What an ApplicationSet asks for. */
+/** The request of an ApplicationSet. */
 export interface WavesAsked {
   /** Name of the ApplicationSet. */
   readonly applicationSet: string;
-  /** Its namespace; undefined: Argo CD did not say. */
+  /** Its namespace; undefined if Argo CD did not send it. */
   readonly applicationSetNamespace: string | undefined;
   /** `namespace/name` */
   readonly placement: string;
@@ -15,10 +15,10 @@ export interface WavesAsked {
 export type WaveReading =
   /** The wave of each cluster that is served. */
   | { readonly ok: true; readonly served: ReadonlyMap<string, number> }
-  /** `isWrong`: somebody has to change the ApplicationSet or the settings of Berth. */
+  /** `isWrong`: a user must change the ApplicationSet or the settings of Berth. */
   | { readonly ok: false; readonly isWrong: boolean; readonly message: string };
 
-/** An ApplicationSet that takes the placement in waves, as the hub has it. */
+/** An ApplicationSet with waves for the placement, as on the hub. */
 export interface WaveCandidate {
   readonly namespace: string;
   readonly rule: WaveRule;
@@ -27,9 +27,9 @@ export interface WaveCandidate {
 }
 
 /**
- * The waves by which an ApplicationSet is answered. They are read from what is written on it, never computed here: so every process gives
- * the same answer, and what was not written was not served.
- * @param candidates ApplicationSets of the name, in whatever namespace
+ * The waves in the answer to an ApplicationSet. They are read from its annotation and never computed here, so every
+ * process gives the same answer, and a cluster that is not recorded is not served.
+ * @param candidates ApplicationSets with this name, in any namespace
  */
 export function readServedWaves(
   { applicationSet, applicationSetNamespace, placement, rule }: WavesAsked,
@@ -62,14 +62,17 @@ export function readServedWaves(
 
 export type ServedWaves = ReadonlyMap<string, number>;
 
-/** Reads the annotation `berth.dev/waves`. By placement: the wave of each cluster that is served. Undefined: it is no record. */
+/**
+ * Reads the annotation `berth.dev/waves`. By placement: the wave of each served cluster. Undefined: it is not a valid
+ * record.
+ */
 export function servedWaves(written: string): ReadonlyMap<string, ServedWaves> | undefined {
   const record = parseWaveRecord(written);
   if (record === undefined) return undefined;
   return new Map([...record].map(([placement, waves]) => [placement, servedOf(waves)]));
 }
 
-/** What an answer depends on, of all that is written on an ApplicationSet; '' for nothing. */
+/** The part of the record on which an answer depends; '' if there is none. */
 export function servedText(annotations: Readonly<Record<string, string>> | undefined): string {
   const written = annotations?.[WAVES_ANNOTATION];
   const waves = written === undefined ? undefined : servedWaves(written);

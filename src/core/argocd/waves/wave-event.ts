@@ -6,8 +6,8 @@ export interface WaveEvent {
   readonly placement: string;
   /** Clusters that are served from now on. */
   readonly served: readonly string[];
-  /** Number of clusters that wait. */
+  /** Number of waiting clusters. */
   readonly waiting: number;
-  /** Why they wait; undefined: none does. */
+  /** Why they wait; undefined if none does. */
   readonly message: string | undefined;
 }

@@ -1,39 +1,42 @@
 import { epochMsOf, formatMicroTime, instantFromEpochMs, parseRfc3339 } from '../../model/rfc3339.ts';
 
 /**
- * On an ApplicationSet: the wave of each cluster, and whether it is served. The endpoint answers from it, so that every process gives the
- * same answer; a restart and another leader go on from it.
+ * On an ApplicationSet: the wave of each cluster, and whether it is served. The endpoint answers from it, so every
+ * process gives the same answer, also after a restart or a change of the leader.
  */
 export const WAVES_ANNOTATION = 'berth.dev/waves';
 
 export interface ClusterWave {
   /** From 0. */
   readonly wave: number;
-  /** False: the endpoint leaves the cluster out until the waves before are healthy. */
+  /** False: the endpoint omits the cluster until the earlier waves are healthy. */
   readonly isServed: boolean;
 }
 
-/** What is written of one placement. */
+/** The record of one placement. */
 export interface PlacementWaves {
   readonly clusters: ReadonlyMap<string, ClusterWave>;
-  /** By wave: since when all its clusters are healthy, milliseconds since the epoch. Known only while a wave is held. */
+  /**
+   * By wave: the time since when all its clusters are healthy, milliseconds since the epoch. Recorded only while a wave
+   * is held.
+   */
   readonly healthySinceMs: readonly (number | undefined)[];
 }
 
 /** By placement, `namespace/name`. */
 export type WaveRecord = ReadonlyMap<string, PlacementWaves>;
 
-/** All annotations of an object together may have 256 KiB. */
+/** The limit for all annotations of an object is 256 KiB. */
 const MAX_LENGTH = 160 * 1024;
 
-/** Undefined: it is longer than an annotation may be. Equal records are equal text. */
+/** Undefined if it is too long for an annotation. Equal records give equal text. */
 export function renderWaveRecord(record: WaveRecord): string | undefined {
   const placements = [...record].sort(([a], [b]) => (a < b ? -1 : 1));
   const text = JSON.stringify(Object.fromEntries(placements.map(([name, waves]) => [name, wavesOf(waves)])));
   return text.length > MAX_LENGTH ? undefined : text;
 }
 
-/** Undefined: the text is no record. */
+/** Undefined if the text is not a valid record. */
 export function parseWaveRecord(text: string): WaveRecord | undefined {
   let value: unknown;
   try {
@@ -82,7 +85,7 @@ function parseWaves(value: unknown): PlacementWaves | undefined {
     const { served = [], held = [], healthySince } = one;
     if (!isNames(served) || !isNames(held)) return undefined;
     for (const name of served) clusters.set(name, { wave, isServed: true });
-    // What is in both was served.
+    // A cluster in both lists was served.
     for (const name of held) if (!clusters.has(name)) clusters.set(name, { wave, isServed: false });
     const since = typeof healthySince === 'string' ? parseRfc3339(healthySince) : undefined;
     healthySinceMs.push(since === undefined ? undefined : Math.round(epochMsOf(since)));

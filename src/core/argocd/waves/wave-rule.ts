@@ -1,10 +1,13 @@
 import { parseGoDuration } from '../../model/go-duration.ts';
 
-/** In how many waves an ApplicationSet takes the clusters of a placement, and whether one wave waits for the one before. */
+/**
+ * The number of waves in which an ApplicationSet takes the clusters of a placement, and whether a wave waits for the
+ * previous one.
+ */
 export interface WaveRule {
-  /** As many as a RollingSync of the ApplicationSet has steps. */
+  /** The number of steps of the ApplicationSet's RollingSync. */
   readonly count: number;
-  /** How long a wave must have been healthy before the next one is served; undefined: no wave waits. */
+  /** How long a wave must be healthy before the next one is served; undefined: no wave waits. */
   readonly soakMs: number | undefined;
 }
 
@@ -12,7 +15,7 @@ export type WaveRuleReading =
   | { readonly ok: true; readonly rule: WaveRule | undefined }
   | { readonly ok: false; readonly message: string };
 
-/** More steps than anybody writes by hand. */
+/** More steps than a user writes by hand. */
 const MAX_WAVES = 50;
 
 /** Reads `waves` and `soak` of a plugin generator's `input.parameters`. Without `waves` there is no rule. */
@@ -34,7 +37,7 @@ export function sameRule(a: WaveRule, b: WaveRule): boolean {
   return a.count === b.count && a.soakMs === b.soakMs;
 }
 
-/** A matrix generator makes text of every value. */
+/** A matrix generator converts every value to text. */
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;

@@ -4,7 +4,7 @@ import { readWaveRule, sameRule, type WaveRule } from './wave-rule.ts';
 export interface WaveUses {
   /** By placement, `namespace/name`. */
   readonly rules: ReadonlyMap<string, WaveRule>;
-  /** By placement, as a sentence: why its waves cannot be used. Such a placement has no rule. */
+  /** By placement: why its waves cannot be used, as a sentence. Such a placement has no rule. */
   readonly refused: ReadonlyMap<string, string>;
 }
 

@@ -1,18 +1,18 @@
 import { code } from './foreign-text.ts';
 
-/** Parts that the sections of a comment are made of; all bounded. */
+/** Parts of the sections of a comment. All have a limited size. */
 
 const [MAX_ITEMS, MAX_FIELDS] = [100, 5] as const;
 export const MAX_NAMES = 3;
 export const MAX_MOVES = 20;
 
-/** Lines of a list; of more than `most` the rest is counted. */
+/** The lines of a list. Lines after the first `most` are only counted. */
 export function items(lines: readonly string[], most: number = MAX_ITEMS): string {
   const shown = lines.slice(0, most);
   return [...shown, ...(lines.length > most ? [`- … and ${lines.length - most} more`] : [])].join('\n');
 }
 
-/** A section that is folded until a reader opens it. @param summary safe inside an HTML element */
+/** A section that is folded until a reader opens it. @param summary text that is safe inside an HTML element */
 export function details(summary: string, body: string): string {
   return `<details><summary>${summary}</summary>\n\n${body}\n\n</details>`;
 }
@@ -24,7 +24,9 @@ export function names(list: readonly string[]): string {
   return list.length > MAX_NAMES ? `${shown}, +${list.length - MAX_NAMES}` : shown;
 }
 
-/** `: `spec.image`, `spec.replicas``: the paths without the values, which may be long and may be anything; the report has them. */
+/**
+ * `: `spec.image`, `spec.replicas``: only the paths, because values may be long or unsafe. The report contains them.
+ */
 export function fieldList(fields: readonly { readonly path: string }[]): string {
   const paths = fields.slice(0, MAX_FIELDS).map(({ path }) => code(path));
   return paths.length === 0 ? '' : `: ${paths.join(', ')}`;

@@ -1,15 +1,15 @@
-/** What a comment on a pull request asks of Berth. */
+/** The request of a comment on a pull request. */
 export type CommentCommand =
   | { readonly kind: 'plan' }
   | { readonly kind: 'approve'; readonly tokens: readonly string[] }
-  /** It speaks to Berth, and is not understood. */
+  /** A command for Berth that is not valid. */
   | { readonly kind: 'unknown' };
 
 const MAX_TOKENS = 20;
 
 /**
- * Reads `/berth plan` and `/berth approve TOKEN…` from the first line of a comment; undefined for any other comment. A command
- * that is quoted or in the middle of a text is none.
+ * Reads `/berth plan` and `/berth approve TOKEN…` from the first line of a comment; undefined for any other comment. A
+ * quoted command, or one in the middle of a text, does not count.
  */
 export function commentCommand(text: string): CommentCommand | undefined {
   const [slash, verb, ...rest] = (/^[^\r\n]{0,1000}/.exec(text)?.[0] ?? '').trimEnd().split(/[ \t]+/);

@@ -4,7 +4,7 @@ import type { Plan, WorkloadPlan } from '../plan.ts';
 import { details, fieldList, items, MAX_MOVES, names } from './comment-blocks.ts';
 import { code, prose } from './foreign-text.ts';
 
-/** The works that come, change, move and go. */
+/** The works that are created, changed, moved and deleted. */
 export function workloadBlocks({ workloads }: Plan): readonly string[] {
   if (workloads.length === 0) return [];
   const lines = workloads.flatMap((plan) => {
@@ -31,7 +31,7 @@ function manifestLines({ manifests, changedOn }: WorkloadPlan): readonly string[
   return [`  - on ${names(changedOn)}`, ...lines, ...(more > 0 ? [`  - … and ${more} more`] : [])];
 }
 
-/** How works that change step by step get there. */
+/** How changed works are rolled out step by step. */
 export function rolloutBlocks(plan: Plan): readonly string[] {
   const staggered = staggeredRollouts(plan);
   if (staggered.length === 0) return [];

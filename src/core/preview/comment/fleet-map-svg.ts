@@ -3,20 +3,20 @@ import type { CellChange, FleetGroup, FleetMap } from './fleet-map.ts';
 
 const [CELL, GAP, PAD, LABEL_WIDTH, COLUMN_CELLS] = [14, 3, 16, 150, 12] as const;
 const PITCH = CELL + GAP;
-/** Of one group. The rest is a number. */
+/** The maximum number of clusters drawn in one group. The others are only counted. */
 const MAX_CELLS = 120;
 const [MAX_SETS, MAX_REGIONS] = [40, 12] as const;
 const SIGNS: Readonly<Record<CellChange, string>> = { none: '', gains: '+', loses: '−', both: '±' };
 
-/** The sentence that describes the map to those who do not see it. */
+/** The sentence that describes the map to readers who cannot see it. */
 export function fleetMapAlt({ counts }: FleetMap): string {
   const all = counts.none + counts.gains + counts.loses + counts.both;
   return `Map of ${all} clusters by set and region: ${counts.gains} gain workloads, ${counts.loses} lose workloads, ${counts.both} do both, ${counts.none} are unchanged.`;
 }
 
 /**
- * The map as a picture of its own, with no script and nothing from elsewhere. Its colours follow the reader's light or dark
- * setting; a sign in each cell says the same without colour.
+ * The map as a separate picture, without scripts and external content. Its colours follow the reader's light or dark
+ * theme. A sign in each cell gives the same information without colour.
  */
 export function fleetMapSvg(map: FleetMap): string {
   const [sets, regions] = [map.sets.slice(0, MAX_SETS), map.regions.slice(0, MAX_REGIONS)];
@@ -59,7 +59,7 @@ function groupCells(
   left: number,
   top: number,
 ): { readonly parts: readonly string[]; readonly rows: number } {
-  // What moves is always drawn first where not everything is.
+  // If not all clusters fit, changed ones are drawn first.
   const ordered =
     cells.length <= MAX_CELLS
       ? cells

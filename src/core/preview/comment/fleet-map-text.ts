@@ -2,17 +2,19 @@ import { fenced } from './foreign-text.ts';
 import type { CellChange, FleetGroup, FleetMap } from './fleet-map.ts';
 
 const SIGNS: Readonly<Record<CellChange, string>> = { none: '·', gains: '+', loses: '−', both: '±' };
-/** A wider group shows what changes and counts the rest. */
+/** A larger group shows only changed clusters and counts the others. */
 const MAX_CELLS = 24;
 const MAX_REGIONS = 6;
 const MAX_SETS = 20;
 const MAX_NAME = 24;
 
-/** The map as lines of a fence: a sign for each cluster. Undefined where nothing moves, or there are no clusters. */
+/**
+ * The map as lines of a code block: one sign for each cluster. Undefined if nothing moves, or if there are no clusters.
+ */
 export function fleetMapText({ sets, regions, groups, counts }: FleetMap): string | undefined {
   if (counts.gains + counts.loses + counts.both === 0) return undefined;
   const changed = (group: FleetGroup): boolean => group.cells.some(({ change }) => change !== 'none');
-  // Where not all fit, those where something moves are shown.
+  // If not all fit, the sets or regions with changes are shown.
   const pick = (names: readonly string[], of: 'set' | 'region', most: number): readonly string[] =>
     names.length <= most
       ? names

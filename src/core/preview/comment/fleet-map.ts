@@ -10,11 +10,11 @@ export interface FleetCell {
 
 /** The clusters of one set in one region. */
 export interface FleetGroup {
-  /** The first of each cluster; '' for clusters that are in none. */
+  /** The first set of each cluster; '' for clusters in no set. */
   readonly set: string;
-  /** '' where none is known. */
+  /** '' if unknown. */
   readonly region: string;
-  /** By name. */
+  /** Sorted by name. */
   readonly cells: readonly FleetCell[];
 }
 
@@ -23,7 +23,7 @@ export interface FleetMap {
   readonly sets: readonly string[];
   readonly regions: readonly string[];
   readonly groups: readonly FleetGroup[];
-  /** Clusters by what happens to them. */
+  /** The number of clusters for each kind of change. */
   readonly counts: Readonly<Record<CellChange, number>>;
 }
 
@@ -59,7 +59,7 @@ function changeOf(isGained: boolean, isLost: boolean): CellChange {
   return isLost ? 'loses' : 'none';
 }
 
-/** Each once, by name; '' last. */
+/** Each name once, sorted; '' last. */
 function namesOf(names: readonly string[]): readonly string[] {
   return [...new Set(names)].toSorted((a, b) => (a === '' ? 1 : b === '' ? -1 : a < b ? -1 : 1));
 }

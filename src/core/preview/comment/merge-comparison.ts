@@ -1,4 +1,4 @@
-/** What a plan says of a placement, kept until the pull request is merged. */
+/** The plan of one placement, stored until the pull request is merged. */
 export interface ExpectedPlacement {
   /** `namespace/name` */
   readonly placement: string;
@@ -6,18 +6,18 @@ export interface ExpectedPlacement {
   readonly after: readonly string[];
   /** The plan token. Absent in records of earlier versions. */
   readonly token?: string | undefined;
-  /** The plan token, where the change would be held. */
+  /** The plan token, if the change would be held. */
   readonly heldToken: string | undefined;
 }
 
-/** A placement after the merge, as it is published. */
+/** A placement as published after the merge. */
 export interface PublishedPlacement {
   readonly clusters: readonly string[];
-  /** Its message, while a change is held. */
+  /** The message of the hold, while a change is held. */
   readonly held: string | undefined;
 }
 
-/** A placement that is not as the plan said. */
+/** A placement that differs from the plan. */
 export interface MergeDifference {
   readonly placement: string;
   readonly expected: readonly string[];
@@ -25,7 +25,7 @@ export interface MergeDifference {
   readonly held: string | undefined;
 }
 
-/** Compares what a plan said with what is published. @param publishedOf undefined: the placement does not exist */
+/** Compares a plan with the published decisions. @param publishedOf undefined: the placement does not exist */
 export function compareMerge(
   expected: readonly ExpectedPlacement[],
   publishedOf: (placement: string) => PublishedPlacement | undefined,
@@ -33,7 +33,7 @@ export function compareMerge(
   return expected.flatMap(({ placement, before, after, heldToken }) => {
     const { clusters, held } = publishedOf(placement) ?? { clusters: [], held: undefined };
     const asPlanned = isSame(clusters, after) && held === undefined;
-    // As the plan said, it is held; or it was released meanwhile, and is as planned.
+    // It is held, as planned; or it was released meanwhile, and is published as planned.
     const asHeld = heldToken !== undefined && held?.includes(heldToken) === true && isSame(clusters, before);
     if (asPlanned || asHeld) return [];
     return [{ placement, expected: after, published: clusters, held }];

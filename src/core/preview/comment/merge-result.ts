@@ -6,7 +6,7 @@ const MAX_NAMES = 5;
 const AS_PLANNED = '**Merged: everything is as this plan said.**';
 const PENDING = '**Merged: waiting for the hub to follow.**';
 
-/** What became of a merged pull request. `undefined` differences: that is not known yet. */
+/** The result of a merged pull request. `undefined` differences: not known yet. */
 export function mergeResultText(differences: readonly MergeDifference[] | undefined): string {
   if (differences === undefined) return PENDING;
   if (differences.length === 0) return AS_PLANNED;
@@ -16,7 +16,7 @@ export function mergeResultText(differences: readonly MergeDifference[] | undefi
   return `**Merged: ${what} not as this plan said.**\n\n${lines.join('\n')}`;
 }
 
-/** Puts the result below the first line of a preview's comment, in the place of an earlier result. */
+/** Inserts the result below the first line of a preview's comment, and replaces an earlier result. */
 export function withMergeResult(
   comment: string,
   differences: readonly MergeDifference[] | undefined,
@@ -26,7 +26,7 @@ export function withMergeResult(
   return `${marker}\n${headline}\n\n${mergeResultText(differences)}\n\n${body.replace(/^\n+/, '')}`;
 }
 
-/** A result that was put there before. */
+/** A result that was inserted before. */
 const RESULT = /^\n*\*\*Merged: [^\n]*\*\*\n+(?:- [^\n]*\n+)*/;
 
 function differenceText({ placement, expected, published, held }: MergeDifference): string {

@@ -29,7 +29,7 @@ function placementBlock(plan: PlacementPlan): string {
   return details(`${inElement(`${namespace}/${name}`)}: why`, lines.join('\n'));
 }
 
-/** In words: a line that begins with a plus would be a list in the list. */
+/** Uses words, because a line that begins with a plus would become a nested list. */
 function clusterLines(verb: 'leaves' | 'joins', moves: readonly ClusterMove[]): readonly string[] {
   const lines = moves.slice(0, MAX_MOVES).map((move) => {
     const why = formatReason(move);

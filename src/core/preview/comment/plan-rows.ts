@@ -4,7 +4,7 @@ import type { ClusterMove, PlacementPlan, Plan, WorkloadPlan } from '../plan.ts'
 export interface PlanRow {
   /** `namespace/name` of the placement. */
   readonly placement: string;
-  /** The workloads that follow it and change with it. */
+  /** The workloads that use the placement and change with it. */
   readonly workloads: readonly Pick<WorkloadPlan, 'kind' | 'namespace' | 'name'>[];
   readonly from: readonly string[];
   readonly to: readonly string[];
@@ -18,7 +18,10 @@ export interface RowRisk {
   readonly text: string;
 }
 
-/** The rows of a plan, the most dangerous first; of equal ones the larger loss, then by name. */
+/**
+ * The rows of a plan, the most dangerous first. Rows of equal risk are sorted by the number of lost clusters, then by
+ * name.
+ */
 export function planRows({ placements, workloads }: Plan): readonly PlanRow[] {
   const followers = new Map<string, WorkloadPlan[]>();
   for (const workload of workloads)
@@ -59,7 +62,7 @@ function riskOf({ change, before, after, held, kept, added, removed }: Placement
   return undefined;
 }
 
-/** Why clusters leave, else why they join; the reason of most where there are several. */
+/** Why clusters are removed, or else why they are added; the most frequent reason if there are several. */
 function whyOf({ added, removed, change, definitionChanged }: PlacementPlan): string {
   const reason = commonReason(removed) ?? commonReason(added);
   if (reason !== undefined) return reason;

@@ -2,20 +2,20 @@ import type { Problem } from '../../model/problem.ts';
 import type { Plan } from '../plan.ts';
 import { brokenRules, planHeadline } from '../plan-text.ts';
 
-/** What came of planning a pull request. */
+/** The result of planning a pull request. */
 export type PreviewOutcome =
   | {
       readonly kind: 'planned';
       readonly plan: Plan;
-      /** Those that the base does not have. */
+      /** The problems that the base does not have. */
       readonly problems: readonly Problem[];
-      /** The head is in a fork: details are left out. */
+      /** The head is in a fork, so details are omitted. */
       readonly summaryOnly: boolean;
     }
-  /** There is no plan: the commits conflict, a bound was hit, a file is refused. */
+  /** There is no plan: the commits conflict, a limit was reached, or a file was refused. */
   | { readonly kind: 'unplanned'; readonly message: string; readonly hint?: string | undefined };
 
-/** A held change that somebody approved by a comment. */
+/** A held change that was approved by a comment. */
 export interface CommentApproval {
   readonly token: string;
   /** The account at the forge. */
@@ -23,9 +23,9 @@ export interface CommentApproval {
 }
 
 export interface PreviewVerdict {
-  /** `stopped`: a guard rule denies it, or something would be held and is not approved. */
+  /** `stopped`: a guard rule denies the change, or a part of it would be held and is not approved. */
   readonly level: 'unchanged' | 'changes' | 'stopped' | 'failed';
-  /** One sentence of ours, but for the message of a failure. */
+  /** One sentence. Only the message of a failure contains foreign text. */
   readonly text: string;
 }
 

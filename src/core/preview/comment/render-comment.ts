@@ -15,18 +15,18 @@ import { type CommentApproval, type PreviewOutcome, previewVerdict } from './pre
 import { riskBlocks } from './risk-blocks.ts';
 
 export interface PreviewComment {
-  /** Names the comment, so that it is found again. */
+  /** Identifies the comment, so that it can be found again. */
   readonly marker: string;
   readonly outcome: PreviewOutcome;
   /** Full id of the commit that was planned. */
   readonly head: string;
   readonly approvals: readonly CommentApproval[];
-  /** Whether a comment below is read as a command (`/berth plan`). */
+  /** Whether a reply is read as a command (`/berth plan`). */
   readonly takesCommands: boolean;
-  /** What was refused, in sentences. */
+  /** Refused requests, as sentences. */
   readonly notes: readonly string[];
   readonly map: FleetMap | undefined;
-  /** Addresses that a reader of the forge can open; absent: there are none. */
+  /** Addresses that users of the forge can open; absent if there are none. */
   readonly links?: { readonly report: string; readonly map: string } | undefined;
   /** In characters. */
   readonly maxLength: number;
@@ -34,13 +34,13 @@ export interface PreviewComment {
 
 const ICONS = { unchanged: '✅', changes: '🔀', stopped: '✋', failed: '❌' } as const;
 const MAX_ROWS = 50;
-/** For the sentence that says what was left out. */
+/** Characters that are reserved for the sentence about omitted sections. */
 const RESERVED = 300;
 
 /**
- * A preview as the one comment on its pull request: the verdict, a table with the most dangerous first, then what can be opened.
- * A block that does not fit is left out whole and counted, so that no table and no fence is cut. Text of the repository is
- * shown as text: it has no mark-up, HTML, mention or invisible character.
+ * A preview as the one comment on its pull request: the verdict, a table with the most dangerous changes first, then
+ * sections to expand. A block that does not fit is omitted completely and counted, so that no table or code block is
+ * truncated. Text of the repository is shown without mark-up, HTML, mentions or invisible characters.
  */
 export function renderComment(comment: PreviewComment): string {
   const { outcome, marker, maxLength } = comment;

@@ -8,8 +8,8 @@ const DEFAULT_MAX_LENGTH = 60_000;
 const MARKER = 'berth:plan';
 
 /**
- * A plan as a comment that a pipeline posts on a pull request: what `berth serve` would write, without the commands, which nobody
- * reads there. A pipeline finds its comment again by the first line.
+ * A plan as a comment that a pipeline writes on a pull request: the same as from `berth serve`, without the commands,
+ * because no controller reads them there. A pipeline finds its earlier comment by the first line.
  * @param options.problems of the head
  * @param options.maxLength in characters; the forge's limit
  */

@@ -5,7 +5,7 @@ import { code, prose } from './foreign-text.ts';
 import type { CommentApproval } from './preview-outcome.ts';
 
 const [MAX_QUOTES, MAX_FINDINGS] = [100, 20] as const;
-/** What the comment says of the approval of a hold. */
+/** The part of the comment about the approval of a hold. */
 interface Approvable {
   readonly approvals: readonly CommentApproval[];
   /** Whether a comment can approve it. */
@@ -14,7 +14,9 @@ interface Approvable {
 
 const MARKS = { danger: '🔴', warning: '🟡', notice: '🔵' } as const;
 
-/** What a reader must see before the merge: what rules deny, what would be held and how to approve it, and the other risks. */
+/**
+ * What a reader must see before the merge: the rules that deny, the holds and how to approve them, and the other risks.
+ */
 export function riskBlocks(plan: Plan, comment: Approvable): readonly string[] {
   return [...ruleBlocks(plan), ...heldBlocks(plan, comment), ...findingBlocks(plan)];
 }

@@ -4,18 +4,17 @@ import type { RuleResult } from '../plan-verdict.ts';
 import { visible } from './foreign-text.ts';
 import type { PreviewOutcome } from './preview-outcome.ts';
 
-/** What one guard rule says of a pull request. */
+/** The result of one guard rule for a pull request. */
 export interface RuleStatus extends Pick<CommitStatus, 'state' | 'description'> {
-  /** Of the rule, as its file has it. */
+  /** The name of the rule, as in its file. */
   readonly name: string;
   readonly report: StatusReport;
 }
 
 /**
- * One status for each guard rule. A status that a branch requires must come, or nothing is merged any more: a rule that was known once
- * and is gone is kept by everything, and without a plan none is kept. The rules of the base judge; one that only the pull request has
- * passes until it is merged. Where
- * nothing changes nothing is broken.
+ * One status for each guard rule. A status that a branch requires must always be written, or nothing can be merged.
+ * Therefore a removed rule passes, and without a plan all rules fail. The rules of the base apply; a rule that only the
+ * pull request has passes until it is merged. A plan without changes breaks no rule.
  * @param known names of all rules that ever had a status
  */
 export function ruleStatuses(outcome: PreviewOutcome, known: readonly string[]): readonly RuleStatus[] {

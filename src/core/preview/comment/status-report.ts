@@ -6,10 +6,10 @@ import { type CommentApproval, type PreviewOutcome, previewVerdict } from './pre
 
 const LEVELS = { danger: 'failure', warning: 'warning', notice: 'notice', error: 'failure' } as const;
 const RANKS = { failure: 0, warning: 1, notice: 2 } as const;
-/** Nobody reads more. */
+/** More annotations would not be read. */
 const MAX_ANNOTATIONS = 200;
 
-/** What a check says of a preview. @param summary Markdown */
+/** The content of a check for a preview. @param summary Markdown */
 export function statusReport(
   outcome: PreviewOutcome,
   approvals: readonly CommentApproval[],
@@ -30,14 +30,14 @@ function conclusionOf(
     case 'failed':
       return 'failure';
     case 'stopped':
-      // A hold waits for somebody; a rule does not.
+      // A hold needs an action; a broken rule is a failure.
       return broken.some(({ effect }) => effect === 'deny') ? 'failure' : 'action-required';
     case 'changes':
       return broken.length > 0 ? 'neutral' : 'success';
   }
 }
 
-/** Errors, broken rules and dangers at the lines that they are about. Of a fork only what keeps it from being planned. */
+/** Errors, broken rules and risks at their lines. For a fork, only the reasons why it cannot be planned. */
 function annotationsOf(outcome: PreviewOutcome): readonly StatusAnnotation[] {
   if (outcome.kind === 'unplanned') return [];
   const { plan, problems, summaryOnly } = outcome;

@@ -25,11 +25,11 @@ export function syncRights(applicationsSync: unknown): SyncRights {
 export interface ApplicationChanges {
   /** By name. */
   readonly changes: readonly ApplicationChange[];
-  /** Applications that stay as they are. */
+  /** Number of unchanged Applications. */
   readonly kept: number;
 }
 
-/** What happens to the Applications of one ApplicationSet. */
+/** The changes of the Applications of one ApplicationSet. */
 export function applicationChanges(
   before: readonly RenderedApplication[],
   after: readonly RenderedApplication[],

@@ -10,10 +10,10 @@ import { groupBy } from '../../group-by.ts';
 const PAGE_SIZE = 100;
 
 /**
- * The PlacementDecisions that a hub will hold, with the labels of their groups, as generators read them. A placement whose result is
- * not published keeps the pages that it has; one without clusters has an empty page.
+ * The PlacementDecisions that a hub will have, with their group labels, as generators read them. A placement whose
+ * result is not published keeps its existing PlacementDecisions; one without clusters has an empty one.
  * @param published clusters by `namespace/name`; absent: those of the results
- * @param standing pages that are there already
+ * @param standing existing PlacementDecisions
  */
 export function decisionPages(
   results: readonly ScheduleResult[],

@@ -2,7 +2,7 @@ import { formatFieldPath, type FieldPath } from '../../model/field-path.ts';
 import { canonicalJson } from '../../model/json-equal.ts';
 import type { FieldChange } from './plan-effects.ts';
 
-/** More fields of one object than this are not listed one by one. */
+/** The maximum number of fields that are listed for one object. */
 const MAX_FIELDS = 50;
 const MAX_VALUE_LENGTH = 200;
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
@@ -10,8 +10,8 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * The fields in which two versions of an object differ, as deep as they can be compared. Items of a list belong together by their
- * `name`, else by their place. The values of a Secret are never given, and no value that may repeat them.
+ * The fields that differ between two versions of an object, as deep as they can be compared. List items are matched by
+ * `name`, otherwise by position. Values of a Secret, and values that may repeat them, are never returned.
  */
 export function fieldChanges(before: unknown, after: unknown): readonly FieldChange[] {
   const found: FieldChange[] = [];
@@ -29,7 +29,7 @@ interface Compared {
   readonly before: unknown;
   readonly after: unknown;
   readonly path: FieldPath;
-  /** How much of the path leads to the Secret that this is part of; undefined: it is part of none. */
+  /** The length of the path to the Secret that contains this field; undefined if no Secret contains it. */
   readonly secretFrom: number | undefined;
 }
 
@@ -59,7 +59,7 @@ function collect(compared: Compared, found: FieldChange[]): void {
 interface PairedItem {
   readonly before: unknown;
   readonly after: unknown;
-  /** The place after, before where it is gone. */
+  /** The position after the change, or before it if the item is removed. */
   readonly at: number;
 }
 
@@ -81,7 +81,7 @@ function pairItems(before: readonly unknown[], after: readonly unknown[]): reado
   return [...kept, ...gone.map(([, at]) => ({ before: before[at], after: undefined, at }))];
 }
 
-/** Places by name; undefined where not every item has a name of its own. */
+/** Positions by name; undefined if an item has no unique name. */
 function namesOf(items: readonly unknown[]): ReadonlyMap<string, number> | undefined {
   const names = new Map<string, number>();
   for (const [at, item] of items.entries()) {
@@ -92,7 +92,7 @@ function namesOf(items: readonly unknown[]): ReadonlyMap<string, number> | undef
   return names;
 }
 
-/** Everything of a Secret but what names and types it, so that no field that is added later shows a value. */
+/** Everything in a Secret except its name and type, so that fields that are added later are covered. */
 function holdsSecrets(path: FieldPath): boolean {
   const [first, second, third] = path;
   if (first === 'metadata') return second === undefined || third === LAST_APPLIED || second === 'annotations';
@@ -109,7 +109,7 @@ function shown(value: unknown): string | undefined {
   return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH)}…` : text;
 }
 
-/** A whole object that comes or goes within another one may be a Secret. */
+/** An object that is added or removed inside another one may be a Secret. */
 function hideSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(hideSecrets);
   if (!isFields(value)) return value;

@@ -3,7 +3,7 @@ import { objectIdentity, type ObjectRef, refOf } from '../../model/object-ref.ts
 import { fieldChanges } from './field-changes.ts';
 import type { ManifestChange } from './plan-effects.ts';
 
-/** The manifests that come, go or differ between two lists, by kind and name; their order does not count. */
+/** The manifests that are added, removed or changed between two lists, by kind and name. Their order does not count. */
 export function manifestChanges(
   before: readonly unknown[],
   after: readonly unknown[],
@@ -35,7 +35,7 @@ function byIdentity(manifests: readonly unknown[]): Map<string, Named> {
   return new Map(named);
 }
 
-/** What is no object is a problem of its file, and not of the plan. */
+/** An entry that is not an object is a problem of its file and not of the plan. */
 function isObject(manifest: unknown): manifest is KubeObject {
   const { apiVersion, kind, metadata } = (manifest ?? {}) as Partial<KubeObject>;
   return typeof apiVersion === 'string' && typeof kind === 'string' && typeof metadata?.name === 'string';

@@ -1,6 +1,9 @@
 import type { ObjectRef } from '../../model/object-ref.ts';
 
-/** A field of an object that differs. Values are canonical JSON, cut where they are long; a Secret's are never given. */
+/**
+ * A field of an object that differs. Values are canonical JSON and may be truncated. Values of a Secret are never
+ * included.
+ */
 export interface FieldChange {
   /** `spec.template.spec.containers[0].image` */
   readonly path: string;
@@ -8,7 +11,7 @@ export interface FieldChange {
   readonly before: string | undefined;
   /** Undefined: not there after, or a secret. */
   readonly after: string | undefined;
-  /** The values are left out because they are secret. */
+  /** The values are omitted because they are secret. */
   readonly secret?: true;
 }
 
@@ -20,7 +23,7 @@ export interface ManifestChange {
   readonly fields: readonly FieldChange[];
 }
 
-/** What an ApplicationSet makes of the published decisions before, and of those after. */
+/** The Applications that an ApplicationSet makes from the decisions before and after the change. */
 export interface ApplicationSetPlan {
   readonly namespace: string;
   readonly name: string;
@@ -31,24 +34,24 @@ export interface ApplicationSetPlan {
   readonly applications: readonly ApplicationChange[];
   /** Applications that stay as they are. */
   readonly kept: number;
-  /** Why it makes no Applications after the change; absent when it makes them, or makes none. */
+  /** The error because of which it makes no Applications after the change; absent if there is none. */
   readonly failure?: string | undefined;
-  /** Why Berth does not render it, so that nothing is known; absent when it does. */
+  /** Why Berth cannot render it, so that the result is unknown; absent if it can. */
   readonly notRendered?: string | undefined;
-  /** What its Applications deployed stays when they are deleted, because its sync policy says so. */
+  /** The resources of its Applications stay when the Applications are deleted, because of its sync policy. */
   readonly preserves?: true | undefined;
 }
 
 export interface ApplicationChange {
   readonly change: 'created' | 'deleted' | 'changed';
   readonly name: string;
-  /** The cluster that it deploys to: name, else address. Before, where it is deleted. */
+  /** Its destination cluster: name or address. Before the change, if it is deleted. */
   readonly destination: string;
   /** Empty unless changed. */
   readonly fields: readonly FieldChange[];
 }
 
-/** How one placement's clusters get new content of one workload. */
+/** How the clusters of one placement get new content of one workload. */
 export interface RolloutForecast {
   readonly kind: string;
   readonly namespace: string;
@@ -56,11 +59,14 @@ export interface RolloutForecast {
   /** `namespace/name` */
   readonly placement: string;
   readonly strategy: 'All' | 'Progressive' | 'ProgressivePerGroup';
-  /** Clusters that start together, in order; every cluster succeeds at once. */
+  /** Clusters that start together, in order, if every cluster succeeds at once. */
   readonly waves: readonly RolloutWave[];
-  /** Waves after the listed ones, if they are as large as the last of these; 0: all are listed. */
+  /** Number of further waves, if they are as large as the last listed one; 0 if all are listed. */
   readonly moreWaves: number;
-  /** Milliseconds from the start until the last cluster has succeeded for long enough, if each cluster needs no time. */
+  /**
+   * Milliseconds from the start until the last cluster has succeeded for the required time, if each cluster needs no
+   * time.
+   */
   readonly shortestMs: number;
   /** Why it cannot roll out; absent when it can. */
   readonly problem?: string | undefined;

@@ -14,13 +14,13 @@ export interface ForecastInput {
 
 type Forecast = Pick<RolloutForecast, 'strategy' | 'waves' | 'moreWaves' | 'shortestMs' | 'problem'>;
 
-/** Each wave looks at every cluster: of a huge rollout with small waves only the first are computed. */
+/** Each wave examines every cluster, so for a huge rollout with small waves only the first ones are computed. */
 const MAX_LOOKS = 200_000;
 const MAX_WAVES = 200;
 
 /**
- * In which waves the clusters get new content, if each has succeeded the moment it got it: the rollout's own rules, with the
- * clock moved on to where the last wave has succeeded for long enough.
+ * The waves in which the clusters get new content, if each cluster succeeds at once. Uses the rules of the rollout,
+ * with the clock advanced to the time when the last wave has succeeded for the required time.
  */
 export function forecastRollout({ strategy, groups, done }: ForecastInput): Forecast {
   const parsed = parseRolloutStrategy(strategy);
@@ -28,7 +28,7 @@ export function forecastRollout({ strategy, groups, done }: ForecastInput): Fore
   const { type } = parsed.value;
   const soakMs = parsed.value.type === 'All' ? 0 : parsed.value.soakMs;
   const known = groups.flatMap(({ clusters }) => clusters).filter((cluster) => done.has(cluster));
-  // These succeeded long ago: they take no place in a window.
+  // These clusters succeeded long ago, so they do not count toward the concurrency limit.
   const existing: ClusterRolloutStatus[] = known.map((clusterName) => ({
     clusterName,
     status: 'Succeeded',

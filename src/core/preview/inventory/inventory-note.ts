@@ -1,6 +1,6 @@
 import type { Inventory } from './inventory.ts';
 
-/** What the reader of a plan must know about the inventory that it was made on. */
+/** Notes for the reader of a plan about the inventory that it uses. */
 export function inventoryNote(
   { hub, engine, takenAt }: Pick<Inventory, 'hub' | 'engine' | 'takenAt'>,
   now: { readonly nowMs: number; readonly engine: string; readonly isVerified: boolean },
@@ -20,7 +20,7 @@ const UNITS = [
   ['minute', 60_000],
 ] as const;
 
-/** `3 hours`; in whole units, so that the same plan says the same for a while. */
+/** `3 hours`: in whole units, so that a repeated plan has the same text for some time. */
 function ageText(ageMs: number): string {
   for (const [unit, unitMs] of UNITS) {
     const count = Math.floor(ageMs / unitMs);

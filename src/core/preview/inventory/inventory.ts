@@ -4,7 +4,10 @@ import type { KubeObject } from '../../model/object-meta.ts';
 /** Written and read by this version; a file with another one is refused. */
 export const INVENTORY_VERSION = 1;
 
-/** What a plan reads of a hub, as it was at one moment: enough to plan without access to it. Plain JSON. */
+/**
+ * The state of a hub that a plan reads, at one moment. It is sufficient for a plan without access to the hub. Plain
+ * JSON.
+ */
 export interface Inventory {
   readonly kind: 'BerthInventory';
   readonly version: typeof INVENTORY_VERSION;

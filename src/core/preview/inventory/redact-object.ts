@@ -27,22 +27,22 @@ export interface RedactOptions {
   readonly digest: Digest;
 }
 
-/** In a redacted Secret of a cluster in the place of its data: where Argo CD finds the cluster, and no credentials. */
+/** Replaces the data in a redacted cluster Secret: the address of the cluster, without credentials. */
 export const CLUSTER_FIELD = 'cluster';
 
-/** Of the cluster Secrets of Argo CD; `config` has the credentials. */
+/** Keys of Argo CD's cluster Secrets that are kept; `config` contains the credentials. */
 const CLUSTER_KEYS = ['name', 'server', 'project'];
-/** Of the ConfigMaps of plugin generators. `token` names a Secret. */
+/** Keys of the ConfigMaps of plugin generators. `token` names a Secret. */
 const PLUGIN_KEYS = ['baseUrl', 'token', 'requestTimeout'];
-/** Of all objects: what steers Berth and the schedulers of OCM. */
+/** Annotations of all objects that are kept: those that configure Berth and OCM's schedulers. */
 const READ_ANNOTATIONS = /^(berth\.dev|cluster\.open-cluster-management\.io|applyset\.kubernetes\.io)\//;
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 const APPLIER = 'berth';
 
 /**
- * What a plan reads of an object on a hub, and nothing else: no data of Secrets, no content of works and of other applied objects,
- * and no annotations but those that steer Berth or that generators of Argo CD hand on.
- * @returns undefined: nothing of it
+ * Keeps only what a plan reads of an object on a hub: no data of Secrets, no content of works and of other applied
+ * objects, and only annotations that configure Berth or that generators of Argo CD pass on.
+ * @returns undefined if nothing of the object is kept
  */
 export function redactObject(
   object: KubeObject,
@@ -93,7 +93,7 @@ function redactMetadata(metadata: ObjectMeta): ObjectMeta {
   });
 }
 
-/** An applied object is counted, and nothing else is read of it. */
+/** An applied object is only counted, so its content is removed. */
 function memberMetadata({ name, namespace, deletionTimestamp, labels }: ObjectMeta): ObjectMeta {
   const set = labels?.[APPLY_SET_PART_OF_LABEL] ?? '';
   return defined({ name, namespace, deletionTimestamp, labels: { [APPLY_SET_PART_OF_LABEL]: set } });
@@ -120,7 +120,7 @@ function redactConfigMap(
   return isMember(object) ? { ...known, metadata: memberMetadata(object.metadata) } : undefined;
 }
 
-/** What begins with `$` names a Secret; anything else, which Argo CD refuses, may be the token itself. */
+/** A value that begins with `$` names a Secret. Any other value is refused by Argo CD, and may be the token itself. */
 function withoutToken(data: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const { token } = data;
   return token === undefined || token === '' || token.startsWith('$') ? data : { ...data, token: 'redacted' };

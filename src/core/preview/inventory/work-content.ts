@@ -4,12 +4,12 @@ import type { KubeObject } from '../../model/object-meta.ts';
 import { formatRef, refOf } from '../../model/object-ref.ts';
 import type { Digest } from '../../publish/approval/plan-token.ts';
 
-/** On a manifest whose content is left out: the SHA-256 of the whole manifest. */
+/** On a manifest whose content is omitted: the SHA-256 of the whole manifest. */
 const DIGEST_FIELD = '$digest';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Where a work or a replica set has its manifests, as a change of them; undefined for other kinds. */
+/** Changes the manifests of a work or a replica set; undefined for other kinds. */
 function withManifests(
   object: KubeObject,
   change: (manifests: readonly KubeObject[]) => readonly Fields[],
@@ -25,7 +25,10 @@ function withManifests(
   return { ...object, spec: { ...spec, manifestWorkTemplate: inTemplate(template) } };
 }
 
-/** A work or replica set with the names of its manifests only, and a digest by which a plan finds the content in Git; none of Secrets. */
+/**
+ * A work or replica set with only the names of its manifests and, except for Secrets, a digest. A plan finds the
+ * content in Git by the digest.
+ */
 export function withoutContent(object: KubeObject, digest: Digest): KubeObject {
   const redacted = withManifests(object, (manifests) =>
     manifests.map((manifest) => {
@@ -41,14 +44,14 @@ export function withoutContent(object: KubeObject, digest: Digest): KubeObject {
   return redacted ?? object;
 }
 
-/** Puts content that was left out back where the commits have it. */
+/** Restores omitted content that the commits contain. */
 export class WorkContent {
   readonly #digest: Digest;
   readonly #declared: () => Iterable<KubeObject>;
   #byDigest: Map<string, KubeObject> | undefined;
   readonly #unknown = new Set<string>();
 
-  /** @param declared what the commits say */
+  /** @param declared the content of the commits */
   constructor(digest: Digest, declared: () => Iterable<KubeObject>) {
     this.#digest = digest;
     this.#declared = declared;
@@ -67,7 +70,7 @@ export class WorkContent {
     return restored ?? object;
   }
 
-  /** What the plan says of content that it does not know. */
+  /** The note of the plan about unknown content. */
   notes(): readonly string[] {
     const names = [...this.#unknown].sort();
     return names.length === 0

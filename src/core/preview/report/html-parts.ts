@@ -11,14 +11,14 @@ export function table(title: string, heads: readonly string[], rows: readonly (r
   return `<h2>${markup(title)}</h2>\n<table>\n${cells('th', heads)}\n${shown.join('\n')}\n</table>${more(rows)}`;
 }
 
-/** @param items text of others. @returns '' without items */
+/** @param items foreign text. @returns '' without items */
 export function list(title: string, items: readonly string[]): string {
   if (items.length === 0) return '';
   const shown = items.slice(0, MAX_ROWS).map((item) => `<li>${markup(item)}</li>`);
   return `<h2>${markup(title)}</h2>\n<ul>\n${shown.join('\n')}\n</ul>${more(items)}`;
 }
 
-/** Text of others, one line below the other. */
+/** Lines of foreign text. */
 export function lines(all: readonly string[]): string {
   return all
     .filter((line) => line !== '')

@@ -24,7 +24,7 @@ import {
 
 import { lines, list, table } from './html-parts.ts';
 
-/** What a plan says, section by section, in the order of their danger; '' where there is nothing to say. */
+/** The sections of a plan, the most dangerous first; '' for an empty one. */
 export function planSections(plan: Plan): readonly string[] {
   const rules = [...brokenRules(plan).map(ruleText), changedRulesText(plan)];
   const rollouts = staggeredRollouts(plan).map(

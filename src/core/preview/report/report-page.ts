@@ -15,11 +15,11 @@ export interface PreviewReport {
   readonly outcome: PreviewOutcome;
   readonly approvals: readonly CommentApproval[];
   readonly map: FleetMap | undefined;
-  /** In characters. Sections that do not fit are left out whole, and the page says so. */
+  /** In characters. Sections that do not fit are omitted completely, and the page says so. */
   readonly maxLength: number;
 }
 
-/** For what is around the sections. */
+/** Reserved for the page around the sections. */
 const RESERVED = 4_000;
 const NAMESPACE = ' xmlns="http://www.w3.org/2000/svg"';
 
@@ -34,7 +34,7 @@ export function renderPlanHtml(plan: Plan, problems: readonly Problem[] = []): s
   });
 }
 
-/** All of a preview as one HTML page, which loads nothing from elsewhere and runs no script. Text of others is text. */
+/** The complete preview as one HTML page without scripts and external content. Foreign text is escaped. */
 export function reportPage({ title, outcome, approvals, map, maxLength }: PreviewReport): string {
   const { level, text } = previewVerdict(outcome, approvals);
   const { shown, left } = fitting(sectionsOf(outcome, map), maxLength - RESERVED);

@@ -25,7 +25,7 @@ const ORDER: readonly FindingCode[] = [
 
 const SEVERITIES: readonly PlanFinding['severity'][] = ['danger', 'warning', 'notice'];
 
-/** What is dangerous about a change, the most dangerous first. It lists what the change brings, not what was so before. */
+/** The risks of a change, the most dangerous first. Only risks that the change introduces. */
 export function assessPlan(input: RiskInput): readonly PlanFinding[] {
   const locate = locator(input);
   return [

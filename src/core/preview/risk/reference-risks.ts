@@ -9,7 +9,7 @@ import { formatCount } from '../plan-text.ts';
 import type { PlanFinding } from '../plan-verdict.ts';
 import type { Locate, RiskInput } from './risk-input.ts';
 
-/** Sets, scores and clusters that changed objects name and that are not there, and scores that have expired. */
+/** Sets, scores and clusters that changed objects name and that do not exist, and expired scores. */
 export function referenceRisks(input: RiskInput, locate: Locate): readonly PlanFinding[] {
   const { plan, head } = input;
   const changed = new Set(plan.placements.map((placement) => namespacedName(placement)));
@@ -46,7 +46,7 @@ function unknownSets({ spec }: Placement, sets: ReadonlySet<string>): readonly R
 }
 
 class ScoreIndex {
-  /** By name of the resource: how many clusters have it, and of how many it has expired. */
+  /** By resource name: how many clusters have the score, and for how many it has expired. */
   readonly #resources = new Map<string, { total: number; expired: number }>();
 
   constructor({ scores, now }: Snapshot) {
@@ -95,7 +95,7 @@ const EXPIRED: Readonly<Record<MissingScores, string>> = {
   last: 'its last value counts',
 };
 
-/** Works for clusters that are not there reach nobody. */
+/** Works for missing clusters are never applied. */
 function unknownClusters({ plan, head }: RiskInput): readonly PlanFinding[] {
   if (head.snapshot.clusters.length === 0) return [];
   const known = new Set(head.snapshot.clusters.map(({ metadata }) => metadata.name));

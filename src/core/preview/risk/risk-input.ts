@@ -2,16 +2,16 @@ import type { SourceLocation } from '../../model/source-location.ts';
 import type { Plan } from '../plan.ts';
 import type { PlanSide } from '../plan-input.ts';
 
-/** What dangers are looked for in. */
+/** The input of the risk assessment. */
 export interface RiskInput {
   readonly plan: Plan;
   readonly base: PlanSide;
   readonly head: PlanSide;
-  /** Names of the clusters that Argo CD has a Secret of; undefined: not known. */
+  /** Names of the clusters that have a Secret in Argo CD; undefined if unknown. */
   readonly argocdClusters: ReadonlySet<string> | undefined;
 }
 
-/** Where an object of the head, else of the base, is declared. @param kind as in the manifest */
+/** Where an object is declared in the head, or else in the base. @param kind as in the manifest */
 export type Locate = (kind: string, namespace: string, name: string) => SourceLocation | undefined;
 
 export function locator({ base, head }: RiskInput): Locate {

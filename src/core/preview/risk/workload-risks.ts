@@ -8,7 +8,7 @@ import { formatCount, formatNames } from '../plan-text.ts';
 import type { PlanFinding } from '../plan-verdict.ts';
 import type { Locate, RiskInput } from './risk-input.ts';
 
-/** Workloads that leave their last cluster, works that nobody can remove, ApplicationSets that fail. */
+/** Workloads that leave their last cluster, works whose removal no agent can confirm, and ApplicationSets that fail. */
 export function workloadRisks(input: RiskInput, locate: Locate): readonly PlanFinding[] {
   const { plan } = input;
   return [
@@ -46,7 +46,7 @@ function setRisks(set: ApplicationSetPlan, locate: Locate): PlanFinding[] {
   return [finding('last-cluster', 'danger', { ...about, message }, locate)];
 }
 
-/** Agents of clusters that left do not report: what runs there is out of reach. */
+/** Agents of removed clusters do not report, so their workloads cannot be reached. */
 function strandedOnClusters({ plan, base }: RiskInput, locate: Locate): readonly PlanFinding[] {
   const leaving = new Set(plan.fleet.flatMap(({ name, change }) => (change === 'removed' ? [name] : [])));
   if (leaving.size === 0) return [];
@@ -83,7 +83,7 @@ function clustersOf(
   );
 }
 
-/** Works of a placement that is not there any more stay, and nobody updates them. */
+/** Works of a missing placement stay, and are no longer updated. */
 function strandedByPlacement({ base, head }: RiskInput, locate: Locate): readonly PlanFinding[] {
   const keysOf = ({ results }: RiskInput['head']): ReadonlySet<string> =>
     new Set(results.map(({ placement }) => namespacedName(placement.metadata)));

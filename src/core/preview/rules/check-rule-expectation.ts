@@ -2,13 +2,13 @@ import type { RuleResult } from '../plan-verdict.ts';
 import type { RuleExpectation, RuleVerdict } from './rule-test.ts';
 
 export interface CheckedRules {
-  /** What does not hold; empty: all does. */
+  /** Expectations that are not met; empty if all are. */
   readonly failures: readonly string[];
-  /** The expectation itself is wrong: it names a rule that is not there. */
+  /** The expectation is invalid: it names a rule that does not exist. */
   readonly error: string | undefined;
 }
 
-/** Compares what rules say of a plan with what a test expects. */
+/** Compares the results of rules with the expectations of a test. */
 export function checkRuleExpectation(expect: RuleExpectation, results: readonly RuleResult[]): CheckedRules {
   const byName = new Map(results.map((result) => [result.name, result]));
   const { kept = [], broken = [], messages = {}, verdict } = expect;
@@ -29,7 +29,7 @@ export function checkRuleExpectation(expect: RuleExpectation, results: readonly 
   return { failures: withBroken(failures, results), error: undefined };
 }
 
-/** A rule that cannot be judged counts as broken. */
+/** A rule that cannot be evaluated counts as broken. */
 function verdictOf(results: readonly RuleResult[]): RuleVerdict {
   const broken = results.filter(({ outcome }) => outcome !== 'kept');
   if (broken.some(({ effect }) => effect === 'deny')) return 'deny';
@@ -49,7 +49,7 @@ function messageFailure(result: RuleResult | undefined, text: string): readonly 
   return [`rule ${result.name} should say ${JSON.stringify(text)}: got ${JSON.stringify(result.message)}`];
 }
 
-/** A verdict alone does not say which rule made it. */
+/** The verdict alone does not show which rule caused it. */
 function withBroken(failures: readonly string[], results: readonly RuleResult[]): readonly string[] {
   if (failures.length === 0) return [];
   const broken = results

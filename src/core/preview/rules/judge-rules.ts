@@ -5,10 +5,12 @@ import type { PlanRule } from './plan-rule.ts';
 import { type JudgedPlan, planView } from './plan-view.ts';
 import { compileRule } from './rule-cel.ts';
 
-/** For plans with tens of thousands of moves; beyond it a rule fails, and so counts as broken. */
+/** The limit for plans with tens of thousands of moves. A rule that exceeds it fails, and so counts as broken. */
 const COST_LIMIT = 50_000_000;
 
-/** What each rule says of a plan, in the order of the rules. A rule that gives neither true nor false has failed. */
+/**
+ * The result of each rule for a plan, in the order of the rules. A rule that evaluates to neither true nor false fails.
+ */
 export function judgeRules(rules: readonly PlanRule[], judged: JudgedPlan): readonly RuleResult[] {
   const plan = planView(judged);
   return rules.map(({ expression, ...rule }) => {

@@ -5,20 +5,20 @@ import { regionOf } from '../planned-fleet.ts';
 import type { ClusterMove, Plan, PlacementPlan } from '../plan.ts';
 import type { PlanSide } from '../plan-input.ts';
 
-/** What rules see: a plan, and the two sides that it was made of. */
+/** The input of rules: a plan and its two sides. */
 export interface JudgedPlan {
   readonly plan: Plan;
   readonly base: Pick<PlanSide, 'snapshot' | 'results'>;
   readonly head: Pick<PlanSide, 'snapshot' | 'results'>;
 }
 
-/** Finds a placement by `namespace/name`, also one that the change does not touch; undefined: it is on neither side. */
+/** Finds a placement by `namespace/name`, including unchanged ones; undefined if it is on neither side. */
 export type FindPlacement = (key: string) => CelJsonMap | undefined;
 
-/** Where `plan.placement(…)` finds them: a symbol, so that no expression can see it as a field. */
+/** The key under which `plan.placement(…)` finds placements. A symbol, so that no expression can read it as a field. */
 export const PLAN_PLACEMENTS = Symbol('placements of the plan');
 
-/** The variable `plan` of rules. docs/preview.md lists its fields. Each is made when it is read. */
+/** The variable `plan` of rules. docs/preview.md lists its fields. Each field is computed when it is read. */
 export function planView(judged: JudgedPlan): CelJsonMap {
   const { plan } = judged;
   const clusters = new ClusterViews(judged);
@@ -92,13 +92,13 @@ class ClusterViews {
     return view;
   }
 
-  /** '' where it is not known. */
+  /** '' if unknown. */
   region(name: string): string {
     const cluster = this.#clusters.get(name);
     return (cluster && regionOf(cluster)) ?? '';
   }
 
-  /** How many known regions these clusters are in. */
+  /** The number of known regions of these clusters. */
   regions(names: readonly string[]): number {
     return new Set(names.map((name) => this.region(name)).filter((region) => region !== '')).size;
   }

@@ -2,7 +2,10 @@ import { kind } from '../../model/kinds.ts';
 import type { KubeObject, ObjectMeta } from '../../model/object-meta.ts';
 import type { WhatIfFlag } from '../what-if/parse-what-if.ts';
 
-/** A file of the user's repository that says what guard rules must say of changes; `berth test` runs it. Never part of a fleet. */
+/**
+ * A file in the user's repository with expected results of guard rules for changes. `berth test` runs it. It is never
+ * applied.
+ */
 export const RULE_TEST = kind('berth.dev', 'v1alpha1', 'RuleTest', 'Cluster');
 
 export interface RuleTest {
@@ -22,7 +25,7 @@ export interface RuleTestSpec {
   readonly cases: readonly RuleTestCase[];
 }
 
-/** One change of the fleet, and what the rules must say of its plan. */
+/** One change of the fleet, and the expected results of the rules for its plan. */
 export interface RuleTestCase extends FleetChange {
   readonly name: string;
   /** Assumptions about clusters, as in the flags of `berth plan`. */
@@ -30,13 +33,16 @@ export interface RuleTestCase extends FleetChange {
   readonly expect: RuleExpectation;
 }
 
-/** What a change does to a fleet, in the order of the fields. */
+/** The change of a fleet, applied in the order of the fields. */
 export interface FleetChange {
-  /** Objects that leave. */
+  /** Objects that are removed. */
   readonly remove?: readonly ChangeTarget[] | undefined;
   /** JSON merge patches (RFC 7386). */
   readonly patches?: readonly { readonly target: ChangeTarget; readonly patch: object }[] | undefined;
-  /** Folder or file with objects that come; one of the same kind and name replaces the fleet's. Relative to the test file. */
+  /**
+   * Folder or file with objects that are added. They replace objects of the same kind and name. Relative to the test
+   * file.
+   */
   readonly overlay?: string | undefined;
   /** The same, in the test file. */
   readonly objects?: readonly KubeObject[] | undefined;

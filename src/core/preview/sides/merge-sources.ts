@@ -4,29 +4,32 @@ import type { SourceObject } from '../../model/source-object.ts';
 import { objectIdentity, refOf } from '../../model/object-ref.ts';
 import type { RemovalBudget } from '../../publish/judge/removal-budget.ts';
 
-/** What one source says, and how much a change of it may remove. */
+/** The objects of one source, and its limits for removals. */
 export interface SourceDeclaration {
-  /** Kinds that are applied beside those of OCM and namespaces. Undefined: not known, none counts. */
+  /** Kinds that are applied besides those of OCM and namespaces. Undefined: unknown, so no other kind counts. */
   readonly kinds?: readonly string[] | undefined;
   readonly name: string;
-  /** Its place in the settings. */
+  /** The position of the source in the settings. */
   readonly rank: number;
   readonly objects: readonly SourceObject[];
   readonly budget: RemovalBudget | undefined;
   /** Deletions within this time count as one toward the budget; undefined: the default. */
   readonly deletionWindowMs: number | undefined;
-  /** Its last objects may leave the hub without a release. */
+  /** Its last objects may be deleted from the hub without a release. */
   readonly allowEmpty: boolean;
-  /** Berth applies it, so that what leaves Git is deleted. */
+  /** Berth applies the source, so objects that are removed from Git are deleted. */
   readonly applies: boolean;
 }
 
 export interface MergedSources {
-  /** Of an object in several sources, that of its owner. */
+  /** For an object in several sources, the value of its owner. */
   readonly objects: readonly SourceObject[];
-  /** Of the source that the placement (`namespace/name`) is in; undefined when that says nothing, or none has it. */
+  /**
+   * The value of the source of the placement (`namespace/name`); undefined if it sets none, or if no source has the
+   * placement.
+   */
   readonly budgetOf: (placement: string) => RemovalBudget | undefined;
-  /** The name of the source that an object is taken from; undefined: none declares it. */
+  /** The name of the source that an object is read from; undefined if none declares it. */
   readonly ownerOf: OwnerOf;
 }
 
@@ -34,9 +37,9 @@ export interface MergedSources {
 export type OwnerOf = (identity: string) => string | undefined;
 
 /**
- * What several sources declare together. An object that several of them declare belongs to one, as in the controller: to the source
- * that owns it already while that declares it, else to the first one in the settings.
- * @param ownedBy the owner before; undefined: none
+ * The objects of several sources together. An object that several sources declare belongs to one, as in the controller:
+ * to its current owner if that source still declares it, otherwise to the first source in the settings.
+ * @param ownedBy the previous owner; undefined: none
  */
 export function mergeSources(
   sources: readonly SourceDeclaration[],

@@ -3,7 +3,7 @@ import { namespacedName } from '../../model/object-ref.ts';
 import { DEFAULT_SET } from '../../ocm/admission/complete-cluster.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 
-/** What of an object an overlay looks at. */
+/** The fields of an object that an overlay reads. */
 interface Overlaid {
   readonly metadata: {
     readonly name: string;
@@ -16,14 +16,15 @@ interface Overlaid {
 }
 
 /**
- * What a hub will hold once Git's objects are applied to it. Git owns what it says: specs, and of clusters acceptance and taints;
- * labels and annotations are owned one by one. Status, decisions and what others put on the hub stay as they are.
- * @param git what the source says, as a snapshot
- * @param before what the source said when the hub had its present state: what is in it and not in `git` goes
+ * The state of a hub after Git's objects are applied. Git owns the fields that it declares: specs, and for clusters
+ * acceptance and taints. Labels and annotations are owned one by one. Status, decisions and the objects of others do
+ * not change.
+ * @param git the objects of the source, as a snapshot
+ * @param before the objects of the source at the present state of the hub; those that are not in `git` are deleted
  */
 export function overlaySnapshot(hub: Snapshot, git: Snapshot, before: Snapshot | undefined): Snapshot {
   const clusterSets = overlay(hub.clusterSets, git.clusterSets, before?.clusterSets, { apply: withSpecOf });
-  // Where the set is there, so is the admission that fills it.
+  // If the set exists, the admission that adds its label exists, too.
   const hasDefaultSet = clusterSets.some(({ metadata }) => metadata.name === DEFAULT_SET);
   const admit = hasDefaultSet ? inDefaultSet : undefined;
   return {
@@ -37,13 +38,13 @@ export function overlaySnapshot(hub: Snapshot, git: Snapshot, before: Snapshot |
 }
 
 interface WriteRules<T> {
-  /** What becomes of the spec of an object that is there. */
+  /** Computes the new spec of an existing object. */
   readonly apply: (live: T, wanted: T, earlier: T | undefined) => T;
-  /** What the hub adds to each object that is written. */
+  /** Computes what the hub adds to each object that is written. */
   readonly admit?: ((written: T) => T) | undefined;
 }
 
-/** In the order of namespace and name, as a controller takes them. */
+/** Sorted by namespace and name, as in the controller. */
 function overlay<T extends Overlaid>(
   live: readonly T[],
   git: readonly T[],
@@ -92,7 +93,7 @@ function withOwnedSpecOf(
   return { ...live, spec: { ...live.spec, hubAcceptsClient, taints } };
 }
 
-/** A taint that the hub has already keeps the time at which it was added there. */
+/** A taint that the hub already has keeps its time. */
 function mergeTaints(
   live: readonly Taint[],
   wanted: readonly Taint[],

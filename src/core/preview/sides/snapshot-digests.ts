@@ -6,13 +6,15 @@ import type { Snapshot } from '../../snapshot/snapshot.ts';
 
 /** 12 hexadecimal digits each. */
 export interface SnapshotDigests {
-  /** Of what decisions read of clusters, sets, bindings and scores; heartbeats and the like do not count. */
+  /**
+   * Digest of what decisions read of clusters, sets, bindings and scores. Heartbeats and similar fields do not count.
+   */
   readonly inventory: string;
-  /** Of the clusters that are published for each placement. */
+  /** Digest of the clusters that are published for each placement. */
   readonly decisions: string;
 }
 
-/** Names what is there before a change, so that a plan that was approved can be compared with the present. */
+/** Digests of the state before a change, so that an approved plan can be compared with a later state. */
 export function snapshotDigests(snapshot: Snapshot, digest: Digest): SnapshotDigests {
   const { clusters, clusterSets, bindings, scores, decisions } = snapshot;
   const inventory = [
@@ -40,7 +42,7 @@ export function snapshotDigests(snapshot: Snapshot, digest: Digest): SnapshotDig
   return { inventory: short(inventory), decisions: short(sorted(published)) };
 }
 
-/** By the name in front. */
+/** Sorted by the leading name. */
 function sorted(rows: readonly (readonly unknown[])[]): readonly (readonly unknown[])[] {
   return rows.toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1));
 }

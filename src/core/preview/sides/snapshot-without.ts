@@ -24,7 +24,7 @@ const KINDS = {
  */
 export function snapshotWithout(snapshot: Snapshot, gone: ReadonlySet<string>): Snapshot {
   if (gone.size === 0) return snapshot;
-  // Items of a list from a hub do not say their kind.
+  // Items of a list from a hub have no kind.
   const isGone = (kind: KindInfo, metadata: Snapshot['placements'][number]['metadata']): boolean => {
     const { namespace = '', name } = metadata;
     return gone.has(objectIdentity({ apiVersion: apiVersionOf(kind), kind: kind.kind, namespace, name }));

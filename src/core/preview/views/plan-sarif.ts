@@ -3,7 +3,7 @@ import type { SourceLocation } from '../../model/source-location.ts';
 import type { Plan } from '../plan.ts';
 import { brokenRules, ruleText } from '../plan-text.ts';
 
-/** The parts of SARIF 2.1.0 that are written. Source: OASIS, sarif-schema-2.1.0. */
+/** The fields of SARIF 2.1.0 that are written. Source: OASIS, sarif-schema-2.1.0. */
 export interface SarifLog {
   readonly $schema: string;
   readonly version: '2.1.0';
@@ -30,7 +30,7 @@ interface SarifResult {
 
 const LEVELS = { danger: 'error', warning: 'warning', notice: 'note' } as const;
 
-/** Rules, dangers and problems of the head for code scanning; each has the place of the object that it is about. */
+/** Rules, risks and problems of the head for code scanning, each with the position of its object. */
 export function planSarif(plan: Plan, problems: readonly Problem[]): SarifLog {
   const results: readonly SarifResult[] = [
     ...brokenRules(plan).map((rule) =>

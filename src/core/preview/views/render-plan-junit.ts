@@ -5,7 +5,7 @@ import { renderJunit } from '../../placement-test/junit.ts';
 import type { Plan } from '../plan.ts';
 import { ruleText } from '../plan-text.ts';
 
-/** A plan as a test report: rules, dangers and problems of the head are cases. What only warns passes. */
+/** A plan as a test report: rules, risks and problems of the head are test cases. Warnings pass. */
 export function renderPlanJunit(plan: Plan, problems: readonly Problem[]): string {
   const rules = (plan.rules?.base ?? []).map((rule) =>
     caseOf(`rule ${rule.name}`, rule.outcome !== 'kept' && rule.effect === 'deny' ? [ruleText(rule)] : []),

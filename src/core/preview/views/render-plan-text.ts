@@ -27,7 +27,7 @@ import {
 const SIGN = { created: '+', deleted: '-', changed: '~', moved: '~' } as const;
 const MAX_MOVES = 50;
 
-/** The plan for a terminal, the dangers first. @param colour then the text is for `writePainted` */
+/** The plan for a terminal, risks first. @param colour whether the text is for `writePainted` */
 export function renderPlanText(plan: Plan, colour = false): string {
   const lines = [
     `${endText(plan.base)} → ${endText(plan.head)}`,
@@ -67,7 +67,7 @@ export function renderPlanText(plan: Plan, colour = false): string {
 const MAX_LINES = 100;
 const PAINT = { '+': '\u001b[32m', '-': '\u001b[31m', '!': '\u001b[33m' } as const;
 
-/** The sign at the beginning of a line gives its colour. */
+/** The sign at the beginning of a line determines its colour. */
 function painted(text: string): string {
   return text.replace(
     /^( *)([-+!]) (.*)$/gm,

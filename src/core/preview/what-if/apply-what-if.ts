@@ -17,13 +17,13 @@ export type Assumption =
   | { readonly kind: 'add-cluster'; readonly cluster: ManagedCluster }
   | {
       readonly kind: 'change';
-      /** Which clusters it is about. */
+      /** The clusters of the assumption. */
       readonly target: ClusterTarget;
-      /** What happens to them. @param clusters their names, at least one */
+      /** Applies the assumption. @param clusters their names, at least one */
       readonly stepFor: (clusters: readonly string[]) => GivenStep;
     };
 
-/** A cluster by its name, or all that have this label or claim. */
+/** A cluster by its name, or all clusters with this label or claim. */
 export type ClusterTarget =
   | { readonly name: string }
   | { readonly attribute: string; readonly value: string };
@@ -32,8 +32,8 @@ export type ClusterTarget =
 const NO_PLACEMENT = { namespace: '', name: '' };
 
 /**
- * The snapshot in which the assumptions hold, one after the other: a later one sees what an earlier one made.
- * @throws InputError when one is about a cluster that is not there
+ * Applies the assumptions to the snapshot in order: a later one sees the result of the earlier ones.
+ * @throws InputError if an assumption is about a cluster that does not exist
  */
 export function applyWhatIf(snapshot: Snapshot, assumptions: readonly WhatIf[]): Snapshot {
   return assumptions.reduce(applyOne, snapshot);

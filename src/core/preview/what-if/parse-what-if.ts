@@ -2,11 +2,11 @@ import { InputError } from '../../errors.ts';
 import type { TaintEffect } from '../../model/kind/managed-cluster.ts';
 import type { Assumption, ClusterTarget, WhatIf } from './apply-what-if.ts';
 
-/** The flags that assume something of clusters that are there; `--add-cluster` reads a file. */
+/** The flags for assumptions about existing clusters. `--add-cluster` reads a file. */
 export type WhatIfFlag = 'drain' | 'lose' | 'taint' | 'label' | 'claim' | 'score';
 
 const EFFECTS: readonly TaintEffect[] = ['NoSelect', 'PreferNoSelect', 'NoSelectIfNew'];
-/** Key of the taint of `--drain`. */
+/** The key of the taint that `--drain` adds. */
 const DRAIN_KEY = 'drain';
 
 /**
@@ -67,7 +67,7 @@ function scoreStep(text: string, what: string): StepFor {
   return (clusters) => ({ score: { clusters, resourceName, scoreName, value } });
 }
 
-/** null: it is removed. */
+/** null: the label or claim is removed. */
 function attributeOf(text: string, what: string, expected: string): readonly [string, string | null] {
   if (/^[^=]+-$/.test(what)) return [what.slice(0, -1), null];
   const equals = what.indexOf('=');

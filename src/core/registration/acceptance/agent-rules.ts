@@ -12,7 +12,10 @@ const CLUSTER_GROUP = 'cluster.open-cluster-management.io';
 const ADDON_GROUP = 'addon.open-cluster-management.io';
 const WORK_GROUP = 'work.open-cluster-management.io';
 
-/** What the agents of one accepted cluster may do outside of its namespace: renew certificates, report on their own ManagedCluster. */
+/**
+ * The rights of the agents of an accepted cluster outside its namespace: renew certificates, and report on their own
+ * ManagedCluster.
+ */
 export function acceptedRules(cluster: string): readonly RoleRule[] {
   return [
     {
@@ -40,7 +43,7 @@ export function acceptedRules(cluster: string): readonly RoleRule[] {
   ];
 }
 
-/** What the agents of a denied cluster may do: see that it is denied. */
+/** The rights of the agents of a denied cluster: read the ManagedCluster, to see that it is denied. */
 export function deniedRules(cluster: string): readonly RoleRule[] {
   return [
     {
@@ -52,7 +55,7 @@ export function deniedRules(cluster: string): readonly RoleRule[] {
   ];
 }
 
-/** What a registration agent may do in the namespace of its cluster. */
+/** The rights of a registration agent in the namespace of its cluster. */
 export const REGISTRATION_RULES: readonly RoleRule[] = [
   {
     apiGroups: ['coordination.k8s.io'],
@@ -64,7 +67,7 @@ export const REGISTRATION_RULES: readonly RoleRule[] = [
   { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create'] },
 ];
 
-/** What a work agent may do in the namespace of its cluster. */
+/** The rights of a work agent in the namespace of its cluster. */
 export const WORK_RULES: readonly RoleRule[] = [
   {
     apiGroups: [WORK_GROUP],

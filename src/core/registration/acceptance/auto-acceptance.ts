@@ -8,7 +8,7 @@ import { DYN } from '../../cel/value/cel-type.ts';
 import { InputError } from '../../errors.ts';
 import { AUTO_ACCEPTED_ANNOTATION } from '../names.ts';
 
-/** Who made a certificate request. The API server writes it into the request; nobody can change it. */
+/** The requester of a certificate. The API server writes it into the request, and nobody can change it. */
 export interface RequesterIdentity {
   readonly username: string;
   readonly groups: readonly string[];
@@ -27,8 +27,9 @@ export const ACCEPT_NOBODY: AutoAcceptance = { users: [], rules: [] };
 const RULE_VARIABLES = KUBERNETES_CEL.withVariables({ managedCluster: DYN, request: DYN });
 
 /**
- * @param users names that may register any cluster
- * @param expressions CEL over `managedCluster` and `request` (`username`, `groups`, `uid`, `extra`); one that is true accepts
+ * @param users names of users that may register any cluster
+ * @param expressions CEL over `managedCluster` and `request` (`username`, `groups`, `uid`, `extra`); true accepts the
+ * cluster
  * @throws InputError for an expression that cannot be compiled
  */
 export function compileAutoAcceptance(
@@ -46,7 +47,7 @@ export function compileAutoAcceptance(
   return { users, rules };
 }
 
-/** Whether the requester may register this cluster without a person. A rule that fails accepts nobody. */
+/** Whether the requester may register this cluster without a person. A rule that fails accepts nothing. */
 export function acceptsByRule(
   { users, rules }: AutoAcceptance,
   cluster: ManagedCluster,
@@ -61,8 +62,8 @@ export function acceptsByRule(
 }
 
 /**
- * Whether a rule may still decide about the cluster. It decides once: a cluster that was denied afterwards stays denied, and a
- * certificate for it is a person's decision.
+ * Whether a rule may still decide about the cluster. A rule decides only once: a cluster that was denied afterwards
+ * stays denied, and a person decides about its certificates.
  */
 export function isOpenToRules({ metadata, spec }: ManagedCluster): boolean {
   if (metadata.deletionTimestamp !== undefined) return false;

@@ -37,7 +37,7 @@ export function workBindingName(cluster: string): string {
 }
 
 /**
- * What an accepted cluster has on the hub beside its ManagedCluster, in the order of writing.
+ * The objects of an accepted cluster on the hub besides its ManagedCluster, in the order of writing.
  * Source: open-cluster-management.io/ocm `pkg/registration/hub/manifests/rbac`.
  */
 export function acceptedObjects(cluster: string): readonly DesiredObject[] {
@@ -49,7 +49,7 @@ export function acceptedObjects(cluster: string): readonly DesiredObject[] {
   ];
 }
 
-/** What a denied cluster keeps: the right to see that it is denied. */
+/** The objects of a denied cluster: the right to see that it is denied. */
 export function deniedObjects(cluster: string): readonly DesiredObject[] {
   return clusterWide(cluster, deniedRules(cluster));
 }
@@ -92,7 +92,7 @@ function roleRef(name: string): object {
   return { apiGroup: CLUSTER_ROLE.group, kind: CLUSTER_ROLE.kind, name };
 }
 
-/** The second group is the one of other ways to authenticate than certificates. */
+/** The second group is for authentication without certificates. */
 function subjects(cluster: string): readonly object[] {
   return [clusterGroup(cluster), `open-cluster-management:${cluster}`].map((name) => ({
     kind: 'Group',

@@ -9,10 +9,10 @@ import { API_RESOURCE_FINALIZER, WORK_FINALIZER } from '../names.ts';
 import { acceptedObjects, deniedObjects, type DesiredObject } from './cluster-objects.ts';
 import { sameRights } from './same-rights.ts';
 
-/** What a cluster has on the hub, as it was read. */
+/** The objects of a cluster on the hub. */
 export interface ClusterFacts {
   readonly name: string;
-  /** Undefined: the hub itself said that there is none. */
+  /** Undefined if the hub confirmed that there is none. */
   readonly cluster: ManagedCluster | undefined;
   /** The object of this kind, name and namespace; undefined when there is none. */
   readonly find: (wanted: DesiredObject) => KubeObject | undefined;
@@ -22,17 +22,17 @@ export interface ClusterFacts {
 
 export type ObjectWrite =
   | { readonly do: 'create'; readonly kind: KindInfo; readonly object: KubeObject }
-  /** A JSON merge patch, under the condition that the object is still the one that was read. */
+  /** A JSON merge patch. It applies only if the object has not changed since it was read. */
   | { readonly do: 'patch'; readonly kind: KindInfo; readonly object: KubeObject; readonly patch: object }
   | { readonly do: 'delete'; readonly kind: KindInfo; readonly object: KubeObject };
 
 export interface AcceptancePlan {
   readonly writes: readonly ObjectWrite[];
-  /** What becomes of the finalizer of the ManagedCluster: added before the writes, removed after them. */
+  /** The change of the ManagedCluster's finalizer: added before the writes, removed after them. */
   readonly finalizer: 'add' | 'remove' | undefined;
-  /** The condition when all writes succeed; undefined: it stays as it is. */
+  /** The condition if all writes succeed; undefined: no change. */
   readonly condition: Condition | undefined;
-  /** Works still hold the binding of the work agent: look again soon. */
+  /** Works still need the binding of the work agent. Check again soon. */
   readonly isWaiting: boolean;
 }
 
@@ -44,16 +44,16 @@ const NOTHING: AcceptancePlan = {
 };
 
 /**
- * What to write so that the hub has what `hubAcceptsClient` asks for. A cluster that was never accepted gets nothing. One that is denied
- * keeps its namespace and works, and may see that it is denied; unlike in OCM it is shown as denied at once, and not only when its
- * works are gone.
+ * The writes that give the cluster the objects for its `hubAcceptsClient`. A cluster that was never accepted gets none.
+ * A denied cluster keeps its namespace and works, and may read that it is denied. Unlike in OCM, its condition is False
+ * at once, and not only after its works are deleted.
  * Source: open-cluster-management.io/ocm `pkg/registration/hub/managedcluster/controller.go`, sync.
  */
 export function planAcceptance(facts: ClusterFacts): AcceptancePlan {
   const { cluster } = facts;
   if (cluster === undefined || cluster.metadata.deletionTimestamp !== undefined) return removal(facts);
   const before = findCondition(cluster.status?.conditions, ACCEPTED);
-  // Its group would be the one of all agents: each of them could read and write what is this cluster's.
+  // Its group would be the group of all agents, so every agent could read and write the objects of this cluster.
   if (clusterGroup(facts.name) === ALL_AGENTS_GROUP)
     return { ...NOTHING, condition: acceptanceFailed(`no cluster can have the name ${facts.name}`) };
   if (cluster.spec?.hubAcceptsClient === true) return acceptance(facts, cluster);
@@ -67,7 +67,7 @@ function acceptance(facts: ClusterFacts, cluster: ManagedCluster): AcceptancePla
     writes,
     finalizer: hasFinalizer ? undefined : 'add',
     condition: CLUSTER_CONDITIONS.accepted,
-    // The old binding is going: the new one is made when it is gone.
+    // The old binding is being deleted. The new one is created afterwards.
     isWaiting: writes.some((write) => write.do === 'patch' && isLeaving(write.object)),
   };
 }
@@ -99,7 +99,7 @@ function removal(facts: ClusterFacts): AcceptancePlan {
   };
 }
 
-/** The work agent needs its binding until it has finished the deletion of the last work: a finalizer keeps it so long. */
+/** The work agent needs its binding until it has deleted the last work. A finalizer keeps the binding until then. */
 function removeBindings(facts: ClusterFacts): Pick<AcceptancePlan, 'writes' | 'isWaiting'> {
   const writes: ObjectWrite[] = [];
   let isWaiting = false;
@@ -116,15 +116,15 @@ function removeBindings(facts: ClusterFacts): Pick<AcceptancePlan, 'writes' | 'i
   return { writes, isWaiting };
 }
 
-/** The write that makes the object what is wanted; none when it is that already. */
+/** The write that updates the object; none if it is up to date. */
 function bringTo(there: KubeObject | undefined, { kind, object }: DesiredObject): readonly ObjectWrite[] {
   if (there === undefined) return [{ do: 'create', kind, object }];
-  // A deletion cannot be taken back.
+  // A deletion cannot be undone.
   if (isLeaving(there))
     return there.metadata.finalizers?.includes(WORK_FINALIZER) === true
       ? [withoutWorkFinalizer(kind, there)]
       : [];
-  // What a binding binds cannot be changed.
+  // The role of a binding cannot be changed.
   if (object['roleRef'] !== undefined && !sameRights({ ...there, subjects: object['subjects'] }, object))
     return [
       { do: 'delete', kind, object: there },
@@ -139,7 +139,7 @@ function bringTo(there: KubeObject | undefined, { kind, object }: DesiredObject)
   return Object.keys(patch).length === 0 ? [] : [{ do: 'patch', kind, object: there, patch }];
 }
 
-/** Labels and finalizers of others stay. */
+/** Keeps labels and finalizers of others. */
 function metadataPatch(there: KubeObject, wanted: KubeObject): { readonly metadata?: object } {
   const labels = Object.entries(wanted.metadata.labels ?? {}).filter(
     ([key, value]) => there.metadata.labels?.[key] !== value,

@@ -3,8 +3,9 @@ import type { KubeObject } from '../../model/object-meta.ts';
 import type { RoleRule } from './agent-rules.ts';
 
 /**
- * Whether two roles or bindings grant the same, however their lists are ordered and their rules are cut. OCM's controller writes the
- * same rights in another form: were the forms compared, the two would write in turns.
+ * Whether two roles or bindings grant the same rights, regardless of the order of lists and the split into rules. OCM's
+ * controller writes the same rights in another form. If the forms were compared, both controllers would overwrite each
+ * other.
  */
 export function sameRights(left: KubeObject, right: KubeObject): boolean {
   return jsonEqual(rightsOf(left), rightsOf(right));

@@ -1,15 +1,16 @@
-/** A bootstrap kubeconfig of a list, and whether its hub would have the cluster. */
+/** A bootstrap kubeconfig of a list, and whether its hub accepts the cluster. */
 export interface HubCandidate {
   readonly server: string;
-  /** It answers, grants what a registration needs, and has not denied the cluster. */
+  /** The hub answers, grants the rights for a registration, and has not denied the cluster. */
   readonly passes: boolean;
 }
 
 /**
- * Which hub of a list an agent works with: the one it is registered at while that will have it, else the first in order that will.
+ * Chooses the hub of an agent from a list: the current one while it accepts the cluster, otherwise the first one that
+ * does.
  * Source: open-cluster-management.io/ocm `pkg/registration/spoke/bootstrapkubeconfigsmanager.go`.
- * @param current server of the hub kubeconfig that the agent holds
- * @returns a position in the list; undefined: none will have it now
+ * @param current server of the hub kubeconfig that the agent has
+ * @returns the index in the list; undefined if no hub accepts the cluster now
  */
 export function chooseHub(
   candidates: readonly HubCandidate[],

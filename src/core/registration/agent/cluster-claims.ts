@@ -2,10 +2,10 @@ import type { ClusterClaimValue } from '../../model/kind/managed-cluster.ts';
 import type { KubeObject } from '../../model/object-meta.ts';
 import { compareUtf8 } from '../../model/utf8-order.ts';
 
-/** Of a ClusterClaim or ClusterProperty: it is not reported to the hub. */
+/** On a ClusterClaim or ClusterProperty: it is not reported to the hub. */
 export const SPOKE_ONLY_LABEL = 'open-cluster-management.io/spoke-only';
 
-/** Claims that count for themselves: no limit cuts them off, and they come first. */
+/** Reserved claims: they come first and do not count toward the limit. */
 const RESERVED: ReadonlySet<string> = new Set([
   'id.k8s.io',
   'kubeversion.open-cluster-management.io',
@@ -14,23 +14,26 @@ const RESERVED: ReadonlySet<string> = new Set([
 ]);
 
 export interface ClaimLimits {
-  /** Of claims that are not reserved. */
+  /** The default limit of claims that are not reserved. */
   readonly maxCustom: number;
-  /** Names that end so are reserved as well. */
+  /** Names with these endings are reserved as well. */
   readonly reservedSuffixes: readonly string[];
 }
 
 export interface ReportedClaims {
   readonly claims: readonly ClusterClaimValue[];
-  /** Custom claims before the limit. */
+  /** Number of custom claims before the limit is applied. */
   readonly customCount: number;
-  /** Names of claims that no ManagedCluster can hold: too long, or empty. They would make the whole status invalid. */
+  /**
+   * Names of claims that are not valid in a ManagedCluster: too long, or empty. They would make the whole status
+   * invalid.
+   */
   readonly unfit: readonly string[];
 }
 
 /**
- * The claims that a cluster reports: reserved names first, then the others up to the limit, each by name. A ClusterProperty counts before
- * a ClusterClaim of its name.
+ * The claims that a cluster reports: reserved names first, then the others up to the limit, each sorted by name. A
+ * ClusterProperty takes precedence over a ClusterClaim of the same name.
  * Source: open-cluster-management.io/ocm `pkg/registration/spoke/managedcluster/claim_reconcile.go`.
  */
 export function reportedClaims(
@@ -61,7 +64,7 @@ function isFit({ name, value }: ClusterClaimValue): boolean {
   return value !== '' && characters(value) <= MAX_VALUE && characters(name) <= MAX_NAME;
 }
 
-/** As OpenAPI's maxLength counts: a character beyond the basic plane is one. */
+/** Counts as OpenAPI's maxLength does: a character outside the basic plane counts as one. */
 function characters(text: string): number {
   return [...text].length;
 }

@@ -6,7 +6,7 @@ import {
   type Quantity,
 } from '../../model/quantity.ts';
 
-/** core/v1 Node, as far as it is counted. */
+/** The fields of a core/v1 Node that are counted. */
 export interface NodeResources {
   readonly spec?: { readonly unschedulable?: boolean | undefined } | undefined;
   readonly status?:
@@ -22,8 +22,8 @@ export interface ClusterResources {
 }
 
 /**
- * What the nodes of a cluster have, and what workloads may use of it: nodes that take no new pods count for the first only. A resource that
- * no node has keeps the value that somebody else reported.
+ * The capacity of the nodes, and the part that workloads may use. Nodes that accept no new pods count only for the
+ * capacity. A resource that no node has keeps the value that another program reported.
  * Source: open-cluster-management.io/ocm `pkg/registration/spoke/managedcluster/resource_reconcile.go`.
  */
 export function clusterResources(
@@ -47,7 +47,7 @@ function merged(lists: readonly (ResourceList | undefined)[], reported: Resource
   const result: Record<string, string | number> = { ...reported };
   for (const [name, quantity] of sums(lists)) {
     const before = parseQuantity(reported[name] ?? '');
-    // Another spelling of the same amount is no change.
+    // Another notation of the same amount is not a change.
     if (before === undefined || compareQuantities(before, quantity) !== 0)
       result[name] = formatQuantity(quantity);
   }

@@ -1,6 +1,6 @@
-/** How an agent reaches its hub: the cluster of a kubeconfig's current context. */
+/** The connection of an agent to its hub: the cluster of a kubeconfig's current context. */
 export interface HubEntry {
-  /** Of the cluster entry. */
+  /** The name of the cluster entry. */
   readonly name: string;
   readonly server: string;
   readonly proxyUrl?: string | undefined;
@@ -12,15 +12,15 @@ export interface HubEntry {
 }
 
 /**
- * Whether a hub kubeconfig leads where the bootstrap kubeconfig does. Where it does not, the agent begins again with the latter: so a
- * new address, authority or proxy reaches a cluster that has joined.
+ * Whether a hub kubeconfig has the same connection as the bootstrap kubeconfig. If it differs, the agent registers
+ * again with the latter. So a cluster that has joined gets a new address, authority or proxy.
  * Source: open-cluster-management.io/ocm `pkg/registration/register/common.go`, IsHubKubeConfigValid.
  */
 export function sameHub(left: HubEntry, right: HubEntry): boolean {
   return FIELDS.every((field) => (left[field] ?? '') === (right[field] ?? ''));
 }
 
-/** What of the way to the hub is another, for the log. Values may hold a password of the proxy. */
+/** The changed parts of the connection, for the log. Values may contain the password of the proxy. */
 export function changedFields(left: HubEntry, right: HubEntry): readonly string[] {
   return FIELDS.filter((field) => (left[field] ?? '') !== (right[field] ?? ''));
 }
@@ -28,8 +28,8 @@ export function changedFields(left: HubEntry, right: HubEntry): readonly string[
 const FIELDS = ['name', 'server', 'proxyUrl', 'caFile', 'caData', 'tlsServerName'] as const;
 
 /**
- * The kubeconfig that an agent works with once it has a certificate, as a value. The certificate and the key are files beside it. That the
- * server's certificate need not be checked is never copied.
+ * The kubeconfig of an agent that has a certificate, as a value. The certificate and the key are in files beside it.
+ * `insecure-skip-tls-verify` is never copied.
  * Source: open-cluster-management.io/ocm `pkg/registration/register/secret_controller.go`, GenerateBootstrapStatus and
  * `register/csr/csr_driver.go` (BuildKubeConfigFromTemplate).
  */

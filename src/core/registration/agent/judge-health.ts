@@ -1,29 +1,31 @@
-/** What the API server of the managed cluster said of itself. */
+/** The health that the API server of the managed cluster reported. */
 export type HealthProbe =
   | { readonly kind: 'ok' }
   /** @param why e.g. `status code: 500, …` */
   | { readonly kind: 'failed'; readonly why: string };
 
-/** Since when the probes fail; undefined: the last one did not. */
+/** The time since which the probes fail; undefined if the last one succeeded. */
 export interface HealthMemory {
   readonly failingSinceMs: number | undefined;
 }
 
 export type HealthVerdict =
   | { readonly kind: 'ok' }
-  /** It fails, but not yet for so long that it is said: what was reported before goes on. */
+  /** The probe failed, but not long enough to be reported. The previous report stays. */
   | { readonly kind: 'undecided' }
   | { readonly kind: 'down'; readonly why: string };
 
-/** A failure that lasts no longer is not reported. */
+/** Shorter failures are not reported. */
 export const HEALTH_TOLERANCE_MS = 20_000;
-/** While probes fail they are repeated this often: the end of an outage is then reported as soon as its begin. */
+/**
+ * The interval of probes during a failure. It is short, so that the end of an outage is reported as soon as its start.
+ */
 export const HEALTH_RECHECK_MS = 5_000;
 
 /**
- * Judges one probe by those before it.
+ * Judges one probe, given the earlier ones.
  * Source: open-cluster-management.io/ocm `pkg/registration/spoke/managedcluster/available_reconcile.go`.
- * @param nowMs of a clock that is never set
+ * @param nowMs by a monotonic clock
  */
 export function judgeHealth(
   memory: HealthMemory,

@@ -5,14 +5,14 @@ const LABEL_PREFIX = 'clusterset.open-cluster-management.io/';
 const MAX_LABEL_NAME = 63;
 
 /**
- * The label that says which namespaces a hub manages on the cluster: `true`, and `false` once it no longer does.
+ * The label of namespaces that a hub manages on the cluster: `true`, or `false` after it no longer does.
  * @param hubHash lower-case hex SHA-256 of the server of the bootstrap kubeconfig, verbatim
  */
 export function managedNamespaceLabel(hubHash: string): string {
   return `${LABEL_PREFIX}${hubHash.slice(0, MAX_LABEL_NAME)}`;
 }
 
-/** Namespaces that are labelled as managed and no longer are: they are never deleted. */
+/** Namespaces that are labelled as managed and no longer are. They are never deleted. */
 export function namespacesToRelease(
   wanted: readonly ManagedNamespaceStatus[],
   labelled: readonly KubeObject[],
@@ -21,7 +21,7 @@ export function namespacesToRelease(
   return labelled.map(({ metadata }) => metadata.name).filter((name) => !names.has(name));
 }
 
-/** @param problem undefined: the namespace is there */
+/** @param problem undefined if the namespace exists */
 export function namespaceCondition(problem: string | undefined): Condition {
   return problem === undefined
     ? {

@@ -1,17 +1,17 @@
 import type { KubeObject } from '../../model/object-meta.ts';
 import { ADDON_NAME_LABEL } from '../names.ts';
 
-/** What an agent does next about the certificate that it asked for. */
+/** The next step of an agent for its certificate request. */
 export type RequestStep =
   | { readonly kind: 'create' }
-  /** Too many requests of this cluster are open: another one would not help. */
+  /** Too many requests of this cluster are open, so the agent makes no other one. */
   | { readonly kind: 'crowded'; readonly count: number }
   | { readonly kind: 'wait'; readonly name: string }
   | { readonly kind: 'refused'; readonly name: string; readonly why: string }
   /** @param certificate PEM in base64 */
   | { readonly kind: 'issued'; readonly name: string; readonly certificate: string };
 
-/** With so many requests of its cluster on the hub an agent makes no other one. */
+/** The agent makes no further request if its cluster has this many on the hub. */
 export const MAX_PENDING_REQUESTS = 10;
 
 interface SigningRequest {
@@ -28,10 +28,10 @@ interface SigningRequest {
 }
 
 /**
- * Finds the request of an agent by what it asked for and not by its name: an agent that was killed between the request and its answer does
- * not know the name.
- * Source of the order: open-cluster-management.io/ocm `pkg/registration/register/csr/csr.go` (processCSR). There a restarted agent has
- * lost its key, and asks once more.
+ * Finds the request of an agent by its content and not by its name: an agent that was killed between the request and
+ * its answer does not know the name.
+ * Source of the order: open-cluster-management.io/ocm `pkg/registration/register/csr/csr.go` (processCSR). There an
+ * agent loses its key at a restart, and makes another request.
  * @param requests of the cluster on the hub
  * @param sent `spec.request` as it was sent, PEM in base64
  */

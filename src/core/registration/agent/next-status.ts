@@ -10,27 +10,28 @@ import { ACCEPTED, apiServerDown, CLOCK_SYNCED, CLUSTER_CONDITIONS } from '../cl
 import { clusterResources, type NodeResources } from './cluster-resources.ts';
 import type { HealthVerdict } from './judge-health.ts';
 
-/** What an agent sees of its cluster. Absent: it could not be read, and what was reported before goes on. */
+/** What an agent reads of its cluster. An absent field could not be read, and keeps its reported value. */
 export interface ClusterObservation {
   readonly health: HealthVerdict;
   readonly kubernetesVersion?: string | undefined;
   readonly nodes?: readonly NodeResources[] | undefined;
   readonly claims?: readonly ClusterClaimValue[] | undefined;
   readonly managedNamespaces?: readonly ManagedNamespaceStatus[] | undefined;
-  /** About the certificate, when it was renewed or could not be. */
+  /** The condition about the last renewal of the certificate. */
   readonly certificate?: Condition | undefined;
 }
 
 type Status = NonNullable<ManagedCluster['status']>;
 
-/** Whether the hub accepted the cluster, as it said itself. */
+/** Whether the hub accepted the cluster, as the hub reports it. */
 export function isAccepted(cluster: ManagedCluster): boolean {
   return findCondition(cluster.status?.conditions, ACCEPTED)?.status === 'True';
 }
 
 /**
- * The fields of the status that the agent has to change; undefined: none. A cluster that is not accepted reports nothing, one whose API
- * server is down nothing but that, one whose clock the hub distrusts nothing at all.
+ * The fields of the status that the agent must change; undefined if there are none. A cluster that is not accepted
+ * reports nothing. A cluster whose API server is down reports only that. A cluster whose clock is not synchronized
+ * reports nothing.
  * Source: open-cluster-management.io/ocm `pkg/registration/spoke/managedcluster/status_controller.go` and its reconcilers.
  * @param now RFC 3339, seconds
  */
@@ -84,7 +85,7 @@ function availability(health: HealthVerdict): Condition | undefined {
   }
 }
 
-/** An empty map is not written where there is none. */
+/** An empty map is not written if the field is absent. */
 function nonEmpty({ capacity, allocatable }: ReturnType<typeof clusterResources>): Partial<Status> {
   return {
     ...(Object.keys(capacity).length > 0 && { capacity }),

@@ -1,6 +1,8 @@
 import { agentGroups, type AgentIdentity, agentUser } from '../agent-identity.ts';
 
-/** A client certificate, as far as it decides whether another one is due. Times are milliseconds since the epoch. */
+/**
+ * The fields of a client certificate that decide whether it must be renewed. Times are milliseconds since the epoch.
+ */
 export interface HeldCertificate {
   readonly commonName: string;
   readonly organizations: readonly string[];
@@ -13,10 +15,10 @@ export type CertificatePlan =
   | { readonly kind: 'keep'; readonly renewAtMs: number }
   | { readonly kind: 'request'; readonly why: 'missing' | 'expired' | 'subject' | 'renewal' };
 
-/** Of the life of a certificate: from this share that is left on, another one is asked for. */
+/** The share of the lifetime of a certificate that is left when it is renewed. */
 const RENEWAL = { leastShare: 0.2, jitter: 0.05 };
 
-/** Which share of its life a certificate may have left when it is renewed. @param random uniform in [0, 1) */
+/** The share of its lifetime that a certificate has left when it is renewed. @param random uniform in [0, 1) */
 export function renewalShare(random: () => number): number {
   return RENEWAL.leastShare + RENEWAL.jitter * random();
 }
@@ -24,8 +26,9 @@ export function renewalShare(random: () => number): number {
 /**
  * Whether an agent needs another certificate, and why.
  * Source: open-cluster-management.io/ocm `pkg/registration/register/csr/certificate.go` (IsCertificateValid) and `csr.go`
- * (shouldCreateCSR). There the share is drawn again at each look; here once for each certificate, so that the time is known.
- * @param held undefined: there is none, or not with its key
+ * (shouldCreateCSR). There the share is random at each check. Here it is random once for each certificate, so that the
+ * time is known.
+ * @param held undefined if there is none, or if its key is missing
  */
 export function planCertificate(
   held: HeldCertificate | undefined,
@@ -39,7 +42,7 @@ export function planCertificate(
   return nowMs >= renewAtMs ? { kind: 'request', why: 'renewal' } : { kind: 'keep', renewAtMs };
 }
 
-/** Whether a certificate is one of this agent. The order of its groups has no meaning. */
+/** Whether a certificate belongs to this agent. The order of its groups does not matter. */
 export function isOf(identity: AgentIdentity, held: HeldCertificate): boolean {
   return (
     held.commonName === agentUser(identity) &&

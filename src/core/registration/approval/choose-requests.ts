@@ -3,7 +3,7 @@ import { OPERATOR_NAMESPACE } from '../names.ts';
 import { recognizeRequest } from '../recognize-request.ts';
 import { type CertificateRequestObject, requesterOf, type RequestContent } from './judge-request.ts';
 
-/** A certificate request of a cluster, and what its PEM asks for. */
+/** A certificate request of a cluster, and the content of its PEM. */
 export interface ReadRequest {
   readonly csr: CertificateRequestObject;
   readonly content: RequestContent;
@@ -11,24 +11,24 @@ export interface ReadRequest {
 
 export interface ChoiceRules {
   readonly cluster: string;
-  /** Users of agents whose requests may be approved; empty: there may be one such user only. */
+  /** Users of agents whose requests may be approved. If empty, all requests must come from one user. */
   readonly requesters: readonly string[];
-  /** Requests of users that are no bootstrap users count as well. */
+  /** Requests of users other than the bootstrap users count as well. */
   readonly skipsRequesterCheck: boolean;
-  /** The cluster has joined, and its agent is alive: another agent may be that of another cluster. */
+  /** The cluster has joined and its agent is alive, so another agent may belong to another cluster. */
   readonly isAlive: boolean;
 }
 
 export interface RequestChoice {
   readonly approve: readonly CertificateRequestObject[];
-  /** Names of those that are decided already. */
+  /** Names of requests that are already decided. */
   readonly approved: readonly string[];
   readonly denied: readonly string[];
-  /** Those that are left alone, each with the reason. */
+  /** Ignored requests, each with the reason. */
   readonly left: readonly { readonly name: string; readonly why: string }[];
 }
 
-/** Users that a cluster has before it has a certificate. The second is that of older versions. */
+/** Users of a cluster before it has a certificate. The second one is from older versions. */
 const BOOTSTRAP_USERS = ['agent-registration-bootstrap', 'cluster-bootstrap'].map(
   (account) => `system:serviceaccount:${OPERATOR_NAMESPACE}:${account}`,
 );
@@ -40,10 +40,10 @@ const BOOTSTRAP_GROUPS = [
 ];
 
 /**
- * Chooses which certificate requests of a cluster a person means who accepts the cluster. Requests of several agents are not
- * approved unless the person names the agents: one of them may be somebody else. Likewise the request of an agent that is not known,
- * beside one that is alive: two clusters with one name would take turns. A service account counts by its whole name, where clusteradm
- * compares the beginning only.
+ * Chooses the certificate requests of a cluster that a person approves by accepting the cluster. If several agents made
+ * requests, none is approved unless the person names the agents, because one of them may be an impostor. The request of
+ * an unknown agent is ignored while another agent is alive, because two clusters with one name would overwrite each
+ * other. A service account is compared by its full name; clusteradm compares only the beginning.
  * Source: open-cluster-management.io/clusteradm `pkg/cmd/accept`.
  */
 export function chooseRequests(requests: readonly ReadRequest[], rules: ChoiceRules): RequestChoice {

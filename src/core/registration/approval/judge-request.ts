@@ -10,7 +10,7 @@ import {
 import { REGISTER_GROUP } from '../names.ts';
 import { recognizeRequest } from '../recognize-request.ts';
 
-/** What the PEM of a request asks for; `malformed`: it cannot be read in one way only. */
+/** The content of the PEM of a request. `malformed`: it has no single valid interpretation. */
 export type RequestContent =
   | {
       readonly kind: 'subject';
@@ -20,7 +20,7 @@ export type RequestContent =
     }
   | { readonly kind: 'malformed'; readonly why: string };
 
-/** certificates.k8s.io/v1, as far as approval reads it. */
+/** The fields of a certificates.k8s.io/v1 CertificateSigningRequest that approval reads. */
 export interface CertificateRequestObject extends KubeObject {
   readonly spec?: {
     readonly signerName?: string;
@@ -34,15 +34,15 @@ export interface CertificateRequestObject extends KubeObject {
 }
 
 export type RequestVerdict =
-  /** Decided already, or not a request that is judged here. */
+  /** Already decided, or not a request of an agent. */
   | { readonly kind: 'leave'; readonly why: string }
-  /** An agent renews its own certificate: to be approved when the hub says that it may. */
+  /** An agent renews its own certificate. It is approved if the hub confirms the right. */
   | { readonly kind: 'renewal'; readonly identity: AgentIdentity; readonly requester: RequesterIdentity }
   | { readonly kind: 'approve'; readonly identity: AgentIdentity }
   /** A person decides. */
   | { readonly kind: 'wait'; readonly identity: AgentIdentity };
 
-/** What the hub is asked before a renewal is approved (SubjectAccessReview). */
+/** The right that the hub must confirm before a renewal is approved (SubjectAccessReview). */
 export const RENEW_RIGHT = {
   group: REGISTER_GROUP,
   resource: 'managedclusters',
@@ -50,7 +50,7 @@ export const RENEW_RIGHT = {
   verb: 'renew',
 } as const;
 
-/** The condition of an approved request, in OCM's words. */
+/** The condition of an approved request, with the same text as in OCM. */
 export const APPROVED_CONDITION = {
   type: 'Approved',
   status: 'True',
@@ -61,8 +61,9 @@ export const APPROVED_CONDITION = {
 const DECIDED = ['Approved', 'Denied', 'Failed'];
 
 /**
- * Judges one certificate request. A cluster can only renew itself: the user who asks has to be the common name. A first request is
- * approved where a rule accepts the cluster and the requester, and never for a cluster that was denied or is being deleted.
+ * Judges one certificate request. A cluster can renew only its own certificate: the requester must be the common name.
+ * A first request is approved if a rule accepts the cluster and the requester, but never for a cluster that was denied
+ * or is being deleted.
  * Source: open-cluster-management.io/ocm `pkg/registration/register/csr/approve_reconciler.go`.
  */
 export function judgeRequest(
@@ -87,7 +88,7 @@ export function judgeRequest(
   return { kind: isAccepted ? 'approve' : 'wait', identity };
 }
 
-/** As the API server recorded who made the request. */
+/** The requester, as recorded by the API server. */
 export function requesterOf({ spec }: CertificateRequestObject): RequesterIdentity {
   const { username = '', groups = [], uid = '', extra = {} } = spec ?? {};
   return { username, groups, uid, extra };

@@ -10,7 +10,7 @@ export interface LeftOver {
 }
 
 export interface CleanupPlan {
-  /** To be deleted now. */
+  /** Objects to delete now. */
   readonly kind: KindInfo | undefined;
   readonly deletions: readonly KubeObject[];
   readonly condition: Condition;
@@ -20,8 +20,8 @@ export interface CleanupPlan {
 const HIGHEST_PRIORITY = 100;
 
 /**
- * Deletes what a cluster holds kind by kind, and within a kind by priority: only the objects with the lowest number go, and the others
- * wait until they are gone.
+ * Deletes the objects of a cluster kind by kind, and within a kind by priority: only the objects with the lowest number
+ * are deleted, and the others wait until these are gone.
  * Source: open-cluster-management.io/ocm `pkg/registration/hub/gc`.
  *
  * @param leftOvers in the order of deletion
@@ -48,7 +48,7 @@ export function planCleanup(leftOvers: readonly LeftOver[]): CleanupPlan {
   };
 }
 
-/** 0 to 100. What is no such number counts as 0, so that a spelling mistake delays nothing. */
+/** 0 to 100. Any other value counts as 0, so that a misspelt number delays nothing. */
 export function cleanupPriority({ metadata }: KubeObject): number {
   const text = metadata.annotations?.[CLEANUP_PRIORITY_ANNOTATION] ?? '';
   const number = /^[+-]?\d+$/.test(text) ? Number(text) : 0;

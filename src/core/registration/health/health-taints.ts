@@ -5,14 +5,17 @@ import { UNAVAILABLE_TAINT, UNREACHABLE_TAINT } from '../names.ts';
 
 const OWN_KEYS: readonly string[] = [UNREACHABLE_TAINT, UNAVAILABLE_TAINT];
 
-/** Whether the taint is one that the hub sets and removes by the health of the cluster. Those of users have other keys, values or effects. */
+/**
+ * Whether the hub sets and removes the taint according to the health of the cluster. Taints of users have other keys,
+ * values or effects.
+ */
 export function isHealthTaint({ key, value, effect }: Taint): boolean {
   return OWN_KEYS.includes(key) && (value ?? '') === '' && effect === 'NoSelect';
 }
 
 /**
- * The taints that a cluster should have: those of users as they are, and the one of its health. Undefined: it has them. A new taint
- * carries no time: the API server's admission sets it, and refuses any that is sent.
+ * The taints that a cluster should have: those of users unchanged, and the one for its health. Undefined if it has
+ * them. A new taint has no time: the API server's admission sets it, and refuses a time that is sent.
  * Source: open-cluster-management.io/ocm `pkg/registration/hub/taint/controller.go`.
  */
 export function planTaints(cluster: ManagedCluster): readonly Taint[] | undefined {
@@ -25,7 +28,7 @@ export function planTaints(cluster: ManagedCluster): readonly Taint[] | undefine
   return isMissing ? [...kept, { key: wanted, effect: 'NoSelect' }] : kept;
 }
 
-/** The same taints with a time where the hub gave none: there, no admission does it. Undefined: each has one. */
+/** Adds a time to taints without one, for a hub without admission. Undefined if each has a time. */
 export function stampHealthTaints(cluster: ManagedCluster, now: string): readonly Taint[] | undefined {
   const taints = cluster.spec?.taints ?? [];
   const isUnstamped = (taint: Taint): boolean =>

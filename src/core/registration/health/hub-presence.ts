@@ -1,29 +1,34 @@
-/** What one look at the clocks and at the watch of leases found. */
+/** The result of one check of the clocks and of the watch of Leases. */
 export interface PresenceCheck {
   /** Wall clock, milliseconds since the epoch. */
   readonly wallMs: number;
   /** Monotonic clock, milliseconds. */
   readonly monotonicMs: number;
-  /** Whether this process currently receives the leases that agents renew. */
+  /** Whether this process currently receives the Leases that agents renew. */
   readonly receivesLeases: boolean;
-  /** Complete lists of leases so far: another one means that the watch had lost its place, or that the hub was restored. */
+  /**
+   * Number of complete lists of Leases so far. Another list means that the watch lost its position, or that the hub was
+   * restored.
+   */
   readonly lists: number;
 }
 
-/** Since when (monotonic) this process has been there without a gap to see leases being renewed. Undefined: it is not now. */
+/**
+ * Since when (monotonic) this process has observed the Leases without a gap. Undefined if it does not observe them now.
+ */
 export interface HubPresence {
   readonly last: PresenceCheck;
   readonly sinceMs: number | undefined;
 }
 
-/** Looks come every few seconds: a longer gap means that the process was stopped, or the machine slept. */
+/** Checks run every few seconds. A longer gap means that the process was paused, or that the machine slept. */
 export const PRESENCE_CHECK_INTERVAL_MS = 2_000;
 const MAX_GAP_MS = 10_000;
 
 /**
- * The hub's own presence. Nobody is silent while the hub cannot hear: a hub that slept, was stopped, restarted or could not read leases
- * counts the time of every agent from when it was back. The gap is measured by both clocks, because the monotonic one stops while a
- * machine sleeps, and the wall clock may be set.
+ * Whether the hub observes its agents. No agent counts as silent while the hub cannot observe it: after a sleep, a
+ * pause, a restart or a time without reading Leases, the time of every agent counts from when the hub resumed. The gap
+ * is measured by both clocks, because the monotonic clock stops while a machine sleeps, and the wall clock may be set.
  */
 export function continuePresence(before: HubPresence | undefined, look: PresenceCheck): HubPresence {
   if (!look.receivesLeases) return { last: look, sinceMs: undefined };

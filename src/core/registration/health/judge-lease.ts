@@ -6,30 +6,30 @@ import { ACCEPTED, AVAILABLE, CLUSTER_CONDITIONS } from '../cluster-conditions.t
 import { leaseSeconds, SKIP_CLOCK_CHECK_ANNOTATION } from '../names.ts';
 import type { HubPresence } from './hub-presence.ts';
 
-/** The last change of a lease that this process saw, by its own clocks. */
+/** The last change of a Lease that this process observed, by its own clocks. */
 export interface ObservedLease {
   readonly renewTime: string;
   /** Monotonic. */
   readonly atMs: number;
   /**
-   * Wall clock minus `renewTime` when the change arrived; undefined for what is no renewal: the first sight, and a time before the last
-   * one, as a restored hub shows it.
+   * Wall clock minus `renewTime` when the change arrived. Undefined if it was no renewal: the first observation, or a
+   * time before the last one, as after a restore of the hub.
    */
   readonly clockDifferenceMs: number | undefined;
 }
 
 export type LeaseVerdict =
-  /** Not looked at: the hub has not decided about the cluster. */
+  /** Not judged, because the hub has not decided about the cluster. */
   | { readonly kind: 'skip' }
   | { readonly kind: 'create-lease' }
-  /** The agent is silent: the condition is to be written, unless it is there. */
+  /** The agent is silent: the condition must be written, unless it is already set. */
   | { readonly kind: 'silent' }
   | { readonly kind: 'alive'; readonly lookAgainAfterMs: number };
 
-/** How many lease durations an agent may be silent. */
+/** The number of lease durations for which an agent may be silent. */
 const GRACE_LEASES = 5;
 
-/** How long an agent may be silent before its cluster counts as unreachable. */
+/** The time for which an agent may be silent before its cluster counts as unreachable. */
 export function graceSeconds(cluster: ManagedCluster): number {
   return GRACE_LEASES * leaseSeconds(cluster.spec?.leaseDurationSeconds);
 }
@@ -40,8 +40,9 @@ export function graceMs(cluster: ManagedCluster): number {
 }
 
 /**
- * Whether the agent of a cluster is alive. Unlike OCM the times in leases are not compared with the hub's clock: what counts is
- * when this process saw a lease change, by a clock that is never set. A hub that was away gives a full grace from when it is back.
+ * Whether the agent of a cluster is alive. Unlike in OCM, the times in Leases are not compared with the hub's clock.
+ * What counts is the time since this process last saw the Lease change, by a monotonic clock. After an outage of the
+ * hub, each agent gets the full grace period from when the hub resumed.
  * Source of the grace and the order: open-cluster-management.io/ocm `pkg/registration/hub/lease/controller.go`.
  *
  * @param nowMs monotonic
@@ -61,14 +62,14 @@ export function judgeLease(
   return leftMs <= 0 ? { kind: 'silent' } : { kind: 'alive', lookAgainAfterMs: leftMs };
 }
 
-/** `Unknown` is written once; what an agent reports later replaces it. */
+/** `Unknown` is written once. A later report of the agent replaces it. */
 export function isKnownSilent(cluster: ManagedCluster): boolean {
   return findCondition(cluster.status?.conditions, AVAILABLE)?.status === 'Unknown';
 }
 
 /**
- * Whether the clocks of agent and hub agree. Undefined: nothing can be said now, because no renewal was seen, or because the hub was away
- * so recently that a renewal may have waited for it.
+ * Whether the clocks of agent and hub agree. Undefined if this is unknown now: no renewal was observed, or the hub
+ * resumed so recently that a renewal may have waited for it.
  * Source: open-cluster-management.io/ocm `pkg/registration/hub/lease/clocksynccontroller.go`.
  *
  * @param nowMs monotonic

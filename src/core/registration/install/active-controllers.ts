@@ -1,14 +1,14 @@
 import type { KubeObject } from '../../model/object-meta.ts';
 
-/** A controller that somebody else runs on a hub, which holds its Lease. */
+/** A controller that another installation runs on a hub, and that holds its Lease. */
 export interface ActiveController {
   readonly name: string;
   /** `namespace/name` of its Lease. */
   readonly lease: string;
   readonly holder: string;
-  /** What is left to it, for people. */
+  /** The work that is left to it, as a text. */
   readonly does: string;
-  /** Whether it keeps the sets `default` and `global`. */
+  /** Whether it maintains the sets `default` and `global`. */
   readonly keepsSets: boolean;
 }
 
@@ -21,7 +21,7 @@ interface LeaseSpec {
 const OCM_NAMESPACE = 'open-cluster-management-hub';
 const REGISTRATION = 'acceptance, certificates, health and sets of clusters';
 /**
- * By the names of their Leases.
+ * Identified by the names of their Leases.
  * Source: open-cluster-management.io/ocm `pkg/cmd/hub`; library-go `controllercmd` adds `-lock` to the name of the component.
  */
 const OF_OCM: ReadonlyMap<string, Pick<ActiveController, 'name' | 'does' | 'keepsSets'>> = new Map([
@@ -33,10 +33,10 @@ const OF_OCM: ReadonlyMap<string, Pick<ActiveController, 'name' | 'does' | 'keep
 ]);
 const BERTHS = /^berth-/;
 
-/** Where controllers have their Leases: of OCM, and of `berth serve` where nothing else is asked for. */
+/** The namespaces in which controllers have their Leases: those of OCM, and the default of `berth serve`. */
 export const LEASE_NAMESPACES: readonly string[] = [OCM_NAMESPACE, 'berth-system'];
 
-/** Those whose Lease has not run out. One that was started without an election has none, and is not found. */
+/** Controllers whose Lease has not expired. A controller without leader election has no Lease, so it is not found. */
 export function activeControllers(leases: readonly KubeObject[], nowMs: number): readonly ActiveController[] {
   return leases.flatMap(({ metadata: { namespace = '', name }, ...object }) => {
     const { holderIdentity, leaseDurationSeconds, renewTime } = (object['spec'] ?? {}) as LeaseSpec;

@@ -2,29 +2,29 @@ import type { KubeObject } from '../../model/object-meta.ts';
 import { BOOTSTRAP_SECRET, CLUSTER_NAME_LABEL, HUB_KUBECONFIG_SECRET } from '../names.ts';
 import { deploymentOf } from './deployment.ts';
 
-/** Of the agent's pod on the managed cluster, or on the one that hosts it. */
+/** Name of the Deployment of the agent, on the managed cluster or on the cluster that hosts the agent. */
 export const AGENT_DEPLOYMENT = 'klusterlet-agent';
-/** In hosted mode: how the agent reaches the managed cluster. */
+/** In hosted mode: the Secret with the kubeconfig of the managed cluster. */
 export const MANAGED_SECRET = 'external-managed-kubeconfig';
 const BOOTSTRAP_FOLDER = '/var/run/berth/bootstrap';
 const MANAGED_FOLDER = '/var/run/berth/managed';
 
 export interface AgentInstallation {
   readonly clusterName: string;
-  /** Of the agent's objects. */
+  /** The namespace of the agent's objects. */
   readonly namespace: string;
   readonly account: string;
-  /** Base64 of the kubeconfig that leads to the hub for the first time. */
+  /** Base64 of the bootstrap kubeconfig. */
   readonly bootstrapKubeconfig: string;
-  /** Base64 of the kubeconfig of the managed cluster. Absent: the agent runs on it. */
+  /** Base64 of the kubeconfig of the managed cluster. Absent if the agent runs on it. */
   readonly managedKubeconfig?: string | undefined;
-  /** Of `berth agent`, beside the places of its kubeconfigs. */
+  /** Arguments of `berth agent`, in addition to the paths of its kubeconfigs. */
   readonly options: readonly string[];
-  /** Absent: no pod, because the cluster has no node for it. */
+  /** Absent if the cluster has no node for a pod. */
   readonly image?: string | undefined;
 }
 
-/** What an agent consists of, but for its namespace, its account and its rights. */
+/** The objects of an agent, except its namespace, its account and its rights. */
 export function agentObjects(agent: AgentInstallation): readonly KubeObject[] {
   const { bootstrapKubeconfig, managedKubeconfig, image } = agent;
   return [
@@ -58,7 +58,7 @@ function agentPod(agent: AgentInstallation, image: string): KubeObject {
       `--cluster-name=${clusterName}`,
       `--bootstrap-kubeconfig=${BOOTSTRAP_FOLDER}/kubeconfig`,
       `--hub-kubeconfig-secret=${namespace}/${HUB_KUBECONFIG_SECRET}`,
-      // The empty name means where the pod runs.
+      // The empty name means the cluster of the pod.
       ...(isHosted ? [`--kubeconfig=${MANAGED_FOLDER}/kubeconfig`, '--hosting-kubeconfig='] : []),
       ...options,
     ],

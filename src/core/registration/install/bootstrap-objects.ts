@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../model/object-meta.ts';
 import { OPERATOR_NAMESPACE } from '../names.ts';
 
-/** The account that clusters have before they have a certificate. */
+/** The account of clusters that have no certificate yet. */
 export const BOOTSTRAP_ACCOUNT = {
   namespace: OPERATOR_NAMESPACE,
   name: 'agent-registration-bootstrap',
@@ -11,8 +11,8 @@ const ROLE = 'open-cluster-management:bootstrap';
 const RBAC = 'rbac.authorization.k8s.io';
 
 /**
- * What a hub needs so that clusters can ask to join: a namespace, an account, and its rights. They are those of OCM, which lets the
- * account read ConfigMaps for the address and the authority of the hub.
+ * The objects that a hub needs so that clusters can ask to join: a namespace, an account, and its rights. The rights
+ * are those of OCM, which allow the account to read ConfigMaps for the address and the authority of the hub.
  * Source: open-cluster-management.io/ocm `deploy/cluster-manager/chart`.
  */
 export function bootstrapObjects(): readonly KubeObject[] {

@@ -12,14 +12,17 @@ export interface ProcessDeployment {
   readonly name: string;
   readonly account: string;
   readonly image: string;
-  /** After `berth`. */
+  /** Arguments after `berth`. */
   readonly args: readonly string[];
   readonly secrets: readonly SecretMount[];
-  /** Folders that the process writes, and that are gone with its pod. */
+  /** Folders that the process writes. They are deleted with the pod. */
   readonly folders: readonly { readonly volume: string; readonly path: string }[];
 }
 
-/** One pod of Berth: no rights on its node, nothing that it may write but the folders. Never two at once. */
+/**
+ * One pod of Berth, without rights on its node and with write access only to the folders. Never two pods at the same
+ * time.
+ */
 export function deploymentOf(process: ProcessDeployment): KubeObject {
   const { namespace, name, account, image, args, secrets, folders } = process;
   const labels = { app: name };

@@ -2,10 +2,10 @@ import { apiVersionOf, MANAGED_CLUSTER_SET } from '../../model/kinds.ts';
 import type { ManagedClusterSelector, ManagedClusterSet } from '../../model/kind/managed-cluster-set.ts';
 import { jsonEqual } from '../../model/json-equal.ts';
 
-/** On a set, `false`: its selector is not restored. */
+/** On a set, value `false`: its selector is not restored. */
 const AUTO_UPDATE_ANNOTATION = 'cluster.open-cluster-management.io/autoupdate';
 
-/** The sets that every hub has, by name: `default` by label, `global` with every cluster. */
+/** The sets that every hub has, by name: `default` selects by label, `global` selects every cluster. */
 export const DEFAULT_SETS: ReadonlyMap<string, ManagedClusterSelector> = new Map([
   ['default', { selectorType: 'ExclusiveClusterSetLabel' }],
   ['global', { selectorType: 'LabelSelector', labelSelector: {} }],
@@ -16,8 +16,8 @@ export type DefaultSetPlan =
   | { readonly kind: 'restore'; readonly selector: ManagedClusterSelector };
 
 /**
- * What to write so that a default set is there and selects what it should. Labels, annotations and managed namespaces are the
- * user's. Undefined: nothing.
+ * The write that creates a default set, or restores its selector. Labels, annotations and managed namespaces belong to
+ * the user. Undefined: nothing to write.
  * Source: open-cluster-management.io/ocm `pkg/registration/hub/managedclusterset/default_managedclusterset_controller.go`.
  */
 export function planDefaultSet(

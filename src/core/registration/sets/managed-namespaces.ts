@@ -4,8 +4,8 @@ import { jsonEqual } from '../../model/json-equal.ts';
 import { isMember, membershipOf } from '../../placement/filter/set-membership.ts';
 
 /**
- * The namespaces that the sets of a cluster ask its agent to make, by set and name; what the agent reported of those that stay is kept.
- * Undefined: the status has them already.
+ * The namespaces that the agent of a cluster must create for the sets of the cluster, sorted by set and name. The
+ * agent's reports about remaining ones are kept. Undefined if the status is up to date.
  * Source: open-cluster-management.io/ocm `pkg/registration/hub/managedcluster/managed_namespace_controller.go`.
  */
 export function planManagedNamespaces(

@@ -10,19 +10,19 @@ const REVIEWS: ReadonlyMap<string, (write: OcmWrite) => OcmReview> = new Map([
   [resourceOf(MANAGED_CLUSTER_SET_BINDING), reviewBinding],
 ]);
 
-/** Whether the question is about a kind that has rules here. */
+/** Whether the review is about a kind that has rules here. */
 export function isReviewed({ resource }: ReviewQuestion): boolean {
   return REVIEWS.has(resource);
 }
 
-/** What a mutating webhook answers. @param now RFC 3339 */
+/** The answer of a mutating webhook. @param now RFC 3339 */
 export function judgeMutation({ resource, write }: ReviewQuestion, now: string): ReviewVerdict {
   if (write === undefined || resource !== resourceOf(MANAGED_CLUSTER)) return { kind: 'allowed' };
   const completed = completeCluster(write, now);
   return completed.kind === 'refused' ? completed : { kind: 'allowed', completed: completed.object };
 }
 
-/** What a validating webhook has to find out before it answers. */
+/** What a validating webhook must check before it answers. */
 export function judgeValidation({ resource, write }: ReviewQuestion): OcmReview {
   const review = write === undefined ? undefined : REVIEWS.get(resource)?.(write);
   return review ?? { kind: 'demands', demands: [] };

@@ -11,7 +11,7 @@ import {
 
 const REVIEW = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' } as const;
 
-/** Who makes the write: `userInfo` of a review, as a SubjectAccessReview names it. */
+/** The user of the write: `userInfo` of a review, in the format of a SubjectAccessReview. */
 export interface ReviewUser {
   readonly user: string;
   readonly uid: string;
@@ -19,27 +19,27 @@ export interface ReviewUser {
   readonly extra: JsonObject;
 }
 
-/** What an API server asks. */
+/** The request of an API server. */
 export interface ReviewQuestion {
   readonly uid: string;
   /** `GROUP/PLURAL` */
   readonly resource: string;
   readonly user: ReviewUser;
-  /** Undefined: the question is about no object itself, but about its status or its deletion. */
+  /** Undefined if the review is not about the object itself, but about its status or its deletion. */
   readonly write: OcmWrite | undefined;
 }
 
 export type ReviewVerdict =
-  /** `completed`: the object as it is to be stored; absent: as it was sent. */
+  /** `completed`: the object to store. Absent: the object is stored as sent. */
   | { readonly kind: 'allowed'; readonly completed?: JsonObject | undefined }
   | { readonly kind: 'refused'; readonly refusal: OcmRefusal }
-  /** It is not known whether the write is allowed. */
+  /** It is unknown whether the write is allowed. */
   | { readonly kind: 'unknown'; readonly message: string };
 
 /**
  * Reads an AdmissionReview of admission.k8s.io/v1. Source: https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
  *
- * @returns a text that says what is wrong, where it is none
+ * @returns a text that describes the error if it is not a valid AdmissionReview
  */
 export function readReview(review: unknown): ReviewQuestion | string {
   if (!isObject(review)) return 'expected an object of the kind AdmissionReview';
@@ -78,7 +78,7 @@ export function readReview(review: unknown): ReviewQuestion | string {
   };
 }
 
-/** The AdmissionReview that answers. */
+/** The AdmissionReview with the answer. */
 export function reviewAnswer(
   { uid, write }: ReviewQuestion,
   verdict: ReviewVerdict,
@@ -121,12 +121,12 @@ function statusOf(refusal: OcmRefusal): JsonObject {
   }
 }
 
-/** As the API server answers its client, after a text that names the webhook. */
+/** The message that the API server returns to its client, after a text that names the webhook. */
 function status(code: number, reason: string, message: string): JsonObject {
   return { code, reason, message };
 }
 
-/** JSON Patch (RFC 6902) for what completion changes: the label of the set, and the list of taints. */
+/** JSON Patch (RFC 6902) for the changes of completion: the label of the set, and the list of taints. */
 function completionPatch(sent: JsonObject, completed: JsonObject): JsonObject[] {
   const labelsOf = (one: JsonObject): JsonObject | undefined => objectAt(objectAt(one, 'metadata'), 'labels');
   const [before, after] = [labelsOf(sent), labelsOf(completed)];

@@ -11,13 +11,13 @@ export const ADMISSION_NAME = 'berth-admission';
 export const MUTATE_PATH = '/admission/mutate';
 export const VALIDATE_PATH = '/admission/validate';
 
-/** How the API server of the hub reaches `berth serve`. */
+/** How the API server of the hub connects to `berth serve`. */
 export type WebhookAddress =
   | { readonly kind: 'service'; readonly namespace: string; readonly name: string; readonly port: number }
   /** `https://HOST[:PORT]`, without a path. */
   | { readonly kind: 'url'; readonly url: string };
 
-/** Of a write that waits for an answer; the API server gives up then. */
+/** The time that a write waits for an answer before the API server gives up. */
 const TIMEOUT_SECONDS = 5;
 
 /* CEL of match conditions, https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/ */
@@ -35,7 +35,7 @@ interface Hook {
   readonly name: string;
   readonly of: KindInfo;
   readonly failurePolicy: 'Fail' | 'Ignore';
-  /** CEL: the write has to be looked at. */
+  /** CEL: whether the write must be reviewed. */
   readonly condition: string;
 }
 
@@ -70,9 +70,9 @@ const VALIDATING: readonly Hook[] = [
 ];
 
 /**
- * The configurations that make the API server ask Berth. `Fail` only where a write would give somebody what he may not have: a
- * new cluster, its acceptance, its set, a binding. All other writes go on while Berth is away, and so do status, leases,
- * certificates, works and deletions, which are never asked about.
+ * The configurations that make the API server ask Berth. `Fail` is used only if a write could give a user rights
+ * without permission: a new cluster, its acceptance, its set, a binding. All other writes continue while Berth is down.
+ * The API server never asks about status, leases, certificates, works and deletions.
  *
  * @param caPem the authorities that Berth's certificate may be signed by
  */
@@ -106,7 +106,7 @@ export function webhookConfigurations(
   ];
 }
 
-/** Host names and addresses that the certificate must be for. */
+/** Host names and addresses that the certificate must cover. */
 export function hostOf(address: WebhookAddress): string {
   return address.kind === 'service'
     ? `${address.name}.${address.namespace}.svc`
@@ -120,7 +120,8 @@ function clientConfig(address: WebhookAddress, path: string): JsonObject {
 }
 
 /**
- * Whether the server's object has all that is wanted, and may have more: it fills defaults. Lists must be equally long.
+ * Whether the server's object contains everything that is wanted. It may contain more, because the server adds
+ * defaults. Lists must have the same length.
  */
 export function hasAll(live: unknown, wanted: unknown): boolean {
   if (Array.isArray(wanted))
