@@ -33,11 +33,27 @@ function sshSigner(): Signer {
 
 /** Runs gpg on the keys of a signer; what it writes. */
 export function gpg({ env }: Pick<Signer, 'env'>, args: readonly string[], input = ''): Buffer {
-  return execFileSync('gpg', ['--batch', '--quiet', ...args], {
-    env: { ...process.env, ...env },
-    input,
-    stdio: ['pipe', 'pipe', 'ignore'],
-  });
+  return withoutAgent(env, () =>
+    execFileSync('gpg', ['--batch', '--quiet', ...args], {
+      env: { ...process.env, ...env },
+      input,
+      stdio: ['pipe', 'pipe', 'ignore'],
+    }),
+  );
+}
+
+/**
+ * Ends the agent that gpg starts. Each agent holds two inotify instances, and Linux gives a user
+ * 128 of them.
+ */
+function withoutAgent<T>(env: Signer['env'], use: () => T): T {
+  try {
+    return use();
+  } finally {
+    const homedir = env['GNUPGHOME'];
+    if (homedir !== undefined)
+      execFileSync('gpgconf', ['--homedir', homedir, '--kill', 'gpg-agent'], { stdio: 'ignore' });
+  }
 }
 
 export function gpgSigner(): Signer {
@@ -71,11 +87,12 @@ function signingEnvironment(fixture: GitFixture, signer: Signer): NodeJS.Process
 export function signedCommit(fixture: GitFixture, signer: Signer, message: string): string {
   const parent = fixture.tip('main') ?? '';
   const config = signer.config.flatMap((entry) => ['-c', entry]);
-  const commit = execFileSync(
-    'git',
-    [...config, 'commit-tree', '-S', '-p', parent, '-m', message, `${parent}^{tree}`],
-    { env: signingEnvironment(fixture, signer), encoding: 'utf8' },
-  ).trim();
+  const commit = withoutAgent(signer.env, () =>
+    execFileSync('git', [...config, 'commit-tree', '-S', '-p', parent, '-m', message, `${parent}^{tree}`], {
+      env: signingEnvironment(fixture, signer),
+      encoding: 'utf8',
+    }).trim(),
+  );
   fixture.git('update-ref', 'refs/heads/main', commit);
   return commit;
 }
@@ -83,9 +100,11 @@ export function signedCommit(fixture: GitFixture, signer: Signer, message: strin
 /** A tag that takes the place of one of that name. @returns the id of the tag itself */
 export function signedTag(fixture: GitFixture, signer: Signer, name: string, target: string): string {
   const config = signer.config.flatMap((entry) => ['-c', entry]);
-  execFileSync('git', [...config, 'tag', '-s', '-f', '-m', name, name, target], {
-    env: signingEnvironment(fixture, signer),
-    stdio: 'ignore',
-  });
+  withoutAgent(signer.env, () =>
+    execFileSync('git', [...config, 'tag', '-s', '-f', '-m', name, name, target], {
+      env: signingEnvironment(fixture, signer),
+      stdio: 'ignore',
+    }),
+  );
   return fixture.git('rev-parse', `refs/tags/${name}`);
 }
