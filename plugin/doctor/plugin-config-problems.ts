@@ -1,6 +1,6 @@
 import type { Problem } from '../../src/core/model/problem.ts';
 import { isPlaceholder } from '../tokens/placeholder.ts';
-import type { ArgoFacts, ArgoSecret, ProbeResult, Texts } from './argo-facts.ts';
+import type { ArgoFacts, ArgoSecret, ProbeResult } from './argo-facts.ts';
 
 /** The errors of OpenSSL with which Node.js refuses a certificate. */
 const CERTIFICATE = /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|ERR_TLS_CERT)/;
@@ -56,7 +56,14 @@ export function pluginConfigProblems(name: string, facts: ArgoFacts): readonly P
       hint: set('token', `$${name}-plugin:token`),
     });
   const probe = facts.probes.get(name);
-  return probe === undefined ? problems : [...problems, ...probeProblems(probe, object, data)];
+  const { secret } = tokenReference(token);
+  const reinstall =
+    secret === `${name}-plugin`
+      ? `kubectl -n ${namespace} delete secret ${secret} && berth argocd install --argocd-namespace ${namespace} --name ${name} --url ${baseUrl} --token-entry NEW_FILE; then start berth serve with --token-file NEW_FILE`
+      : `add the digest of the token in the Secret ${namespace}/${secret} to the token file of berth serve`;
+  return probe === undefined
+    ? problems
+    : [...problems, ...probeProblems(probe, object, { baseUrl, again: reinstall })];
 }
 
 function tokenProblems(reference: string, object: string, facts: ArgoFacts): readonly Problem[] {
@@ -104,7 +111,18 @@ function tokenProblems(reference: string, object: string, facts: ArgoFacts): rea
   ];
 }
 
-function probeProblems(probe: ProbeResult, object: string, { baseUrl = '' }: Texts): readonly Problem[] {
+/** Whether only pods of the cluster can resolve the host. */
+function isServiceAddress(baseUrl: string): boolean {
+  return URL.canParse(baseUrl) && /\.svc(\.|$)/.test(new URL(baseUrl).hostname);
+}
+
+/** @param again how the hub and the token file of Berth get the same token */
+function probeProblems(
+  probe: ProbeResult,
+  object: string,
+  { baseUrl, again }: { readonly baseUrl: string; readonly again: string },
+): readonly Problem[] {
+  const isService = isServiceAddress(baseUrl);
   if (probe.kind === 'failed') {
     const isCertificate = CERTIFICATE.test(probe.code);
     return [
@@ -123,7 +141,9 @@ function probeProblems(probe: ProbeResult, object: string, { baseUrl = '' }: Tex
               object,
               `${baseUrl} does not answer from here: ${probe.message}`,
             ),
-            hint: 'kubectl -n berth-system port-forward service/berth 8443 & berth argocd doctor --url https://localhost:8443',
+            hint: isService
+              ? 'kubectl -n berth-system port-forward service/berth 8443 & berth argocd doctor --url https://localhost:8443'
+              : `start berth serve with --listen ${URL.canParse(baseUrl) ? new URL(baseUrl).host : 'HOST:PORT'}; if it has ended, its log names the reason`,
           },
     ];
   }
@@ -134,7 +154,9 @@ function probeProblems(probe: ProbeResult, object: string, { baseUrl = '' }: Tex
       ...error('argocd.endpoint', object, `${baseUrl} answers ${probe.status}: ${probe.message}`),
       hint:
         probe.status === 401
-          ? 'kubectl -n berth-system get secret berth-tokens -o jsonpath="{.data.tokens\\.yaml}" | base64 -d'
+          ? isService
+            ? 'kubectl -n berth-system get secret berth-tokens -o jsonpath="{.data.tokens\\.yaml}" | base64 -d'
+            : again
           : 'berth status',
     },
   ];

@@ -159,6 +159,34 @@ describe('berth argocd doctor', () => {
       'argocd.unreachable',
       /port-forward/,
     ],
+    [
+      'an endpoint on a machine of its own that does not answer',
+      {
+        ...berth({ ...CONFIG, baseUrl: 'http://192.0.2.10:8080' }),
+        probes: new Map([['berth', { kind: 'failed', code: 'ECONNREFUSED', message: 'x' }]]),
+      },
+      'argocd.unreachable',
+      /berth serve with --listen 192\.0\.2\.10:8080/,
+    ],
+    [
+      'an endpoint on a machine of its own that refuses the token',
+      {
+        ...berth({ ...CONFIG, baseUrl: 'http://192.0.2.10:8080' }),
+        probes: new Map([['berth', { kind: 'answered', status: 401, message: 'no' }]]),
+      },
+      'argocd.endpoint',
+      /delete secret berth-plugin && berth argocd install .*--token-entry NEW_FILE/,
+    ],
+    [
+      'an endpoint that refuses a token of the Secret of Argo CD',
+      {
+        ...berth({ ...CONFIG, baseUrl: 'http://192.0.2.10:8080', token: '$berth' }),
+        secrets: new Map([['argocd-secret', { data: { berth: 'a-token-that-is-good' }, labels: LABELS }]]),
+        probes: new Map([['berth', { kind: 'answered', status: 401, message: 'no' }]]),
+      },
+      'argocd.endpoint',
+      /^add the digest of the token in the Secret argocd\/argocd-secret/,
+    ],
     ['no ConfigMap for decisions', decisionsConfig(undefined), 'argocd.config-missing', /create configmap/],
     ['no matchKey', decisionsConfig(WITHOUT_MATCH_KEY), 'argocd.decision-config', /"matchKey":"clusterName"/],
     [

@@ -113,7 +113,9 @@ describe('berth argocd', () => {
     expect(parse(readFileSync(file, 'utf8'))).toMatchObject({ tokens: [{ name: 'argocd-entry' }] });
     expect(statSync(file).mode & 0o777).toBe(0o600);
     // The token is there: nothing is made, and the file stays.
-    expect(await onHub(...args)).toMatchObject({ code: 0, stderr: '' });
+    const again = await onHub(...args);
+    expect(again).toMatchObject({ code: 0, stderr: '' });
+    expect(again.stdout).toContain('The Secret argocd/entry-plugin keeps its token');
   });
 
   it.each(['ftp://x', 'berth', 'https://x?a=b'])('install refuses the address %s', async (url) => {

@@ -103,6 +103,7 @@ async function install(io: CliIo, flags: InstallFlags): Promise<ExitCode> {
     const objects = argoConnectionObjects({ namespace, name, baseUrl, token: given ?? made });
     for (const object of objects) await write(hub, object, io);
     if (made !== undefined) io.stdout.write(await whereTheEntryIs(made, flags));
+    else if (flags.tokenEntry !== undefined) io.stdout.write(whyThereIsNoEntry(flags));
   });
   return 0;
 }
@@ -152,6 +153,15 @@ async function whereTheEntryIs(token: string, flags: InstallFlags): Promise<stri
     return `A token was created. Start berth serve with --token-file ${flags.tokenEntry}\n`;
   const entry = await entryOf(token, flags);
   return `\nA token was created. Add it to the token file of berth serve (--token-file):\n\n${entry}`;
+}
+
+function whyThereIsNoEntry({ argocdNamespace, name, tokenFile, tokenEntry }: InstallFlags): string {
+  if (tokenFile !== undefined)
+    return `${tokenEntry} was not written: the token of --token-file is not new.\n`;
+  return (
+    `The Secret ${argocdNamespace}/${secretName(name)} keeps its token, so ${tokenEntry} was not written. If its entry is lost, ` +
+    `run kubectl -n ${argocdNamespace} delete secret ${secretName(name)}, then this command with a file that does not exist.\n`
+  );
 }
 
 /** Called before the token is written to the hub. If the file exists, it stays, and nothing else is done. */
