@@ -66,8 +66,8 @@ const MAX_PUBLISH_WAIT_MS = 2_000;
  * Newer changes may interrupt passes until both limits are reached: this number of interruptions, and the time below.
  * Then one pass is completed, so that no placement waits forever.
  */
-const MAX_BROKEN_OFF = 8;
-const MAX_BROKEN_OFF_MS = 5_000;
+const MAX_INTERRUPTED_PASSES = 8;
+const MAX_INTERRUPTED_MS = 5_000;
 
 /**
  * Computes a transition whenever an input of decisions changed. No decision is published before the
@@ -92,7 +92,7 @@ export class SchedulingLoop {
   readonly #ended = new AbortController();
   #newerAtMs = -Infinity;
   /** The number of interrupted passes since the last completed one, and when the first of them started. */
-  #brokenOff = { passes: 0, sinceMs: 0 };
+  #interrupted = { passes: 0, sinceMs: 0 };
   /** How long this pass may still wait. */
   #followWaitMs = MAX_FOLLOW_WAIT_MS;
   /** No event reports the expiry of a toleration or a score, so this timer does. */
@@ -176,7 +176,7 @@ export class SchedulingLoop {
   /** Waits until there are no changes for a while. */
   async #pause(): Promise<void> {
     const { clock } = this.#options;
-    const { passes, sinceMs } = this.#brokenOff;
+    const { passes, sinceMs } = this.#interrupted;
     // Repeatedly interrupted transitions are wasted work, so the wait grows with each one.
     const isStorm = passes > 1;
     const stormMs = isStorm ? Math.abs(clock.now() - sinceMs) : 0;
@@ -228,7 +228,7 @@ export class SchedulingLoop {
         if (!slices.isOver()) continue;
         await this.#letOthersIn(signal);
         if (signal.aborted) return;
-        if (this.#newer.signal.aborted && this.#mayBreakOff(startedAtMs)) return this.#askAgain(touched);
+        if (this.#newer.signal.aborted && this.#mayInterrupt(startedAtMs)) return this.#askAgain(touched);
         slices.begin();
       }
     } finally {
@@ -249,7 +249,7 @@ export class SchedulingLoop {
     const { enqueue, clock, beforePublishing } = this.#options;
     const { results, snapshot, decidedIn, unstable } = transition;
     const { start, touched, slices, signal } = pass;
-    this.#brokenOff = { passes: 0, sinceMs: 0 };
+    this.#interrupted = { passes: 0, sinceMs: 0 };
     await beforePublishing?.(transition, start);
     for (const [key, result] of results) {
       const decided = { result, snapshot: decidedIn.get(key) ?? snapshot, start };
@@ -269,11 +269,11 @@ export class SchedulingLoop {
     this.#unstable = keys;
   }
 
-  #mayBreakOff(startedAtMs: number): boolean {
-    const { passes, sinceMs } = this.#brokenOff;
-    const isLong = passes > 0 && Math.abs(this.#options.clock.now() - sinceMs) >= MAX_BROKEN_OFF_MS;
-    if (passes >= MAX_BROKEN_OFF && isLong) return false;
-    this.#brokenOff = { passes: passes + 1, sinceMs: passes === 0 ? startedAtMs : sinceMs };
+  #mayInterrupt(startedAtMs: number): boolean {
+    const { passes, sinceMs } = this.#interrupted;
+    const isLong = passes > 0 && Math.abs(this.#options.clock.now() - sinceMs) >= MAX_INTERRUPTED_MS;
+    if (passes >= MAX_INTERRUPTED_PASSES && isLong) return false;
+    this.#interrupted = { passes: passes + 1, sinceMs: passes === 0 ? startedAtMs : sinceMs };
     return true;
   }
 

@@ -17,8 +17,14 @@ export function movedStep({
   const parts = [list('added', added), list('removed', removed)].filter((part) => part !== '');
   const [only] = [...added, ...removed];
   const cluster = added.length + removed.length === 1 ? only : undefined;
-  const detail = parts.length === 0 ? `the same ${clusters} clusters` : parts.join(', ');
+  const detail = parts.length === 0 ? unchanged(clusters) : parts.join(', ');
   return { at, step: 'decision-moved', cluster, placement, detail };
+}
+
+/** @param clusters number of published clusters */
+function unchanged(clusters: number): string {
+  if (clusters === 0) return 'no clusters';
+  return clusters === 1 ? 'the same cluster' : `the same ${clusters} clusters`;
 }
 
 /** Which tolerations ended before the clusters were left. @param snapshot the inputs of the record */

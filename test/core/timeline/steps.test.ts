@@ -106,7 +106,10 @@ describe('what a decision adds', () => {
     expect(movedStep({ ...record, added: [] })).toMatchObject({ cluster: 'east', detail: 'removed east' });
     const many = Array.from({ length: 12 }, (_, index) => `c${index}`);
     expect(movedStep({ ...record, added: many, removed: [] }).detail).toMatch(/c9 and 2 more$/);
-    expect(movedStep({ ...record, added: [], removed: [] }).detail).toBe('the same 1 clusters');
+    const unchanged = { ...record, added: [], removed: [] };
+    expect(movedStep(unchanged).detail).toBe('the same cluster');
+    expect(movedStep({ ...unchanged, clusters: 0 }).detail).toBe('no clusters');
+    expect(movedStep({ ...unchanged, clusters: 2 }).detail).toBe('the same 2 clusters');
   });
 });
 
