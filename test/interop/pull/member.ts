@@ -95,6 +95,18 @@ export class Member {
     return this.api.get(APPLICATION, { namespace: 'argocd', name });
   }
 
+  /**
+   * When the first operation for a commit began, milliseconds since the epoch. The ApplicationSet controller may ask for one
+   * operation twice.
+   */
+  async startOf(name: string, revision: string): Promise<number> {
+    const { history = [] } = ((await this.application(name))?.['status'] ?? {}) as {
+      readonly history?: readonly { readonly revision: string; readonly deployStartedAt: string }[];
+    };
+    const starts = history.filter((entry) => entry.revision === revision);
+    return Math.min(...starts.map(({ deployStartedAt }) => Date.parse(deployStartedAt)));
+  }
+
   async stop(): Promise<void> {
     await this.cutOff();
     await this.#stop();

@@ -212,11 +212,6 @@ export class PullWorld {
     };
   }
 
-  /** When the last operation began, milliseconds since the epoch. */
-  async startOf(name: string): Promise<number> {
-    return Date.parse((await this.application(name))?.status?.operationState?.startedAt ?? '');
-  }
-
   /** Works on the hub: the cluster, and whether it was told to remove it. */
   async works(): Promise<Readonly<Record<string, 'carried' | 'removed'>>> {
     const { items } = await this.#hub.api.list(MANIFEST_WORK);
