@@ -154,7 +154,11 @@ export class Reflector {
       try {
         await this.#checkHistory();
         const isResumed = !this.#mustList;
-        while (this.#mustList && !signal.aborted) this.#resourceVersion = await this.#list();
+        while (this.#mustList && !signal.aborted) {
+          this.#resourceVersion = await this.#list();
+          // A list is wanted again when another kind found another history meanwhile.
+          if (this.#mustList) await this.#checkHistory();
+        }
         // The signal aborted during the list, so the watch would not see the abort event.
         if (signal.aborted || this.#resourceVersion === undefined) return;
         await this.#watch(this.#resourceVersion, isResumed, signal);

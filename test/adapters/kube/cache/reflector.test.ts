@@ -236,6 +236,34 @@ describe('Reflector', () => {
     expect(Number(reflector.position.resourceVersion)).toBeGreaterThan(Number(resourceVersion));
   });
 
+  it('takes a list under way for one of the old history, when the history changes meanwhile', async () => {
+    let history = 0;
+    await api.create(MANAGED_CLUSTER, cluster('a'));
+    const list = api.list.bind(api);
+    let whileListed = (): void => undefined;
+    api.list = async (...args) => {
+      const listed = await list(...args);
+      whileListed();
+      // The other server gave the same version to another object of this name.
+      const spec = { hubAcceptsClient: history === 1 };
+      return { ...listed, items: listed.items.map((item) => ({ ...item, spec })) };
+    };
+    const reflector = start({ historyOf: async () => history });
+    await clock.advance(0);
+    expect(reflector.store.get('a')?.['spec']).toEqual({ hubAcceptsClient: false });
+    whileListed = () => {
+      whileListed = () => undefined;
+      queueMicrotask(() => {
+        history = 1;
+        reflector.restart();
+      });
+    };
+    reflector.restart();
+    await clock.advance(0);
+    expect(reflector.position.history).toBe(1);
+    expect(reflector.store.get('a')?.['spec']).toEqual({ hubAcceptsClient: true });
+  });
+
   describe('after a restore of which the watch says nothing', () => {
     let told: number;
     let cut: () => void;
