@@ -32,7 +32,7 @@ import {
   retired,
   yaml,
 } from './fleet-fixture.ts';
-import { ServedFleet } from './served-fleet.ts';
+import { decisionsOn, ServedFleet } from './served-fleet.ts';
 import { WaitingKubeApi } from './waiting-kube-api.ts';
 
 /** More objects than may leave without a release. */
@@ -265,9 +265,14 @@ describe('a hub that is replaced by another one', () => {
     api.moveTo(other.api);
     await fleet.hub.hub.close();
     expect(await fleet.event('hub-restored', undefined, mark)).toMatchObject({ how: 'replaced' });
-    expect(await fleet.published('web', mark)).toMatchObject({ clusters: REMAINING });
-    const published = fleet.events.slice(mark).filter(({ kind }) => kind === 'published');
-    expect(published).toHaveLength(1);
+    await fleet.event('synced', ({ applied }) => applied > 0, mark);
+    await expect.poll(() => decisionsOn(other.api, 'web')).toEqual(REMAINING);
+    // The last publication is restored before Git is applied, without an event; else it is published once after that.
+    const published = fleet.events
+      .slice(mark)
+      .flatMap((event) => (event.kind === 'published' ? [event] : []));
+    expect(published.length).toBeLessThanOrEqual(1);
+    for (const { clusters } of published) expect(clusters).toEqual(REMAINING);
     expect(fleet.events.slice(mark).filter(({ kind }) => kind === 'held')).toEqual([]);
   });
 });

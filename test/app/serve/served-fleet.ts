@@ -6,6 +6,7 @@ import type { ControllerEvent } from '../../../src/controllers/events/controller
 import { type RunningController, serveController } from '../../../src/app/serve/serve-controller.ts';
 import type { ServeOptions } from '../../../src/app/settings/serve-options.ts';
 import { PLACEMENT, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
+import type { KubeApi } from '../../../src/core/ports.ts';
 import type { Condition } from '../../../src/core/model/object-meta.ts';
 import type { Placement } from '../../../src/core/model/kind/placement.ts';
 import type { HubOptions } from '../../../src/hub/hub-options.ts';
@@ -130,19 +131,7 @@ export class ServedFleet {
   readonly published = (name: string, after = 0): Promise<EventOf<'published'>> =>
     this.event('published', ({ placement }) => placement === `team-a/${name}`, after);
 
-  /** The clusters that the placement's pages list now. */
-  readonly decisions = async (name: string): Promise<readonly string[]> => {
-    const { items } = await this.hub.api.list(PLACEMENT_DECISION, {
-      namespace: 'team-a',
-      labelSelector: `cluster.open-cluster-management.io/placement=${name}`,
-    });
-    return items.flatMap(
-      (item) =>
-        (item['status'] as { decisions?: { clusterName: string }[] } | undefined)?.decisions?.map(
-          (decision) => decision.clusterName,
-        ) ?? [],
-    );
-  };
+  readonly decisions = (name: string): Promise<readonly string[]> => decisionsOn(this.hub.api, name);
 
   readonly read = async (name: string): Promise<Placement> =>
     (await this.hub.api.get(PLACEMENT, { namespace: 'team-a', name })) as unknown as Placement;
@@ -181,4 +170,16 @@ export class ServedFleet {
       key === 'result' || key === 'snapshot' ? undefined : value;
     return JSON.stringify(this.events.slice(-12), brief, 1);
   }
+}
+
+/** The clusters that the pages of the placement in `team-a` list now. */
+export async function decisionsOn(api: KubeApi, name: string): Promise<readonly string[]> {
+  const { items } = await api.list(PLACEMENT_DECISION, {
+    namespace: 'team-a',
+    labelSelector: `cluster.open-cluster-management.io/placement=${name}`,
+  });
+  return items.flatMap((item) => {
+    const { decisions = [] } = (item['status'] ?? {}) as { decisions?: { clusterName: string }[] };
+    return decisions.map(({ clusterName }) => clusterName);
+  });
 }
