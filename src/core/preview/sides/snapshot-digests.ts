@@ -10,7 +10,10 @@ export interface SnapshotDigests {
    * Digest of what decisions read of clusters, sets, bindings and scores. Heartbeats and similar fields do not count.
    */
   readonly inventory: string;
-  /** Digest of the clusters that are published for each placement. */
+  /**
+   * Digest of the clusters that are published for each placement. A page without clusters does not count: it may be
+   * there some time after its placement is deleted.
+   */
   readonly decisions: string;
 }
 
@@ -34,10 +37,9 @@ export function snapshotDigests(snapshot: Snapshot, digest: Digest): SnapshotDig
     sorted(bindings.map(({ metadata }) => [namespacedName(metadata)])),
     sorted(scores.map(({ metadata, status }) => [namespacedName(metadata), status?.scores ?? []])),
   ];
-  const published = [...new PublishedClusters().read(decisions).clusters].map(([key, names]) => [
-    key,
-    [...new Set(names)].sort(),
-  ]);
+  const published = [...new PublishedClusters().read(decisions).clusters]
+    .filter(([, names]) => names.length > 0)
+    .map(([key, names]) => [key, [...new Set(names)].sort()]);
   const short = (value: unknown): string => digest(canonicalJson(value)).slice(0, 12);
   return { inventory: short(inventory), decisions: short(sorted(published)) };
 }
