@@ -6,7 +6,7 @@ import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import type { CommitBarrier } from '../sources/progress/commit-barrier.ts';
 
 export interface DecisionSnapshotsOptions {
-  readonly barrier: Pick<CommitBarrier, 'isHalf'>;
+  readonly barrier: Pick<CommitBarrier, 'isHalf' | 'commitsBegun'>;
   /** Increases with every change of an object in snapshots, and of the approvals that decisions are judged by. */
   readonly revision: () => number;
   /**
@@ -27,7 +27,8 @@ const NO_REVISION = -1;
  */
 export class DecisionSnapshots {
   readonly #options: DecisionSnapshotsOptions;
-  readonly #whole = new WeakSet<Snapshot>();
+  /** Snapshots that showed the hub at one commit, with the number of commits that had begun by then. */
+  readonly #whole = new WeakMap<Snapshot, number>();
   readonly #revisionOf = new WeakMap<Snapshot, number>();
   /** The snapshot at the end of a transition, and the one at its start, which shows the hub. */
   readonly #starts = new WeakMap<Snapshot, Snapshot>();
@@ -38,8 +39,9 @@ export class DecisionSnapshots {
 
   /** Records a snapshot of the present. */
   noteCurrent(snapshot: Snapshot): Snapshot {
-    if (this.#options.barrier.isHalf) this.#revisionOf.set(snapshot, this.#options.revision());
-    else this.#whole.add(snapshot);
+    const { barrier, revision } = this.#options;
+    if (barrier.isHalf) this.#revisionOf.set(snapshot, revision());
+    else this.#whole.set(snapshot, barrier.commitsBegun);
     return snapshot;
   }
 
@@ -67,9 +69,22 @@ export class DecisionSnapshots {
     if (barrier.isHalf) return 'half';
     if (this.#revisionOf.get(snapshot) !== revision()) return 'overtaken';
     // The commit was applied completely, and only the last response was missing.
-    this.#whole.add(snapshot);
+    this.#whole.set(snapshot, barrier.commitsBegun);
     this.#options.onWhole?.(snapshot);
     return 'whole';
+  }
+
+  /**
+   * As `ageOf`, for a result that was released. The release may be the part of a commit that arrived first, and it
+   * approves what the whole commit leads to. So a result of an earlier commit does not count.
+   */
+  ageOfReleased(result: ScheduleResult): SnapshotAge {
+    const age = this.ageOf(result);
+    const snapshot = this.#startOf(result);
+    if (age !== 'whole' || snapshot === undefined) return age;
+    const { barrier } = this.#options;
+    if (barrier.isHalf) return 'half';
+    return this.#whole.get(snapshot) === barrier.commitsBegun ? 'whole' : 'overtaken';
   }
 
   /** Whether the pages in the snapshot of the result listed all these clusters for the placement. */

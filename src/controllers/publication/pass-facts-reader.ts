@@ -60,7 +60,10 @@ export class PassFactsReader {
       isHubRestored: isHubRestored(),
       isOfSource: this.#options.isOfSource(key),
       digest: sha256,
-      snapshotAge: () => (result === undefined ? 'whole' : snapshots.ageOf(result)),
+      snapshotAge: (isReleased) => {
+        if (result === undefined) return 'whole';
+        return isReleased ? snapshots.ageOfReleased(result) : snapshots.ageOf(result);
+      },
       wasDecidedKnowing: (clusters) =>
         result === undefined || snapshots.listedClusters(key, result, clusters),
       isReady: (cluster) => areWorksReady(inventory.worksOf(key, cluster)),

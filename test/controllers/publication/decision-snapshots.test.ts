@@ -5,15 +5,19 @@ import type { Snapshot } from '../../../src/core/snapshot/snapshot.ts';
 
 describe('DecisionSnapshots', () => {
   let isHalf: boolean;
+  let commitsBegun: number;
   let revision: number;
   let snapshotOf: Map<ScheduleResult, Snapshot>;
   let snapshots: DecisionSnapshots;
   beforeEach(() => {
-    [isHalf, revision, snapshotOf] = [false, 1, new Map()];
+    [isHalf, commitsBegun, revision, snapshotOf] = [false, 1, 1, new Map()];
     snapshots = new DecisionSnapshots({
       barrier: {
         get isHalf() {
           return isHalf;
+        },
+        get commitsBegun() {
+          return commitsBegun;
         },
       },
       revision: () => revision,
@@ -34,6 +38,24 @@ describe('DecisionSnapshots', () => {
     const result = decidedNow();
     isHalf = true;
     expect(snapshots.ageOf(result)).toBe('whole');
+  });
+
+  it('takes what was released only after it was decided with the whole commit', () => {
+    const result = decidedNow();
+    expect(snapshots.ageOfReleased(result)).toBe('whole');
+    [isHalf, commitsBegun] = [true, 2];
+    expect(snapshots.ageOfReleased(result)).toBe('half');
+    isHalf = false;
+    expect(snapshots.ageOfReleased(result)).toBe('overtaken');
+    expect(snapshots.ageOfReleased(decidedNow())).toBe('whole');
+  });
+
+  it('takes what was released and decided half way, where only the last answer was missing', () => {
+    [isHalf, commitsBegun] = [true, 2];
+    const result = decidedNow();
+    expect(snapshots.ageOfReleased(result)).toBe('half');
+    isHalf = false;
+    expect(snapshots.ageOfReleased(result)).toBe('whole');
   });
 
   it('does not take what was decided half way, until the commit is there and only the last answer was missing', () => {

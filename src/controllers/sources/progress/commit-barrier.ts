@@ -47,6 +47,7 @@ export class CommitBarrier {
   readonly #stale = new Map<string, Since>();
   readonly #listeners = new Set<() => void>();
   #standsBy = false;
+  #begun = 0;
 
   /**
    * @param stores the inputs of decisions, by kind
@@ -81,6 +82,7 @@ export class CommitBarrier {
   }
 
   #begin(): void {
+    this.#begun += 1;
     for (const source of this.#sources) {
       // After a restore or replacement, the hub is compared with every source before it counts as
       // complete.
@@ -99,6 +101,7 @@ export class CommitBarrier {
   /** Another source of the same repository read a commit that this source will read, too. */
   expect(source: string): void {
     if (!this.#sources.includes(source) || this.#half.has(source)) return;
+    this.#begun += 1;
     this.#half.set(source, this.#since(MAX_FOLLOW_MS));
     this.#expected.add(source);
   }
@@ -110,6 +113,7 @@ export class CommitBarrier {
 
   /** A new commit was read, and nothing of it is on the hub yet. */
   #read(source: string): void {
+    this.#begun += 1;
     const [isFirst, wasExpected] = [this.#unread.delete(source), this.#expected.delete(source)];
     // The time is not extended while commits follow each other without becoming whole, so that the wait ends.
     if (isFirst || wasExpected || !this.#half.has(source)) this.#half.set(source, this.#since(MAX_FOLLOW_MS));
@@ -171,6 +175,11 @@ export class CommitBarrier {
   deleted(object: KubeObject): void {
     const { uid } = object.metadata;
     this.#await(object, (now) => now?.metadata.uid !== uid || now?.metadata.deletionTimestamp !== undefined);
+  }
+
+  /** Increases when a commit, or a comparison of the hub with Git, begins. */
+  get commitsBegun(): number {
+    return this.#begun;
   }
 
   get isHalf(): boolean {

@@ -405,17 +405,23 @@ describe('a change whose last answer was lost', () => {
   });
 });
 
-describe('a released change that fails', () => {
-  it('does not make earlier removals count for nothing', () => {
-    const earlier = [{ atMs: NOW - 1_000, count: 2 }];
-    const remembered = { ...REMEMBERED, specHash: digest('{}').slice(0, 16), removals: earlier };
-    const over = { clusters: ['c2'], pages: [PAGE], remembered, budget: { percent: 0, atLeast: 2 } };
-    const held = wholePass(look(over), published);
-    const token = held.actions.flatMap((action) =>
-      action.kind === 'tell-held' ? [action.hold.token] : [],
-    )[0];
-    const placement = webPlacement({ annotations: { 'berth.dev/release': token ?? '' } });
+describe('a released change', () => {
+  const earlier = [{ atMs: NOW - 1_000, count: 2 }];
+  const remembered = { ...REMEMBERED, specHash: digest('{}').slice(0, 16), removals: earlier };
+  const over = { clusters: ['c2'], pages: [PAGE], remembered, budget: { percent: 0, atLeast: 2 } };
+  const held = wholePass(look(over), published);
+  const token = held.actions.flatMap((action) => (action.kind === 'tell-held' ? [action.hold.token] : []))[0];
+  const placement = webPlacement({ annotations: { 'berth.dev/release': token ?? '' } });
+
+  it('that fails does not make earlier removals count for nothing', () => {
     const { state } = run([look({ ...over, placement }), PERSISTED, failed('pages')], held.state);
     expect(state.remembered).toMatchObject({ removals: earlier, change: { released: { token } } });
+  });
+
+  it('waits for the commit that brings the release, although it was decided before that', () => {
+    const snapshotAge = (isReleased: boolean) => (isReleased ? 'half' : 'whole');
+    const { state, actions } = run([look({ ...over, placement, snapshotAge })], held.state);
+    expect(state.waitsForCommit).toBe(true);
+    expect(actions.map(({ kind }) => kind)).toEqual(['settled', 'end']);
   });
 });

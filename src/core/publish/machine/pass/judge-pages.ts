@@ -264,7 +264,7 @@ function tooEarly(state: PassingState, { published }: PassPages, wanted: Publica
   // exists until the commit is complete. A hold that ends waits too: while it exists, the commit
   // deletes nothing that the placement would lose.
   if (moves || (wanted.hold === undefined && activeHold(placement) !== undefined)) {
-    const age = facts.snapshotAge();
+    const age = facts.snapshotAge(wanted.releasedToken !== undefined);
     const waitMs = HALF_COMMIT_RETRY_MS;
     if (age === 'half') return { state: { ...state, waitsForCommit: true }, actions: [], waitMs };
     if (age === 'overtaken' || isOfEarlierSpec(state))

@@ -57,8 +57,11 @@ export interface PassFacts {
   readonly digest: Digest;
   /** The PlacementDecision of this name in the namespace, with any owner, as the watch shows it. */
   readonly seenPage: (name: string) => KubeObject | undefined;
-  /** The age of the snapshot from which the result was decided. */
-  readonly snapshotAge: () => SnapshotAge;
+  /**
+   * The age of the snapshot from which the result was decided.
+   * @param isReleased whether a release approves the result; then a snapshot from before the last commit is not whole
+   */
+  readonly snapshotAge: (isReleased: boolean) => SnapshotAge;
   /**
    * Whether the snapshot from which the result was decided listed all of these clusters for the
    * placement.
