@@ -37,6 +37,8 @@ export interface Decided {
   readonly knew: ReadonlySet<string>;
   /** The commit of which half was on the hub; undefined: none was under way. */
   readonly halfOf: number | undefined;
+  /** The last commit that had begun. */
+  readonly commit: number;
   readonly revision: number;
 }
 

@@ -177,7 +177,8 @@ export class PublicationHistory {
     const selected = this.#outcome === 'scheduled' ? this.#desired : [];
     const knew = new Set(process.seen().pages.flatMap(clustersOf));
     const result = modelResult(placement, selected, this.#outcome, this.kind.groupSize);
-    process.decided = { result, knew, halfOf: this.#halfCommit, revision: this.#revision };
+    const seen = { halfOf: this.#halfCommit, commit: this.#commits, revision: this.#revision };
+    process.decided = { result, knew, ...seen };
     if (process === this.leader) this.oracle.decided(selected);
   }
 
@@ -432,10 +433,11 @@ export class PublicationHistory {
       isHubRestored: process.wasHubRestored,
       isOfSource: false,
       digest,
-      snapshotAge: () => {
-        if (decided?.halfOf === undefined) return 'whole';
+      snapshotAge: (isReleased) => {
+        const isWhole = decided?.halfOf === undefined;
+        if (isWhole && (!isReleased || decided?.commit === this.#commits)) return 'whole';
         if (this.#halfCommit !== undefined) return 'half';
-        return decided.revision === this.#revision ? 'whole' : 'overtaken';
+        return !isWhole && decided.revision === this.#revision ? 'whole' : 'overtaken';
       },
       wasDecidedKnowing: (clusters) => clusters.every((cluster) => decided?.knew.has(cluster) === true),
       isReady: (cluster) => this.#ready.has(cluster),
