@@ -75,10 +75,10 @@ export class DecisionSnapshots {
   }
 
   /**
-   * As `ageOf`, for a result that was released. The release may be the part of a commit that arrived first, and it
-   * approves what the whole commit leads to. So a result of an earlier commit does not count.
+   * As `ageOf`, but a result of an earlier commit is overtaken. For changes that a commit consents to: its release or
+   * approval may arrive before its other objects, and consents to what the whole commit leads to.
    */
-  ageOfReleased(result: ScheduleResult): SnapshotAge {
+  ageInLastCommit(result: ScheduleResult): SnapshotAge {
     const age = this.ageOf(result);
     const snapshot = this.#startOf(result);
     if (age !== 'whole' || snapshot === undefined) return age;

@@ -60,9 +60,9 @@ export class PassFactsReader {
       isHubRestored: isHubRestored(),
       isOfSource: this.#options.isOfSource(key),
       digest: sha256,
-      snapshotAge: (isReleased) => {
+      snapshotAge: (ofLastCommit) => {
         if (result === undefined) return 'whole';
-        return isReleased ? snapshots.ageOfReleased(result) : snapshots.ageOf(result);
+        return ofLastCommit ? snapshots.ageInLastCommit(result) : snapshots.ageOf(result);
       },
       wasDecidedKnowing: (clusters) =>
         result === undefined || snapshots.listedClusters(key, result, clusters),

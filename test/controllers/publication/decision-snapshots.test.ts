@@ -40,22 +40,22 @@ describe('DecisionSnapshots', () => {
     expect(snapshots.ageOf(result)).toBe('whole');
   });
 
-  it('takes what was released only after it was decided with the whole commit', () => {
+  it('takes what a commit consents to only after it was decided with the whole commit', () => {
     const result = decidedNow();
-    expect(snapshots.ageOfReleased(result)).toBe('whole');
+    expect(snapshots.ageInLastCommit(result)).toBe('whole');
     [isHalf, commitsBegun] = [true, 2];
-    expect(snapshots.ageOfReleased(result)).toBe('half');
+    expect(snapshots.ageInLastCommit(result)).toBe('half');
     isHalf = false;
-    expect(snapshots.ageOfReleased(result)).toBe('overtaken');
-    expect(snapshots.ageOfReleased(decidedNow())).toBe('whole');
+    expect(snapshots.ageInLastCommit(result)).toBe('overtaken');
+    expect(snapshots.ageInLastCommit(decidedNow())).toBe('whole');
   });
 
-  it('takes what was released and decided half way, where only the last answer was missing', () => {
+  it('takes what a commit consents to and was decided half way, where only the last response was missing', () => {
     [isHalf, commitsBegun] = [true, 2];
     const result = decidedNow();
-    expect(snapshots.ageOfReleased(result)).toBe('half');
+    expect(snapshots.ageInLastCommit(result)).toBe('half');
     isHalf = false;
-    expect(snapshots.ageOfReleased(result)).toBe('whole');
+    expect(snapshots.ageInLastCommit(result)).toBe('whole');
   });
 
   it('does not take what was decided half way, until the commit is there and only the last answer was missing', () => {

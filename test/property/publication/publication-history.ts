@@ -433,9 +433,9 @@ export class PublicationHistory {
       isHubRestored: process.wasHubRestored,
       isOfSource: false,
       digest,
-      snapshotAge: (isReleased) => {
+      snapshotAge: (ofLastCommit) => {
         const isWhole = decided?.halfOf === undefined;
-        if (isWhole && (!isReleased || decided?.commit === this.#commits)) return 'whole';
+        if (isWhole && (!ofLastCommit || decided?.commit === this.#commits)) return 'whole';
         if (this.#halfCommit !== undefined) return 'half';
         return !isWhole && decided.revision === this.#revision ? 'whole' : 'overtaken';
       },

@@ -419,7 +419,7 @@ describe('a released change', () => {
   });
 
   it('waits for the commit that brings the release, although it was decided before that', () => {
-    const snapshotAge = (isReleased: boolean) => (isReleased ? 'half' : 'whole');
+    const snapshotAge = (ofLastCommit: boolean) => (ofLastCommit ? 'half' : 'whole');
     const { state, actions } = run([look({ ...over, placement, snapshotAge })], held.state);
     expect(state.waitsForCommit).toBe(true);
     expect(actions.map(({ kind }) => kind)).toEqual(['settled', 'end']);

@@ -260,11 +260,12 @@ interface Early {
 function tooEarly(state: PassingState, { published }: PassPages, wanted: Publication, nowMs: number): Early {
   const { facts, placement } = state.pass;
   const moves = movesClusters(wanted);
+  const endsHold = wanted.hold === undefined && activeHold(placement) !== undefined;
   // This also applies if nothing is published yet: a set or a binding that the commit deletes
   // exists until the commit is complete. A hold that ends waits too: while it exists, the commit
   // deletes nothing that the placement would lose.
-  if (moves || (wanted.hold === undefined && activeHold(placement) !== undefined)) {
-    const age = facts.snapshotAge(wanted.releasedToken !== undefined);
+  if (moves || endsHold) {
+    const age = facts.snapshotAge(endsHold || isConsented(wanted));
     const waitMs = HALF_COMMIT_RETRY_MS;
     if (age === 'half') return { state: { ...state, waitsForCommit: true }, actions: [], waitMs };
     if (age === 'overtaken' || isOfEarlierSpec(state))
@@ -279,6 +280,14 @@ function tooEarly(state: PassingState, { published }: PassPages, wanted: Publica
   // While the commit is partly applied, the change may differ from the plan.
   const isWaiting = wanted.approval === 'differs' && isPlanWaiting(facts.plans, nowMs);
   return { state: rested, actions: [], waitMs: isWaiting ? PLAN_RETRY_MS : 0 };
+}
+
+/**
+ * Whether a release or an approved plan lets the change happen. It may have come with a commit after the result was
+ * decided, and then it consents to what that commit leads to.
+ */
+function isConsented({ releasedToken, approval }: Publication): boolean {
+  return releasedToken !== undefined || approval === 'met';
 }
 
 /**

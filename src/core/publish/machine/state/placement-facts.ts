@@ -59,9 +59,9 @@ export interface PassFacts {
   readonly seenPage: (name: string) => KubeObject | undefined;
   /**
    * The age of the snapshot from which the result was decided.
-   * @param isReleased whether a release approves the result; then a snapshot from before the last commit is not whole
+   * @param ofLastCommit whether a snapshot from before the last commit counts as overtaken
    */
-  readonly snapshotAge: (isReleased: boolean) => SnapshotAge;
+  readonly snapshotAge: (ofLastCommit: boolean) => SnapshotAge;
   /**
    * Whether the snapshot from which the result was decided listed all of these clusters for the
    * placement.
