@@ -62,8 +62,9 @@ function riskOf({ change, before, after, held, kept, added, removed }: Placement
   return undefined;
 }
 
-/** Why clusters are removed, or else why they are added; the most frequent reason if there are several. */
-function whyOf({ added, removed, change, definitionChanged }: PlacementPlan): string {
+/** What is wrong, or why clusters are removed, or else why they are added; the most frequent reason if there are several. */
+function whyOf({ added, removed, change, definitionChanged, after }: PlacementPlan): string {
+  if (after?.outcome === 'misconfigured' && after.message !== '') return after.message;
   const reason = commonReason(removed) ?? commonReason(added);
   if (reason !== undefined) return reason;
   if (change === 'created') return 'the placement is new';

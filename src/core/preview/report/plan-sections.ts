@@ -80,7 +80,7 @@ function placements(plan: Plan): string {
     const notes = [
       ...groupTexts(placement),
       ...spreadTexts(placement),
-      affectedBy.length === 0 ? '' : `nobody edited it: ${formatNames(affectedBy, 5)}`,
+      affectedBy.length === 0 ? '' : `not edited; changes because of ${formatNames(affectedBy, 5)}`,
       after?.message ?? '',
       held === undefined ? '' : `held (${held.reason}): ${held.message}`,
     ];

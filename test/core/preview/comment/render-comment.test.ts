@@ -8,6 +8,7 @@ import { withMergeResult } from '../../../../src/core/preview/comment/merge-resu
 import { previewVerdict } from '../../../../src/core/preview/comment/preview-outcome.ts';
 import { renderComment } from '../../../../src/core/preview/comment/render-comment.ts';
 import { reportPage } from '../../../../src/core/preview/report/report-page.ts';
+import { remediation } from '../../../../src/core/publish/judge/judge-result.ts';
 import { comment, move, placementPlan, plan, planned, workload } from './comment-fixture.ts';
 import { MORE_SITUATIONS } from './more-situations.ts';
 
@@ -28,7 +29,7 @@ const emptied = placementPlan('team-a/db', {
   after: { selected: 0 },
   held: {
     reason: 'WouldEmpty',
-    message: 'All 1 clusters would be removed. Release it with token 0a1b2c3d4e5f.',
+    message: `The only cluster would be removed, though the placement did not change: c1. ${remediation({ namespace: 'team-a', name: 'db' }, '0a1b2c3d4e5f')}`,
   },
 });
 const created = placementPlan('team-b/new', { change: 'created', added: [move('c2', 'rank 1 of 3')] });
