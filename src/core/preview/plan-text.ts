@@ -48,6 +48,12 @@ export function changedRulesText({ rules }: Plan): string {
   return `The change edits the guard rules. The rules of the base judge it. The new ones ${then}.`;
 }
 
+/** `2026-03-01 12:00:00 UTC`; a time that is written otherwise stays as it is. */
+export function formatMoment(now: string): string {
+  const [, day, time] = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(?:\.\d+)?Z$/.exec(now) ?? [];
+  return day === undefined || time === undefined ? now : `${day} ${time} UTC`;
+}
+
 /** `1m30s`, `2h`: a duration for people; '0s' for none. */
 export function formatDuration(durationMs: number): string {
   const seconds = Math.ceil(durationMs / 1000);

@@ -57,6 +57,11 @@ export function previewVerdict(
   return { level: 'changes', text: tokens.length === 0 ? text : `${text}; ${approved}` };
 }
 
+/** The hint of a failure as a sentence. */
+export function hintSentence(hint: string): string {
+  return `${hint.slice(0, 1).toUpperCase()}${hint.slice(1)}.`;
+}
+
 /** The tokens of everything in a plan that would be held. */
 export function heldTokens({ placements, deletionsHeld }: Plan): readonly string[] {
   return [

@@ -1,6 +1,6 @@
 import type { Problem } from '../../model/problem.ts';
 import { formatLocation } from '../../model/source-location.ts';
-import { APPROVAL_TITLE, approvalAnnotation } from '../plan-text.ts';
+import { APPROVAL_TITLE, approvalAnnotation, formatMoment } from '../plan-text.ts';
 import type { Plan } from '../plan.ts';
 import { applicationBlocks } from './application-blocks.ts';
 import { details, items, MAX_MOVES, MAX_NAMES, names } from './comment-blocks.ts';
@@ -11,7 +11,12 @@ import { fleetMapText } from './fleet-map-text.ts';
 import { code, prose } from './foreign-text.ts';
 import { placementBlocks } from './placement-blocks.ts';
 import { type PlanRow, planRows } from './plan-rows.ts';
-import { type CommentApproval, type PreviewOutcome, previewVerdict } from './preview-outcome.ts';
+import {
+  type CommentApproval,
+  hintSentence,
+  type PreviewOutcome,
+  previewVerdict,
+} from './preview-outcome.ts';
 import { riskBlocks } from './risk-blocks.ts';
 
 export interface PreviewComment {
@@ -72,7 +77,7 @@ function headline({ outcome, approvals }: PreviewComment): string {
 }
 
 function unplannedBlocks({ hint }: PreviewOutcome & { readonly kind: 'unplanned' }): readonly string[] {
-  return hint === undefined ? [] : [prose(`${hint.slice(0, 1).toUpperCase()}${hint.slice(1)}.`)];
+  return hint === undefined ? [] : [prose(hintSentence(hint))];
 }
 
 function plannedBlocks(
@@ -160,11 +165,5 @@ function footer({ outcome, head, links, takesCommands }: PreviewComment): string
   const { base, now, token } = outcome.plan;
   const named = token === undefined ? '' : `, plan token ${code(token.token)}`;
   const again = takesCommands ? ` · plan again with ${code('/berth plan')}` : '';
-  return `<sub>${code(base.commit?.slice(0, 12) ?? base.name)} → ${end}, as of ${moment(now)}${named}${again}${report}</sub>`;
-}
-
-/** `2026-03-01 12:00:00 UTC`; a time that is written otherwise stays as it is. */
-function moment(now: string): string {
-  const [, day, time] = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(?:\.\d+)?Z$/.exec(now) ?? [];
-  return day === undefined || time === undefined ? now : `${day} ${time} UTC`;
+  return `<sub>${code(base.commit?.slice(0, 12) ?? base.name)} → ${end}, as of ${formatMoment(now)}${named}${again}${report}</sub>`;
 }

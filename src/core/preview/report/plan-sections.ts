@@ -5,6 +5,7 @@ import type { FieldChange } from '../effects/plan-effects.ts';
 import type { Plan, PlacementPlan } from '../plan.ts';
 import {
   APPROVAL_TITLE,
+  formatMoment,
   approvalAnnotation,
   brokenRules,
   changedRulesText,
@@ -52,7 +53,7 @@ export function planSections(plan: Plan): readonly string[] {
 }
 
 function footer({ base, head, now, token }: Plan): string {
-  const ends = `${markup(endOf(base))} → ${markup(endOf(head))}, as of ${markup(now)}`;
+  const ends = `${markup(endOf(base))} → ${markup(endOf(head))}, as of ${markup(formatMoment(now))}`;
   return `<p>${ends}${token === undefined ? '' : `, plan token <code>${markup(token.token)}</code>`}</p>`;
 }
 

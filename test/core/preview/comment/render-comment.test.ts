@@ -220,6 +220,21 @@ describe('the comment on a pull request', () => {
     expect(previewVerdict(outcome, [approval(emptied.token), approval(HELD.token)]).level).toBe('changes');
   });
 
+  it('shows the time of the plan to the second', () => {
+    const outcome = planned(plan({ placements: [moved], now: '2026-03-01T12:00:07.123Z' }));
+    expect(renderComment(comment(outcome))).toContain('as of 2026-03-01 12:00:07 UTC ·');
+  });
+
+  it('has a page that says what to do where there is no plan', () => {
+    const outcome = {
+      kind: 'unplanned',
+      message: 'both changed web.yaml',
+      hint: 'merge main <into> it',
+    } as const;
+    const page = reportPage({ title: 't', outcome, approvals: [], map: undefined, maxLength: 100_000 });
+    expect(page).toContain('<p>Merge main &#60;into&#62; it.</p>');
+  });
+
   it('has a map and a page', () => {
     const { outcome, map } = SITUATIONS['danger-first'];
     golden('fleet-map.svg', fleetMapSvg(fleetMap(plan({ placements: [moved] }))));
