@@ -78,7 +78,7 @@ export class OpenPullRequests {
   }
 
   /**
-   * The pull request was closed. A head that was not planned to the end must not say for ever that it is being planned.
+   * The pull request was closed. A head that was not planned to the end must not keep the status of a plan that is being made.
    * @throws the errors of the forge
    */
   async close(pull: PullRequest, signal: AbortSignal): Promise<void> {
