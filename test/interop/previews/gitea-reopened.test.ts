@@ -88,6 +88,7 @@ describe.skipIf(!hasPeers('gitea') || !hasGiteaModule())('a closed pull request 
     await reopen(number);
     const { body } = await forge.comment(number, `\`${base.slice(0, 12)}\` →`);
     expect(body).toContain('+2 clusters');
+    expect(body).toMatch(/- [0-9a-f]{12} has moved on since [0-9a-f]{12} branched off at/);
     expect(await forge.comments(number)).toHaveLength(1);
     await close(number);
     forge.push('main', { 'beside.yaml': undefined });

@@ -135,14 +135,15 @@ function table(rows: readonly PlanRow[]): string {
   const lines = rows.map(({ placement, workloads, from, to, kept, why, risk }) => {
     const apps = workloads.slice(0, MAX_NAMES).map(({ name }) => code(name));
     const more = workloads.length > apps.length ? `, +${workloads.length - apps.length}` : '';
-    const app = `${code(placement)}${apps.length === 0 ? '' : `: ${apps.join(', ')}${more}`}`;
+    // In front, because further columns may be off a small screen.
+    const mark = risk === undefined ? '' : risk.level === 'danger' ? '🔴 ' : '🟡 ';
+    const app = `${mark}${code(placement)}${apps.length === 0 ? '' : `: ${apps.join(', ')}${more}`}`;
     const stays = kept > 0 ? ` (${kept} stay)` : '';
-    const mark = risk === undefined ? '' : `${risk.level === 'danger' ? '🔴' : '🟡'} ${prose(risk.text)}`;
     const cells = [
       app,
       `${names(from)}${stays}`,
       names(to),
-      ...(hasRisk ? [mark] : []),
+      ...(hasRisk ? [prose(risk?.text ?? '')] : []),
       why === '' ? '–' : prose(why),
     ];
     return `| ${cells.join(' | ')} |`;
