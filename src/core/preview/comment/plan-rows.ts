@@ -1,3 +1,4 @@
+import { formatCount } from '../plan-text.ts';
 import type { ClusterMove, PlacementPlan, Plan, WorkloadPlan } from '../plan.ts';
 
 /** One line of the table of a preview: a placement and its change. */
@@ -80,5 +81,5 @@ function commonReason(moves: readonly ClusterMove[]): string | undefined {
   }
   const [most] = [...counts].toSorted(([, a], [, b]) => b - a);
   if (most === undefined) return undefined;
-  return counts.size === 1 ? most[0] : `${most[0]}, and ${counts.size - 1} more reasons`;
+  return counts.size === 1 ? most[0] : `${most[0]}, and ${formatCount(counts.size - 1, 'more reason')}`;
 }

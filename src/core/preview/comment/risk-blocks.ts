@@ -39,12 +39,7 @@ function heldBlocks(plan: Plan, { approvals, takesCommands }: Approvable): reado
   };
   // A reader of the pull request approves it with a comment, and needs no other way.
   const messageOf = (one: Pick<PlacementPlan, 'namespace' | 'name' | 'token'>, message: string): string =>
-    takesCommands
-      ? message.replace(
-          remediation(one, one.token),
-          'Until somebody approves it, the last decision stays published.',
-        )
-      : message;
+    takesCommands ? message.replace(` ${remediation(one, one.token)}`, '') : message;
   const held = plan.placements.flatMap(({ namespace, name, held: hold, token }) =>
     hold === undefined
       ? []
