@@ -1,3 +1,4 @@
+import { isLoopbackHost } from '../../runtime/loopback-host.ts';
 import { DIALECTS } from './dialects.ts';
 import type { ForgeRepository } from './request/forge-repository.ts';
 
@@ -14,8 +15,10 @@ export function forgeOfUrl(
   const host = scp?.[1] ?? parsed?.host ?? '';
   const place = (scp?.[2] ?? unescaped(parsed?.pathname ?? '')).replace(/^\/+|\/+$/g, '');
   if (host === '' || place === '') return undefined;
+  // A token is sent without TLS only inside this machine.
+  const scheme = parsed?.protocol === 'http:' && isLoopbackHost(parsed.hostname) ? 'http' : 'https';
   // The port of an ssh URL says nothing about https.
-  const base = `https://${parsed?.protocol === 'ssh:' ? (parsed.hostname ?? host) : host}`;
+  const base = `${scheme}://${parsed?.protocol === 'ssh:' ? parsed.hostname : host}`;
   return DIALECTS[provider].address({ host, base, path: place.replace(/\.git$/, '') });
 }
 

@@ -65,22 +65,23 @@ async function compare(
     await repository.resolveRevision(input.head),
   ];
   const from = await repository.mergeBase(base, head);
+  const [baseName, headName] = [nameOf(input.base), nameOf(input.head)];
   const plain = { repository, before: base, after: head, head };
   if (from === undefined)
     return {
       ...plain,
-      notes: [`${input.base} and ${input.head} have no common ancestor; they are compared as they are.`],
+      notes: [`${baseName} and ${headName} have no common ancestor; they are compared as they are.`],
     };
   if (from === base) return { ...plain, notes: [] };
-  const moved = `${input.base} has moved on since ${input.head} branched off at ${from.slice(0, 12)}`;
+  const moved = `${baseName} has moved on since ${headName} branched off at ${from.slice(0, 12)}`;
   if (input.fromMergeBase)
     return {
       ...plain,
       before: from,
-      notes: [`${moved}; the plan starts there and shows ${input.head} alone.`],
+      notes: [`${moved}; the plan starts there and shows ${headName} alone.`],
     };
   if (from === head)
-    return { ...plain, after: base, notes: [`${input.base} already holds everything of ${input.head}.`] };
+    return { ...plain, after: base, notes: [`${baseName} already holds everything of ${headName}.`] };
   if (inProcess)
     throw needsGitProgram(
       input.head,
@@ -112,4 +113,9 @@ function conflict({ base, head }: CompareInput, files: readonly string[]): Input
     subject: head,
     hint: `bring ${head} up to date, or see what it changes alone with --from-merge-base`,
   });
+}
+
+/** For display: the id of a commit is shortened. */
+function nameOf(revision: string): string {
+  return /^[0-9a-f]{40}$/.test(revision) ? revision.slice(0, 12) : revision;
 }

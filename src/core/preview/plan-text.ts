@@ -31,9 +31,13 @@ const TOLD_ELSEWHERE: readonly FindingCode[] = [
 ];
 
 /** `denied by rule few-removals (rules of the base; ask @platform): …` */
-export function ruleText({ name, effect, message, owners }: RuleResult): string {
-  const ask = owners.length === 0 ? '' : ` (ask ${owners.join(', ')})`;
-  return `${effect === 'deny' ? 'denied by' : 'warning of'} rule ${name}: ${message}${ask}`;
+export function ruleText(rule: RuleResult): string {
+  return `${rule.effect === 'deny' ? 'denied by' : 'warning of'} rule ${rule.name}: ${ruleMessage(rule)}`;
+}
+
+/** What the rule says, and whom to ask. */
+export function ruleMessage({ message, owners }: RuleResult): string {
+  return owners.length === 0 ? message : `${message} (ask ${owners.join(', ')})`;
 }
 
 /** The note about rules that the change itself edits; '' if it edits none. */
@@ -41,7 +45,13 @@ export function changedRulesText({ rules }: Plan): string {
   if (rules === undefined || !rules.changed) return '';
   const broken = rules.head.filter(({ outcome }) => outcome !== 'kept').map(({ name }) => name);
   const then = broken.length === 0 ? 'would all be kept' : `would be broken: ${formatNames(broken, 10)}`;
-  return `The change edits the rules. Those of the base judge it; the new ones ${then}.`;
+  return `The change edits the guard rules. The rules of the base judge it. The new ones ${then}.`;
+}
+
+/** `2026-03-01 12:00:00 UTC`; a time that is written otherwise stays as it is. */
+export function formatMoment(now: string): string {
+  const [, day, time] = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(?:\.\d+)?Z$/.exec(now) ?? [];
+  return day === undefined || time === undefined ? now : `${day} ${time} UTC`;
 }
 
 /** `1m30s`, `2h`: a duration for people; '0s' for none. */
@@ -206,5 +216,5 @@ export function approvalAnnotation({ placements }: Plan): readonly string[] {
   return entries.length === 0 ? [] : [`${PLAN_ANNOTATION}: "${entries.join(', ')}"`];
 }
 
-/** The sentence above the annotation. */
-export const APPROVAL_TITLE = 'To be held to this plan, put on an object of the change';
+/** The title of the annotation. */
+export const APPROVAL_TITLE = 'Annotation that holds the merge to this plan';

@@ -88,7 +88,12 @@ describe('commit statuses', () => {
       { provider: 'github', apiUrl: 'http://127.0.0.1:1', repository: 'a/b', token: async () => 't' },
       STATUS,
     );
-    await expect(posting).rejects.toMatchObject({ name: 'TransientError', code: 'scm.network' });
+    await expect(posting).rejects.toMatchObject({
+      name: 'TransientError',
+      code: 'scm.network',
+      message: expect.stringMatching(/at http:\/\/127\.0\.0\.1:1: .*(bad port|ECONNREFUSED)/) as string,
+      hint: expect.stringContaining('apiUrl') as string,
+    });
   });
 });
 

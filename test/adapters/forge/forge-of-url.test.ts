@@ -19,6 +19,9 @@ describe('what the URL of a repository tells of the API of its forge', () => {
       '100%/fleet',
     ],
     ['gitea', 'gitea.example.org:acme/fleet', 'https://gitea.example.org/api/v1', 'acme/fleet'],
+    ['gitea', 'http://127.0.0.1:3000/acme/fleet.git', 'http://127.0.0.1:3000/api/v1', 'acme/fleet'],
+    ['gitea', 'http://[::1]:3000/acme/fleet.git', 'http://[::1]:3000/api/v1', 'acme/fleet'],
+    ['gitea', 'http://git.example.org:3000/acme/fleet', 'https://git.example.org:3000/api/v1', 'acme/fleet'],
     ['bitbucket', 'https://bitbucket.org/acme/fleet', 'https://api.bitbucket.org/2.0', 'acme/fleet'],
     [
       'azure-devops',

@@ -266,7 +266,7 @@ describe('berth plan', () => {
       expect(code).toBe(3);
       expect(stdout).toContain('! denied by rule few: At most one cluster. (ask ops)');
       expect(stdout).toContain(
-        'The change edits the rules. Those of the base judge it; the new ones would all be kept.',
+        'The change edits the guard rules. The rules of the base judge it. The new ones would all be kept.',
       );
     });
 

@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { openForge } from '../../../src/adapters/forge/open-forge.ts';
+import type { PullRequestForge } from '../../../src/core/ports.ts';
 import type { PreviewRules } from '../../../src/core/preview/preview-rules.ts';
 import { baseFiles, placement, yaml } from '../../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../../app/serve/served-fleet.ts';
@@ -45,7 +46,10 @@ export class GiteaFleet {
   /** Where deliveries go; undefined: they are lost. */
   #target: string | undefined;
   readonly deliveries: Delivery[] = [];
+  readonly #taken: Delivery[] = [];
   #attempt = 0;
+  /** Plans that have been announced wait for this. */
+  #hold: Promise<void> | undefined;
 
   private constructor(parts: {
     readonly fleet: ServedFleet;
@@ -60,7 +64,10 @@ export class GiteaFleet {
         for await (const chunk of request) chunks.push(chunk as Buffer);
         const delivery = { path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks) };
         this.deliveries.push(delivery);
-        response.writeHead(await this.deliver(delivery)).end();
+        // A controller that stops meanwhile takes nothing.
+        const status = await this.deliver(delivery).catch(() => 502);
+        if (status < 300) this.#taken.push(delivery);
+        response.writeHead(status).end();
       })();
     });
   }
@@ -123,7 +130,7 @@ export class GiteaFleet {
           ref: { type: 'branch', name: 'main' },
           auth: { type: 'token', file: tokenFile },
           preview: {
-            forge: openForge({ provider: 'gitea', ...repository }),
+            forge: this.#slow(openForge({ provider: 'gitea', ...repository })),
             repositoryName: 'root/fleet',
             rules: this.#rules,
             ruleStatuses: true,
@@ -133,6 +140,36 @@ export class GiteaFleet {
       http: { ...fleet.http(), webhookSecretFiles: { gitea: secretFile } },
     });
     this.#target = running.url;
+  }
+
+  /**
+   * The forge with an answer that takes as long as `holdPlans` says: the one to the status that announces a plan.
+   */
+  #slow(forge: PullRequestForge): PullRequestForge {
+    return new Proxy(forge, {
+      get: (target, name) => {
+        const member: unknown = Reflect.get(target, name, target);
+        if (typeof member !== 'function') return member;
+        return async (...args: readonly unknown[]): Promise<unknown> => {
+          const answer: unknown = await Reflect.apply(member, target, args);
+          if (name === 'writeStatus' && (args[0] as { readonly state: string }).state === 'pending')
+            await this.#hold;
+          return answer;
+        };
+      },
+    });
+  }
+
+  /** From here on plans are announced and not made. @returns lets them be made */
+  holdPlans(): () => void {
+    let release = (): void => undefined;
+    this.#hold = new Promise((resolve) => {
+      release = () => {
+        this.#hold = undefined;
+        resolve();
+      };
+    });
+    return release;
   }
 
   /** From here on deliveries are lost. */
@@ -224,6 +261,25 @@ export class GiteaFleet {
       return (found.statuses ?? []).find((one) => one.context === context && one.status === state)
         ?.description;
     });
+  }
+
+  /** Waits until the last status of the preview of a commit says this. */
+  described(commit: string, description: string): Promise<true> {
+    return this.fleet.until(async () =>
+      (await this.status(commit, 'pending')) === description ? true : undefined,
+    );
+  }
+
+  /** Waits until a delivery about this pull request with this action was taken by the controller. */
+  delivered(action: string, number: number): Promise<true> {
+    return this.fleet.until(async () =>
+      this.#taken.some(({ body }) => {
+        const said = JSON.parse(body.toString('utf8')) as { action?: string; number?: number };
+        return said.action === action && said.number === number;
+      })
+        ? true
+        : undefined,
+    );
   }
 
   /** Merges it once Gitea finds that it can be merged. @returns the commit of the merge */

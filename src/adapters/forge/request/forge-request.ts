@@ -44,9 +44,10 @@ export async function forgeAnswer(request: ForgeRequest): Promise<ForgeAnswer> {
     });
     text = await boundedText(response, MAX_ANSWER_BYTES);
   } catch (cause) {
-    throw new TransientError(`the forge cannot be reached: ${errorText(cause)}`, {
+    throw new TransientError(`the forge cannot be reached at ${new URL(url).origin}: ${networkText(cause)}`, {
       code: 'scm.network',
       subject,
+      hint: 'check apiUrl, which Berth derives from the URL of the source if it is not set',
       cause,
     });
   }
@@ -54,6 +55,11 @@ export async function forgeAnswer(request: ForgeRequest): Promise<ForgeAnswer> {
   if (response.status === 203) throw new InputError('the forge asks to sign in', authDetails(subject));
   if (response.ok) return { value: text === '' ? {} : parseAnswer(text, subject), headers: response.headers };
   throw refusal(response, text, subject);
+}
+
+/** fetch says only that it failed. Its cause says why. */
+function networkText(error: unknown): string {
+  return errorText(error instanceof Error && error.cause instanceof Error ? error.cause : error);
 }
 
 /** The answer of forgeAnswer without its headers. */

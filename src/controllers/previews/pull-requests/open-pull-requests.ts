@@ -49,7 +49,7 @@ export class OpenPullRequests {
     if (isAnswered && (before.planned === undefined || before.planned.state === state)) return;
     const startedMs = clock.now();
     // A required status must not flicker when the hub changes. It changes only with the plan.
-    if (!isAnswered) await this.#statuses.pending(reported(pull), PLANNING, signal);
+    if (!isAnswered) await this.#announce(pull, signal);
     await this.#options.whenPublished(signal);
     const planningMs = clock.now();
     const planned = await this.#options.plan(pull, base, signal);
@@ -68,6 +68,24 @@ export class OpenPullRequests {
       plannedMs,
       tookMs: clock.now() - startedMs,
     });
+  }
+
+  async #announce(pull: PullRequest, signal: AbortSignal): Promise<void> {
+    const { number, headCommit } = pull;
+    // Saved first: a status that was perhaps not written is replaced as well when the pull request is closed.
+    this.#save(number, { ...this.#record(number), planning: headCommit });
+    await this.#statuses.pending(reported(pull), PLANNING, signal);
+  }
+
+  /**
+   * The pull request was closed. A head that was not planned to the end must not keep the status of a plan that is being made.
+   * @throws the errors of the forge
+   */
+  async close(pull: PullRequest, signal: AbortSignal): Promise<void> {
+    const { number, headCommit } = pull;
+    if (this.#record(number).planning !== headCommit) return;
+    await this.#statuses.pending(reported(pull), 'Not planned: it was closed', signal);
+    this.#save(number, { ...this.#record(number), planning: undefined });
   }
 
   async #isMergedInto(base: string, { headCommit }: PullRequest, signal: AbortSignal): Promise<boolean> {
@@ -136,7 +154,7 @@ export class OpenPullRequests {
       before.head === headCommit ? (before.statuses ?? []) : [],
       signal,
     );
-    this.#save(number, { ...this.#record(number), statuses });
+    this.#save(number, { ...this.#record(number), statuses, planning: undefined });
   }
 
   #record(number: number): PreviewRecord {

@@ -25,6 +25,8 @@ export interface PreviewRecord {
   readonly answered: number;
   /** Digests of the rule statuses that the head has; undefined if not all of them are written. */
   readonly statuses?: readonly string[] | undefined;
+  /** Full id of the head whose status says that it is being planned. */
+  readonly planning?: string | undefined;
   /** The last command that was refused, and the reason. */
   readonly refusal?: string | undefined;
   /** The head in a fork that an account with write access asked to plan. */

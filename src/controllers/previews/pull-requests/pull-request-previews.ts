@@ -108,7 +108,8 @@ export class PullRequestPreviews {
 
   /** Lists the open pull requests at once and then at intervals, until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, random, leadership, onError, log, source } = this.#options;
+    const { clock, random, leadership, onError, log, source, repositoryName } = this.#options;
+    let isListed = false;
     const backoff = new Backoff({ initialMs: 2_000, maxMs: LIST_INTERVAL_MS }, random);
     while (!signal.aborted) {
       await leadership?.whenHeld(signal);
@@ -116,10 +117,14 @@ export class PullRequestPreviews {
       if (signal.aborted) return;
       let waitMs = LIST_INTERVAL_MS * (0.9 + 0.2 * random());
       try {
-        await this.#catchUp(signal);
+        const open = await this.#catchUp(signal);
         backoff.reset();
+        if (!isListed)
+          log.info('open pull requests are listed', { source, repository: repositoryName, open });
+        isListed = true;
       } catch (error) {
         if (signal.aborted) return;
+        isListed = false;
         log.warn('open pull requests were not listed', { source, error });
         onError(error);
         waitMs = waitAfter(error, backoff.nextMs());
@@ -153,7 +158,8 @@ export class PullRequestPreviews {
     await this.#options.repository.close();
   }
 
-  async #catchUp(signal: AbortSignal): Promise<void> {
+  /** @returns how many are open */
+  async #catchUp(signal: AbortSignal): Promise<number> {
     const { forge, records, clock } = this.#options;
     const open = await forge.listOpen(signal);
     for (const { number, headCommit, baseBranch } of open) {
@@ -167,6 +173,7 @@ export class PullRequestPreviews {
       const { endedAtMs } = records.get(key) ?? NO_RECORD;
       if (endedAtMs !== undefined && clock.now() - endedAtMs > KEEP_ENDED_MS) records.delete(key);
     }
+    return open.length;
   }
 
   async #workOn(number: number, signal: AbortSignal): Promise<void> {
@@ -183,6 +190,7 @@ export class PullRequestPreviews {
       case 'merged':
         return this.#merges.begin(pull, signal);
       case 'closed':
+        await this.#open.close(pull, signal);
         return this.#closed(number);
     }
   }

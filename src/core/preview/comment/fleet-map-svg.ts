@@ -1,11 +1,14 @@
 import { markup } from './foreign-text.ts';
 import type { CellChange, FleetGroup, FleetMap } from './fleet-map.ts';
 
-const [CELL, GAP, PAD, LABEL_WIDTH, COLUMN_CELLS] = [14, 3, 16, 150, 12] as const;
+const [CELL, GAP, PAD, COLUMN_CELLS] = [14, 3, 16, 12] as const;
+/** Of one character, at most; and the smallest width of the picture, which the legend needs. */
+const [CHARACTER_WIDTH, MIN_WIDTH] = [7, 320] as const;
 const PITCH = CELL + GAP;
 /** The maximum number of clusters drawn in one group. The others are only counted. */
 const MAX_CELLS = 120;
 const [MAX_SETS, MAX_REGIONS] = [40, 12] as const;
+const [NO_SET, NO_REGION] = ['no set', 'no region'] as const;
 const SIGNS: Readonly<Record<CellChange, string>> = { none: '', gains: '+', loses: '−', both: '±' };
 
 /** The sentence that describes the map to readers who cannot see it. */
@@ -20,19 +23,18 @@ export function fleetMapAlt({ counts }: FleetMap): string {
  */
 export function fleetMapSvg(map: FleetMap): string {
   const [sets, regions] = [map.sets.slice(0, MAX_SETS), map.regions.slice(0, MAX_REGIONS)];
-  const columnWidth = COLUMN_CELLS * PITCH + PAD;
-  const width = LABEL_WIDTH + Math.max(regions.length, 1) * columnWidth + PAD;
+  const { first, columnWidth, width } = layoutOf(map, sets, regions);
   const parts: string[] = regions.map((region, at) =>
-    label(LABEL_WIDTH + at * columnWidth, PAD + 10, region, 'no region'),
+    label(first + at * columnWidth, PAD + 10, labelText(region, NO_REGION)),
   );
   let y = PAD + 24;
   for (const set of sets) {
-    parts.push(label(PAD, y + 11, set, 'no set'));
+    parts.push(label(PAD, y + 11, labelText(set, NO_SET)));
     let rows = 1;
     for (const [at, region] of regions.entries()) {
       const group = map.groups.find((one) => one.set === set && one.region === region);
       if (group === undefined) continue;
-      const drawn = groupCells(group, LABEL_WIDTH + at * columnWidth, y);
+      const drawn = groupCells(group, first + at * columnWidth, y);
       parts.push(...drawn.parts);
       rows = Math.max(rows, drawn.rows);
     }
@@ -81,9 +83,27 @@ function groupCells(
   return { parts, rows };
 }
 
-function label(x: number, y: number, name: string, otherwise: string): string {
-  const short = name.length > 20 ? `${name.slice(0, 19)}…` : name;
-  return `<text x="${x}" y="${y}" class="l">${name === '' ? otherwise : markup(short)}</text>`;
+/** As narrow as its contents allow: a forge shrinks a wide picture on a small screen until nobody can read it. */
+function layoutOf(
+  { groups }: FleetMap,
+  sets: readonly string[],
+  regions: readonly string[],
+): { readonly first: number; readonly columnWidth: number; readonly width: number } {
+  const widest = (names: readonly string[], otherwise: string): number =>
+    Math.max(0, ...names.map((name) => [...labelText(name, otherwise)].length)) * CHARACTER_WIDTH;
+  const first = PAD + widest(sets, NO_SET) + PAD;
+  const cells = Math.min(COLUMN_CELLS, Math.max(1, ...groups.map((group) => group.cells.length)));
+  const columnWidth = Math.max(cells * PITCH, widest(regions, NO_REGION)) + PAD;
+  const width = Math.max(MIN_WIDTH, first + Math.max(regions.length, 1) * columnWidth);
+  return { first, columnWidth, width };
+}
+
+function labelText(name: string, otherwise: string): string {
+  return name === '' ? otherwise : name.length > 20 ? `${name.slice(0, 19)}…` : name;
+}
+
+function label(x: number, y: number, text: string): string {
+  return `<text x="${x}" y="${y}" class="l">${markup(text)}</text>`;
 }
 
 const STYLE = `<style>

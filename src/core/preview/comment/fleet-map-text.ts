@@ -42,7 +42,8 @@ export function fleetMapText({ sets, regions, groups, counts }: FleetMap): strin
     ...lines,
     ...(left > 0 ? [`(${left} more sets and regions are not shown)`] : []),
     '',
-    '+ gains workloads   − loses workloads   ± both   · unchanged',
+    '+ gains workloads   − loses workloads',
+    '± both              · unchanged',
   ].join('\n');
 }
 

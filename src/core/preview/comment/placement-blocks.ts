@@ -4,18 +4,61 @@ import { details, MAX_MOVES, names } from './comment-blocks.ts';
 import { code, inElement, prose } from './foreign-text.ts';
 import type { PlanRow } from './plan-rows.ts';
 
+/** More placements than this share sections, so that the folded ones do not fill the page. */
+const MAX_OWN_SECTIONS = 6;
+/** Of a shared section: in characters, and in placements. */
+const [SECTION_LENGTH, SECTION_PLACEMENTS] = [8_000, 20] as const;
+
 /** Why each placement changes, cluster by cluster, in the order of the rows. */
 export function placementBlocks({ placements }: Plan, rows: readonly PlanRow[]): readonly string[] {
   const byKey = new Map(placements.map((one) => [`${one.namespace}/${one.name}`, one]));
-  return rows.flatMap(({ placement }) => {
+  const reasons = rows.flatMap(({ placement }) => {
     const plan = byKey.get(placement);
-    return plan === undefined ? [] : [placementBlock(plan)];
+    return plan === undefined ? [] : [{ placement, text: reasonsOf(plan) }];
+  });
+  const sections =
+    reasons.length <= MAX_OWN_SECTIONS ? reasons.map((reason) => [reason]) : sharedSections(reasons);
+  return sections.map((section) => {
+    const [first, ...others] = section;
+    if (first === undefined) return '';
+    const title = `${inElement(first.placement)}${others.length === 0 ? '' : ` and ${others.length} more`}: why`;
+    return details(
+      title,
+      others.length === 0
+        ? first.text
+        : section.map(({ placement, text }) => `**${code(placement)}**\n\n${text}`).join('\n\n'),
+    );
   });
 }
 
-function placementBlock(plan: PlacementPlan): string {
-  const { namespace, name, after, added, removed, regrouped, moves, affectedBy, token } = plan;
-  const edited = affectedBy.length === 0 ? [] : [`- nobody edited it: ${names(affectedBy)}`];
+interface PlacementReasons {
+  readonly placement: string;
+  readonly text: string;
+}
+
+function sharedSections(reasons: readonly PlacementReasons[]): readonly (readonly PlacementReasons[])[] {
+  const sections: PlacementReasons[][] = [];
+  let length = Infinity;
+  for (const reason of reasons) {
+    const last = sections.at(-1);
+    if (
+      last === undefined ||
+      length + reason.text.length > SECTION_LENGTH ||
+      last.length === SECTION_PLACEMENTS
+    ) {
+      sections.push([reason]);
+      length = reason.text.length;
+    } else {
+      last.push(reason);
+      length += reason.text.length;
+    }
+  }
+  return sections;
+}
+
+function reasonsOf(plan: PlacementPlan): string {
+  const { after, added, removed, regrouped, moves, affectedBy, token } = plan;
+  const edited = affectedBy.length === 0 ? [] : [`- not edited; changes because of ${names(affectedBy)}`];
   const lines = [
     ...edited,
     ...moves.slice(0, MAX_MOVES).map((move) => `- moves: ${prose(moveText(move))}`),
@@ -26,7 +69,7 @@ function placementBlock(plan: PlacementPlan): string {
     ...(after === undefined || after.message === '' ? [] : [`- ${prose(after.message)}`]),
     `- plan token: ${code(token)}`,
   ];
-  return details(`${inElement(`${namespace}/${name}`)}: why`, lines.join('\n'));
+  return lines.join('\n');
 }
 
 /** Uses words, because a line that begins with a plus would become a nested list. */

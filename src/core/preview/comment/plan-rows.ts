@@ -1,3 +1,4 @@
+import { formatCount } from '../plan-text.ts';
 import type { ClusterMove, PlacementPlan, Plan, WorkloadPlan } from '../plan.ts';
 
 /** One line of the table of a preview: a placement and its change. */
@@ -62,8 +63,9 @@ function riskOf({ change, before, after, held, kept, added, removed }: Placement
   return undefined;
 }
 
-/** Why clusters are removed, or else why they are added; the most frequent reason if there are several. */
-function whyOf({ added, removed, change, definitionChanged }: PlacementPlan): string {
+/** What is wrong, or why clusters are removed, or else why they are added; the most frequent reason if there are several. */
+function whyOf({ added, removed, change, definitionChanged, after }: PlacementPlan): string {
+  if (after?.outcome === 'misconfigured' && after.message !== '') return after.message;
   const reason = commonReason(removed) ?? commonReason(added);
   if (reason !== undefined) return reason;
   if (change === 'created') return 'the placement is new';
@@ -79,5 +81,5 @@ function commonReason(moves: readonly ClusterMove[]): string | undefined {
   }
   const [most] = [...counts].toSorted(([, a], [, b]) => b - a);
   if (most === undefined) return undefined;
-  return counts.size === 1 ? most[0] : `${most[0]}, and ${counts.size - 1} more reasons`;
+  return counts.size === 1 ? most[0] : `${most[0]}, and ${formatCount(counts.size - 1, 'more reason')}`;
 }

@@ -53,7 +53,13 @@ export function previewVerdict(
     ...(denied === 0 ? [] : [denied === 1 ? 'a guard rule denies it' : `${denied} guard rules deny it`]),
   ].join('; ');
   if (open.length > 0 || denied > 0) return { level: 'stopped', text };
-  return { level: 'changes', text: tokens.length === 0 ? text : `${text}, all of it approved` };
+  const approved = tokens.length === 1 ? 'it is approved' : `all ${tokens.length} are approved`;
+  return { level: 'changes', text: tokens.length === 0 ? text : `${text}; ${approved}` };
+}
+
+/** The hint of a failure as a sentence. */
+export function hintSentence(hint: string): string {
+  return `${hint.slice(0, 1).toUpperCase()}${hint.slice(1)}.`;
 }
 
 /** The tokens of everything in a plan that would be held. */

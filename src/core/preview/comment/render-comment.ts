@@ -1,6 +1,6 @@
 import type { Problem } from '../../model/problem.ts';
 import { formatLocation } from '../../model/source-location.ts';
-import { APPROVAL_TITLE, approvalAnnotation } from '../plan-text.ts';
+import { APPROVAL_TITLE, approvalAnnotation, formatMoment } from '../plan-text.ts';
 import type { Plan } from '../plan.ts';
 import { applicationBlocks } from './application-blocks.ts';
 import { details, items, MAX_MOVES, MAX_NAMES, names } from './comment-blocks.ts';
@@ -11,7 +11,12 @@ import { fleetMapText } from './fleet-map-text.ts';
 import { code, prose } from './foreign-text.ts';
 import { placementBlocks } from './placement-blocks.ts';
 import { type PlanRow, planRows } from './plan-rows.ts';
-import { type CommentApproval, type PreviewOutcome, previewVerdict } from './preview-outcome.ts';
+import {
+  type CommentApproval,
+  hintSentence,
+  type PreviewOutcome,
+  previewVerdict,
+} from './preview-outcome.ts';
 import { riskBlocks } from './risk-blocks.ts';
 
 export interface PreviewComment {
@@ -33,7 +38,8 @@ export interface PreviewComment {
 }
 
 const ICONS = { unchanged: '✅', changes: '🔀', stopped: '✋', failed: '❌' } as const;
-const MAX_ROWS = 50;
+/** Further rows are folded, and of those more than this are only counted. */
+const [MAX_OPEN_ROWS, MAX_FOLDED_ROWS] = [20, 80] as const;
 /** Characters that are reserved for the sentence about omitted sections. */
 const RESERVED = 300;
 
@@ -47,8 +53,9 @@ export function renderComment(comment: PreviewComment): string {
   const tail = footer(comment);
   const [first, ...blocks] = [
     `<!-- ${marker} -->\n${headline(comment)}`,
-    ...(outcome.kind === 'planned' ? plannedBlocks(comment, outcome) : unplannedBlocks(outcome)),
+    // What somebody has just asked for is answered first.
     ...comment.notes.map((note) => `> ${prose(note)}`),
+    ...(outcome.kind === 'planned' ? plannedBlocks(comment, outcome) : unplannedBlocks(outcome)),
   ];
   let text = first;
   let omitted = 0;
@@ -70,7 +77,7 @@ function headline({ outcome, approvals }: PreviewComment): string {
 }
 
 function unplannedBlocks({ hint }: PreviewOutcome & { readonly kind: 'unplanned' }): readonly string[] {
-  return hint === undefined ? [] : [prose(`${hint.slice(0, 1).toUpperCase()}${hint.slice(1)}.`)];
+  return hint === undefined ? [] : [prose(hintSentence(hint))];
 }
 
 function plannedBlocks(
@@ -91,7 +98,9 @@ function plannedBlocks(
     ...applicationBlocks(plan),
     ...rolloutBlocks(plan),
     ...objectBlocks(plan),
-    ...approvalAnnotation(plan).map((annotation) => details(APPROVAL_TITLE, code(annotation))),
+    ...approvalAnnotation(plan).map((annotation) =>
+      details(APPROVAL_TITLE, `Put it on an object of the change (optional): ${code(annotation)}`),
+    ),
     ...(plan.notEvaluated.length === 0
       ? []
       : [details('Not evaluated', items(plan.notEvaluated.map((note) => `- ${prose(note)}`)))]),
@@ -113,17 +122,34 @@ function problemBlocks(problems: readonly Problem[]): readonly string[] {
 }
 
 function tables(rows: readonly PlanRow[]): readonly string[] {
-  if (rows.length === 0) return [];
-  const lines = rows.slice(0, MAX_ROWS).map(({ placement, workloads, from, to, kept, why, risk }) => {
+  const [open, rest] = [rows.slice(0, MAX_OPEN_ROWS), rows.slice(MAX_OPEN_ROWS)];
+  if (rest.length === 0) return open.length === 0 ? [] : [table(open)];
+  const folded = rest.slice(0, MAX_FOLDED_ROWS);
+  const counted = rest.length > folded.length ? `\n\n… and ${rest.length - folded.length} more` : '';
+  return [table(open), details(`${rest.length} more placements`, `${table(folded)}${counted}`)];
+}
+
+/** The column of risks is left out where no row has one. */
+function table(rows: readonly PlanRow[]): string {
+  const hasRisk = rows.some(({ risk }) => risk !== undefined);
+  const lines = rows.map(({ placement, workloads, from, to, kept, why, risk }) => {
     const apps = workloads.slice(0, MAX_NAMES).map(({ name }) => code(name));
     const more = workloads.length > apps.length ? `, +${workloads.length - apps.length}` : '';
-    const app = `${code(placement)}${apps.length === 0 ? '' : `: ${apps.join(', ')}${more}`}`;
+    // In front, because further columns may be off a small screen.
+    const mark = risk === undefined ? '' : risk.level === 'danger' ? '🔴 ' : '🟡 ';
+    const app = `${mark}${code(placement)}${apps.length === 0 ? '' : `: ${apps.join(', ')}${more}`}`;
     const stays = kept > 0 ? ` (${kept} stay)` : '';
-    const mark = risk === undefined ? '' : `${risk.level === 'danger' ? '🔴' : '🟡'} ${prose(risk.text)}`;
-    return `| ${[app, `${names(from)}${stays}`, names(to), why === '' ? '–' : prose(why), mark].join(' | ')} |`;
+    const cells = [
+      app,
+      `${names(from)}${stays}`,
+      names(to),
+      ...(hasRisk ? [prose(risk?.text ?? '')] : []),
+      why === '' ? '–' : prose(why),
+    ];
+    return `| ${cells.join(' | ')} |`;
   });
-  if (rows.length > MAX_ROWS) lines.push(`| … and ${rows.length - MAX_ROWS} more | | | | |`);
-  return [['| app | from | to | why | risk |', '|---|---|---|---|---|', ...lines].join('\n')];
+  const titles = ['app', 'from', 'to', ...(hasRisk ? ['risk'] : []), 'why'];
+  return [`| ${titles.join(' | ')} |`, `|${'---|'.repeat(titles.length)}`, ...lines].join('\n');
 }
 
 function mapBlocks({ map, links }: PreviewComment): readonly string[] {
@@ -140,5 +166,5 @@ function footer({ outcome, head, links, takesCommands }: PreviewComment): string
   const { base, now, token } = outcome.plan;
   const named = token === undefined ? '' : `, plan token ${code(token.token)}`;
   const again = takesCommands ? ` · plan again with ${code('/berth plan')}` : '';
-  return `<sub>${code(base.commit?.slice(0, 12) ?? base.name)} → ${end}, as of ${now}${named}${again}${report}</sub>`;
+  return `<sub>${code(base.commit?.slice(0, 12) ?? base.name)} → ${end}, as of ${formatMoment(now)}${named}${again}${report}</sub>`;
 }

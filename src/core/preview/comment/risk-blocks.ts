@@ -1,5 +1,6 @@
-import { brokenRules, changedRulesText, lostFileText, otherFindings, ruleText } from '../plan-text.ts';
-import type { Plan } from '../plan.ts';
+import { remediation } from '../../publish/judge/judge-result.ts';
+import { brokenRules, changedRulesText, lostFileText, otherFindings, ruleMessage } from '../plan-text.ts';
+import type { PlacementPlan, Plan } from '../plan.ts';
 import { items } from './comment-blocks.ts';
 import { code, prose } from './foreign-text.ts';
 import type { CommentApproval } from './preview-outcome.ts';
@@ -23,7 +24,8 @@ export function riskBlocks(plan: Plan, comment: Approvable): readonly string[] {
 
 function ruleBlocks(plan: Plan): readonly string[] {
   const broken = brokenRules(plan).map(
-    (rule) => `> ${rule.effect === 'deny' ? '⛔' : '⚠️'} ${prose(ruleText(rule))}`,
+    (rule) =>
+      `> ${rule.effect === 'deny' ? '⛔ **Denied by rule' : '⚠️ **Warning of rule'} ${code(rule.name)}**: ${prose(ruleMessage(rule))}`,
   );
   const changed = changedRulesText(plan);
   return bounded([...broken, ...(changed === '' ? [] : [`> ${prose(changed)}`])]);
@@ -35,11 +37,14 @@ function heldBlocks(plan: Plan, { approvals, takesCommands }: Approvable): reado
     if (found !== undefined) return ` Approved by ${code(found.by)}.`;
     return takesCommands ? ` Approve it with the comment ${code(`/berth approve ${token}`)}.` : '';
   };
+  // A reader of the pull request approves it with a comment, and needs no other way.
+  const messageOf = (one: Pick<PlacementPlan, 'namespace' | 'name' | 'token'>, message: string): string =>
+    takesCommands ? message.replace(` ${remediation(one, one.token)}`, '') : message;
   const held = plan.placements.flatMap(({ namespace, name, held: hold, token }) =>
     hold === undefined
       ? []
       : [
-          `> **${code(`${namespace}/${name}`)} would be held** (${prose(hold.reason)}): ${prose(hold.message)}${approval(token)}`,
+          `> **${code(`${namespace}/${name}`)} would be held** (${prose(hold.reason)}): ${prose(messageOf({ namespace, name, token }, hold.message))}${approval(token)}`,
         ],
   );
   const deletions = plan.deletionsHeld.map(

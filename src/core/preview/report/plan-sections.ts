@@ -5,6 +5,7 @@ import type { FieldChange } from '../effects/plan-effects.ts';
 import type { Plan, PlacementPlan } from '../plan.ts';
 import {
   APPROVAL_TITLE,
+  formatMoment,
   approvalAnnotation,
   brokenRules,
   changedRulesText,
@@ -52,7 +53,7 @@ export function planSections(plan: Plan): readonly string[] {
 }
 
 function footer({ base, head, now, token }: Plan): string {
-  const ends = `${markup(endOf(base))} → ${markup(endOf(head))}, as of ${markup(now)}`;
+  const ends = `${markup(endOf(base))} → ${markup(endOf(head))}, as of ${markup(formatMoment(now))}`;
   return `<p>${ends}${token === undefined ? '' : `, plan token <code>${markup(token.token)}</code>`}</p>`;
 }
 
@@ -80,7 +81,7 @@ function placements(plan: Plan): string {
     const notes = [
       ...groupTexts(placement),
       ...spreadTexts(placement),
-      affectedBy.length === 0 ? '' : `nobody edited it: ${formatNames(affectedBy, 5)}`,
+      affectedBy.length === 0 ? '' : `not edited; changes because of ${formatNames(affectedBy, 5)}`,
       after?.message ?? '',
       held === undefined ? '' : `held (${held.reason}): ${held.message}`,
     ];

@@ -4,7 +4,12 @@ import type { FleetMap } from '../comment/fleet-map.ts';
 import { fleetMap } from '../comment/fleet-map.ts';
 import { fleetMapSvg } from '../comment/fleet-map-svg.ts';
 import { markup } from '../comment/foreign-text.ts';
-import { type CommentApproval, type PreviewOutcome, previewVerdict } from '../comment/preview-outcome.ts';
+import {
+  type CommentApproval,
+  hintSentence,
+  type PreviewOutcome,
+  previewVerdict,
+} from '../comment/preview-outcome.ts';
 import type { Plan } from '../plan.ts';
 import { list } from './html-parts.ts';
 import { planSections } from './plan-sections.ts';
@@ -56,7 +61,8 @@ ${rest}
 }
 
 function sectionsOf(outcome: PreviewOutcome, map: FleetMap | undefined): readonly string[] {
-  if (outcome.kind === 'unplanned') return [];
+  if (outcome.kind === 'unplanned')
+    return outcome.hint === undefined ? [] : [`<p>${markup(hintSentence(outcome.hint))}</p>`];
   const { plan, problems } = outcome;
   const lines = problems.map(({ severity, message, location }) => {
     const place = location === undefined ? '' : `${formatLocation({ ...location, commit: undefined })}: `;
@@ -85,9 +91,11 @@ const STYLE = [
   'body{font:15px/1.5 ui-sans-serif,system-ui,sans-serif;max-width:75rem;margin:2rem auto;padding:0 1rem}',
   'h1{font-size:1.4rem;border-left:.4rem solid #1a7f37;padding-left:.6rem}h2{font-size:1.1rem}',
   'h1.stopped,h1.failed{border-color:#cf222e}h1.changes{border-color:#bf8700}',
-  'table{border-collapse:collapse;width:100%}',
+  // Columns that would be too narrow to read are scrolled to.
+  'table{border-collapse:collapse;display:block;overflow-x:auto}td{min-width:8.5rem}',
   'td,th{text-align:left;vertical-align:top;padding:.25rem .6rem;border-bottom:1px solid #8885}',
   'code{font-family:ui-monospace,monospace}li,td{overflow-wrap:anywhere}',
   'figure{margin:1rem 0;overflow:auto}',
   '.danger{color:#cf222e;font-weight:600}.warning{color:#9a6700}',
+  '@media (prefers-color-scheme:dark){.danger{color:#ff7b72}.warning{color:#d29922}}',
 ].join('');

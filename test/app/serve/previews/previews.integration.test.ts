@@ -222,6 +222,22 @@ describe('pull requests of a served source', () => {
     expect(metadata.annotations?.['berth.dev/released-by']).toContain('grace on team/fleet#7');
   });
 
+  it('ignore a command where the forge does not say what its author may do, and tell the operator why', async () => {
+    await previewed.serve(web(1));
+    previewed.open(7, web(2));
+    await previewed.changed(7, 'opened');
+    await previewed.comment(7, '+1 cluster');
+    previewed.server.fault = ({ url }) => (url?.includes('/permission') ? { status: 403 } : undefined);
+    await previewed.say(7, 'grace', '/berth plan');
+    const { error } = await previewed.fleet.event('error', ({ where }) => where.startsWith('comment'));
+    expect(error).toMatchObject({
+      code: 'scm.auth',
+      message: expect.stringContaining('a command of grace is ignored') as string,
+      hint: expect.stringContaining('docs/previews.md#rights') as string,
+    });
+    expect(ownComments()).toHaveLength(1);
+  });
+
   it('of forks are planned only when somebody who may write asks, and then without details', async () => {
     await previewed.serve(web(1));
     const head = previewed.open(7, web(2), { fork: true, author: 'mallory' });

@@ -8,6 +8,7 @@ import { withMergeResult } from '../../../../src/core/preview/comment/merge-resu
 import { previewVerdict } from '../../../../src/core/preview/comment/preview-outcome.ts';
 import { renderComment } from '../../../../src/core/preview/comment/render-comment.ts';
 import { reportPage } from '../../../../src/core/preview/report/report-page.ts';
+import { remediation } from '../../../../src/core/publish/judge/judge-result.ts';
 import { comment, move, placementPlan, plan, planned, workload } from './comment-fixture.ts';
 import { MORE_SITUATIONS } from './more-situations.ts';
 
@@ -28,7 +29,7 @@ const emptied = placementPlan('team-a/db', {
   after: { selected: 0 },
   held: {
     reason: 'WouldEmpty',
-    message: 'All 1 clusters would be removed. Release it with token 0a1b2c3d4e5f.',
+    message: `The only cluster would be removed, though the placement did not change: c1. ${remediation({ namespace: 'team-a', name: 'db' }, '0a1b2c3d4e5f')}`,
   },
 });
 const created = placementPlan('team-b/new', { change: 'created', added: [move('c2', 'rank 1 of 3')] });
@@ -217,6 +218,21 @@ describe('the comment on a pull request', () => {
     expect(previewVerdict(outcome, []).level).toBe('stopped');
     expect(previewVerdict(outcome, [approval(emptied.token)]).level).toBe('stopped');
     expect(previewVerdict(outcome, [approval(emptied.token), approval(HELD.token)]).level).toBe('changes');
+  });
+
+  it('shows the time of the plan to the second', () => {
+    const outcome = planned(plan({ placements: [moved], now: '2026-03-01T12:00:07.123Z' }));
+    expect(renderComment(comment(outcome))).toContain('as of 2026-03-01 12:00:07 UTC ·');
+  });
+
+  it('has a page that says what to do where there is no plan', () => {
+    const outcome = {
+      kind: 'unplanned',
+      message: 'both changed web.yaml',
+      hint: 'merge main <into> it',
+    } as const;
+    const page = reportPage({ title: 't', outcome, approvals: [], map: undefined, maxLength: 100_000 });
+    expect(page).toContain('<p>Merge main &#60;into&#62; it.</p>');
   });
 
   it('has a map and a page', () => {

@@ -54,6 +54,7 @@ Examples:
   berth serve --repo URL --data .berth --listen :8080 --webhook github=github-secret
   berth serve --repo URL --listen :8443 --tls-cert tls.crt --tls-key tls.key --token-file tokens.yaml
   berth serve --config sources.yaml --data /var/lib/berth        # several repositories: docs/git-sources.md
+  berth serve --config sources.yaml --listen :8080 --webhook gitea=secret --public-url URL # plans on pull requests: docs/previews.md
   berth serve --repo URL --argocd-refresh --argocd-cluster-secrets --argocd-cluster-label region
   berth serve --repo URL --sync observe --schedule upstream      # Argo CD applies Git to the hub, OCM decides
   berth serve --repo URL --argocd-pull                           # the pull model: clusters run their Applications themselves
