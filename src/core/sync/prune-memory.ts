@@ -66,8 +66,8 @@ export function readPruneMemory(
 
 /**
  * The inputs of `planPrune`, from Git and from the stored memory. Controller and plan share this
- * code, so that their results are equal. `elsewhere`: identities of objects of other sources on the
- * hub.
+ * code, so that their results are equal. `elsewhere`: identities of objects that other sources
+ * have on the hub or declare.
  */
 export function pruneInputFromMemory(
   objects: readonly Pick<SourceObject, 'object'>[],

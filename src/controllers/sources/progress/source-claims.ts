@@ -84,6 +84,11 @@ export class SourceClaims {
     return this.#order.some((other) => other !== source && this.#find(other, identity) !== undefined);
   }
 
+  /** Identities of all objects that other sources declare, on the hub or not. */
+  *declaredElsewhere(source: string): Iterable<string> {
+    for (const other of this.#order) if (other !== source) yield* this.#indexOf(other)?.keys() ?? [];
+  }
+
   /** A source that declares the object and has precedence over this one. */
   firstOf(identity: string, before: string): string | undefined {
     return this.#order
@@ -98,12 +103,17 @@ export class SourceClaims {
   }
 
   #find(source: string, identity: string): SourceObject | undefined {
+    return this.#indexOf(source)?.get(identity);
+  }
+
+  /** The objects of the source by identity; undefined until it is read. */
+  #indexOf(source: string): ReadonlyMap<string, SourceObject> | undefined {
     const entry = this.#entries.get(source);
     if (entry === undefined) return undefined;
     entry.index ??= new Map(
       entry.objects.flatMap((object) => identitiesOf(object.object).map((name) => [name, object] as const)),
     );
-    return entry.index.get(identity);
+    return entry.index;
   }
 }
 

@@ -22,7 +22,10 @@ export interface PruneParts {
   readonly clock: Pick<Clock, 'now'>;
   readonly limit: ReturnType<typeof pLimit>;
   readonly registry: ApplySetRegistry;
-  readonly claims: Pick<SourceClaims, 'isDeclaredElsewhere' | 'hasReleased' | 'fetches'>;
+  readonly claims: Pick<
+    SourceClaims,
+    'isDeclaredElsewhere' | 'declaredElsewhere' | 'hasReleased' | 'fetches'
+  >;
   readonly written?: Pick<CommitBarrier, 'deleted'> | undefined;
   /** Called for each object when the hub has deleted it. */
   readonly onDeleted?: ((record: DeletionRecord) => void) | undefined;
@@ -65,8 +68,10 @@ export function pruneInputOf(
   memory: PruneMemory,
   { members, others }: Pick<PruneState, 'members' | 'others'>,
 ) {
+  // The source no longer lists a kind of which it has no member, so `others` does not show all.
+  const elsewhere = new Set([...others.keys(), ...claims.declaredElsewhere(source)]);
   return {
-    ...pruneInputFromMemory(objects, memory, others.keys()),
+    ...pruneInputFromMemory(objects, memory, elsewhere),
     members: [...members.values()],
     movesOn: (identity: string): boolean => claims.isDeclaredElsewhere(source, identity),
     digest,

@@ -120,6 +120,26 @@ describe('deletions bit by bit', () => {
     expect((await says(without(7, 8, 9, 10))).pruneHeld?.message).toContain('after 3 that');
   });
 
+  it('do not count once another source declares them, also where they were the last of their kind', async () => {
+    const claims = new SourceClaims(clock, [
+      { name: 'fleet', force: false },
+      { name: 'apps', force: false },
+    ]);
+    const [fleet, apps] = [controller({ claims }), controller({ claims, source: 'apps' })];
+    const secret = { ...settings('moved'), kind: 'Secret' };
+    // A new object waits until every source was read.
+    await Promise.all([apps.says([settings('own')]), fleet.says([...from(0), secret])]);
+    /** Nothing is deleted before the other source has looked at its remote. */
+    const deletes = async (objects: readonly KubeObject[]): Promise<SyncOutcome> => {
+      expect(await fleet.says(objects)).toMatchObject({ pruned: 0, pruneHeld: undefined, pruneWaits: true });
+      for (const kind of ['fetching', 'followed'] as const) claims.take({ kind, source: 'apps' });
+      return fleet.says(objects);
+    };
+    expect(await deletes(from(0))).toMatchObject({ pruned: 1 });
+    expect(await apps.says([settings('own'), secret])).toMatchObject({ applied: 1 });
+    expect(await deletes(from(3))).toMatchObject({ pruned: 3 });
+  });
+
   it('count where the hub did not let all of them go, and each of them once', async () => {
     let isBusy = true;
     const api = interceptedApi(hub.api, (method, args) => {
