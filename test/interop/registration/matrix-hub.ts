@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { KubeApi } from '../../../src/core/ports.ts';
 import { hubAdmission } from '../../../src/app/hub-admission.ts';
+import { CertificateAuthority } from '../../../src/hub/auth/certificates/certificate-authority.ts';
 import { createAuthority } from '../../../src/hub/auth/certificates/self-signed-authority.ts';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
 import { SteeredClock } from '../../fakes/steered-clock.ts';
@@ -16,18 +17,22 @@ export interface MatrixHub {
   readonly kubeconfig: string;
   /** From now on certificates have a life of an hour of which nothing is over. Before, they are due for renewal soon. */
   signForAnHour(): Promise<void>;
+  /** What signs the certificates of agents. */
+  readonly authority: CertificateAuthority;
   close(): Promise<void>;
 }
 
 /** Of an hour, an agent renews when at most 25 % are left. */
-const BEHIND_MS = 48 * 60_000;
+export const BEHIND_MS = 48 * 60_000;
 
 /** The embedded hub; its clock is behind until `signForAnHour`. */
 export async function startEmbeddedMatrixHub(): Promise<MatrixHub> {
   const clock = new SteeredClock();
   clock.skip(-BEHIND_MS);
   const hub = await startEmbeddedHub({}, { clock, admission: hubAdmission() });
+  const pki = (file: string): string => readFileSync(join(dirname(hub.kubeconfig), 'pki', file), 'utf8');
   return {
+    authority: new CertificateAuthority({ certPem: pki('ca.crt'), keyPem: pki('ca.key') }),
     api: hub.api,
     kubeconfig: hub.kubeconfig,
     signForAnHour: async () => clock.skip(BEHIND_MS),
@@ -58,6 +63,7 @@ export async function startRealMatrixHub(): Promise<MatrixHub> {
   // With the five minutes that the signer dates back: due when about half a minute is over.
   let signer = sign('2m');
   return {
+    authority: new CertificateAuthority(authority),
     api: hub.api,
     kubeconfig: hub.plane.kubeconfig,
     signForAnHour: async () => {
