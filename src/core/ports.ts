@@ -15,6 +15,15 @@ export interface MonotonicClock extends Clock {
   monotonicMs(): number;
 }
 
+/** A clock that also counts the time while the machine sleeps. */
+export interface SleepingClock extends MonotonicClock {
+  /**
+   * Milliseconds since the machine started, also those in which it slept. Nobody sets it. Exact to a second at least;
+   * comparable only within one process.
+   */
+  sinceBootMs(): number;
+}
+
 /** Structured log: a constant message and fields. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;

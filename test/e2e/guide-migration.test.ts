@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OUTAGE_PATIENCE_MS } from '../fakes/patience.ts';
 import { APPLICATION_KIND, ArgoStandIn } from './argo-stand-in.ts';
+import { notRun } from './guide-commands.ts';
 import { GuideShell } from './guide-shell.ts';
 import { hasKubectl } from './kubectl-program.ts';
 
@@ -25,6 +26,20 @@ metadata:
   namespace: argocd
 spec:
   numberOfClusters: 10
+`;
+/** How the guide has a cluster wait before the application leaves it. */
+const TOLERATION = `
+apiVersion: cluster.open-cluster-management.io/v1beta1
+kind: Placement
+metadata:
+  name: guestbook-app-placement
+  namespace: argocd
+spec:
+  numberOfClusters: 1
+  tolerations:
+    - key: cluster.open-cluster-management.io/unreachable
+      operator: Exists
+      tolerationSeconds: 300
 `;
 /** What the agent may do for Argo CD, on each cluster. */
 const AGENT_ROLE = `
@@ -191,5 +206,19 @@ describe.skipIf(!hasKubectl())('scenario 7 of the guide: migration', () => {
     expect(patched).toBe('managedcluster.cluster.open-cluster-management.io/cluster2 patched\n');
     await expect.poll(placements, PATIENT).toEqual(selected('cluster1'));
     await expect.poll(applications, PATIENT).toEqual(running('cluster1'));
+  });
+
+  it('tolerates the taint for a time where the placement says so', async () => {
+    await shell.says(`cat <<EOF | kubectl apply -f -${TOLERATION}EOF`);
+    await shell.says('kill -STOP $(cat home/agents/cluster1-*/pid)');
+    await expect.poll(clusters, PATIENT).toEqual(available({ cluster1: 'Unknown', cluster2: 'True' }));
+    const explained =
+      'berth explain argocd/guestbook-app-placement --cluster cluster1 --embedded --kubeconfig hub.kubeconfig';
+    await expect.poll(() => shell.says(explained), PATIENT).toMatch(/unreachable.*tolerated.*until 20/);
+    expect(await placements()).toEqual(selected('cluster1'));
+  });
+
+  it('has run every command of the scenario', () => {
+    expect(notRun('scenario 7', shell.ran)).toEqual([]);
   });
 });

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CertificateAuthority } from '../../src/hub/auth/certificates/certificate-authority.ts';
 import { createAuthority } from '../../src/hub/auth/certificates/self-signed-authority.ts';
 import { startRecordingProxies } from '../fakes/recording-proxies.ts';
+import { notRun } from './guide-commands.ts';
 import { GuideShell } from './guide-shell.ts';
 import { hasKubectl } from './kubectl-program.ts';
 
@@ -156,10 +157,20 @@ EOF
     const trusted = Buffer.from(entry?.cluster['certificate-authority-data'] ?? '', 'base64').toString();
     expect(trusted).toMatch(/^-----BEGIN CERTIFICATE-----[^]*-----BEGIN CERTIFICATE-----/);
     expect(trusted).toContain(authority.certPem.trim());
+    await shell.says('kubectl config view --minify --flatten --context cluster1 > managed.kubeconfig');
+    shell.set('KUBECONFIG', path.join(shell.folder, 'managed.kubeconfig'));
+    expect(await shell.says('kubectl -n default describe svc kubernetes | grep IP:')).toMatch(
+      /^IP: +10\.96\.0\.1$/m,
+    );
+    shell.set('KUBECONFIG', shell.hub.kubeconfig);
     for (const object of [ADDON_CONFIG, ADDON])
       expect(await shell.says(`cat <<'EOF' | kubectl apply --context hub -f -${object}EOF`)).toMatch(
         /created$/m,
       );
     await leave('cluster1', 'cluster1');
+  });
+
+  it.each(['scenario 4', 'scenario 6', 'scenario 9'])('has run every command of %s', (section) => {
+    expect(notRun(section, shell.ran)).toEqual([]);
   });
 });

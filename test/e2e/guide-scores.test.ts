@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { notRun } from './guide-commands.ts';
 import { GuideShell } from './guide-shell.ts';
 import { hasKubectl } from './kubectl-program.ts';
 
@@ -169,5 +170,9 @@ describe.skipIf(!hasKubectl())('scenario 3 of the guide: placements by scores', 
       'berth explain default/placement1 --cluster cluster1 --embedded --kubeconfig hub.kubeconfig',
     );
     expect(explained).toMatch(/AddOn\/resource-usage-score\/cpuAvailable +-8 +× 1 +=.*valid until 20/);
+  });
+
+  it('has run every command of the scenario', () => {
+    expect(notRun('scenario 3', shell.ran)).toEqual([]);
   });
 });

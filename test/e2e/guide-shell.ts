@@ -17,6 +17,9 @@ export class GuideShell {
   readonly hub: HubProcess;
   readonly folder: string;
   readonly #env: Record<string, string>;
+  readonly #ran: string[] = [];
+  /** Ends what `watches` began. */
+  readonly #watching = new Set<() => void>();
 
   private constructor(hub: HubProcess, folder: string) {
     this.hub = hub;
@@ -26,9 +29,9 @@ export class GuideShell {
       PATH: `${path.join(folder, 'bin')}${path.delimiter}${process.env['PATH'] ?? ''}`,
       KUBECONFIG: hub.kubeconfig,
       BERTH_HOME: path.join(folder, 'home'),
-      CTX_HUB_CLUSTER: 'hub',
-      CTX_MANAGED_CLUSTER: 'cluster1',
     };
+    this.set('CTX_HUB_CLUSTER', 'hub');
+    this.set('CTX_MANAGED_CLUSTER', 'cluster1');
   }
 
   /** With an embedded hub whose members are the contexts of its kubeconfig. */
@@ -42,12 +45,48 @@ export class GuideShell {
     return new GuideShell(await startHubProcess(path.join(folder, 'hub'), ['--members', members]), folder);
   }
 
+  /** As `export` in a shell that stays open: each block runs in one of its own. */
   set(name: string, value: string): void {
     this.#env[name] = value;
+    this.#ran.push(`export ${name}=${value}`);
+  }
+
+  /** The blocks that were run, as they were written. */
+  get ran(): readonly string[] {
+    return this.#ran;
+  }
+
+  /**
+   * Runs a block that does not end by itself, until it has printed what matches: then it is interrupted, as a person does.
+   * @throws Error with all it said when it ends before
+   */
+  watches(block: string, wanted: RegExp): Promise<string> {
+    this.#ran.push(block);
+    return new Promise((resolve, reject) => {
+      // At a terminal each line shows at once. Here a filter at the end of a pipe would keep its lines until it ends.
+      const command = ['-oL', 'sh', '-c', block];
+      const child = spawn('stdbuf', command, { cwd: this.folder, env: this.#env, detached: true });
+      let said = '';
+      const interrupt = (): void => {
+        if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGINT');
+      };
+      this.#watching.add(interrupt);
+      child.stdout.on('data', (chunk: Buffer) => {
+        said += chunk.toString();
+        if (wanted.test(said)) interrupt();
+      });
+      child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+      child.once('error', reject);
+      child.once('close', () => this.#watching.delete(interrupt));
+      child.once('close', () =>
+        wanted.test(said) ? resolve(said) : reject(new Error(`${block}\nended early\n${said}`)),
+      );
+    });
   }
 
   /** Runs a block to its end. */
   run(block: string): Promise<Ran> {
+    this.#ran.push(block);
     return new Promise((resolve, reject) => {
       const child = spawn('sh', ['-c', block], { cwd: this.folder, env: this.#env });
       let stdout = '';
@@ -75,6 +114,7 @@ export class GuideShell {
   }
 
   async close(): Promise<void> {
+    for (const interrupt of this.#watching) interrupt();
     for (const folder of backgroundFolders(this.#env['BERTH_HOME'] ?? '')) {
       try {
         process.kill(Number(readFileSync(path.join(folder, 'pid'), 'utf8')), 'SIGKILL');

@@ -1,4 +1,4 @@
-import type { MonotonicClock } from '../../src/core/ports.ts';
+import type { SleepingClock } from '../../src/core/ports.ts';
 
 interface Timer {
   readonly dueMs: number;
@@ -9,10 +9,14 @@ interface Timer {
 /** More timers than this without a moment between them are a loop that never pauses: the test would not end. */
 const MAX_TIMERS_AT_ONCE = 10_000;
 
-/** Time moves only through `advance`. `jump` moves the wall clock alone, as an operator or NTP does. */
-export class FakeClock implements MonotonicClock {
+/**
+ * Time moves only through `advance`. `jump` moves the wall clock alone, as an operator or NTP does. While the machine sleeps, the
+ * monotonic time stands still.
+ */
+export class FakeClock implements SleepingClock {
   #monotonicMs = 0;
   #offsetMs: number;
+  #sleptMs = 0;
   #sequence = 0;
   readonly #timers = new Set<Timer>();
 
@@ -28,6 +32,10 @@ export class FakeClock implements MonotonicClock {
     return this.#monotonicMs;
   }
 
+  sinceBootMs(): number {
+    return this.#monotonicMs + this.#sleptMs;
+  }
+
   schedule(delayMs: number, callback: () => void): () => void {
     const timer = { dueMs: this.#monotonicMs + Math.max(0, delayMs), sequence: this.#sequence++, callback };
     this.#timers.add(timer);
@@ -36,6 +44,11 @@ export class FakeClock implements MonotonicClock {
 
   get pendingTimers(): number {
     return this.#timers.size;
+  }
+
+  sleep(forMs: number): void {
+    this.#sleptMs += forMs;
+    this.jump(forMs);
   }
 
   jump(byMs: number): void {

@@ -1,4 +1,4 @@
-import type { MonotonicClock } from '../../src/core/ports.ts';
+import type { SleepingClock } from '../../src/core/ports.ts';
 
 interface Timer {
   readonly dueMs: number;
@@ -10,7 +10,7 @@ interface Timer {
  * Real time that a test stops, or moves on by hours: for software that runs with real programs and files, and whose own waits are not to
  * pass before the test has looked, however slow the machine is.
  */
-export class SteeredClock implements MonotonicClock {
+export class SteeredClock implements SleepingClock {
   #offsetMs = 0;
   #stoppedAtMs: number | undefined;
   readonly #timers = new Set<Timer>();
@@ -20,6 +20,10 @@ export class SteeredClock implements MonotonicClock {
   }
 
   monotonicMs(): number {
+    return this.now();
+  }
+
+  sinceBootMs(): number {
     return this.now();
   }
 

@@ -1,9 +1,14 @@
-import type { MonotonicClock } from '../../core/ports.ts';
+import { uptime } from 'node:os';
+import type { SleepingClock } from '../../core/ports.ts';
 
-/** The machine's clock. Timers are monotonic: a jump of the wall clock does not move them. */
-export const systemClock: MonotonicClock = {
+/**
+ * The machine's clock. Timers are monotonic: a jump of the wall clock does not move them. Linux stops the monotonic time while
+ * the machine sleeps, and counts on in /proc/uptime (CLOCK_BOOTTIME).
+ */
+export const systemClock: SleepingClock = {
   now: () => Date.now(),
   monotonicMs: () => performance.now(),
+  sinceBootMs: () => uptime() * 1_000,
   schedule(delayMs, callback) {
     // Node fires a timer of more than 2^31-1 ms at once, so it is split into steps.
     let timer: NodeJS.Timeout;

@@ -1,7 +1,7 @@
 import type { WebhookProvider } from '../../adapters/forge/event/webhook-event.ts';
 import type { ServeSource } from '../../controllers/sources/progress/source-options.ts';
 import type { ResultGenerator } from '../../core/placement/engine.ts';
-import type { Clock, KubeApi, Logger, MonotonicClock } from '../../core/ports.ts';
+import type { Clock, KubeApi, Logger, SleepingClock } from '../../core/ports.ts';
 import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
 import type { AutoAcceptance } from '../../core/registration/acceptance/auto-acceptance.ts';
 import type { RegistrationDuty } from '../../core/registration/duties.ts';
@@ -82,7 +82,7 @@ export interface ServeRegistrationOptions {
   readonly duties: readonly RegistrationDuty[];
   readonly autoAcceptance: AutoAcceptance;
   /** Measures how long agents have been silent. */
-  readonly clock: MonotonicClock;
+  readonly clock: SleepingClock;
 }
 
 export interface ServeAdmissionOptions {

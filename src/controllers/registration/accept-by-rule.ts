@@ -7,8 +7,9 @@ import {
   type CertificateRequestObject,
   judgeRequest,
 } from '../../core/registration/approval/judge-request.ts';
+import { knownAgents } from '../../core/registration/approval/known-agents.ts';
 import { AUTO_ACCEPTED_ANNOTATION, CLUSTER_NAME_LABEL } from '../../core/registration/names.ts';
-import { readRequest } from './read-request.ts';
+import { requestsOf } from './read-request.ts';
 import { REGISTRATION_MANAGER, type RegistrationOptions } from './registration-options.ts';
 
 /**
@@ -56,16 +57,15 @@ export class AutomaticAcceptance {
   }
 
   #isAskedFor(cluster: ManagedCluster): boolean {
-    const { autoAcceptance } = this.#options;
-    const requests = this.#requests.store.list() as unknown as readonly CertificateRequestObject[];
-    return requests
-      .filter(({ metadata }) => metadata.labels?.[CLUSTER_NAME_LABEL] === cluster.metadata.name)
-      .some((csr) => {
-        // An approved request identifies its sender as well as an undecided one does.
-        const undecided = { ...csr, status: withoutApproval(csr) };
-        const verdict = judgeRequest(undecided, readRequest(csr), cluster, autoAcceptance);
-        return verdict.kind === 'approve';
-      });
+    const { name } = cluster.metadata;
+    const requests = requestsOf(this.#requests, name);
+    const isKnownAgent = (user: string): boolean => knownAgents(requests, name).has(user);
+    const rules = { auto: this.#options.autoAcceptance, isKnownAgent };
+    return requests.some(({ csr, content }) => {
+      // An approved request identifies its sender as well as an undecided one does.
+      const undecided = { ...csr, status: withoutApproval(csr) };
+      return judgeRequest(undecided, content, cluster, rules).kind === 'approve';
+    });
   }
 }
 

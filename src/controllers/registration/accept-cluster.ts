@@ -6,8 +6,7 @@ import { type ChoiceRules, chooseRequests } from '../../core/registration/approv
 import type { CertificateRequestObject } from '../../core/registration/approval/judge-request.ts';
 import { CLUSTER_NAME_LABEL } from '../../core/registration/names.ts';
 import { approveRequest } from './approve-request.ts';
-import { isAlive } from './is-alive.ts';
-import { isJoined } from './is-joined.ts';
+import { isAlive, isJoined } from '../../core/registration/health/is-joined.ts';
 import { readRequest } from './read-request.ts';
 
 export interface AcceptRun {

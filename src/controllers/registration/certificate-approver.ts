@@ -14,11 +14,13 @@ import {
   judgeRequest,
   RENEW_RIGHT,
 } from '../../core/registration/approval/judge-request.ts';
+import { knownAgents } from '../../core/registration/approval/known-agents.ts';
+import { isAlive } from '../../core/registration/health/is-joined.ts';
 import { CLUSTER_NAME_LABEL } from '../../core/registration/names.ts';
 import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
 import type { WorkQueue } from '../../runtime/work-queue.ts';
 import { approveRequest } from './approve-request.ts';
-import { readRequest } from './read-request.ts';
+import { readRequest, requestsOf } from './read-request.ts';
 import {
   REGISTRATION_MANAGER,
   type RegistrationController,
@@ -48,9 +50,9 @@ export class CertificateApprover implements RegistrationController {
     this.#requests.store.onChange(({ key, after }) => {
       if (after !== undefined) queue.add(key);
     });
-    // A rule reads the cluster, which may be created after the request.
+    // A rule reads the cluster, which may be created after the request. It approves a second agent when the first has died.
     this.#clusters.store.onChange(({ key, before, after }) => {
-      if (before !== undefined && before.metadata.generation === after?.metadata.generation) return;
+      if (before !== undefined && after !== undefined && !isNews(before, after)) return;
       for (const { metadata } of this.#requests.store.list())
         if (metadata.labels?.[CLUSTER_NAME_LABEL] === key) queue.add(metadata.name);
     });
@@ -61,14 +63,24 @@ export class CertificateApprover implements RegistrationController {
     if (csr === undefined) return DONE;
     const label = csr.metadata.labels?.[CLUSTER_NAME_LABEL] ?? '';
     const cluster = this.#clusters.store.get(label) as ManagedCluster | undefined;
-    const { autoAcceptance, log } = this.#options;
-    const verdict = judgeRequest(csr, readRequest(csr), cluster, autoAcceptance);
+    const { autoAcceptance: auto, log } = this.#options;
+    const isKnownAgent = (user: string): boolean =>
+      knownAgents(requestsOf(this.#requests, label), label).has(user);
+    const verdict = judgeRequest(csr, readRequest(csr), cluster, { auto, isKnownAgent });
     switch (verdict.kind) {
       case 'leave':
         log.debug('certificate request was left alone', { request: name, why: verdict.why });
         return DONE;
       case 'wait':
-        log.debug('certificate request waits for a person', { request: name, cluster: label });
+        if (verdict.why === undefined)
+          log.debug('certificate request waits for a person', { request: name, cluster: label });
+        else
+          log.warn('certificate request of a second agent waits for a person', {
+            request: name,
+            cluster: label,
+            agent: verdict.identity.agent,
+            why: verdict.why,
+          });
         return DONE;
       case 'approve':
         await this.#approve(csr, label, 'rule');
@@ -99,4 +111,11 @@ export class CertificateApprover implements RegistrationController {
     });
     this.#options.onEvent?.({ action: 'certificate-approved', cluster, request: csr.metadata.name, by });
   }
+}
+
+function isNews(before: KubeObject, after: KubeObject): boolean {
+  const wasAlive = isAlive(before as ManagedCluster);
+  return (
+    before.metadata.generation !== after.metadata.generation || wasAlive !== isAlive(after as ManagedCluster)
+  );
 }

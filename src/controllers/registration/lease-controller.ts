@@ -123,6 +123,7 @@ export class LeaseController implements RegistrationController {
     this.#presence = continuePresence(this.#presence, {
       wallMs: clock.now(),
       monotonicMs: clock.monotonicMs(),
+      sinceBootMs: clock.sinceBootMs(),
       receivesLeases: this.#leases.isWatching,
       lists: this.#leases.relists,
     });

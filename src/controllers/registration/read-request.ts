@@ -1,9 +1,12 @@
 import { readCertificateRequest } from '../../hub/auth/certificates/certificate-request.ts';
 import { readSubject } from '../../hub/auth/certificates/certificate-subject.ts';
+import type { Reflector } from '../../adapters/kube/cache/reflector.ts';
 import type {
   CertificateRequestObject,
   RequestContent,
 } from '../../core/registration/approval/judge-request.ts';
+import type { ReadRequest } from '../../core/registration/approval/known-agents.ts';
+import { CLUSTER_NAME_LABEL } from '../../core/registration/names.ts';
 
 /**
  * Parses a certificate request as strictly as the embedded hub parses what it signs: exactly one PEM block, without
@@ -17,4 +20,11 @@ export function readRequest({ spec }: CertificateRequestObject): RequestContent 
   const reading = readSubject(request.subjectDer);
   if (reading.kind === 'unusable') return { kind: 'malformed', why: reading.why };
   return { kind: 'subject', ...reading.subject, asksForExtensions: request.hasAttributes };
+}
+
+/** The certificate requests with the label of a cluster. @param requests of the hub */
+export function requestsOf(requests: Reflector, cluster: string): readonly ReadRequest[] {
+  return (requests.store.list() as unknown as readonly CertificateRequestObject[])
+    .filter(({ metadata }) => metadata.labels?.[CLUSTER_NAME_LABEL] === cluster)
+    .map((csr) => ({ csr, content: readRequest(csr) }));
 }

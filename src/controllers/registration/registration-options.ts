@@ -1,6 +1,6 @@
 import type { ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
 import type { Reflector } from '../../adapters/kube/cache/reflector.ts';
-import type { KubeApi, Logger, MonotonicClock } from '../../core/ports.ts';
+import type { KubeApi, Logger, SleepingClock } from '../../core/ports.ts';
 import type { AutoAcceptance } from '../../core/registration/acceptance/auto-acceptance.ts';
 import type { RegistrationEvent } from '../../core/registration/registration-event.ts';
 import type { ReconcileOutcome } from '../../runtime/reconciler.ts';
@@ -14,7 +14,7 @@ export interface RegistrationOptions {
    */
   readonly cache: ObjectCache;
   readonly autoAcceptance: AutoAcceptance;
-  readonly clock: MonotonicClock;
+  readonly clock: SleepingClock;
   readonly log: Logger;
   /** Uniform in [0, 1). */
   readonly random: () => number;

@@ -5,6 +5,7 @@ import type { JsonObject } from '../json/json-value.ts';
 import { deepEqual, objectAt } from '../json/json-value.ts';
 import { LocalClient } from '../rest/local-client.ts';
 import type { ResourceIdentity } from '../rest/local-client.ts';
+import { KUBERNETES_SERVICE, SERVICES } from './kubernetes-service-object.ts';
 import type { Cluster } from '../request/cluster.ts';
 
 interface BootstrapObject {
@@ -139,8 +140,13 @@ function bootstrapObjects(): readonly BootstrapObject[] {
       rules: [{ ...rule([''], ['configmaps'], READ), resourceNames: ['extension-apiserver-authentication'] }],
     },
   };
+  const service: BootstrapObject = {
+    resource: SERVICES,
+    namespace: KUBERNETES_SERVICE.metadata.namespace,
+    object: KUBERNETES_SERVICE,
+  };
   const names = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
-  return [...names.map(namespace), ...roles(), reader];
+  return [...names.map(namespace), ...roles(), reader, service];
 }
 
 const AUTHENTICATION = { namespace: 'kube-system', name: 'extension-apiserver-authentication' };

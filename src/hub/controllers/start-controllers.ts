@@ -5,6 +5,7 @@ import { CrdCleaner } from './crd-cleaner.ts';
 import { EventExpiry } from './event-expiry.ts';
 import { GarbageCollector } from './garbage-collector.ts';
 import type { HubController } from './hub-controller.ts';
+import { KubernetesService } from './kubernetes-service.ts';
 import { LogCompactor } from './log-compactor.ts';
 import { NamespaceController } from './namespace-controller.ts';
 import { PolicyStatus } from './policy-status.ts';
@@ -34,6 +35,7 @@ export function startControllers(
   ];
   const controllers: HubController[] = [
     ...(isAlone ? [] : beside()),
+    new KubernetesService(cluster),
     new CrdCleaner(cluster),
     new EventExpiry(cluster),
     new LogCompactor(cluster),

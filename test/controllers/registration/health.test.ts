@@ -222,6 +222,18 @@ describe('the health of clusters', () => {
     expect(fleet.status('c1')).toBe('True');
   });
 
+  it('moves no fleet when the machine slept, and the wall clock was set back by as much', async () => {
+    fleet = await fleetOf('c1');
+    fleet.kill('c1');
+    await fleet.pass(GRACE_MS - LEASE_MS);
+    fleet.clock.sleep(3_600_000);
+    fleet.clock.jump(-3_600_000);
+    await fleet.pass(GRACE_MS - LEASE_MS);
+    expect(fleet.status('c1')).toBe('True');
+    await fleet.pass(2 * LEASE_MS);
+    expect(fleet.status('c1')).toBe('Unknown');
+  });
+
   it('says that clocks differ, from renewals alone', async () => {
     fleet = await fleetOf('c1');
     fleet.kill('c1');

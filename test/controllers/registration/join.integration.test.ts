@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { CERTIFICATE_REQUEST, LEASE, MANAGED_CLUSTER, NAMESPACE } from '../../../src/core/model/kinds.ts';
+import { CLUSTER_CONDITIONS } from '../../../src/core/registration/cluster-conditions.ts';
 import { compileAutoAcceptance } from '../../../src/core/registration/acceptance/auto-acceptance.ts';
 import { formatMicroTime, instantFromEpochMs } from '../../../src/core/model/rfc3339.ts';
 import { freshKey, RegistrationWorld } from './registration-world.ts';
@@ -92,6 +93,37 @@ describe('automatic acceptance', () => {
     await expect.poll(() => world.certificate(other)).toBeDefined();
     expect(await world.certificate(again)).toBeUndefined();
     expect(await world.conditions('edge-1')).toContain(DENIED);
+  });
+
+  it('gives a second agent no certificate while the first is alive', async () => {
+    world = await RegistrationWorld.create({ autoAcceptance: compileAutoAcceptance([await admin()], []) });
+    await world.register('c1');
+    const first = await world.request('c1', freshKey());
+    await expect.poll(() => world.certificate(first)).toBeDefined();
+    await expect.poll(() => world.conditions('c1')).toContain(ACCEPTED);
+    const report = async (status: 'True' | 'Unknown'): Promise<void> => {
+      const { conditions = [] } = ((await world.get(MANAGED_CLUSTER, 'c1'))?.['status'] ?? {}) as {
+        readonly conditions?: readonly { readonly type: string }[];
+      };
+      const { available, joined: isThere } = CLUSTER_CONDITIONS;
+      const next = [isThere, { ...available, status }].map((one) => ({
+        ...one,
+        lastTransitionTime: '2026-01-01T00:00:00Z',
+      }));
+      const kept = conditions.filter(({ type }) => !next.some((one) => one.type === type));
+      const status_ = { status: { conditions: [...kept, ...next] } };
+      await world.api.mergePatch(MANAGED_CLUSTER, { namespace: '', name: 'c1' }, status_, {
+        subresource: 'status',
+      });
+    };
+    await report('True');
+    const second = await world.request('c1', freshKey(), world.api, 'agent2');
+    const again = await world.request('c1', freshKey());
+    await expect.poll(() => world.certificate(again)).toBeDefined();
+    expect(await world.certificate(second)).toBeUndefined();
+    // The first is gone: the rule decides.
+    await report('Unknown');
+    await expect.poll(() => world.certificate(second)).toBeDefined();
   });
 
   it('leaves a cluster to a person that has the name of a namespace of the hub', async () => {

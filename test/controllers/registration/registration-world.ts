@@ -26,7 +26,7 @@ import {
 } from '../../../src/core/model/kinds.ts';
 import { CLUSTER_LEASE } from '../../../src/core/registration/names.ts';
 import type { Condition, KubeObject } from '../../../src/core/model/object-meta.ts';
-import type { KubeApi, MonotonicClock } from '../../../src/core/ports.ts';
+import type { KubeApi, SleepingClock } from '../../../src/core/ports.ts';
 import { Supervisor } from '../../../src/runtime/supervisor.ts';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
@@ -36,7 +36,7 @@ export interface WorldOptions {
   readonly duties?: readonly RegistrationDuty[];
   readonly autoAcceptance?: AutoAcceptance;
   /** Of the controllers, not of the hub. */
-  readonly clock?: MonotonicClock;
+  readonly clock?: SleepingClock;
   /** What the controllers use; default: the administrator's. */
   readonly api?: KubeApi;
 }

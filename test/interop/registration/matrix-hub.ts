@@ -1,8 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
+import { CERTIFICATE_REQUEST } from '../../../src/core/model/kinds.ts';
+import { judgeClientRequest } from '../../../src/hub/auth/certificates/client-signer.ts';
+import type { JsonObject } from '../../../src/hub/json/json-value.ts';
+import { sleep } from '../../../src/runtime/sleep.ts';
 import type { KubeApi } from '../../../src/core/ports.ts';
 import { hubAdmission } from '../../../src/app/hub-admission.ts';
+import { CertificateAuthority } from '../../../src/hub/auth/certificates/certificate-authority.ts';
 import { createAuthority } from '../../../src/hub/auth/certificates/self-signed-authority.ts';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
 import { SteeredClock } from '../../fakes/steered-clock.ts';
@@ -16,18 +22,23 @@ export interface MatrixHub {
   readonly kubeconfig: string;
   /** From now on certificates have a life of an hour of which nothing is over. Before, they are due for renewal soon. */
   signForAnHour(): Promise<void>;
+  /** What signs the certificates of agents. */
+  readonly authority: CertificateAuthority;
   close(): Promise<void>;
 }
 
+const SIGN_POLL_MS = 100;
 /** Of an hour, an agent renews when at most 25 % are left. */
-const BEHIND_MS = 48 * 60_000;
+export const BEHIND_MS = 48 * 60_000;
 
 /** The embedded hub; its clock is behind until `signForAnHour`. */
 export async function startEmbeddedMatrixHub(): Promise<MatrixHub> {
   const clock = new SteeredClock();
   clock.skip(-BEHIND_MS);
   const hub = await startEmbeddedHub({}, { clock, admission: hubAdmission() });
+  const pki = (file: string): string => readFileSync(join(dirname(hub.kubeconfig), 'pki', file), 'utf8');
   return {
+    authority: new CertificateAuthority({ certPem: pki('ca.crt'), keyPem: pki('ca.key') }),
     api: hub.api,
     kubeconfig: hub.kubeconfig,
     signForAnHour: async () => clock.skip(BEHIND_MS),
@@ -35,39 +46,71 @@ export async function startEmbeddedMatrixHub(): Promise<MatrixHub> {
   };
 }
 
-/** A real kube-apiserver with the signer of kube-controller-manager. Nothing collects garbage on it. */
+/**
+ * A real kube-apiserver. The test signs the first request, of which most is over, and the signer of kube-controller-manager the others.
+ * Nothing collects garbage on it.
+ */
 export async function startRealMatrixHub(): Promise<MatrixHub> {
   const dir = mkdtempSync(join(tmpdir(), 'berth-matrix-'));
   const [certificate, key] = [join(dir, 'ca.crt'), join(dir, 'ca.key')];
-  const authority = createAuthority('agents', Date.now());
-  writeFileSync(certificate, authority.certPem);
-  writeFileSync(key, authority.keyPem, { mode: 0o600 });
+  const pair = createAuthority('agents', Date.now());
+  writeFileSync(certificate, pair.certPem);
+  writeFileSync(key, pair.keyPem, { mode: 0o600 });
+  const authority = new CertificateAuthority(pair);
   const hub = await RealHub.start([`--client-ca-file=${certificate}`]);
-  const sign = (life: string): PeerProcess =>
+  const sign = (): PeerProcess =>
     startPeer('kube-controller-manager', {
       args: [
         ...[
           `--kubeconfig=${hub.plane.kubeconfig}`,
           '--controllers=certificatesigningrequest-signing-controller',
         ],
-        ...['--leader-elect=false', '--secure-port=0', `--cluster-signing-duration=${life}`],
+        ...['--leader-elect=false', '--secure-port=0', '--cluster-signing-duration=1h'],
         ...[`--cluster-signing-cert-file=${certificate}`, `--cluster-signing-key-file=${key}`],
       ],
-      logFile: join(dir, `signer-${life}.log`),
+      logFile: join(dir, 'signer.log'),
     });
-  // With the five minutes that the signer dates back: due when about half a minute is over.
-  let signer = sign('2m');
+  const over = new AbortController();
+  const signing = signFirstRequest(hub.api, authority, over.signal);
+  let signer: PeerProcess | undefined;
   return {
+    authority,
     api: hub.api,
     kubeconfig: hub.plane.kubeconfig,
     signForAnHour: async () => {
-      await signer.stop();
-      signer = sign('1h');
+      over.abort();
+      await signing;
+      signer ??= sign();
     },
     close: async () => {
-      await signer.stop();
+      over.abort();
+      await signing;
+      await signer?.stop();
       await hub.close();
       rmSync(dir, { recursive: true, force: true });
     },
   };
+}
+
+/** Signs the first request that is approved, with an hour of which so much is over that it is due. */
+async function signFirstRequest(
+  api: KubeApi,
+  authority: CertificateAuthority,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    const [csr] = (await api.list(CERTIFICATE_REQUEST)).items.filter(({ status }) =>
+      JSON.stringify(status ?? {}).includes('"type":"Approved"'),
+    );
+    const verdict = csr && judgeClientRequest(csr['spec'] as JsonObject);
+    if (csr !== undefined && verdict?.kind === 'sign') {
+      const pem = await authority.signClientKey(verdict, Date.now() - BEHIND_MS);
+      const status = { certificate: Buffer.from(pem).toString('base64') };
+      const key = { namespace: '', name: csr.metadata.name };
+      await api.mergePatch(CERTIFICATE_REQUEST, key, { status }, { subresource: 'status' });
+      return;
+    }
+    // fixed wait: the pace of a poll
+    await sleep(systemClock, SIGN_POLL_MS, signal);
+  }
 }

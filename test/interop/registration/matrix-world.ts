@@ -15,6 +15,7 @@ import {
   MANIFEST_WORK,
   NAMESPACE,
   ROLE_BINDING,
+  SECRET,
 } from '../../../src/core/model/kinds.ts';
 import type { KubeApi } from '../../../src/core/ports.ts';
 import { ACCEPT_NOBODY } from '../../../src/core/registration/acceptance/auto-acceptance.ts';
@@ -26,7 +27,7 @@ import { SilentLogger } from '../../fakes/silent-logger.ts';
 import { freePort } from '../peers/free-port.ts';
 import { startPeer } from '../peers/peer-process.ts';
 import { type MatrixAgent, startOcmAgents, startOurAgent } from './matrix-agents.ts';
-import type { MatrixHub } from './matrix-hub.ts';
+import { BEHIND_MS, type MatrixHub } from './matrix-hub.ts';
 
 export type Side = 'ours' | 'OCM';
 export const CLUSTER = 'edge-1';
@@ -174,11 +175,34 @@ export class MatrixWorld {
     await this.hub.api.delete(MANAGED_CLUSTER, { namespace: '', name: CLUSTER });
   }
 
-  /** What the hub signed for the first request. */
-  async firstCertificate(): Promise<X509Certificate | undefined> {
-    const [request] = await this.hub.requests(CLUSTER);
-    const { certificate } = (request?.['status'] ?? {}) as { readonly certificate?: string };
-    return certificate === undefined ? undefined : new X509Certificate(Buffer.from(certificate, 'base64'));
+  /** Serial numbers of what the hub signed for the agent. */
+  async signed(): Promise<readonly string[]> {
+    return (await this.hub.requests(CLUSTER)).flatMap(({ status }) => {
+      const { certificate } = (status ?? {}) as { readonly certificate?: string };
+      if (certificate === undefined) return [];
+      return [new X509Certificate(Buffer.from(certificate, 'base64')).serialNumber];
+    });
+  }
+
+  /**
+   * OCM's agent reads its Secret when that changes, and every five minutes. It gets another certificate there, of the same key and the same
+   * names: of an hour, of which so much is over that it is due.
+   */
+  async ageCertificate(): Promise<void> {
+    const key = { namespace: AGENT_NAMESPACE, name: 'hub-kubeconfig-secret' };
+    const data = (await this.#member.api.get(SECRET, key))?.['data'] as Readonly<Record<string, string>>;
+    const held = new X509Certificate(Buffer.from(data['tls.crt'] ?? '', 'base64'));
+    const { CN, O } = held.toLegacyObject().subject as unknown as { CN: string; O: readonly string[] };
+    const aged = await this.#matrixHub.authority.signClientKey(
+      {
+        subject: { commonName: CN, organizations: O },
+        publicKeyDer: held.publicKey.export({ type: 'spki', format: 'der' }),
+        lifetimeMs: 3_600_000,
+      },
+      Date.now() - BEHIND_MS,
+    );
+    const changed = { data: { 'tls.crt': Buffer.from(aged).toString('base64') } };
+    await this.#member.api.mergePatch(SECRET, key, changed);
   }
 
   /** The certificate that the agent has now. */

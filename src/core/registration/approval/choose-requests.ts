@@ -1,13 +1,7 @@
 import { agentUser } from '../agent-identity.ts';
 import { OPERATOR_NAMESPACE } from '../names.ts';
-import { recognizeRequest } from '../recognize-request.ts';
-import { type CertificateRequestObject, requesterOf, type RequestContent } from './judge-request.ts';
-
-/** A certificate request of a cluster, and the content of its PEM. */
-export interface ReadRequest {
-  readonly csr: CertificateRequestObject;
-  readonly content: RequestContent;
-}
+import { type CertificateRequestObject, requesterOf } from './judge-request.ts';
+import { knownAgents, type ReadRequest, recognize } from './known-agents.ts';
 
 export interface ChoiceRules {
   readonly cluster: string;
@@ -41,17 +35,22 @@ const BOOTSTRAP_GROUPS = [
 
 /**
  * Chooses the certificate requests of a cluster that a person approves by accepting the cluster. If several agents made
- * requests, none is approved unless the person names the agents, because one of them may be an impostor. The request of
- * an unknown agent is ignored while another agent is alive, because two clusters with one name would overwrite each
+ * requests, none is approved unless the person names the agents, because one of them may be an impostor. A request counts
+ * only if it is that of an agent of the cluster and a bootstrap user made it: every user who may create requests can put the
+ * label of a cluster on one, and could otherwise keep the cluster from joining. The request of an unknown agent is ignored while another agent is alive, because two clusters with one name would overwrite each
  * other. A service account is compared by its full name; clusteradm compares only the beginning.
  * Source: open-cluster-management.io/clusteradm `pkg/cmd/accept`.
  */
 export function chooseRequests(requests: readonly ReadRequest[], rules: ChoiceRules): RequestChoice {
+  const isOwn = (request: ReadRequest): boolean => {
+    const found = recognize(request);
+    return found.kind === 'agent' && found.identity.cluster === rules.cluster;
+  };
   const decided = (type: string): readonly string[] =>
-    requests.filter(({ csr }) => hasCondition(csr, type)).map(({ csr }) => csr.metadata.name);
-  const known = new Set(
-    requests.filter(({ csr }) => hasCondition(csr, 'Approved')).flatMap(({ content }) => userIn(content)),
-  );
+    requests
+      .filter((request) => hasCondition(request.csr, type) && isOwn(request))
+      .map(({ csr }) => csr.metadata.name);
+  const known = knownAgents(requests, rules.cluster);
   const open = requests
     .filter(({ csr }) => !hasCondition(csr, 'Approved') && !hasCondition(csr, 'Denied'))
     .map((request) => ({ ...request, judgement: judge(request, rules, known) }));
@@ -78,18 +77,13 @@ export function chooseRequests(requests: readonly ReadRequest[], rules: ChoiceRu
   };
 }
 
-function userIn(content: RequestContent): readonly string[] {
-  return content.kind === 'subject' ? [content.commonName] : [];
-}
-
 function judge(
-  { csr, content }: ReadRequest,
+  request: ReadRequest,
   { cluster, requesters, skipsRequesterCheck, isAlive }: ChoiceRules,
   known: ReadonlySet<string>,
 ): { readonly user: string } | { readonly why: string } {
-  if (content.kind === 'malformed') return { why: content.why };
-  const labels = csr.metadata.labels ?? {};
-  const found = recognizeRequest({ ...content, labels, signerName: csr.spec?.signerName ?? '' });
+  const { csr } = request;
+  const found = recognize(request);
   if (found.kind === 'other') return { why: found.why };
   if (found.identity.cluster !== cluster) return { why: `it is of cluster ${found.identity.cluster}` };
   const user = agentUser(found.identity);

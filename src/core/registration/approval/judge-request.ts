@@ -7,6 +7,7 @@ import {
   isOpenToRules,
   type RequesterIdentity,
 } from '../acceptance/auto-acceptance.ts';
+import { isAlive } from '../health/is-joined.ts';
 import { REGISTER_GROUP } from '../names.ts';
 import { recognizeRequest } from '../recognize-request.ts';
 
@@ -39,8 +40,14 @@ export type RequestVerdict =
   /** An agent renews its own certificate. It is approved if the hub confirms the right. */
   | { readonly kind: 'renewal'; readonly identity: AgentIdentity; readonly requester: RequesterIdentity }
   | { readonly kind: 'approve'; readonly identity: AgentIdentity }
-  /** A person decides. */
-  | { readonly kind: 'wait'; readonly identity: AgentIdentity };
+  /** A person decides. `why`: although a rule accepts the requester. */
+  | { readonly kind: 'wait'; readonly identity: AgentIdentity; readonly why?: string };
+
+export interface ApprovalRules {
+  readonly auto: AutoAcceptance;
+  /** Whether the agent with this user has a certificate for the cluster. Asked only where it decides. */
+  readonly isKnownAgent: (user: string) => boolean;
+}
 
 /** The right that the hub must confirm before a renewal is approved (SubjectAccessReview). */
 export const RENEW_RIGHT = {
@@ -63,14 +70,15 @@ const DECIDED = ['Approved', 'Denied', 'Failed'];
 /**
  * Judges one certificate request. A cluster can renew only its own certificate: the requester must be the common name.
  * A first request is approved if a rule accepts the cluster and the requester, but never for a cluster that was denied
- * or is being deleted.
+ * or is being deleted. While the agent of a cluster is alive, no rule approves another agent, which may be that of a second
+ * cluster with the same name. When it is no longer alive, the rule decides.
  * Source: open-cluster-management.io/ocm `pkg/registration/register/csr/approve_reconciler.go`.
  */
 export function judgeRequest(
   csr: CertificateRequestObject,
   content: RequestContent,
   cluster: ManagedCluster | undefined,
-  auto: AutoAcceptance,
+  { auto, isKnownAgent }: ApprovalRules,
 ): RequestVerdict {
   const decided = csr.status?.conditions?.find(({ type }) => DECIDED.includes(type));
   if (decided !== undefined) return { kind: 'leave', why: `it is ${decided.type.toLowerCase()} already` };
@@ -85,7 +93,10 @@ export function judgeRequest(
   if (requester.username === agentUser(identity)) return { kind: 'renewal', identity, requester };
   const isAccepted =
     cluster !== undefined && isOpenToRules(cluster) && acceptsByRule(auto, cluster, requester);
-  return { kind: isAccepted ? 'approve' : 'wait', identity };
+  if (!isAccepted) return { kind: 'wait', identity };
+  if (isAlive(cluster) && !isKnownAgent(agentUser(identity)))
+    return { kind: 'wait', identity, why: 'another agent of the cluster is alive' };
+  return { kind: 'approve', identity };
 }
 
 /** The requester, as recorded by the API server. */

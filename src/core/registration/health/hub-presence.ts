@@ -4,6 +4,8 @@ export interface PresenceCheck {
   readonly wallMs: number;
   /** Monotonic clock, milliseconds. */
   readonly monotonicMs: number;
+  /** The time since the machine started, sleep included, milliseconds. */
+  readonly sinceBootMs: number;
   /** Whether this process currently receives the Leases that agents renew. */
   readonly receivesLeases: boolean;
   /**
@@ -28,7 +30,8 @@ const MAX_GAP_MS = 10_000;
 /**
  * Whether the hub observes its agents. No agent counts as silent while the hub cannot observe it: after a sleep, a
  * pause, a restart or a time without reading Leases, the time of every agent counts from when the hub resumed. The gap
- * is measured by both clocks, because the monotonic clock stops while a machine sleeps, and the wall clock may be set.
+ * is measured by three clocks: the monotonic clock stops while a machine sleeps, the wall clock may be set back by as much
+ * when it wakes, and a container may see a time since the start that does not count sleep.
  */
 export function continuePresence(before: HubPresence | undefined, look: PresenceCheck): HubPresence {
   if (!look.receivesLeases) return { last: look, sinceMs: undefined };
@@ -36,6 +39,7 @@ export function continuePresence(before: HubPresence | undefined, look: Presence
     before === undefined ||
     look.lists !== before.last.lists ||
     look.monotonicMs - before.last.monotonicMs > MAX_GAP_MS ||
+    look.sinceBootMs - before.last.sinceBootMs > MAX_GAP_MS ||
     look.wallMs - before.last.wallMs > MAX_GAP_MS;
   return { last: look, sinceMs: wasAway ? look.monotonicMs : (before.sinceMs ?? look.monotonicMs) };
 }

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import {
   type ChoiceRules,
   chooseRequests,
-  type ReadRequest,
 } from '../../../../src/core/registration/approval/choose-requests.ts';
+import type { ReadRequest } from '../../../../src/core/registration/approval/known-agents.ts';
 
 const OWN = 'system:open-cluster-management:c1';
 const SERVICE_ACCOUNT = 'system:serviceaccount:open-cluster-management:agent-registration-bootstrap';
@@ -17,17 +17,19 @@ interface Given {
   readonly condition?: string;
   readonly organizations?: readonly string[];
   readonly label?: string;
+  readonly signerName?: string;
 }
 
 function request(given: Given = {}): ReadRequest {
   const { name = 'c1-a', agent = 'one', username = SERVICE_ACCOUNT, groups = [GROUP], condition } = given;
   const { organizations = [OWN, 'system:open-cluster-management:managed-clusters'], label = 'c1' } = given;
+  const { signerName = 'kubernetes.io/kube-apiserver-client' } = given;
   return {
     csr: {
       apiVersion: 'certificates.k8s.io/v1',
       kind: 'CertificateSigningRequest',
       metadata: { name, labels: { 'open-cluster-management.io/cluster-name': label } },
-      spec: { signerName: 'kubernetes.io/kube-apiserver-client', username, groups },
+      spec: { signerName, username, groups },
       ...(condition !== undefined && { status: { conditions: [{ type: condition, status: 'True' }] } }),
     },
     content: { kind: 'subject', commonName: `${OWN}:${agent}`, organizations, asksForExtensions: false },
@@ -93,12 +95,42 @@ describe('a request is left alone', () => {
   });
 });
 
+describe('a good request beside a bad one is approved, and the bad one is left alone', () => {
+  it.each<[string, Given]>([
+    ['of another user', { username: 'mallory' }],
+    ['of the agent of another cluster', { username: 'system:open-cluster-management:c2:agent' }],
+    ['for other groups', { organizations: ['system:masters'] }],
+    ['with the label of another cluster', { label: 'c2' }],
+    ['for another signer', { signerName: 'example.com/signer' }],
+  ])('%s', (_, bad) => {
+    const choice = choose([request(), request({ name: 'c1-b', agent: 'two', ...bad })]);
+    expect(choice).toMatchObject({ approve: ['c1-a'], left: [{ name: 'c1-b' }] });
+  });
+
+  it('whose PEM cannot be read', () => {
+    const unreadable: ReadRequest = {
+      ...request({ name: 'c1-b' }),
+      content: { kind: 'malformed', why: 'two blocks' },
+    };
+    expect(choose([unreadable, request()])).toMatchObject({
+      approve: ['c1-a'],
+      left: [{ name: 'c1-b', why: 'two blocks' }],
+    });
+  });
+});
+
 describe('a request of another agent, while the cluster has one that is alive,', () => {
   const stranger = request({ name: 'c1-b', agent: 'two' });
 
   it.each<[string, readonly ReadRequest[], Partial<ChoiceRules>, readonly string[]]>([
     ['is left alone', [request({ condition: 'Approved' }), stranger], {}, []],
     ['is left alone where the hub knows no request of before', [stranger], {}, []],
+    [
+      'is left alone where it has a certificate of another signer only',
+      [request({ agent: 'two', condition: 'Approved', signerName: 'example.com/signer' }), stranger],
+      {},
+      [],
+    ],
     ['is approved when a person names it', [stranger], { requesters: [`${OWN}:two`] }, ['c1-b']],
     ['is approved without the check', [stranger], { skipsRequesterCheck: true }, ['c1-b']],
   ])('%s', (_, requests, over, approved) => {
@@ -122,4 +154,9 @@ it('decides nothing again', () => {
     request({ name: 'c1-c' }),
   ]);
   expect(choice).toMatchObject({ approve: ['c1-c'], approved: ['c1-a'], denied: ['c1-b'], left: [] });
+});
+
+it('reports no decision about a request that is not of the cluster', () => {
+  const foreign = { condition: 'Approved', signerName: 'example.com/signer' };
+  expect(choose([request(foreign)])).toEqual({ approve: [], approved: [], denied: [], left: [] });
 });

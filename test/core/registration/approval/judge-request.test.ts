@@ -7,6 +7,7 @@ import {
   type AutoAcceptance,
   compileAutoAcceptance,
 } from '../../../../src/core/registration/acceptance/auto-acceptance.ts';
+import { CLUSTER_CONDITIONS } from '../../../../src/core/registration/cluster-conditions.ts';
 import {
   type CertificateRequestObject,
   judgeRequest,
@@ -41,6 +42,7 @@ function cluster(over: { readonly spec?: object; readonly metadata?: object } = 
   };
 }
 
+const nobodyKnown = (auto: AutoAcceptance) => ({ auto, isKnownAgent: () => false });
 const boot: AutoAcceptance = compileAutoAcceptance(['boot'], []);
 const marked = { annotations: { [MARK]: '2026-01-01T00:00:00Z' } };
 
@@ -82,22 +84,50 @@ describe('a request', () => {
       'wait',
     ],
   ] as const)('%s', (...[, given, of, auto, want]) => {
-    expect(judgeRequest(given, CONTENT, of, auto).kind).toBe(want);
+    expect(judgeRequest(given, CONTENT, of, nobodyKnown(auto)).kind).toBe(want);
   });
 
   it.each(['Approved', 'Denied', 'Failed'])('that is %s is left alone', (type) => {
     const decided = csr('boot', { status: { conditions: [{ type, status: 'True' }] } });
-    expect(judgeRequest(decided, CONTENT, cluster(), boot).kind).toBe('leave');
+    expect(judgeRequest(decided, CONTENT, cluster(), nobodyKnown(boot)).kind).toBe('leave');
   });
 
   it('that cannot be read is left alone', () => {
     const content: RequestContent = { kind: 'malformed', why: 'two blocks' };
-    expect(judgeRequest(csr('boot'), content, cluster(), boot)).toEqual({ kind: 'leave', why: 'two blocks' });
+    expect(judgeRequest(csr('boot'), content, cluster(), nobodyKnown(boot))).toEqual({
+      kind: 'leave',
+      why: 'two blocks',
+    });
   });
 
   it('that asks for more than an agent is left alone', () => {
     const content = { ...CONTENT, organizations: [OWN, 'system:masters'] };
-    expect(judgeRequest(csr('boot'), content, cluster(), boot).kind).toBe('leave');
+    expect(judgeRequest(csr('boot'), content, cluster(), nobodyKnown(boot)).kind).toBe('leave');
+  });
+});
+
+describe('a request that a rule accepts, for a cluster that has joined', () => {
+  const joined = (available: 'True' | 'False' | 'Unknown'): ManagedCluster => ({
+    ...cluster({ metadata: marked, spec: { hubAcceptsClient: true } }),
+    status: {
+      conditions: [CLUSTER_CONDITIONS.joined, { ...CLUSTER_CONDITIONS.available, status: available }],
+    },
+  });
+
+  it.each<[string, 'True' | 'False' | 'Unknown', readonly string[], string]>([
+    ['of an agent with a certificate is approved', 'True', [`${OWN}:agent1`], 'approve'],
+    ['of another agent waits while the first is alive', 'True', [`${OWN}:agent2`], 'wait'],
+    ['of another agent waits also where the hub has no older request', 'True', [], 'wait'],
+    ['of another agent is approved when the first is silent', 'Unknown', [`${OWN}:agent2`], 'approve'],
+    ['of another agent is approved when its API server is down', 'False', [`${OWN}:agent2`], 'approve'],
+  ])('%s', (_, available, known, want) => {
+    const rules = { auto: boot, isKnownAgent: (user: string) => known.includes(user) };
+    expect(judgeRequest(csr('boot'), CONTENT, joined(available), rules).kind).toBe(want);
+  });
+
+  it('waits with a reason', () => {
+    const verdict = judgeRequest(csr('boot'), CONTENT, joined('True'), nobodyKnown(boot));
+    expect(verdict).toMatchObject({ kind: 'wait', why: 'another agent of the cluster is alive' });
   });
 });
 

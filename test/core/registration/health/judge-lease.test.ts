@@ -33,7 +33,7 @@ const lease = (renewTime: string): KubeObject => ({
 });
 
 const there = (sinceMs: number | undefined): HubPresence => ({
-  last: { wallMs: WALL, monotonicMs: 0, receivesLeases: true, lists: 1 },
+  last: { wallMs: WALL, monotonicMs: 0, sinceBootMs: 0, receivesLeases: true, lists: 1 },
   sinceMs,
 });
 const seen = (atMs: number, clockDifferenceMs?: number) => ({ renewTime: 'x', atMs, clockDifferenceMs });
@@ -133,13 +133,16 @@ describe('clocks', () => {
 
 describe('the presence of the hub', () => {
   const look = (wallMs: number, monotonicMs: number, receivesLeases = true, lists = 1) => ({
-    ...{ wallMs, monotonicMs, receivesLeases, lists },
+    ...{ wallMs, monotonicMs, sinceBootMs: monotonicMs, receivesLeases, lists },
   });
+  const afterSleep = (wallMs: number) => ({ ...look(wallMs, 2_000), sinceBootMs: 60_000 });
 
   it.each([
     ['goes on from look to look', look(2_000, 2_000), 0],
     ['begins again after a stop of the process', look(60_000, 60_000), 60_000],
     ['begins again after a sleep of the machine', look(60_000, 2_000), 2_000],
+    ['begins again after a sleep, with the wall clock set back by as much', afterSleep(2_000), 2_000],
+    ['begins again after a sleep, with the wall clock set back by more', afterSleep(-60_000), 2_000],
     ['goes on when the wall clock is set back', look(-60_000, 2_000), 0],
     ['begins again after a list, as after a restore of the hub', look(2_000, 2_000, true, 2), 2_000],
     ['ends when no leases are received', look(2_000, 2_000, false), undefined],

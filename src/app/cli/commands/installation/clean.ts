@@ -3,7 +3,7 @@ import type { ManagedCluster } from '../../../../core/model/kind/managed-cluster
 import { apiVersionOf, MANAGED_CLUSTER, NAMESPACE } from '../../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../../core/model/object-meta.ts';
 import type { KubeApi } from '../../../../core/ports.ts';
-import { isJoined } from '../../../../controllers/registration/is-joined.ts';
+import { isJoined } from '../../../../core/registration/health/is-joined.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
 import { refuseFlags } from '../../flags/refused-flags.ts';

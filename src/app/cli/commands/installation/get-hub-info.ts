@@ -3,7 +3,7 @@ import type { Condition } from '../../../../core/model/object-meta.ts';
 import type { ManagedCluster } from '../../../../core/model/kind/managed-cluster.ts';
 import type { KubeApi, ServerEndpoints } from '../../../../core/ports.ts';
 import { AVAILABLE } from '../../../../core/registration/cluster-conditions.ts';
-import { isJoined } from '../../../../controllers/registration/is-joined.ts';
+import { isJoined } from '../../../../core/registration/health/is-joined.ts';
 import { BOOTSTRAP_ACCOUNT } from '../../../../core/registration/install/bootstrap-objects.ts';
 import { findCondition } from '../../../../core/work/conditions/condition-list.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';

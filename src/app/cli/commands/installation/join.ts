@@ -174,7 +174,7 @@ async function install(io: CliIo, api: KubeApi, given: Given): Promise<void> {
 
 /** Two clusters with one name would take turns: each of them would apply what is meant for the other. */
 async function warnOfNamesake(io: CliIo, { request, hub }: Given): Promise<void> {
-  const { isAlive } = await import('../../../../controllers/registration/is-alive.ts');
+  const { isAlive } = await import('../../../../core/registration/health/is-joined.ts');
   const { clusterName: name, token } = request;
   const namesake = await askHub(io, hub, token, (there) => readCluster(there, name));
   if (namesake === undefined || !isAlive(namesake)) return;
