@@ -13,6 +13,7 @@ import { RememberedFiles } from '../../controllers/previews/bounded/remembered-f
 import { unpackSnapshot } from '../../controllers/previews/bounded/sent-snapshot.ts';
 import { planRevisions } from '../../controllers/previews/plan-revisions.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
+import { SideDecider } from '../../core/preview/sides/side-decider.ts';
 import { SourceChecker } from '../../core/sources/source-checker.ts';
 import { applicationContext } from '../worlds/argo-part.ts';
 
@@ -25,6 +26,7 @@ const waiting = new Map<number, (answer: HubAnswer) => void>();
 const frames = new FrameReader(0xffff_ffff);
 const received = new ReceivedObjects();
 const files = new RememberedFiles();
+const decider = new SideDecider();
 const checkers = new Map<string, SourceChecker>();
 let asked = 0;
 
@@ -61,7 +63,7 @@ async function plan({ input, hub, applications, budgets, server }: PlanJob): Pro
       applications: applications && applicationContext(applications.argocdNamespace, applications.onHub),
       budgetOf: ({ metadata }) => budgets.get(namespacedName(metadata)),
       hubApi: server === undefined ? undefined : new ParentKubeApi(server, ask),
-      memory: { files, checkerOf },
+      memory: { files, checkerOf, decider },
       tell: () => undefined,
     });
     send({ type: 'planned', planned });
