@@ -10,6 +10,7 @@ import {
   sentError,
 } from '../../controllers/previews/bounded/plan-messages.ts';
 import { RememberedFiles } from '../../controllers/previews/bounded/remembered-files.ts';
+import { ReceivedLists, type SentList } from '../../controllers/previews/bounded/sent-lists.ts';
 import { unpackSnapshot } from '../../controllers/previews/bounded/sent-snapshot.ts';
 import { planRevisions } from '../../controllers/previews/plan-revisions.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
@@ -25,6 +26,7 @@ const outputBytes = Number(process.argv[2]);
 const waiting = new Map<number, (answer: HubAnswer) => void>();
 const frames = new FrameReader(0xffff_ffff);
 const received = new ReceivedObjects();
+const lists = new ReceivedLists();
 const files = new RememberedFiles();
 const decider = new SideDecider();
 const checkers = new Map<string, SourceChecker>();
@@ -41,7 +43,7 @@ function ask(read: HubRead): Promise<unknown> {
   return new Promise((resolve, reject) => {
     waiting.set(id, (answer) => {
       if ('error' in answer) reject(receivedError(answer.error));
-      else resolve(answer.value);
+      else resolve(read.method === 'list' ? lists.unpack(read, answer.value as SentList) : answer.value);
     });
     send({ type: 'ask', id, read });
   });
