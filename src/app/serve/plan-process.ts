@@ -28,7 +28,7 @@ const frames = new FrameReader(0xffff_ffff);
 const received = new ReceivedObjects();
 const lists = new ReceivedLists();
 const files = new RememberedFiles();
-const decider = new SideDecider();
+const decider = new SideDecider({ staysFor: 'many plans' });
 const checkers = new Map<string, SourceChecker>();
 let asked = 0;
 

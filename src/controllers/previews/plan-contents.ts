@@ -119,7 +119,7 @@ export function planContents(input: ContentPlanInput): PlannedContents {
     results: withOthersPublished([...after.results.values()], decisions),
   };
   const plan = makePlan(before, side, {
-    explain: makeMoveExplainer(before, (key) => after.decidedIn.get(key) ?? after.snapshot),
+    explain: makeMoveExplainer(before, (key) => after.decidedIn.get(key) ?? after.snapshot, decider.trials),
     token: (key, from, to) => judge.token(key, from, to),
     judge: (key, from, result, definitionChanged) => judge.hold(key, from, result, definitionChanged),
   });

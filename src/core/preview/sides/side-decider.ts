@@ -1,4 +1,5 @@
 import type { ResultGenerator } from '../../placement/engine.ts';
+import { CauseTrials } from '../../explain/cause-trials.ts';
 import { IncrementalScheduler } from '../../placement/incremental-scheduler.ts';
 import { PublishedClusters } from '../../placement/prior/published-clusters.ts';
 import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
@@ -15,13 +16,17 @@ type Published = ReadonlyMap<string, readonly string[]>;
  * costs only what differs from the one before. The results equal those of a new engine.
  */
 export class SideDecider {
-  readonly #scheduler = new IncrementalScheduler({ keepsRankings: false });
+  /** Why clusters move, found by an engine that follows as well. */
+  readonly trials = new CauseTrials();
+  readonly #scheduler: IncrementalScheduler;
   readonly #transitions: Transitions;
   /** Readers of what is published before and after the change. Unchanged lists stay the same objects. */
   readonly #readers = { before: new PublishedClusters(), after: new PublishedClusters() };
   #outcomeOf: OutcomeOf = (_key, { selected }) => selected;
 
-  constructor() {
+  /** @param options whether it decides many plans: rankings of decisions then make the next one faster */
+  constructor({ staysFor = 'one plan' }: { readonly staysFor?: 'one plan' | 'many plans' } = {}) {
+    this.#scheduler = new IncrementalScheduler({ keepsRankings: staysFor === 'many plans' });
     this.#transitions = new Transitions({
       decide: (snapshot) => this.#decide(snapshot),
       outcomeOf: (key, result) => this.#outcomeOf(key, result),
