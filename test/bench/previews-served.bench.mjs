@@ -3,6 +3,7 @@
  * fake of its API). One pull request after the other, then 50 at once.
  * Usage: npm run build && node test/bench/previews-served.bench.mjs [CLUSTERS [PLACEMENTS [FILES [SETS]]]]
  * BENCH_DIR keeps hub and repository between runs; BENCH_SINGLE and BENCH_MANY say how many pull requests (20 and 50).
+ * BENCH_BERTH is another built checkout to measure.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,7 +23,8 @@ const { freePort } = await import('../interop/peers/free-port.ts');
 const [clusters, placements, files, sets] = [10_000, 1_000, 20_000, 500].map((size, at) => Number(process.argv[at + 2] ?? size));
 const [SINGLE, MANY] = [Number(process.env.BENCH_SINGLE ?? 20), Number(process.env.BENCH_MANY ?? 50)];
 const SECRET = 'a-secret-of-this-bench';
-const MAIN = new URL('../../dist/src/app/cli/main.js', import.meta.url).pathname;
+const CHECKOUT = process.env.BENCH_BERTH ?? new URL('../..', import.meta.url).pathname;
+const MAIN = join(CHECKOUT, 'dist/src/app/cli/main.js');
 const root = process.env.BENCH_DIR ?? mkdtempSync(join(tmpdir(), 'berth-previews-'));
 const origin = join(root, 'origin.git');
 const seconds = (ms) => `${(ms / 1000).toFixed(2)} s`;
@@ -36,6 +38,9 @@ const base = execFileSync('git', ['--git-dir', origin, 'rev-parse', 'refs/heads/
 
 /** KiB. */
 let largestPlanner = 0;
+/** Clock ticks of processor time of each process that plans, by its id. */
+const plannerTicks = new Map();
+const TICKS_PER_SECOND = 100;
 /** When its first delivery came in, by number of the pull request. */
 const delivered = new Map();
 const forge = process.env.BENCH_FAKE === undefined && hasPeers('gitea') && hasGiteaModule() ? await realForge() : await fakeForge();
@@ -55,7 +60,19 @@ await pause(Number(process.env.BENCH_REST_MS ?? 10_000));
 
 let next = 11;
 const single = [];
-for (let i = 0; i < SINGLE; i++) single.push(await commentedAfter(await openOne()));
+/** Seconds of processor time for each pull request: in the processes that plan, and in the controller. */
+const [planning, controlling] = [[], []];
+for (let i = 0; i < SINGLE; i++) {
+  const before = [plannerSeconds(serve.child.pid), ticksOf(serve.child.pid) / TICKS_PER_SECOND];
+  single.push(await commentedAfter(await openOne()));
+  const after = [plannerSeconds(serve.child.pid), ticksOf(serve.child.pid) / TICKS_PER_SECOND];
+  planning.push(after[0] - before[0]);
+  controlling.push(after[1] - before[1]);
+}
+if (SINGLE > 0) {
+  const texts = (list) => list.map((one) => one.toFixed(2)).join(', ');
+  console.log(`processor seconds of each plan: ${texts(planning)} (aim 1 s after the first); of the controller meanwhile: ${texts(controlling)}`);
+}
 if (SINGLE > 0) report(`one after the other, ${SINGLE}`, single);
 if (MANY > 0) {
   planned.length = 0;
@@ -183,7 +200,7 @@ function firstLine({ child }) {
   });
 }
 
-/** Waits until the hub follows the repository; from then on the plans are read from the log. */
+/** Waits until the hub follows the repository (after a restart with nothing to write: until it is ready); from then on the plans are read from the log. */
 async function following({ child }) {
   let text = '';
   await new Promise((resolve, reject) => {
@@ -198,6 +215,12 @@ async function following({ child }) {
       }
     });
     child.once('exit', (code) => reject(new Error(`serve ended with ${code}: ${text}`)));
+    const look = setInterval(async () => {
+      const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+      if (answer?.ok !== true) return;
+      clearInterval(look);
+      resolve();
+    }, 500);
   });
   setInterval(() => watchPlanners(child.pid), 100).unref();
 }
@@ -208,11 +231,27 @@ function watchPlanners(controller) {
     try {
       const status = readFileSync(`/proc/${pid}/status`, 'utf8');
       if (Number(/PPid:\s+(\d+)/.exec(status)?.[1]) !== controller) continue;
-      if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('plan-process')) largestPlanner = Math.max(largestPlanner, Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0));
+      if (!readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('plan-process')) continue;
+      plannerTicks.set(pid, plannerTicks.get(pid) ?? 0);
+      plannerTicks.set(pid, ticksOf(pid));
+      largestPlanner = Math.max(largestPlanner, Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0));
     } catch {
       // It has ended.
     }
   }
+}
+
+/** Of the processes that plan now, and of those that have ended. */
+function plannerSeconds(controller) {
+  watchPlanners(controller);
+  return [...plannerTicks.values()].reduce((sum, ticks) => sum + ticks, 0) / TICKS_PER_SECOND;
+}
+
+/** Clock ticks of a process and of its ended children. */
+function ticksOf(pid) {
+  const [user, system, ofChildren, systemOfChildren] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ').slice(11, 15).map(Number);
+  const isPlanner = plannerTicks.has(String(pid));
+  return user + system + (isPlanner ? ofChildren + systemOfChildren : 0);
 }
 
 function peak(pid) {

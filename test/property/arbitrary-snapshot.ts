@@ -386,3 +386,20 @@ export const delta: fc.Arbitrary<SnapshotDelta> = fc.oneof(
     }),
   },
 );
+
+/** Names are unique on a hub. */
+export function withUniqueNames(given: Snapshot): Snapshot {
+  const unique = <
+    T extends { readonly metadata: { readonly name: string; readonly namespace?: string | undefined } },
+  >(
+    list: readonly T[],
+  ): readonly T[] => [
+    ...new Map(list.map((one) => [`${one.metadata.namespace ?? ''}/${one.metadata.name}`, one])).values(),
+  ];
+  return {
+    ...given,
+    placements: unique(given.placements),
+    clusters: unique(given.clusters),
+    scores: unique(given.scores),
+  };
+}

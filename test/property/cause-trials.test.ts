@@ -6,28 +6,12 @@ import {
   decideInSnapshot,
   SnapshotDecider,
 } from '../../src/core/explain/verdict/decide-in-snapshot.ts';
+import { decisionOwner } from '../../src/core/placement/prior/decision-owner.ts';
+import { PublishedClusters } from '../../src/core/placement/prior/published-clusters.ts';
 import { applySnapshotDelta } from '../../src/core/placement/follow/snapshot-delta.ts';
-import type { Snapshot } from '../../src/core/snapshot/snapshot.ts';
-import { delta, snapshot } from './arbitrary-snapshot.ts';
+import { delta, snapshot, withUniqueNames } from './arbitrary-snapshot.ts';
 
 const RUNS = 150;
-/** Names are unique on a hub. */
-function withUniqueNames(given: Snapshot): Snapshot {
-  const unique = <
-    T extends { readonly metadata: { readonly name: string; readonly namespace?: string | undefined } },
-  >(
-    list: readonly T[],
-  ): readonly T[] => [
-    ...new Map(list.map((one) => [`${one.metadata.namespace ?? ''}/${one.metadata.name}`, one])).values(),
-  ];
-  return {
-    ...given,
-    placements: unique(given.placements),
-    clusters: unique(given.clusters),
-    scores: unique(given.scores),
-  };
-}
-
 it('one engine that follows decides each placement as a new engine does', () => {
   fc.assert(
     fc.property(snapshot, fc.array(delta, { maxLength: 6 }), fc.nat(), (first, deltas, at) => {
@@ -37,9 +21,17 @@ it('one engine that follows decides each placement as a new engine does', () => 
         if (change !== undefined) present = withUniqueNames(applySnapshotDelta(present, change));
         // Decisions come and go, too.
         const decisions = present.decisions.filter((_, number) => (number + step + at) % 3 !== 0);
+        const { clusters } = new PublishedClusters().read(decisions);
+        const owner = [...clusters.keys()][at % Math.max(1, clusters.size)] ?? '';
+        const withoutOwner = decisions.filter((page) => (decisionOwner(page) ?? '') !== owner);
         for (const placement of present.placements) {
           const alone = { ...present, decisions, placements: [placement] };
-          expect(trials.selected(alone)).toEqual(decideFirstPlacement(alone)?.result.selected);
+          expect(trials.selected(alone, clusters, new Map())).toEqual(
+            decideFirstPlacement(alone)?.result.selected,
+          );
+          expect(trials.selected(alone, clusters, new Map([[owner, undefined]]))).toEqual(
+            decideFirstPlacement({ ...alone, decisions: withoutOwner })?.result.selected,
+          );
         }
       }
     }),

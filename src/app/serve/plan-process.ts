@@ -10,9 +10,11 @@ import {
   sentError,
 } from '../../controllers/previews/bounded/plan-messages.ts';
 import { RememberedFiles } from '../../controllers/previews/bounded/remembered-files.ts';
+import { ReceivedLists, type SentList } from '../../controllers/previews/bounded/sent-lists.ts';
 import { unpackSnapshot } from '../../controllers/previews/bounded/sent-snapshot.ts';
 import { planRevisions } from '../../controllers/previews/plan-revisions.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
+import { SideDecider } from '../../core/preview/sides/side-decider.ts';
 import { SourceChecker } from '../../core/sources/source-checker.ts';
 import { applicationContext } from '../worlds/argo-part.ts';
 
@@ -24,7 +26,9 @@ const outputBytes = Number(process.argv[2]);
 const waiting = new Map<number, (answer: HubAnswer) => void>();
 const frames = new FrameReader(0xffff_ffff);
 const received = new ReceivedObjects();
+const lists = new ReceivedLists();
 const files = new RememberedFiles();
+const decider = new SideDecider({ staysFor: 'many plans' });
 const checkers = new Map<string, SourceChecker>();
 let asked = 0;
 
@@ -39,7 +43,7 @@ function ask(read: HubRead): Promise<unknown> {
   return new Promise((resolve, reject) => {
     waiting.set(id, (answer) => {
       if ('error' in answer) reject(receivedError(answer.error));
-      else resolve(answer.value);
+      else resolve(read.method === 'list' ? lists.unpack(read, answer.value as SentList) : answer.value);
     });
     send({ type: 'ask', id, read });
   });
@@ -61,7 +65,7 @@ async function plan({ input, hub, applications, budgets, server }: PlanJob): Pro
       applications: applications && applicationContext(applications.argocdNamespace, applications.onHub),
       budgetOf: ({ metadata }) => budgets.get(namespacedName(metadata)),
       hubApi: server === undefined ? undefined : new ParentKubeApi(server, ask),
-      memory: { files, checkerOf },
+      memory: { files, checkerOf, decider },
       tell: () => undefined,
     });
     send({ type: 'planned', planned });

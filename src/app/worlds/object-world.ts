@@ -40,6 +40,7 @@ export function objectWorld(parts: WorldParts): World {
       (object) => object.kind === kind && object.apiVersion === 'v1' && object.metadata.name === name,
     );
   const ownClusters = objects.filter(isClusterSecret).map(readClusterSecret);
+  const listed = new Map<string, readonly DecisionObject[]>();
   return {
     namespace,
     clusters: ownClusters.length > 0 ? ownClusters : (parts.clusters ?? []),
@@ -52,12 +53,16 @@ export function objectWorld(parts: WorldParts): World {
       return object === undefined ? parts.missingSecret : readSecret(object);
     },
     resources: (apiVersion, resource) => {
+      const known = listed.get(`${apiVersion} ${resource}`);
+      if (known !== undefined) return known;
       const found = objects.filter(
         (object) => object.apiVersion === apiVersion && `${(object.kind ?? '').toLowerCase()}s` === resource,
       );
-      return [...(found as unknown as readonly DecisionObject[])].sort((a, b) =>
+      const sorted = [...(found as unknown as readonly DecisionObject[])].sort((a, b) =>
         a.metadata.name < b.metadata.name ? -1 : 1,
       );
+      listed.set(`${apiVersion} ${resource}`, sorted);
+      return sorted;
     },
     askPlugin:
       parts.askPlugin ??

@@ -1,13 +1,25 @@
 import { SECRET_TYPE_LABEL } from '../../core/argocd/cluster-secrets/cluster-secret.ts';
+import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import type { ClusterSecret } from '../../render/applicationset/world/world.ts';
 
 /** The cluster Secrets that Argo CD would have for the clusters of a snapshot: name, address and labels. */
 export function snapshotClusters({ clusters }: Snapshot): readonly ClusterSecret[] {
-  return clusters.map(({ metadata, spec }) => ({
+  return clusters.map((cluster) => {
+    let secret = SECRETS.get(cluster);
+    if (secret === undefined) SECRETS.set(cluster, (secret = secretOf(cluster)));
+    return secret;
+  });
+}
+
+/** Both sides of a plan, and consecutive plans, share most clusters. */
+const SECRETS = new WeakMap<ManagedCluster, ClusterSecret>();
+
+function secretOf({ metadata, spec }: ManagedCluster): ClusterSecret {
+  return {
     secretName: `${metadata.name}-cluster-secret`,
     name: metadata.name,
     server: spec?.managedClusterClientConfigs?.[0]?.url ?? '',
     labels: { ...metadata.labels, [SECRET_TYPE_LABEL]: 'cluster' },
-  }));
+  };
 }

@@ -1,5 +1,5 @@
 import type { GitRepository } from '../../adapters/git/repository/git-repository.ts';
-import { objectIdentity, type ObjectRef, refOf } from '../../core/model/object-ref.ts';
+import { identityOf, type ObjectRef, refOf } from '../../core/model/object-ref.ts';
 import type { SourceObject } from '../../core/model/source-object.ts';
 import type { LostFile } from '../../core/preview/lost-file.ts';
 import { manifestSelector, selectManifests } from '../sources/manifests/manifest-selection.ts';
@@ -44,11 +44,14 @@ function lostObjects(
   before: readonly SourceObject[],
   after: readonly SourceObject[],
 ): ReadonlyMap<string, readonly ObjectRef[]> {
-  const present = new Set(after.map(({ object }) => objectIdentity(refOf(object))));
+  // Nearly all objects are the same on both sides.
+  const same = new Set(after.map(({ object }) => object));
+  const others = before.filter(({ object }) => !same.has(object));
   const lost = new Map<string, ObjectRef[]>();
-  for (const { object, location } of before) {
-    const ref = refOf(object);
-    if (!present.has(objectIdentity(ref))) lost.set(location.file, [...(lost.get(location.file) ?? []), ref]);
-  }
+  if (others.length === 0) return lost;
+  const present = new Set(after.map(({ object }) => identityOf(object)));
+  for (const { object, location } of others)
+    if (!present.has(identityOf(object)))
+      lost.set(location.file, [...(lost.get(location.file) ?? []), refOf(object)]);
   return lost;
 }

@@ -2,7 +2,7 @@ import { appliedObjects } from '../../core/sync/applied/applied-kinds.ts';
 import { sha256 } from '../../runtime/sha256.ts';
 import { BerthError, errorText } from '../../core/errors.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
-import { formatRef, objectIdentity, refOf } from '../../core/model/object-ref.ts';
+import { formatRef, identityOf, refOf } from '../../core/model/object-ref.ts';
 import { formatLocation } from '../../core/model/source-location.ts';
 import type { SourceObject } from '../../core/model/source-object.ts';
 import type { KubeApi } from '../../core/ports.ts';
@@ -127,7 +127,7 @@ export async function judgeDeletions(
 }
 
 function idOf(object: KubeObject): string {
-  return objectIdentity(refOf(object));
+  return identityOf(object);
 }
 
 interface Weighed {
@@ -150,8 +150,8 @@ async function weigh(
   const [standing, comes] = [mergeSources(before, ownerOf).objects, mergeSources(all, ownerOf).objects];
   try {
     const dependents = (hub && (await readDependents(hub, objects))) ?? predictDependents(standing, now);
-    const staying = new Set(comes.map(({ object }) => objectIdentity(refOf(object))));
-    const kept = standing.filter(({ object }) => staying.has(objectIdentity(refOf(object))));
+    const staying = new Set(comes.map(({ object }) => identityOf(object)));
+    const kept = standing.filter(({ object }) => staying.has(identityOf(object)));
     const snapshot = { now, scores: [], ...dependents };
     const applied = [...kept, ...returning];
     const overlaid = overlaySnapshot(

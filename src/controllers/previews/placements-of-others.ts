@@ -39,8 +39,10 @@ export function withOthersPublished(
   results: readonly ScheduleResult[],
   decisions: Snapshot['decisions'],
 ): readonly ScheduleResult[] {
-  const published = publishedResults(results, decisions);
-  return results.map((result, at) => (result.outcome === 'skipped' ? (published[at] ?? result) : result));
+  const skipped = results.filter(({ outcome }) => outcome === 'skipped');
+  if (skipped.length === 0) return results;
+  const published = new Map(publishedResults(skipped, decisions).map((result, at) => [skipped[at], result]));
+  return results.map((result) => published.get(result) ?? result);
 }
 
 /** What a plan says about the placements that another controller decides. */

@@ -3,6 +3,7 @@ import { jsonEqual } from '../../core/model/json-equal.ts';
 import type { PlacementDecision } from '../../core/model/kind/placement-decision.ts';
 import { PLACEMENT_LABEL } from '../../core/model/kind/placement-decision.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
+import { sameEntries } from '../../core/placement/prior/page-of-clusters.ts';
 import { decisionOwner } from '../../core/placement/prior/decision-owner.ts';
 import { applicationSetPlacements } from '../../core/preview/application-set-placements.ts';
 import {
@@ -16,7 +17,7 @@ import { objectKeyOf } from '../../core/preview/object-changes.ts';
 import type { PlanSide } from '../../core/preview/plan-input.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import { NotRendered } from '../../render/applicationset/failure/failures.ts';
-import { generateApplications } from '../../render/applicationset/generate-applications.ts';
+import { ApplicationGenerator, type Generated } from '../../render/applicationset/generate-applications.ts';
 import type { JsonValue } from '../../render/applicationset/json/json-value.ts';
 import type { World } from '../../render/applicationset/world/world.ts';
 import { groupBy } from '../../core/group-by.ts';
@@ -54,8 +55,30 @@ export function planApplications(
     const own = ownChange(old, now);
     const set = now ?? old;
     if (set === undefined || (own === 'unchanged' && !change.reaches(set))) return [];
-    return planSet(set, own, [old && before.render(old), now && after.render(now)]) ?? [];
+    const isSame = old !== undefined && now !== undefined && jsonEqual(old, now);
+    const [generator, other] = [new LazyGenerator(set), old && new LazyGenerator(old)];
+    return (
+      planSet(set, own, [
+        other && before.render(isSame ? generator : other),
+        now && after.render(generator),
+      ]) ?? []
+    );
   });
+}
+
+/** Reads the ApplicationSet when it is first used, because it may be one that is not rendered. */
+class LazyGenerator {
+  readonly #set: KubeObject;
+  #generator: ApplicationGenerator | undefined;
+
+  constructor(set: KubeObject) {
+    this.#set = set;
+  }
+
+  generate(world: World): Generated {
+    this.#generator ??= new ApplicationGenerator(this.#set as unknown as JsonValue);
+    return this.#generator.generate(world);
+  }
 }
 
 type Rendered =
@@ -98,10 +121,10 @@ class RenderedSide {
     );
   }
 
-  render(set: KubeObject): Rendered {
+  render(generator: LazyGenerator): Rendered {
     this.#world ??= this.#worldOf(this.snapshot, this.objects);
     try {
-      const generated = generateApplications(set as unknown as JsonValue, this.#world);
+      const generated = generator.generate(this.#world);
       return 'error' in generated ? { failure: generated.error } : { applications: generated.applications };
     } catch (error) {
       if (error instanceof NotRendered) return { notRendered: error.message };
@@ -170,7 +193,7 @@ function changeOf(before: RenderedSide, after: RenderedSide): InputChange {
   const owners = new Set<string>();
   for (const key of new Set([...old.keys(), ...now.keys()]))
     if (
-      !jsonEqual(seenOf(old.get(key)), seenOf(now.get(key))) ||
+      !samePages(old.get(key), now.get(key)) ||
       (clusters.size > 0 && listsOneOf(now.get(key) ?? [], clusters))
     )
       owners.add(key);
@@ -221,12 +244,20 @@ function listsOneOf(pages: readonly PlacementDecision[], clusters: ReadonlySet<s
 function pagesByOwner(
   decisions: readonly PlacementDecision[],
 ): ReadonlyMap<string, readonly PlacementDecision[]> {
-  const pages = groupBy(decisions, (page) => decisionOwner(page) ?? '');
-  return pages;
+  return groupBy(decisions, (page) => decisionOwner(page) ?? '');
 }
 
-function seenOf(pages: readonly PlacementDecision[] = []): unknown {
-  return pages.map(({ metadata, status }) => [metadata.labels, status?.decisions ?? []]);
+type Pages = readonly PlacementDecision[];
+
+/** Whether generators see the same on both. */
+function samePages(old: Pages = [], now: Pages = []): boolean {
+  return old.length === now.length && old.every((page, at) => samePage(page, now[at] as PlacementDecision));
+}
+
+function samePage(old: PlacementDecision, now: PlacementDecision): boolean {
+  if (old === now) return true;
+  if (!jsonEqual(old.metadata.labels, now.metadata.labels)) return false;
+  return sameEntries(old, now) ?? jsonEqual(old.status?.decisions ?? [], now.status?.decisions ?? []);
 }
 
 function dataOf(objects: readonly KubeObject[]): unknown {

@@ -1,11 +1,9 @@
 import { sha256 } from '../../runtime/sha256.ts';
 import type { Placement } from '../../core/model/kind/placement.ts';
-import { namespacedName } from '../../core/model/object-ref.ts';
 import { PublishedClusters } from '../../core/placement/prior/published-clusters.ts';
-import { scheduleAll } from '../../core/placement/schedule-all.ts';
-import { scheduleEach } from '../../core/placement/schedule-each.ts';
 import { makePlan } from '../../core/preview/make-plan.ts';
 import { overlaySnapshot } from '../../core/preview/sides/overlay-snapshot.ts';
+import { SideDecider } from '../../core/preview/sides/side-decider.ts';
 import { snapshotWithout } from '../../core/preview/sides/snapshot-without.ts';
 import type { JudgedDeletions } from '../../core/preview/judged-deletions.ts';
 import { hubOnlyObjects } from '../../core/preview/hub-only-objects.ts';
@@ -20,7 +18,6 @@ import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import { type ApplicationContext, planApplications } from './plan-applications.ts';
 import { leavePlacementsToOthers, otherSchedulersNote, withOthersPublished } from './placements-of-others.ts';
 import { publishedResults } from '../../core/transition/published-results.ts';
-import { completeTransition, type TransitionOptions } from '../../core/transition/transition.ts';
 import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
 import { makeMoveExplainer } from '../../core/preview/explain-moves.ts';
 
@@ -52,6 +49,8 @@ export interface ContentPlanInput {
   readonly budgetOf?: ((placement: Placement) => RemovalBudget | undefined) | undefined;
   /** The context for rendering ApplicationSets. Absent: they are not rendered. */
   readonly applications?: ApplicationContext | undefined;
+  /** One that decided an earlier plan: the next one costs only what differs. Absent: a new one. */
+  readonly decider?: SideDecider | undefined;
   /** Assumptions about the clusters in addition to what the head declares. */
   readonly whatIf?: readonly WhatIf[] | undefined;
 }
@@ -73,7 +72,8 @@ export function planContents(input: ContentPlanInput): PlannedContents {
     ...baseSnapshot.placements,
     ...headSnapshot.placements,
   ]);
-  const decisions = hub?.decisions ?? publishedBefore(baseSnapshot);
+  const { decider = new SideDecider() } = input;
+  const decisions = hub?.decisions ?? decider.publishedBefore(baseSnapshot);
   const { clusters: published } = new PublishedClusters().read(decisions);
   const judge = new PlanJudge({
     base: { objects: base.fleet.objects, placements: baseSnapshot.placements },
@@ -101,26 +101,25 @@ export function planContents(input: ContentPlanInput): PlannedContents {
     objects: base.fleet.objects,
     declared: base.fleet.declared,
     onHub: [...base.fleet.objects, ...found.left],
-    published: publishedOf(laidOver),
+    published: decider.published('before', laidOver),
     works: input.works,
     snapshot: laidOver,
-    results: publishedResults(scheduleAll(laidOver), decisions),
+    results: publishedResults(decider.results(laidOver), decisions),
   };
-  const after = completeTransition(
-    { decide: scheduleEach, outcomeOf: (key, result) => judge.outcomeOf(key, result) },
-    { ...merged, now: present, decisions },
+  const after = decider.transition({ ...merged, now: present, decisions }, (key, result) =>
+    judge.outcomeOf(key, result),
   );
   const side: PlanSide = {
     end: head.end,
     objects: head.fleet.objects,
     declared: head.fleet.declared,
     onHub: [...head.fleet.objects, ...found.staying, ...found.remaining],
-    published: publishedOf(after.snapshot),
+    published: decider.published('after', after.snapshot),
     snapshot: after.snapshot,
     results: withOthersPublished([...after.results.values()], decisions),
   };
   const plan = makePlan(before, side, {
-    explain: makeMoveExplainer(before, (key) => after.decidedIn.get(key) ?? after.snapshot),
+    explain: makeMoveExplainer(before, (key) => after.decidedIn.get(key) ?? after.snapshot, decider.trials),
     token: (key, from, to) => judge.token(key, from, to),
     judge: (key, from, result, definitionChanged) => judge.hold(key, from, result, definitionChanged),
   });
@@ -153,17 +152,3 @@ function notRenderedNotes(sets: Plan['applications']): readonly string[] {
 }
 
 const NOTHING_RECORDED = 'No PlacementDecisions are recorded: what the base decides counts as published now.';
-
-/** What is published before the change: what is recorded, or else what the base decides by itself. */
-export function publishedBefore(snapshot: Snapshot): Snapshot['decisions'] {
-  if (snapshot.decisions.length > 0) return snapshot.decisions;
-  const outcomeOf: TransitionOptions['outcomeOf'] = (_key, { selected }) => selected;
-  return completeTransition({ decide: scheduleEach, outcomeOf }, snapshot).snapshot.decisions;
-}
-
-/** The published clusters of each placement that exists. */
-function publishedOf({ placements, decisions }: Snapshot): ReadonlyMap<string, readonly string[]> {
-  const { clusters } = new PublishedClusters().read(decisions);
-  const keys = placements.map(({ metadata }) => namespacedName(metadata));
-  return new Map(keys.map((key) => [key, [...new Set(clusters.get(key))]]));
-}

@@ -134,6 +134,7 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     },
     now,
     hub: input.hub,
+    decider: input.memory?.decider,
     decides: input.decides,
     works: works.items,
     deletions,

@@ -10,7 +10,7 @@ import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
 import type { Dependents } from '../../core/sync/compute-deletion-losses.ts';
 import { PLACEMENT_LABEL } from '../../core/model/kind/placement-decision.ts';
 import { childWorkName, ownerLabelValue } from '../../core/work/replica-set/replica-set-names.ts';
-import { publishedBefore } from './plan-contents.ts';
+import { SideDecider } from '../../core/preview/sides/side-decider.ts';
 
 /**
  * The dependents of the objects of a fleet on a hub that holds just these objects. Its decisions are the recorded ones,
@@ -18,7 +18,7 @@ import { publishedBefore } from './plan-contents.ts';
  */
 export function predictDependents(objects: readonly SourceObject[], now: string): Dependents {
   const snapshot = snapshotOfObjects(objects, { now });
-  const decisions = publishedBefore(snapshot);
+  const decisions = new SideDecider().publishedBefore(snapshot);
   const fleet = new ObjectsByKind(objects);
   const replicaSets = fleet
     .ofKind<ManifestWorkReplicaSet>(MANIFEST_WORK_REPLICA_SET)

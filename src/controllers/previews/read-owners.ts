@@ -1,7 +1,7 @@
 import { sha256 } from '../../runtime/sha256.ts';
 import { BerthError } from '../../core/errors.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
-import { objectIdentity, refOf } from '../../core/model/object-ref.ts';
+import { identityOf } from '../../core/model/object-ref.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import {
   contestedObjects,
@@ -26,7 +26,7 @@ export async function readOwners(
   for (const object of commits.flatMap(contestedObjects)) {
     const set = (await readObject(api, object))?.metadata.labels?.[APPLY_SET_PART_OF_LABEL];
     const owner = names.get(set ?? '');
-    if (owner !== undefined) owners.set(objectIdentity(refOf(object)), owner);
+    if (owner !== undefined) owners.set(identityOf(object), owner);
   }
   return (identity) => owners.get(identity);
 }

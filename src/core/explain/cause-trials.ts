@@ -3,7 +3,10 @@ import { diffSnapshots } from '../placement/follow/snapshot-delta.ts';
 import { PublishedClusters } from '../placement/prior/published-clusters.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
-const NONE: readonly string[] = [];
+type List = readonly string[];
+type Lists = ReadonlyMap<string, List>;
+
+const NONE: List = [];
 
 /**
  * Decides placements one by one on similar snapshots. One incremental engine moves from snapshot to
@@ -17,26 +20,29 @@ export class CauseTrials {
    */
   readonly earlier = new PublishedClusters();
   readonly later = new PublishedClusters();
-  readonly #pages = new PublishedClusters();
   /** The decisions that the engine counts, by owner. */
   readonly #counted = new Map<string, readonly string[]>();
   #engine: PlacementEngine | undefined;
   #at: Snapshot | undefined;
 
-  /** The clusters that the placement of a snapshot with one placement selects. */
-  selected(snapshot: Snapshot): readonly string[] {
+  /**
+   * The clusters that the placement of a snapshot with one placement selects.
+   * @param published the clusters by owner that count as published, instead of the decisions of the snapshot
+   * @param undone owners with other clusters; undefined: none are published
+   */
+  selected(snapshot: Snapshot, published: Lists, undone: ReadonlyMap<string, List | undefined>): List {
     const [placement] = snapshot.placements;
     if (placement === undefined) return NONE;
-    const engine = this.#engineAt({ ...snapshot, placements: [], held: undefined });
-    const { clusters } = this.#pages.read(snapshot.decisions);
-    for (const owner of this.#counted.keys()) if (!clusters.has(owner)) this.#count(engine, owner, NONE);
-    for (const [owner, names] of clusters) this.#count(engine, owner, names);
+    const engine = this.#engineAt({ ...snapshot, placements: [], decisions: [], held: undefined });
+    for (const owner of this.#counted.keys())
+      if (!published.has(owner) && undone.get(owner) === undefined) this.#count(engine, owner, NONE);
+    for (const [owner, names] of published) if (!undone.has(owner)) this.#count(engine, owner, names);
+    for (const [owner, names = NONE] of undone) this.#count(engine, owner, names);
     return engine.tryPlacement(placement).result.selected;
   }
 
   #engineAt(snapshot: Snapshot): PlacementEngine {
-    if (this.#engine === undefined || this.#at === undefined)
-      this.#engine = new PlacementEngine({ ...snapshot, decisions: [] });
+    if (this.#engine === undefined || this.#at === undefined) this.#engine = new PlacementEngine(snapshot);
     else this.#engine.applyDelta(diffSnapshots(this.#at, snapshot));
     this.#at = snapshot;
     return this.#engine;

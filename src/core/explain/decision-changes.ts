@@ -63,25 +63,29 @@ function findCauses(
   if (snapshotBefore === undefined) return new Map();
   const { namespace = '', name } = decided.result.placement.metadata;
   const placement = `Placement ${namespace}/${name}`;
-  const objects = relevant(snapshotDifferences(snapshotBefore, snapshot), moved, placement);
+  // Other placements are causes by their decisions.
+  const earlier = { ...snapshotBefore, placements: placementsNamed(snapshotBefore, namespace, name) };
+  const objects = relevant(snapshotDifferences(earlier, snapshot), moved, placement);
   // Decisions of other placements are inputs of this one, although other changes cause them.
   const trials = shared ?? new CauseTrials();
   const own = `${namespace}/${name}`;
   const decisions = decisionDifferences(snapshotBefore, snapshot, { own, standing, readers: trials })
     .toSorted((a, b) => Number(touches(b, moved)) - Number(touches(a, moved)))
     .slice(0, Math.max(0, MAX_UNDONE - objects.length));
-  const selectedAfter = (undo: SnapshotDifference['undo']): readonly string[] => {
-    const undone = onlyPlacement(undo(snapshot), namespace, name);
-    return undone === undefined ? [] : trials.selected(undone);
+  const published = trials.later.read(snapshot.decisions).clusters;
+  const selectedAfter = (
+    start: Snapshot,
+    undone: readonly Pick<DecisionDifference, 'owner' | 'earlier'>[] = [],
+  ): readonly string[] => {
+    const alone = onlyPlacement(start, namespace, name);
+    const lists = new Map(undone.map(({ owner, earlier }) => [owner, earlier]));
+    return alone === undefined ? [] : trials.selected(alone, published, lists);
   };
-  const tried = [...objects, ...decisions].map((difference) => ({
-    difference,
-    selected: selectedAfter(difference.undo),
-  }));
-  const withoutDecisions =
-    decisions.length > 1
-      ? selectedAfter((start) => decisions.reduce((undone, { undo }) => undo(undone), start))
-      : [];
+  const tried = [
+    ...objects.map((difference) => ({ difference, selected: selectedAfter(difference.undo(snapshot)) })),
+    ...decisions.map((difference) => ({ difference, selected: selectedAfter(snapshot, [difference]) })),
+  ];
+  const withoutDecisions = decisions.length > 1 ? selectedAfter(snapshot, decisions) : [];
   return new Map(
     moved.map((cluster) => {
       const causes = tried.filter(({ selected }) => selected.includes(cluster) === before.includes(cluster));
@@ -125,8 +129,12 @@ function relevant(
 
 /** Undefined if the placement did not exist then. */
 function onlyPlacement(snapshot: Snapshot, namespace: string, name: string): Snapshot | undefined {
-  const placements = snapshot.placements.filter(
+  const placements = placementsNamed(snapshot, namespace, name);
+  return placements.length === 0 ? undefined : { ...snapshot, placements };
+}
+
+function placementsNamed(snapshot: Snapshot, namespace: string, name: string): Snapshot['placements'] {
+  return snapshot.placements.filter(
     ({ metadata }) => metadata.name === name && (metadata.namespace ?? '') === namespace,
   );
-  return placements.length === 0 ? undefined : { ...snapshot, placements };
 }

@@ -1,11 +1,13 @@
-import type { PlacementDecision } from '../model/kind/placement-decision.ts';
-import { decisionOwner } from '../placement/prior/decision-owner.ts';
 import { PublishedClusters } from '../placement/prior/published-clusters.ts';
 import { sameClusters } from '../publish/judge/cluster-change.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { SnapshotDifference } from './snapshot/snapshot-difference.ts';
 
-export interface DecisionDifference extends SnapshotDifference {
+export interface DecisionDifference extends Omit<SnapshotDifference, 'undo'> {
+  /** `namespace/name` of the placement. */
+  readonly owner: string;
+  /** Its earlier clusters; undefined if it had none published. */
+  readonly earlier: readonly string[] | undefined;
   /** Clusters that the placement gained or lost. */
   readonly moved: ReadonlySet<string>;
 }
@@ -35,21 +37,38 @@ export function decisionDifferences(
   );
   return owners.flatMap((owner) => {
     const [was = [], is = []] = [old.get(owner), present.get(owner)];
-    if (sameClusters(was, is)) return [];
+    const moved = movedBetween(was, is);
+    if (moved === undefined) return [];
     const isDeleted = standing !== undefined && !standing.has(owner);
     return [
       {
         object: `Placement ${owner} (${wordsFor({ isDeleted, isNew: !old.has(owner) })})`,
         cluster: undefined,
         kind: 'PlacementDecision',
-        moved: exchanged(was, is),
-        undo: (snapshot) => ({
-          ...snapshot,
-          decisions: withPagesOf(owner, before.decisions, snapshot.decisions),
-        }),
+        owner,
+        earlier: old.get(owner),
+        moved,
       },
     ];
   });
+}
+
+interface Comparison {
+  readonly was: readonly string[];
+  readonly moved: ReadonlySet<string> | undefined;
+}
+
+/** The last comparison of each later list. The moves of one plan compare the same lists. */
+const COMPARED = new WeakMap<readonly string[], Comparison>();
+
+/** The names that are in exactly one of the lists; undefined if there are none. */
+function movedBetween(was: readonly string[], is: readonly string[]): ReadonlySet<string> | undefined {
+  if (was === is) return undefined;
+  const known = COMPARED.get(is);
+  if (known?.was === was) return known.moved;
+  const moved = sameClusters(was, is) ? undefined : exchanged(was, is);
+  COMPARED.set(is, { was, moved });
+  return moved;
 }
 
 /** The names that are in exactly one of the lists. */
@@ -61,13 +80,4 @@ function exchanged(was: readonly string[], is: readonly string[]): ReadonlySet<s
 function wordsFor({ isDeleted, isNew }: { readonly isDeleted: boolean; readonly isNew: boolean }): string {
   if (isDeleted) return 'deleted: its decisions no longer count';
   return isNew ? 'its first decisions count' : 'its decisions changed';
-}
-
-function withPagesOf(
-  owner: string,
-  from: readonly PlacementDecision[],
-  to: readonly PlacementDecision[],
-): readonly PlacementDecision[] {
-  const isOf = (page: PlacementDecision): boolean => decisionOwner(page) === owner;
-  return [...to.filter((page) => !isOf(page)), ...from.filter(isOf)];
 }

@@ -23,6 +23,15 @@ export function objectIdentity(ref: ObjectRef): string {
   return JSON.stringify([group, ref.kind, ref.namespace, ref.name]);
 }
 
+const IDENTITIES = new WeakMap<KubeObject, string>();
+
+/** `objectIdentity` of an object. It is computed once, because a fleet is compared by it many times. */
+export function identityOf(object: KubeObject): string {
+  let identity = IDENTITIES.get(object);
+  if (identity === undefined) IDENTITIES.set(object, (identity = objectIdentity(refOf(object))));
+  return identity;
+}
+
 /** `Placement team-a/web` or `ManagedCluster cluster1`: how messages name an object. */
 export function formatRef(ref: Pick<ObjectRef, 'kind' | 'namespace' | 'name'>): string {
   return ref.namespace === '' ? `${ref.kind} ${ref.name}` : `${ref.kind} ${ref.namespace}/${ref.name}`;

@@ -6,6 +6,7 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import { carryOverPlacements } from './follow/carry-over-placements.ts';
 import type { CompileCel } from './filter/cel-hook.ts';
 import { compileCel, memoizeCel } from './filter/cel-hook.ts';
+import type { EngineOptions } from './engine-options.ts';
 import type { DecisionBasis } from './decide/decide-placement.ts';
 import { decidePlacement } from './decide/decide-placement.ts';
 import type { DecidedState } from './decide/decided-state.ts';
@@ -21,11 +22,6 @@ import type { CompiledPlacement, SchedulingIndex } from './index/scheduling-inde
 import { PlacementTrace } from './trace/trace.ts';
 import type { SnapshotDelta } from './follow/snapshot-delta.ts';
 import { applySnapshotDelta, changesTimeOnly, changesIndexStructure } from './follow/snapshot-delta.ts';
-
-export interface EngineOptions {
-  /** Compiles CEL. Default: the one of core/cel. */
-  readonly compileCel?: CompileCel | undefined;
-}
 
 const NONE: readonly number[] = [];
 /**
@@ -47,6 +43,7 @@ const MAX_RANKED_AHEAD = 16_000_000;
  */
 export class PlacementEngine {
   readonly #compileCel: CompileCel;
+  readonly #keepsRankings: boolean;
   /** Provides clock, sets and bindings. Its other fields may be older than the indexes. */
   #snapshot: Snapshot;
   #index: SchedulingIndex;
@@ -59,6 +56,7 @@ export class PlacementEngine {
 
   constructor(snapshot: Snapshot, options: EngineOptions = {}) {
     this.#compileCel = memoizeCel(options.compileCel ?? compileCel);
+    this.#keepsRankings = options.keepsRankings ?? true;
     this.#snapshot = snapshot;
     this.#index = indexSnapshot(snapshot, this.#compileCel);
     this.#decisions = new DecisionIndex(this.#index.clusterIndex, snapshot.decisions);
@@ -151,7 +149,7 @@ export class PlacementEngine {
 
   /** Sets published decisions that differ from what the engine decided. Schedules nothing. */
   recordPublished(key: string, clusters: readonly string[]): void {
-    this.#decisions.put(key, this.#decisions.decisionsOf(clusters));
+    this.#decisions.put(key, this.#decisions.knownDecisionsOf(clusters));
   }
 
   /**
@@ -184,7 +182,7 @@ export class PlacementEngine {
     const touched = this.#takeIn(delta);
     this.#decisions.publish(published);
     // While decisions are published, the process is not idle.
-    const isIdle = changesTimeOnly(delta) && published.changed?.size === 0;
+    const isIdle = this.#keepsRankings && changesTimeOnly(delta) && published.changed?.size === 0;
     const open = new Set(touched.keys());
     let next = 0;
     try {
@@ -291,7 +289,7 @@ export class PlacementEngine {
     const before = this.#listed.states[position];
     const moved =
       before && updateDecision(this.#index, before, { decisionIndex: this.#decisions, touched, mayLag });
-    return moved === undefined ? this.#schedule(position, true) : this.#keep(position, moved);
+    return moved === undefined ? this.#schedule(position, this.#keepsRankings) : this.#keep(position, moved);
   }
 
   #caughtUp(key: string): DecidedState | undefined {

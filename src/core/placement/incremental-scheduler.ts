@@ -1,5 +1,6 @@
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import type { ResultGenerator, EngineOptions } from './engine.ts';
+import type { EngineOptions } from './engine-options.ts';
+import type { ResultGenerator } from './engine.ts';
 import { PlacementEngine } from './engine.ts';
 import { PublishedClusters } from './prior/published-clusters.ts';
 import { diffSnapshots } from './follow/snapshot-delta.ts';

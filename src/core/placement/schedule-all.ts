@@ -1,5 +1,5 @@
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import type { EngineOptions } from './engine.ts';
+import type { EngineOptions } from './engine-options.ts';
 import { PlacementEngine } from './engine.ts';
 import type { ScheduleResult } from './result/schedule-result.ts';
 

@@ -14,13 +14,14 @@ const MAX_EXPLAINED = 100;
 
 /**
  * Why clusters move, and which changed object caused it: the same as `berth explain` would print after the merge.
- * @param snapshotOfObjects returns the snapshot after it, in which a placement (`namespace/name`) is decided
+ * @param snapshotOf returns the snapshot after it, in which a placement (`namespace/name`) is decided
+ * @param trials those of an earlier plan, which then cost less
  */
 export function makeMoveExplainer(
   before: PlanSide,
   snapshotOf: (key: string) => Snapshot,
+  trials = new CauseTrials(),
 ): PlanJudges['explain'] {
-  const trials = new CauseTrials();
   const deciders = new Map<Snapshot, SnapshotDecider>();
   const deciderOf = (snapshot: Snapshot): SnapshotDecider => {
     const decider = deciders.get(snapshot) ?? new SnapshotDecider(snapshot);

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../model/object-meta.ts';
-import { objectIdentity, refOf } from '../model/object-ref.ts';
+import { identityOf } from '../model/object-ref.ts';
 import type { SourceObject } from '../model/source-object.ts';
 import { appliedPart } from '../sync/applied/applied-part.ts';
 import { possibleIdentities } from '../sync/plan-prune.ts';
@@ -78,5 +78,5 @@ function returningFrom(left: LeftObjects, head: readonly SourceObject[]): readon
 }
 
 function idOf(object: KubeObject): string {
-  return objectIdentity(refOf(object));
+  return identityOf(object);
 }

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../model/object-meta.ts';
-import { objectIdentity, refOf } from '../model/object-ref.ts';
+import { identityOf, objectIdentity } from '../model/object-ref.ts';
 import type { HeldDeletions, ObjectChange } from './plan.ts';
 
 /** What happens to the deletions that a merge makes in one source. */
@@ -25,7 +25,7 @@ export function markHeldDeletions(
 ): readonly ObjectChange[] {
   const waiting = deletions.flatMap(({ held, keptOnHub }) => (held === undefined ? [] : keptOnHub));
   if (waiting.length === 0) return changes;
-  const ids = new Set(waiting.map((object) => objectIdentity(refOf(object))));
+  const ids = new Set(waiting.map((object) => identityOf(object)));
   return changes.map((one) =>
     one.change === 'deleted' && ids.has(objectIdentity(one.ref)) ? { ...one, held: true } : one,
   );

@@ -8,9 +8,20 @@ import type { Placement, PrioritizerConfig } from '../model/kind/placement.ts';
 export function defaultPlacement(placement: Placement): Placement {
   const policy = placement.spec?.prioritizerPolicy;
   if (policy?.configurations === undefined) return placement;
-  const configurations = policy.configurations.map(defaultedConfig);
-  return { ...placement, spec: { ...placement.spec, prioritizerPolicy: { ...policy, configurations } } };
+  let defaulted = DEFAULTED.get(placement);
+  if (defaulted === undefined) {
+    const configurations = policy.configurations.map(defaultedConfig);
+    defaulted = {
+      ...placement,
+      spec: { ...placement.spec, prioritizerPolicy: { ...policy, configurations } },
+    };
+    DEFAULTED.set(placement, defaulted);
+  }
+  return defaulted;
 }
+
+/** The same placement is the same object in each plan, so that it is not decided again. */
+const DEFAULTED = new WeakMap<Placement, Placement>();
 
 function defaultedConfig(config: PrioritizerConfig): PrioritizerConfig {
   const { scoreCoordinate } = config;

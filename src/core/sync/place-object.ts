@@ -9,6 +9,8 @@ export function placeObject(
     return object.metadata.namespace === undefined
       ? { ...object, metadata: { ...object.metadata, namespace: 'default' } }
       : object;
+  // Most objects are in place already, and the same object is known again.
+  if (object.metadata.namespace === undefined) return object;
   const { namespace: _namespace, ...metadata } = object.metadata;
   return { ...object, metadata };
 }

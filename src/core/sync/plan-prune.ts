@@ -1,5 +1,5 @@
 import type { KubeObject } from '../model/object-meta.ts';
-import { formatRef, objectIdentity, refOf } from '../model/object-ref.ts';
+import { formatRef, identityOf, objectIdentity, refOf } from '../model/object-ref.ts';
 import { formatNameList } from '../publish/judge/judge-result.ts';
 import type { Digest } from '../publish/approval/plan-token.ts';
 import { planToken, unspentToken } from '../publish/approval/plan-token.ts';
@@ -95,7 +95,7 @@ export function objectsToPrune(input: Leaving): readonly KubeObject[] {
 /** Members that the source no longer declares, including those that are kept. */
 export function undeclaredMembers({ members, wanted, movesOn }: Leaving): readonly KubeObject[] {
   return members.filter((member) => {
-    const identity = objectIdentity(refOf(member));
+    const identity = identityOf(member);
     return !wanted.has(identity) && !movesOn(identity);
   });
 }
@@ -143,7 +143,7 @@ function holdOf(
   lost: string | undefined,
 ): HoldReason | undefined {
   const { source, wanted, budget, commit, earlier, digest } = input;
-  const stays = input.arrives || input.members.some((member) => wanted.has(objectIdentity(refOf(member))));
+  const stays = input.arrives || input.members.some((member) => wanted.has(identityOf(member)));
   const present = countedMembers(input);
   const before = Math.min(input.membersBefore ?? present.length, present.length);
   const left = `${names.length} of ${before} objects left Git`;
@@ -203,7 +203,7 @@ export function countedMembers({
 }: Pick<PruneInput, 'members' | 'wanted' | 'movesOn' | 'earlier' | 'digest'>): readonly CountedMember[] {
   const present = new Map<string, CountedMember>();
   for (const member of members) {
-    const identity = objectIdentity(refOf(member));
+    const identity = identityOf(member);
     const isLeaving = member.metadata.deletionTimestamp !== undefined;
     if (wanted.has(identity) || !movesOn(identity)) present.set(identity, { identity, isLeaving });
   }
@@ -222,9 +222,19 @@ const NOTHING_EARLIER: EarlierDeletions = { deletions: [], windowMs: 0, elsewher
  * none.
  */
 export function possibleIdentities(object: KubeObject): readonly string[] {
+  let identities = POSSIBLE.get(object);
+  if (identities === undefined) POSSIBLE.set(object, (identities = computePossibleIdentities(object)));
+  return identities;
+}
+
+/** A plan compares the same objects several times. */
+const POSSIBLE = new WeakMap<KubeObject, readonly string[]>();
+
+function computePossibleIdentities(object: KubeObject): readonly string[] {
   const ref = refOf(object);
-  const namespaces = [ref.namespace, '', ...(object.metadata.namespace === undefined ? ['default'] : [])];
-  return [...new Set(namespaces)].map((namespace) => objectIdentity({ ...ref, namespace }));
+  const own = identityOf(object);
+  if (object.metadata.namespace === undefined) return [own, objectIdentity({ ...ref, namespace: 'default' })];
+  return ref.namespace === '' ? [own] : [own, objectIdentity({ ...ref, namespace: '' })];
 }
 
 /** Whether an object that left Git is to be deleted, and is not being deleted yet. */

@@ -1,7 +1,9 @@
 import { namespacedName } from '../model/object-ref.ts';
 import type { KubeObject } from '../model/object-meta.ts';
-import type { PlacementDecision } from '../model/kind/placement-decision.ts';
+import { DECISION_GROUP_NAME_LABEL, type PlacementDecision } from '../model/kind/placement-decision.ts';
 import { decisionOwner } from '../placement/prior/decision-owner.ts';
+import { sameNumbers } from '../placement/prior/numbered-clusters.ts';
+import { clustersOfPage } from '../placement/prior/page-of-clusters.ts';
 import type { ScheduleResult } from '../placement/result/schedule-result.ts';
 import { sameClusters } from '../publish/judge/cluster-change.ts';
 import { byPageNumber, decisionPageOf, publishedClusters } from '../publish/pages/decision-page.ts';
@@ -19,8 +21,31 @@ export function publishedResults(
 ): readonly ScheduleResult[] {
   const pages = groupBy(decisions, (page) => decisionOwner(page) ?? '');
   return results.map((result) =>
-    asPublished(result, pages.get(namespacedName(result.placement.metadata)) ?? []),
+    asPublishedOnce(result, pages.get(namespacedName(result.placement.metadata)) ?? []),
   );
+}
+
+/** The last answer for each result. Consecutive plans ask for the same results with the same pages. */
+const ANSWERS = new WeakMap<
+  ScheduleResult,
+  { readonly pages: readonly PlacementDecision[]; readonly published: ScheduleResult }
+>();
+
+function asPublishedOnce(result: ScheduleResult, pages: readonly PlacementDecision[]): ScheduleResult {
+  const known = ANSWERS.get(result);
+  if (known?.pages.length === pages.length && pages.every((page, at) => page === known.pages[at]))
+    return known.published;
+  const published = isPlainlyPublished(result, pages) ? result : asPublished(result, pages);
+  ANSWERS.set(result, { pages, published });
+  return published;
+}
+
+/** Whether one page without a group lists the clusters. Its entries need not be read. */
+function isPlainlyPublished({ selected }: ScheduleResult, pages: readonly PlacementDecision[]): boolean {
+  const [page] = pages;
+  if (page === undefined || pages.length > 1) return false;
+  const hasGroup = page.metadata.labels?.[DECISION_GROUP_NAME_LABEL] !== undefined;
+  return !hasGroup && sameNumbers(clustersOfPage(page), selected) === true;
 }
 
 function asPublished(result: ScheduleResult, objects: readonly PlacementDecision[]): ScheduleResult {

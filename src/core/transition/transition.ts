@@ -221,9 +221,14 @@ function isSameSelection(a: readonly string[], b: readonly string[]): boolean {
   return sameNumbers(a, b) ?? sameClusters(a, b);
 }
 
-/** Runs a transition to its end without pauses. */
-export function completeTransition(options: TransitionOptions, snapshot: Snapshot): Transition {
-  const steps = new Transitions(options).run(snapshot);
+/** Runs a transition to its end without pauses. @param transitions those that ran before this one, or options for new ones */
+export function completeTransition(
+  transitions: TransitionOptions | Transitions,
+  snapshot: Snapshot,
+): Transition {
+  const steps = (transitions instanceof Transitions ? transitions : new Transitions(transitions)).run(
+    snapshot,
+  );
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return value;

@@ -39,13 +39,30 @@ const FINALIZER = 'resources-finalizer.argocd.argoproj.io';
  * @throws NotRendered for what Berth does not render: generators that read repositories and forges
  */
 export function generateApplications(applicationSet: JsonValue, world: World): Generated {
-  const set = readApplicationSet(applicationSet);
-  const run = new Run(set, world);
-  try {
-    return run.all();
-  } catch (error) {
-    if (error instanceof GoPanic) return { error: error.message, reason: 'Panic' };
-    throw error;
+  return new ApplicationGenerator(applicationSet).generate(world);
+}
+
+/** Generates the Applications of one ApplicationSet in one world after the other. Equal parameters are rendered once. */
+export class ApplicationGenerator {
+  readonly #set: ApplicationSet;
+  #rendered: ReadonlyMap<string, ApplicationJson> = new Map();
+
+  /** @throws NotRendered see `generateApplications` */
+  constructor(applicationSet: JsonValue) {
+    this.#set = readApplicationSet(applicationSet);
+  }
+
+  /** @throws NotRendered see `generateApplications` */
+  generate(world: World): Generated {
+    const run = new Run(this.#set, world, this.#rendered);
+    try {
+      return run.all();
+    } catch (error) {
+      if (error instanceof GoPanic) return { error: error.message, reason: 'Panic' };
+      throw error;
+    } finally {
+      this.#rendered = run.rendered;
+    }
   }
 }
 
@@ -55,34 +72,52 @@ class Run {
   /** Two parameter sets may share a map. Then a change by a template is visible in both. */
   readonly #kept: KeptMaps = new WeakMap();
   readonly #fixed = new FixedParts();
+  /** Of an earlier world, by generator and parameters. */
+  readonly #known: ReadonlyMap<string, ApplicationJson>;
+  readonly rendered = new Map<string, ApplicationJson>();
+  readonly #seen = new WeakSet<Params>();
   #failure: { readonly error: string; readonly reason: FailureReason } | undefined;
 
-  constructor(set: ApplicationSet, world: World) {
+  constructor(set: ApplicationSet, world: World, known: ReadonlyMap<string, ApplicationJson>) {
     this.#set = set;
+    this.#known = known;
     this.#context = { applicationSet: set.name, mode: set.mode, world };
   }
 
   all(): Generated {
     const applications: ApplicationJson[] = [];
     const parameters: (readonly Params[])[] = [];
-    for (const generator of this.#set.generators) {
+    for (const [at, generator] of this.#set.generators.entries()) {
       const transformed = this.#attempt('ApplicationGenerationFromParamsError', () =>
         transform(generator, this.#set.template, this.#context),
       );
       if (transformed === undefined) continue;
       parameters.push(transformed.flatMap(({ sets }) => sets));
-      for (const part of transformed) applications.push(...this.#render(part));
+      for (const [number, part] of transformed.entries())
+        applications.push(...this.#render(part, `${at}.${number}`));
     }
     return this.#failure ?? { applications, parameters };
   }
 
-  #render({ template, sets }: Transformed): readonly ApplicationJson[] {
+  /** @param place of the generator, which has the same template in every world */
+  #render({ template, sets }: Transformed, place: string): readonly ApplicationJson[] {
     return sets.flatMap((params) => {
       const application = this.#attempt('RenderTemplateParamsError', () =>
-        this.#application(template, params),
+        this.#renderOnce(template, params, place),
       );
       return application === undefined ? [] : [application];
     });
+  }
+
+  #renderOnce(template: TypedObject, params: Params, place: string): ApplicationJson {
+    // A template may change the maps in its parameters, and its own parameters if it gets them twice.
+    const isPlain = !this.#seen.has(params) && Object.values(params).every((one) => typeof one === 'string');
+    this.#seen.add(params);
+    if (!isPlain) return this.#application(template, params);
+    const key = `${place} ${JSON.stringify(params)}`;
+    const application = this.#known.get(key) ?? this.#application(template, params);
+    this.rendered.set(key, application);
+    return application;
   }
 
   #application(template: TypedObject, params: Params): ApplicationJson {

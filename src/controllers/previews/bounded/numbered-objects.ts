@@ -6,24 +6,36 @@ export interface NumberedObjects {
   readonly fresh: readonly object[];
 }
 
-/** Gives each object a number, so that the very same object is sent once. Both sides forget what is in none of the lists of a round. */
+/** Gives each object a number, so that the same object is sent once. Both sides forget what is in none of the lists of a round. */
 export class SentObjects {
-  #known = new Map<object, number>();
+  readonly #keyOf: (object: object) => unknown;
+  #known = new Map<unknown, number>();
   #next = 0;
+
+  /** @param keyOf what makes an object the same; absent: the very same object */
+  constructor(keyOf: (object: object) => unknown = (object) => object) {
+    this.#keyOf = keyOf;
+  }
+
+  /** The objects are all sent again. */
+  forget(): void {
+    this.#known = new Map();
+  }
 
   /** @param lists the lists of one round */
   pack<K extends string>(
     lists: Readonly<Record<K, readonly object[]>>,
   ): Readonly<Record<K, NumberedObjects>> {
-    const now = new Map<object, number>();
+    const now = new Map<unknown, number>();
     const packed = {} as Record<K, NumberedObjects>;
     for (const name of Object.keys(lists) as K[]) {
       const fresh: object[] = [];
       const numbers = Int32Array.from(lists[name], (object) => {
-        const known = now.get(object) ?? this.#known.get(object);
+        const key = this.#keyOf(object);
+        const known = now.get(key) ?? this.#known.get(key);
         if (known === undefined) fresh.push(object);
         const number = known ?? this.#next++;
-        now.set(object, number);
+        now.set(key, number);
         return number;
       });
       packed[name] = { numbers, fresh };

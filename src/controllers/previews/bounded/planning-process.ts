@@ -11,6 +11,7 @@ import { residentBytes } from '../../../runtime/resident-bytes.ts';
 import type { PlannedRevisions, PlanRevisionsInput } from '../plan-revisions.ts';
 import { FrameReader, frameOf } from './frames.ts';
 import { SentObjects } from './numbered-objects.ts';
+import { SentLists } from './sent-lists.ts';
 import { boundExceeded, type PlanBounds } from './plan-bounds.ts';
 import { jobOf } from './plan-job.ts';
 import {
@@ -54,6 +55,7 @@ export class PlanningProcess {
   readonly #env: PlanRevisionsInput['ambient'];
   readonly #frames: FrameReader;
   readonly #sent = new SentObjects();
+  readonly #lists = new SentLists();
   /** Resolves when the process and its files are gone. */
   readonly ended: Promise<void>;
   #current: CurrentPlan | undefined;
@@ -185,11 +187,23 @@ export class PlanningProcess {
     const hub = this.#current?.hub;
     let answer: Buffer;
     try {
-      answer = frameOf({ type: 'answer', id, value: await readHub(hub, read) } satisfies HubAnswer);
+      answer = frameOf({ type: 'answer', id, value: await this.#readHub(hub, read) } satisfies HubAnswer);
     } catch (error) {
       answer = frameOf({ type: 'answer', id, error: sentError(error) } satisfies HubAnswer);
     }
     if (this.#child.stdin.writable) this.#child.stdin.write(answer);
+  }
+
+  async #readHub(hub: KubeApi | undefined, read: HubRead): Promise<unknown> {
+    if (hub === undefined) throw new Error('there is no hub');
+    switch (read.method) {
+      case 'get':
+        return hub.get(read.kind, read.key);
+      case 'list':
+        return this.#lists.pack(read, await hub.list(read.kind, read.options));
+      case 'resolve':
+        return hub.resolve(read.apiVersion, read.kind);
+    }
   }
 
   #endedBy(code = this.#child.exitCode, signal = this.#child.signalCode): Error {
@@ -200,18 +214,6 @@ export class PlanningProcess {
       code: 'plan.process',
       subject: 'The process that plans',
     });
-  }
-}
-
-function readHub(hub: KubeApi | undefined, read: HubRead): Promise<unknown> {
-  if (hub === undefined) return Promise.reject(new Error('there is no hub'));
-  switch (read.method) {
-    case 'get':
-      return hub.get(read.kind, read.key);
-    case 'list':
-      return hub.list(read.kind, read.options);
-    case 'resolve':
-      return hub.resolve(read.apiVersion, read.kind);
   }
 }
 

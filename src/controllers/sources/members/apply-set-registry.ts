@@ -2,7 +2,7 @@ import type pLimit from 'p-limit';
 import { BerthError, InputError } from '../../../core/errors.ts';
 import { CONFIG_MAP, type KindInfo } from '../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { objectIdentity, refOf } from '../../../core/model/object-ref.ts';
+import { identityOf } from '../../../core/model/object-ref.ts';
 import type { KubeApi, ObjectList } from '../../../core/ports.ts';
 import {
   HELD_MESSAGE_ANNOTATION,
@@ -114,8 +114,8 @@ export class ApplySetRegistry {
     if (broken !== undefined && unlisted.length === kinds.length) throw broken.error;
     for (const object of lists.flatMap((list) => ('error' in list ? [] : list.items))) {
       const set = object.metadata.labels?.[APPLY_SET_PART_OF_LABEL] ?? '';
-      if (set === this.#id) own.set(objectIdentity(refOf(object)), object);
-      else others.set(objectIdentity(refOf(object)), set);
+      if (set === this.#id) own.set(identityOf(object), object);
+      else others.set(identityOf(object), set);
     }
     return { own, others, unlisted };
   }

@@ -44,19 +44,47 @@ function listDifferences(
   kind: string,
 ): readonly SnapshotDifference[] {
   if (snapshots.before === snapshots.after) return [];
-  const old = byKey(snapshots.before);
-  const present = byKey(snapshots.after);
+  const known = COMPARED.get(snapshots.after);
+  if (known?.before === snapshots.before) return known.differences;
+  const differences = compareLists(snapshots, list, kind);
+  COMPARED.set(snapshots.after, { before: snapshots.before, differences });
+  return differences;
+}
+
+type Objects = readonly AnyObject[];
+
+/** The last comparison of each later list. The moves of one plan compare the same lists. */
+const COMPARED = new WeakMap<
+  Objects,
+  { readonly before: Objects; readonly differences: readonly SnapshotDifference[] }
+>();
+
+function compareLists(
+  snapshots: { readonly before: Objects; readonly after: Objects },
+  list: ListName,
+  kind: string,
+): readonly SnapshotDifference[] {
+  // Most objects of a large fleet are the same in both.
+  const [were, are] = [new Set(snapshots.before), new Set(snapshots.after)];
+  const old = byKey(snapshots.before.filter((object) => !are.has(object)));
+  const present = byKey(snapshots.after.filter((object) => !were.has(object)));
   const differences: SnapshotDifference[] = [];
   for (const key of new Set([...old.keys(), ...present.keys()])) {
     const was = old.get(key);
     const is = present.get(key);
     if (jsonEqual(was, is)) continue;
     const { name, namespace = '' } = (is ?? was)?.metadata ?? { name: key };
+    // The moves of one plan undo the change in the same list.
+    let undone: { readonly from: Objects; readonly to: Objects } | undefined;
+    const undo = (from: Objects): Objects => {
+      if (undone?.from !== from) undone = { from, to: withObject(from, key, was) };
+      return undone.to;
+    };
     differences.push({
       object: formatRef({ kind, namespace, name }),
       cluster: clusterOf(kind, name, namespace),
       kind,
-      undo: (snapshot) => ({ ...snapshot, [list]: withObject(snapshot[list], key, was) }),
+      undo: (snapshot) => ({ ...snapshot, [list]: undo(snapshot[list]) }),
     });
   }
   return differences;

@@ -9,7 +9,7 @@ import type { DecisionGroupStatus } from '../../model/kind/placement.ts';
 import { formatRfc3339, instantFromEpochMs } from '../../model/rfc3339.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 import type { CaseDecision, CaseResult } from './case-result.ts';
-import type { EngineOptions } from '../engine.ts';
+import type { EngineOptions } from '../engine-options.ts';
 import { PlacementEngine } from '../engine.ts';
 import type { ScheduleResult } from '../result/schedule-result.ts';
 import { placementKey } from '../index/scheduling-index.ts';

@@ -36,7 +36,7 @@ export function diffSnapshots(before: Snapshot, after: Snapshot): SnapshotDelta 
   return {
     now: after.now,
     clusters: clusters.changed,
-    removedClusters: clusters.removed.map((key) => key.slice(1)),
+    removedClusters: clusters.removed.map((key) => key.slice(key.indexOf('/') + 1)),
     placements: placements.changed,
     removedPlacements: placements.removed,
     scores: scores.changed,

@@ -23,6 +23,7 @@ export class DecisionIndex {
   readonly #clusterIndex: ClusterIndex;
   readonly #nothing: OwnDecisions;
   readonly #own = new Map<string, OwnDecisions>();
+  readonly #decisionsOfLists = new WeakMap<readonly string[], OwnDecisions>();
   readonly #strangers = new Map<string, number>();
   readonly #strangerNames: string[] = [];
   /** Placements whose decisions may differ from the last published ones. */
@@ -174,6 +175,13 @@ export class DecisionIndex {
 
   decisionsOf(names: readonly string[]): OwnDecisions {
     return makeOwnDecisions(this.numbersOf(names), this.#clusterIndex.size);
+  }
+
+  /** The same for a list that is passed again, which must not change. */
+  knownDecisionsOf(names: readonly string[]): OwnDecisions {
+    let known = this.#decisionsOfLists.get(names);
+    if (known === undefined) this.#decisionsOfLists.set(names, (known = this.decisionsOf(names)));
+    return known;
   }
 
   numbersOf(names: readonly string[]): Uint32Array {

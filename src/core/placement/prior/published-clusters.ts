@@ -1,6 +1,6 @@
 import type { PlacementDecision } from '../../model/kind/placement-decision.ts';
 import { decisionOwner } from './decision-owner.ts';
-import { clustersOfPage } from './page-of-clusters.ts';
+import { clustersOfPages } from './page-of-clusters.ts';
 
 /** What is published now. */
 export interface PublishedClusterLists {
@@ -75,9 +75,7 @@ export class PublishedClusters {
 
   #put(owner: string, pages: readonly PlacementDecision[]): void {
     this.#pagesOf.set(owner, pages);
-    const [first] = pages;
-    const isOne = pages.length === 1 && first !== undefined;
-    this.#clusters.set(owner, isOne ? clustersOfPage(first) : pages.flatMap(clustersOfPage));
+    this.#clusters.set(owner, clustersOfPages(pages));
   }
 }
 

@@ -2,6 +2,8 @@ import { apiVersionOf, PLACEMENT_DECISION } from '../../model/kinds.ts';
 import type { PlacementDecision } from '../../model/kind/placement-decision.ts';
 import { namespacedName } from '../../model/object-ref.ts';
 import { decisionOwner } from '../../placement/prior/decision-owner.ts';
+import { sameNumbers } from '../../placement/prior/numbered-clusters.ts';
+import { pageOfClusters } from '../../placement/prior/page-of-clusters.ts';
 import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
 import { sameClusters } from '../../publish/judge/cluster-change.ts';
 import { pageLabels } from '../../publish/pages/decision-page.ts';
@@ -24,12 +26,25 @@ export function decisionPages(
   return results.flatMap((result) => {
     const key = namespacedName(result.placement.metadata);
     const clusters = published?.get(key) ?? result.selected;
-    const isPublished = result.outcome !== 'skipped' && sameClusters(clusters, result.selected);
+    const isPublished = result.outcome !== 'skipped' && isSelection(clusters, result);
     return isPublished ? pagesOf(result) : (kept.get(key) ?? []);
   });
 }
 
-function pagesOf({ placement, groups }: ScheduleResult): readonly PlacementDecision[] {
+function isSelection(clusters: readonly string[], { selected }: ScheduleResult): boolean {
+  return sameNumbers(clusters, selected) ?? sameClusters(clusters, selected);
+}
+
+/** Both sides of a plan share most results, and so do consecutive plans. */
+const PAGES = new WeakMap<ScheduleResult, readonly PlacementDecision[]>();
+
+function pagesOf(result: ScheduleResult): readonly PlacementDecision[] {
+  let pages = PAGES.get(result);
+  if (pages === undefined) PAGES.set(result, (pages = makePages(result)));
+  return pages;
+}
+
+function makePages({ placement, groups }: ScheduleResult): readonly PlacementDecision[] {
   const { name, namespace } = placement.metadata;
   const lists = groups.flatMap((group) => {
     const count = Math.max(1, Math.ceil(group.clusters.length / PAGE_SIZE));
@@ -38,10 +53,14 @@ function pagesOf({ placement, groups }: ScheduleResult): readonly PlacementDecis
       clusters: group.clusters.slice(at * PAGE_SIZE, (at + 1) * PAGE_SIZE),
     }));
   });
-  return lists.map(({ group, clusters }, at) => ({
-    apiVersion: apiVersionOf(PLACEMENT_DECISION),
-    kind: 'PlacementDecision',
-    metadata: { name: `${name}-decision-${at + 1}`, namespace, labels: pageLabels(name, group) },
-    status: { decisions: clusters.map((clusterName) => ({ clusterName, reason: '' })) },
-  }));
+  return lists.map(({ group, clusters }, at) =>
+    pageOfClusters(
+      {
+        apiVersion: apiVersionOf(PLACEMENT_DECISION),
+        kind: 'PlacementDecision',
+        metadata: { name: `${name}-decision-${at + 1}`, namespace, labels: pageLabels(name, group) },
+      },
+      clusters,
+    ),
+  );
 }

@@ -1,5 +1,5 @@
 import { formatFieldPath, type FieldPath } from '../../model/field-path.ts';
-import { canonicalJson } from '../../model/json-equal.ts';
+import { canonicalJson, jsonEqual } from '../../model/json-equal.ts';
 import type { FieldChange } from './plan-effects.ts';
 
 /** The maximum number of fields that are listed for one object. */
@@ -35,7 +35,7 @@ interface Compared {
 
 function collect(compared: Compared, found: FieldChange[]): void {
   const { before, after, path } = compared;
-  if (before === after || canonicalJson(before ?? null) === canonicalJson(after ?? null)) return;
+  if (jsonEqual(before, after) || canonicalJson(before ?? null) === canonicalJson(after ?? null)) return;
   const isSecret = isSecretObject(before) || isSecretObject(after);
   const secretFrom = compared.secretFrom ?? (isSecret ? path.length : undefined);
   if (isFields(before) && isFields(after)) {

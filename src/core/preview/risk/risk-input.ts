@@ -15,8 +15,21 @@ export interface RiskInput {
 export type Locate = (kind: string, namespace: string, name: string) => SourceLocation | undefined;
 
 export function locator({ base, head }: RiskInput): Locate {
+  const objects = [base.declared ?? base.objects, head.declared ?? head.objects];
+  // Of thousands of objects a few kinds are asked for.
+  const places = new Map<string, ReadonlyMap<string, SourceLocation>>();
+  return (kind, namespace, name) => {
+    const known = places.get(kind) ?? placesOf(kind, objects);
+    places.set(kind, known);
+    return known.get(`${namespace}/${name}`);
+  };
+}
+
+function placesOf(kind: string, sides: readonly PlanSide['objects'][]): ReadonlyMap<string, SourceLocation> {
   const places = new Map<string, SourceLocation>();
-  for (const { object, location } of [...(base.declared ?? base.objects), ...(head.declared ?? head.objects)])
-    places.set(`${object.kind} ${object.metadata.namespace ?? ''}/${object.metadata.name}`, location);
-  return (kind, namespace, name) => places.get(`${kind} ${namespace}/${name}`);
+  for (const side of sides)
+    for (const { object, location } of side)
+      if (object.kind === kind)
+        places.set(`${object.metadata.namespace ?? ''}/${object.metadata.name}`, location);
+  return places;
 }

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../model/object-meta.ts';
 import { apiVersionOf, PLACEMENT } from '../../model/kinds.ts';
 import type { SourceObject } from '../../model/source-object.ts';
-import { objectIdentity, refOf } from '../../model/object-ref.ts';
+import { identityOf, objectIdentity } from '../../model/object-ref.ts';
 import type { RemovalBudget } from '../../publish/judge/removal-budget.ts';
 
 /** The objects of one source, and its limits for removals. */
@@ -48,7 +48,7 @@ export function mergeSources(
   const taken = new Map<string, { readonly source: SourceDeclaration; readonly object: SourceObject }>();
   for (const source of sources.toSorted((a, b) => a.rank - b.rank))
     for (const object of source.objects) {
-      const identity = objectIdentity(refOf(object.object));
+      const identity = identityOf(object.object);
       if (!taken.has(identity) || ownedBy(identity) === source.name) taken.set(identity, { source, object });
     }
   return {
@@ -64,7 +64,7 @@ export function contestedObjects(sources: readonly SourceDeclaration[]): readonl
   const contested = new Map<string, KubeObject>();
   for (const source of sources)
     for (const { object } of source.objects) {
-      const identity = objectIdentity(refOf(object));
+      const identity = identityOf(object);
       const known = first.get(identity);
       if (known === undefined) first.set(identity, source);
       else if (known !== source) contested.set(identity, object);

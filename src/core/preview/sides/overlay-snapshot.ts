@@ -1,4 +1,5 @@
 import { CLUSTER_SET_LABEL, type ManagedCluster, type Taint } from '../../model/kind/managed-cluster.ts';
+import { jsonEqual } from '../../model/json-equal.ts';
 import { namespacedName } from '../../model/object-ref.ts';
 import { DEFAULT_SET } from '../../ocm/admission/complete-cluster.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
@@ -49,7 +50,7 @@ function overlay<T extends Overlaid>(
   live: readonly T[],
   git: readonly T[],
   before: readonly T[] = [],
-  { apply, admit = (written) => written }: WriteRules<T>,
+  { apply, admit }: WriteRules<T>,
 ): readonly T[] {
   const result = byKey(live);
   const earlier = byKey(before);
@@ -58,11 +59,33 @@ function overlay<T extends Overlaid>(
   for (const [key, object] of wanted) {
     const standing = result.get(key);
     const old = earlier.get(key);
-    if (standing === undefined) result.set(key, admit(object));
-    else if (object !== old)
-      result.set(key, admit(withMetadataOf(apply(standing, object, old), object, old)));
+    const admitted = (written: T): T => admit?.(written) ?? written;
+    const write = (live: T): T => admitted(withMetadataOf(apply(live, object, old), object, old));
+    if (standing === undefined) result.set(key, admitted(object));
+    else if (object !== old) result.set(key, writtenOnce(standing, [object, old, admit], write));
   }
   return [...result].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
+}
+
+interface Written {
+  /** What is written, what was applied before, and what the hub adds. */
+  readonly from: readonly unknown[];
+  readonly object: object;
+}
+
+/**
+ * The last write to each object. Consecutive plans mostly make the same writes, and an object that is the same as in
+ * the last plan need not be decided again.
+ */
+const WRITTEN = new WeakMap<object, Written>();
+
+function writtenOnce<T extends Overlaid>(standing: T, from: Written['from'], write: (live: T) => T): T {
+  const known = WRITTEN.get(standing);
+  if (known?.from.every((one, at) => one === from[at]) === true) return known.object as T;
+  const fresh = write(standing);
+  const object = jsonEqual(known?.object, fresh) ? (known?.object as T) : fresh;
+  WRITTEN.set(standing, { from, object });
+  return object;
 }
 
 function byKey<T extends Overlaid>(objects: readonly T[]): Map<string, T> {

@@ -1,3 +1,4 @@
+import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
 import { canonicalJson } from '../../model/json-equal.ts';
 import { namespacedName } from '../../model/object-ref.ts';
 import { PublishedClusters } from '../../placement/prior/published-clusters.ts';
@@ -21,30 +22,49 @@ export interface SnapshotDigests {
 export function snapshotDigests(snapshot: Snapshot, digest: Digest): SnapshotDigests {
   const { clusters, clusterSets, bindings, scores, decisions } = snapshot;
   const inventory = [
-    sorted(
-      clusters.map(({ metadata, spec, status }) => [
-        metadata.name,
-        metadata.labels ?? {},
-        metadata.deletionTimestamp !== undefined,
-        spec?.hubAcceptsClient ?? false,
-        (spec?.taints ?? []).map(({ key, value, effect }) => [key, value ?? '', effect]),
-        (status?.clusterClaims ?? []).map(({ name, value }) => [name, value]),
-        status?.allocatable ?? {},
-        status?.capacity ?? {},
-      ]),
-    ),
-    sorted(clusterSets.map(({ metadata, spec }) => [metadata.name, spec ?? {}])),
-    sorted(bindings.map(({ metadata }) => [namespacedName(metadata)])),
-    sorted(scores.map(({ metadata, status }) => [namespacedName(metadata), status?.scores ?? []])),
+    listText(clusters.map((cluster) => [cluster.metadata.name, clusterRow(cluster)])),
+    listText(clusterSets.map(({ metadata, spec }) => rowOf([metadata.name, spec ?? {}]))),
+    listText(bindings.map(({ metadata }) => rowOf([namespacedName(metadata)]))),
+    listText(scores.map(({ metadata, status }) => rowOf([namespacedName(metadata), status?.scores ?? []]))),
   ];
   const published = [...new PublishedClusters().read(decisions).clusters]
     .filter(([, names]) => names.length > 0)
-    .map(([key, names]) => [key, [...new Set(names)].sort()]);
-  const short = (value: unknown): string => digest(canonicalJson(value)).slice(0, 12);
-  return { inventory: short(inventory), decisions: short(sorted(published)) };
+    .map(([key, names]) => rowOf([key, [...new Set(names)].sort()]));
+  const short = (text: string): string => digest(text).slice(0, 12);
+  return { inventory: short(`[${inventory.join(',')}]`), decisions: short(listText(published)) };
 }
 
-/** Sorted by the leading name. */
-function sorted(rows: readonly (readonly unknown[])[]): readonly (readonly unknown[])[] {
-  return rows.toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1));
+/** The name that a row begins with, and its canonical JSON. */
+type Row = readonly [name: string, text: string];
+
+function rowOf(row: readonly [name: string, ...rest: unknown[]]): Row {
+  return [row[0], canonicalJson(row)];
+}
+
+/** Canonical JSON of the rows, sorted by the leading name. */
+function listText(rows: readonly Row[]): string {
+  const sorted = rows.toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `[${sorted.map(([, text]) => text).join(',')}]`;
+}
+
+/** Consecutive plans have mostly the same clusters. */
+const CLUSTER_ROWS = new WeakMap<ManagedCluster, string>();
+
+function clusterRow(cluster: ManagedCluster): string {
+  let row = CLUSTER_ROWS.get(cluster);
+  if (row === undefined) CLUSTER_ROWS.set(cluster, (row = makeClusterRow(cluster)));
+  return row;
+}
+
+function makeClusterRow({ metadata, spec, status }: ManagedCluster): string {
+  return canonicalJson([
+    metadata.name,
+    metadata.labels ?? {},
+    metadata.deletionTimestamp !== undefined,
+    spec?.hubAcceptsClient ?? false,
+    (spec?.taints ?? []).map(({ key, value, effect }) => [key, value ?? '', effect]),
+    (status?.clusterClaims ?? []).map(({ name, value }) => [name, value]),
+    status?.allocatable ?? {},
+    status?.capacity ?? {},
+  ]);
 }

@@ -15,10 +15,20 @@ const OCM_GROUP = /(?:^|\.)open-cluster-management\.io$/;
 export function appliedKinds(listed: readonly string[] = []): (object: Kinded) => boolean {
   if (listed.includes('*')) return () => true;
   const names = new Set(listed);
-  return ({ apiVersion, kind }) => {
+  const isApplied = ({ apiVersion, kind }: Kinded): boolean => {
     const group = groupOf(apiVersion);
     if (OCM_GROUP.test(group) || (group === '' && kind === 'Namespace')) return true;
     return names.has(`${group}/${kind}`) || names.has(`${group}/*`);
+  };
+  // A source has thousands of objects of a few kinds.
+  const known = new Map<string, Map<string, boolean>>();
+  return (object) => {
+    const { apiVersion, kind } = object;
+    let kinds = known.get(apiVersion);
+    if (kinds === undefined) known.set(apiVersion, (kinds = new Map<string, boolean>()));
+    let applied = kinds.get(kind);
+    if (applied === undefined) kinds.set(kind, (applied = isApplied(object)));
+    return applied;
   };
 }
 

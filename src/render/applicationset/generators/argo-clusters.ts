@@ -21,6 +21,15 @@ const BYTES = ['certData', 'keyData', 'caData'];
  * @throws GenerateError if the config of one Secret cannot be read; then Argo CD knows no cluster
  */
 export function listArgoClusters(secrets: readonly ClusterSecret[]): ReadonlyMap<string, string> {
+  let clusters = LISTED.get(secrets);
+  if (clusters === undefined) LISTED.set(secrets, (clusters = readArgoClusters(secrets)));
+  return clusters;
+}
+
+/** All ApplicationSets of a world have the same Secrets. */
+const LISTED = new WeakMap<readonly ClusterSecret[], ReadonlyMap<string, string>>();
+
+function readArgoClusters(secrets: readonly ClusterSecret[]): ReadonlyMap<string, string> {
   if (secrets.some(({ config }) => !isReadableConfig(config)))
     throw new GenerateError(
       'error listing clusters: cluster cache contains unexpected type *v1.Secret instead of *Cluster, secret conversion failure',

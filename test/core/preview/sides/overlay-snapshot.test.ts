@@ -29,6 +29,21 @@ const lost = {
 const CLUSTER_SET = 'cluster.open-cluster-management.io/clusterset';
 
 describe('overlaySnapshot', () => {
+  it('writes the same object again where the same is written, and another one where it differs', () => {
+    const hub = snapshotOf(cluster({ metadata: { labels: { tier: 'gold' } } }));
+    const git = (taints: readonly object[]): Snapshot => snapshotOf(cluster({ spec: { taints } }));
+    const write = (from: Snapshot): ManagedCluster | undefined =>
+      overlaySnapshot(hub, from, undefined).clusters[0];
+    const first = git([drain]);
+    const written = write(first);
+    expect(written?.spec?.taints).toEqual([drain]);
+    expect(write(first)).toBe(written);
+    // Git was read again.
+    expect(write(git([drain]))).toBe(written);
+    expect(write(git([lost]))?.spec?.taints).toEqual([lost]);
+    expect(write(first)).toEqual(written);
+  });
+
   it('puts clusters that it writes without a set into the default set, where the hub has one', () => {
     const defaultSet = { metadata: { name: 'default' } } as Snapshot['clusterSets'][number];
     const hub = { ...empty, clusterSets: [defaultSet], clusters: [cluster({ metadata: { name: 'old' } })] };

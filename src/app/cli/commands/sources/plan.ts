@@ -15,6 +15,7 @@ import {
 import { makeProgress } from '../../../terminal/progress.ts';
 import { outputOption } from '../../../terminal/output-format.ts';
 import { addSettingsFlags, collectValues, type SettingsFlags } from './settings-sources.ts';
+import { addCacheFlag, openPlanCache } from './plan-cache.ts';
 import { addInventoryFlags, type InventoryFlags, openInventory } from './plan-inventory.ts';
 import { addWhatIfFlags, hasWhatIf, readWhatIf, type WhatIfFlags } from './what-if-flags.ts';
 import type { HubPart } from './plan-hub.ts';
@@ -32,6 +33,7 @@ interface PlanOptions extends SettingsFlags, WhatIfFlags, InventoryFlags {
   readonly now?: string;
   readonly output: PlanFormat;
   readonly report: readonly string[];
+  readonly cache?: string;
 }
 
 export const planCommand: CliCommand = {
@@ -72,7 +74,7 @@ export const planCommand: CliCommand = {
         [],
       )
       .addOption(outputOption('text', 'markdown', 'html', 'junit', 'sarif'));
-    addHubFlags(addInventoryFlags(addSettingsFlags(addWhatIfFlags(command))))
+    addHubFlags(addInventoryFlags(addSettingsFlags(addCacheFlag(addWhatIfFlags(command)))))
       .addHelpText('after', HELP)
       .action(run((io, options: PlanOptions) => plan(io, options)));
   },
@@ -106,6 +108,7 @@ async function plan(io: CliIo, options: PlanOptions): Promise<ExitCode> {
   const base = baseOf(options);
   const reports = planReports(options.report);
   const whatIf = await readWhatIf(io, options);
+  const cache = await openPlanCache(io, options.cache);
   const { planRevisions } = await import('../../../../controllers/previews/plan-revisions.ts');
   const { inventoryPart, readHubPart } = await import('./plan-hub.ts');
   const { applicationContext } = await import('../../../worlds/argo-part.ts');
@@ -129,6 +132,7 @@ async function plan(io: CliIo, options: PlanOptions): Promise<ExitCode> {
       whatIf,
       engine,
       ambient: io.env,
+      memory: cache && { files: cache },
       tell: progress.tell,
     });
   const reading = { now: options.now, sources: names, argocdNamespace };
@@ -140,6 +144,7 @@ async function plan(io: CliIo, options: PlanOptions): Promise<ExitCode> {
   const onInventory = async (): ReturnType<typeof planRevisions> =>
     planOn(inventory === undefined ? {} : await inventoryPart(inventory, { ...reading, nowMs, engine }));
   const result = await (isHubRequested(options) ? onHub() : onInventory()).finally(progress.done);
+  await cache?.close();
   await writePlan(io, result.plan, result.problems, options.output);
   await writeReports(io, result.plan, result.problems, reports);
   if (result.problems.length > 0 && needsReport(options.output)) {

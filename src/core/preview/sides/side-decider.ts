@@ -1,0 +1,79 @@
+import type { ResultGenerator } from '../../placement/engine.ts';
+import { CauseTrials } from '../../explain/cause-trials.ts';
+import { IncrementalScheduler } from '../../placement/incremental-scheduler.ts';
+import { PublishedClusters } from '../../placement/prior/published-clusters.ts';
+import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
+import { scheduleEach } from '../../placement/schedule-each.ts';
+import { namespacedName } from '../../model/object-ref.ts';
+import type { Snapshot } from '../../snapshot/snapshot.ts';
+import { completeTransition, Transitions, type Transition } from '../../transition/transition.ts';
+
+type OutcomeOf = (key: string, result: ScheduleResult) => readonly string[];
+type Published = ReadonlyMap<string, readonly string[]>;
+
+/**
+ * Decides the sides of a plan, and of the plans after it. One incremental engine moves from side to side, so that each
+ * costs only what differs from the one before. The results equal those of a new engine.
+ */
+export class SideDecider {
+  /** Why clusters move, found by an engine that follows as well. */
+  readonly trials = new CauseTrials();
+  readonly #scheduler: IncrementalScheduler;
+  readonly #transitions: Transitions;
+  /** Readers of what is published before and after the change. Unchanged lists stay the same objects. */
+  readonly #readers = { before: new PublishedClusters(), after: new PublishedClusters() };
+  #outcomeOf: OutcomeOf = (_key, { selected }) => selected;
+
+  /** @param options whether it decides many plans: rankings of decisions then make the next one faster */
+  constructor({ staysFor = 'one plan' }: { readonly staysFor?: 'one plan' | 'many plans' } = {}) {
+    this.#scheduler = new IncrementalScheduler({ keepsRankings: staysFor === 'many plans' });
+    this.#transitions = new Transitions({
+      decide: (snapshot) => this.#decide(snapshot),
+      outcomeOf: (key, result) => this.#outcomeOf(key, result),
+    });
+  }
+
+  /** One result per placement, in the order of the snapshot. */
+  results(snapshot: Snapshot): readonly ScheduleResult[] {
+    return [...this.#decide(snapshot)];
+  }
+
+  /** @param outcomeOf see `TransitionOptions` */
+  transition(snapshot: Snapshot, outcomeOf: OutcomeOf): Transition {
+    this.#outcomeOf = outcomeOf;
+    return completeTransition(this.#transitions, snapshot);
+  }
+
+  /** What is published before the change: what is recorded, or else what the base decides by itself. */
+  publishedBefore(snapshot: Snapshot): Snapshot['decisions'] {
+    if (snapshot.decisions.length > 0) return snapshot.decisions;
+    return this.transition(snapshot, (_key, { selected }) => selected).snapshot.decisions;
+  }
+
+  #decide(snapshot: Snapshot): ResultGenerator {
+    return hasUniqueClusters(snapshot) ? this.#scheduler.decide(snapshot) : scheduleEach(snapshot);
+  }
+
+  /** The published clusters of each placement that exists, each cluster once. */
+  published(side: 'before' | 'after', { placements, decisions }: Snapshot): Published {
+    const { clusters } = this.#readers[side].read(decisions);
+    const keys = placements.map(({ metadata }) => namespacedName(metadata));
+    return new Map(keys.map((key) => [key, eachOnce(clusters.get(key))]));
+  }
+}
+
+/** Git may name a cluster twice, with and without a namespace. An engine that follows needs unique names. */
+function hasUniqueClusters({ clusters }: Snapshot): boolean {
+  return new Set(clusters.map(({ metadata }) => metadata.name)).size === clusters.length;
+}
+
+const ONCE = new WeakMap<readonly string[], readonly string[]>();
+
+function eachOnce(clusters: readonly string[] = []): readonly string[] {
+  let once = ONCE.get(clusters);
+  if (once === undefined) {
+    const names = new Set(clusters);
+    ONCE.set(clusters, (once = names.size === clusters.length ? clusters : [...names]));
+  }
+  return once;
+}

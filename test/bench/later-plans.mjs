@@ -1,0 +1,60 @@
+/**
+ * Plans one change again and again in one process, on the state of a hub as the controller gives it to a process that plans, without
+ * requests to the hub. Started by previews.bench.mjs. Prints a line of JSON: milliseconds of processor time of each plan.
+ * Usage: node later-plans.mjs CHECKOUT REPOSITORY BASE HEAD COUNT [DRAINED]
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { deserialize, serialize } from 'node:v8';
+
+const [checkout, gitDir, base, head, count, drained] = process.argv.slice(2);
+const load = (file) => import(join(checkout, 'dist/src', file));
+const { planRevisions } = await load('controllers/previews/plan-revisions.js');
+const { RememberedFiles } = await load('controllers/previews/bounded/remembered-files.js');
+const { SourceChecker } = await load('core/sources/source-checker.js');
+const { applicationContext } = await load('app/worlds/argo-part.js');
+const { parseWhatIf } = await load('core/preview/what-if/parse-what-if.js');
+/** An older checkout has none. */
+const { SideDecider } = await load('core/preview/sides/side-decider.js').catch(() => ({}));
+
+const hub = deserialize(serialize(await hubOf(base)));
+const files = new RememberedFiles();
+const checker = new SourceChecker();
+const memory = { files, checkerOf: () => checker, decider: SideDecider && new SideDecider({ staysFor: 'many plans' }) };
+const times = [];
+for (let at = 0; at < Number(count); at++) {
+  const now = new Date(Date.parse('2026-01-01T00:00:00Z') + at * 60_000).toISOString();
+  const before = process.cpuUsage();
+  files.turn();
+  await planRevisions({
+    ...{ folder: gitDir, base, head, fromMergeBase: false, engine: 'bench', ambient: process.env, tell: () => undefined },
+    sources: [{ name: 'fleet', rank: 0, paths: [], kinds: ['/ConfigMap'], applies: true, allowEmpty: false }],
+    ...{ now, hub: { ...hub, now }, memory, applications: applicationContext('argocd', []) },
+    whatIf: drained === undefined ? undefined : [parseWhatIf('drain', drained)],
+  });
+  const { user, system } = process.cpuUsage(before);
+  times.push((user + system) / 1000);
+}
+console.log(JSON.stringify(times));
+
+/** A hub on which everything of a commit is applied and published. */
+async function hubOf(commit) {
+  const { openRepository } = await load('adapters/git/open-repository.js');
+  const { SourceReader } = await load('controllers/sources/reading/source-reader.js');
+  const { snapshotOfObjects } = await load('core/sources/snapshot-of-objects.js');
+  const { completeTransition } = await load('core/transition/transition.js');
+  const { scheduleEach } = await load('core/placement/schedule-each.js');
+  const { scheduleAll } = await load('core/placement/schedule-all.js');
+  const { decisionPages } = await load('core/preview/effects/decision-pages.js');
+  const objectsIn = mkdtempSync(join(tmpdir(), 'berth-later-'));
+  const { repository } = await openRepository({ gitDir, ambient: process.env, objectsIn });
+  const { objects } = await new SourceReader(repository).read(await repository.resolveRevision(commit));
+  await repository.close();
+  rmSync(objectsIn, { recursive: true });
+  const snapshot = snapshotOfObjects(objects, { now: '2026-01-01T00:00:00Z' });
+  const outcomeOf = (_key, { selected }) => selected;
+  const { decisions } = completeTransition({ decide: scheduleEach, outcomeOf }, snapshot).snapshot;
+  const pages = decisionPages(scheduleAll({ ...snapshot, decisions }), undefined, []);
+  return { ...snapshot, decisions: pages.map((page) => ({ ...page, status: page.status })) };
+}

@@ -1,0 +1,58 @@
+import { deserialize, serialize } from 'node:v8';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ReceivedLists, SentLists } from '../../../../src/controllers/previews/bounded/sent-lists.ts';
+import { CONFIG_MAP, PLACEMENT } from '../../../../src/core/model/kinds.ts';
+import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
+
+const object = (name: string, resourceVersion: string, data = ''): KubeObject =>
+  ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, uid: name, resourceVersion },
+    data,
+  }) as KubeObject;
+
+describe('lists of a hub for another process', () => {
+  let [sent, received] = [new SentLists(), new ReceivedLists()];
+  beforeEach(() => {
+    [sent, received] = [new SentLists(), new ReceivedLists()];
+  });
+
+  /** @returns what arrives, and how many objects were on the way */
+  function send(items: readonly KubeObject[], resourceVersion: string, kind = CONFIG_MAP) {
+    const read = { method: 'list', kind, options: undefined } as const;
+    const packed = sent.pack(read, { items, resourceVersion });
+    const list = received.unpack(read, deserialize(serialize(packed)) as typeof packed);
+    return { list, onWay: packed.items.fresh.length };
+  }
+
+  it('send each version of an object once, and it is the very same one there', () => {
+    const first = send([object('a', '1'), object('b', '2')], '2');
+    const second = send([object('a', '1'), object('b', '3', 'new')], '3');
+    expect(first.onWay).toBe(2);
+    expect(second).toEqual({
+      onWay: 1,
+      list: { items: [object('a', '1'), object('b', '3', 'new')], resourceVersion: '3' },
+    });
+    expect(second.list.items[0]).toBe(first.list.items[0]);
+  });
+
+  it('are apart for each read', () => {
+    send([object('a', '1')], '1');
+    expect(send([object('a', '1')], '1', PLACEMENT).onWay).toBe(1);
+    expect(send([object('a', '1')], '1').onWay).toBe(0);
+  });
+
+  it('send all again from a hub that was restored, whose versions may hold something else', () => {
+    send([object('a', '5', 'old')], '9');
+    const { list, onWay } = send([object('a', '5', 'restored')], '7');
+    expect(onWay).toBe(1);
+    expect(list.items).toEqual([object('a', '5', 'restored')]);
+  });
+
+  it('send an object without a version each time', () => {
+    const plain = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
+    expect(send([{ ...plain }], '1').onWay).toBe(1);
+    expect(send([{ ...plain }], '1').onWay).toBe(1);
+  });
+});
