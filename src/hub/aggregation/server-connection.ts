@@ -8,7 +8,7 @@ import type { AggregatedApi } from './api-services.ts';
 
 /** The first client waits at most this long. */
 const ASK_TIMEOUT_MS = 2_000;
-const ANSWER_LIMIT_BYTES = 16 * 1024 * 1024;
+const RESPONSE_LIMIT_BYTES = 16 * 1024 * 1024;
 /** The user that requests the documents, as in kube-aggregator. */
 const AGGREGATOR = { 'x-remote-user': 'system:kube-aggregator', 'x-remote-group': 'system:masters' };
 
@@ -34,20 +34,20 @@ export function fetchFromServer(api: AggregatedApi, identity: PemPair, path: str
   return new Promise((resolve, reject) => {
     const headers = { ...AGGREGATOR, accept: 'application/json' };
     const signal = AbortSignal.timeout(ASK_TIMEOUT_MS);
-    const sent = httpsRequest({ ...connectionTo(api, identity), path, headers, signal }, (answer) => {
+    const sent = httpsRequest({ ...connectionTo(api, identity), path, headers, signal }, (response) => {
       const chunks: Buffer[] = [];
       let sizeBytes = 0;
-      answer.on('data', (chunk: Buffer) => {
+      response.on('data', (chunk: Buffer) => {
         sizeBytes += chunk.length;
-        if (sizeBytes > ANSWER_LIMIT_BYTES) sent.destroy(new Error('the answer is too large'));
+        if (sizeBytes > RESPONSE_LIMIT_BYTES) sent.destroy(new Error('the response is too large'));
         else chunks.push(chunk);
       });
-      answer.on('error', reject);
-      answer.on('end', () => {
+      response.on('error', reject);
+      response.on('end', () => {
         try {
-          if (answer.statusCode !== 200) throw new Error(`answered ${String(answer.statusCode)}`);
+          if (response.statusCode !== 200) throw new Error(`responded with ${String(response.statusCode)}`);
           const document = JSON.parse(Buffer.concat(chunks).toString('utf8')) as JsonValue;
-          if (!isObject(document)) throw new Error('the answer is no object');
+          if (!isObject(document)) throw new Error('the response is no JSON object');
           resolve(document);
         } catch (error) {
           reject(error instanceof Error ? error : new Error(String(error)));

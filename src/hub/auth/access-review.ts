@@ -16,7 +16,7 @@ export interface ReviewContext {
 }
 
 /** Evaluates a review object, which is not stored. Undefined for other kinds. */
-export async function answerReview(
+export async function evaluateReview(
   kind: string,
   review: JsonObject,
   context: ReviewContext,

@@ -23,7 +23,7 @@ export interface Exchange {
    * @param refusable false for the response to a write, which cannot be undone any more
    * @throws StatusError 429 when the user has too many unread bytes
    */
-  holdAnswer(bytes: number, refusable: boolean): void;
+  countResponse(bytes: number, refusable: boolean): void;
   /** Waits until this request may write the next part of a long response. @throws StatusError 429 */
   nextPart(): Promise<void>;
   /** Counts the request as a watch from now on. @throws StatusError 429 */
@@ -88,7 +88,7 @@ export const EXEMPT_EXCHANGE: Exchange = {
   takeSeat: noOp,
   waitOutside: (ask) => ask(),
   finishWork: noOp,
-  holdAnswer: noOp,
+  countResponse: noOp,
   nextPart: () => nextTurn(),
   becomeWatch: noOp,
   noteUnread: () => true,
@@ -122,9 +122,9 @@ export class LimitedExchange implements Exchange {
 
   async waitOutside<T>(ask: () => Promise<T>): Promise<T> {
     this.#stand();
-    const answer = await ask();
+    const result = await ask();
     await this.takeSeat();
-    return answer;
+    return result;
   }
 
   finishWork(): void {
@@ -132,7 +132,7 @@ export class LimitedExchange implements Exchange {
     for (const release of this.#held.splice(0)) release();
   }
 
-  holdAnswer(bytes: number, refusable: boolean): void {
+  countResponse(bytes: number, refusable: boolean): void {
     // A user without unread bytes may always receive one response, however large: otherwise nobody could read it.
     const hasUnread = this.#use.unreadBytes > 0;
     if (refusable && hasUnread && this.#use.isOverUnreadLimit(bytes))

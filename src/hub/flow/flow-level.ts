@@ -12,7 +12,7 @@ const USER_OPEN_REQUESTS = 200;
 const USER_WATCHES = 500;
 /** How long a request may wait, as in kube-apiserver: a quarter of its time limit of 60 s. */
 const WAIT_MS = 15_000;
-/** The time limit of the answer that the part belongs to. */
+/** The time limit of the response that the part belongs to. */
 const PART_WAIT_MS = 60_000;
 const RETRY_AFTER_SECONDS = 1;
 

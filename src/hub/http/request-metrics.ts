@@ -54,7 +54,7 @@ export class RequestMetrics {
     });
     this.#duration = new Histogram({
       name: 'apiserver_request_duration_seconds',
-      help: 'Time from the request to its answer, watches not counted',
+      help: 'Time from the request to its response, watches not counted',
       labelNames: ['verb'],
       buckets: SECONDS,
       registers,

@@ -1,5 +1,5 @@
-import type { Answer } from '../wire/answer.ts';
-import { jsonAnswer } from '../wire/answer.ts';
+import type { ApiResponse } from '../wire/api-response.ts';
+import { jsonResponse } from '../wire/api-response.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import { methodNotAllowed, noSuchResource, notFound } from '../wire/status-errors.ts';
@@ -42,7 +42,7 @@ function hasSubresource(ref: ResourceRef, name: string): boolean {
 }
 
 /** Every request for stored objects, after authorisation. */
-export async function handleResource(context: ResourceContext, ref: ResourceRef): Promise<Answer> {
+export async function handleResource(context: ResourceContext, ref: ResourceRef): Promise<ApiResponse> {
   const { info } = context;
   requireVerb(context, ref);
   switch (info.verb) {
@@ -80,7 +80,7 @@ function requireVerb(context: ResourceContext, ref: ResourceRef): void {
   } else if (!['get', 'update', 'patch'].includes(info.verb)) throw methodNotAllowed();
 }
 
-async function getObject(context: ResourceContext, ref: ResourceRef): Promise<Answer> {
+async function getObject(context: ResourceContext, ref: ResourceRef): Promise<ApiResponse> {
   const { cluster, info, query } = context;
   const form = negotiatedForm(context);
   const asked = /^\d+$/.exec(query.get('resourceVersion') ?? '');
@@ -90,13 +90,13 @@ async function getObject(context: ResourceContext, ref: ResourceRef): Promise<An
   await cluster.store.durable(entry?.rv ?? cluster.store.rv);
   if (entry === undefined) throw notFound(ref.definition, info.name);
   await prepareToShow(context, [entry], ref);
-  if (info.subresource === 'scale') return jsonAnswer(200, scaleOf(ref, toVersion(entry.object, ref)));
+  if (info.subresource === 'scale') return jsonResponse(200, scaleOf(ref, toVersion(entry.object, ref)));
   if (!OBJECT_SUBRESOURCES.has(info.subresource)) throw methodNotAllowed();
-  if (form.as !== 'table') return jsonAnswer(200, entryJson(entry, ref, form));
+  if (form.as !== 'table') return jsonResponse(200, entryJson(entry, ref, form));
   const items = shownObjects([entry], ref);
   const listMeta = { resourceVersion: String(entry.rv) };
   const includeObject = includeObjectOf(query);
   const now = cluster.clock.now();
   const table: JsonObject = renderTable(ref, items, { listMeta, includeObject, now, withColumns: true });
-  return jsonAnswer(200, { ...table, apiVersion: form.apiVersion });
+  return jsonResponse(200, { ...table, apiVersion: form.apiVersion });
 }

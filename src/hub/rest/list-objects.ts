@@ -1,6 +1,6 @@
 import { lowerBound } from '../../core/model/lower-bound.ts';
-import type { Answer } from '../wire/answer.ts';
-import { jsonAnswer } from '../wire/answer.ts';
+import type { ApiResponse } from '../wire/api-response.ts';
+import { jsonResponse } from '../wire/api-response.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import { apiVersionOf } from '../schema/resource-definition.ts';
@@ -40,7 +40,7 @@ export interface ListPage {
   readonly remaining: number | undefined;
 }
 
-export async function listObjects(context: ResourceContext, ref: ResourceRef): Promise<Answer> {
+export async function listObjects(context: ResourceContext, ref: ResourceRef): Promise<ApiResponse> {
   const { cluster, info, query } = context;
   const options = parseListOptions(query, ref);
   const form = negotiatedForm(context);
@@ -54,20 +54,20 @@ export async function listObjects(context: ResourceContext, ref: ResourceRef): P
     const includeObject = includeObjectOf(query);
     const now = cluster.clock.now();
     const { apiVersion } = form;
-    return jsonAnswer(200, {
+    return jsonResponse(200, {
       ...renderTable(ref, items, { listMeta: metadata, includeObject, now, withColumns: true }),
       apiVersion,
     });
   }
   if (form.as === 'partial')
-    return jsonAnswer(200, partialMetadataList(shownObjects(page.entries, ref), metadata));
+    return jsonResponse(200, partialMetadataList(shownObjects(page.entries, ref), metadata));
   const { listKind, builtIn } = ref.definition;
   // Lists of custom resources have an empty `continue`.
   const shown = builtIn ? metadata : { continue: '', ...metadata };
   const head = JSON.stringify({ kind: listKind, apiVersion: apiVersionOf(ref), metadata: shown });
   const chunks = listChunks(head, page.entries, (entry) => entryJson(entry, ref, form));
   const begun = page.entries.length <= OBJECTS_IN_ONE_BODY ? firstChunks(chunks) : { texts: [], done: false };
-  if (begun.done) return jsonAnswer(200, begun.texts.join(''));
+  if (begun.done) return jsonResponse(200, begun.texts.join(''));
   return { kind: 'chunks', code: 200, contentType: 'application/json', chunks: resume(begun.texts, chunks) };
 }
 

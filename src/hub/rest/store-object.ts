@@ -33,7 +33,7 @@ export function storeObject(cluster: Cluster, prepared: PreparedObject): StoredO
   const shown = stored.version === ref.version ? object : convert(object, stored);
   // The response is made before the object is stored, so that no object is stored that cannot be
   // converted back.
-  const back = awaitsAnswer(ref, stored) ? convert(shown, ref) : undefined;
+  const back = needsResponseConversion(ref, stored) ? convert(shown, ref) : undefined;
   const entry = removed ? cluster.store.delete(key, shown) : cluster.store.put(key, shown, prepared.bounded);
   // A converted object gets the defaults of its version when it is read.
   const written = ref.definition.conversion === undefined || stored.version === ref.version;
@@ -43,6 +43,6 @@ export function storeObject(cluster: Cluster, prepared: PreparedObject): StoredO
   return entry;
 }
 
-function awaitsAnswer(ref: ResourceRef, stored: ResourceRef): boolean {
+function needsResponseConversion(ref: ResourceRef, stored: ResourceRef): boolean {
   return ref.definition.conversion?.kind === 'webhook' && stored.version !== ref.version;
 }

@@ -1,6 +1,6 @@
 import type { RequestContext } from '../request/request-context.ts';
 import { StatusError } from '../wire/status-error.ts';
-import type { OperationAnswers } from './operation-answers.ts';
+import type { WebhookResponses } from './webhook-responses.ts';
 
 /**
  * Runs an operation, writes the audit annotations of admission to the audit log, and adds its
@@ -8,7 +8,7 @@ import type { OperationAnswers } from './operation-answers.ts';
  */
 export async function withNotes<T>(
   context: RequestContext,
-  { annotations, warnings }: OperationAnswers,
+  { annotations, warnings }: WebhookResponses,
   run: () => Promise<T>,
 ): Promise<T> {
   try {

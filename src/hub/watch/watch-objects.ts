@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import type { Answer, StreamSink } from '../wire/answer.ts';
+import type { ApiResponse, StreamSink } from '../wire/api-response.ts';
 import type { Cluster } from '../request/cluster.ts';
 import { selectedName } from '../request/field-selector.ts';
 import type { ListOptions } from '../request/list-options.ts';
@@ -23,7 +23,7 @@ const DEFAULT_TIMEOUT_SECONDS = 1_800;
  * `?watch=true`: a stream of changes. @throws StatusError 400, 422, 504; an expired version is
  * reported in the stream
  */
-export async function watchObjects(context: ResourceContext, ref: ResourceRef): Promise<Answer> {
+export async function watchObjects(context: ResourceContext, ref: ResourceRef): Promise<ApiResponse> {
   const { cluster, query, info } = context;
   const options = parseListOptions(query, ref);
   const view = viewOf(context, ref, options);

@@ -95,12 +95,12 @@ export class Conversions {
     };
     const body = (): JsonObject => conversionReview(question);
     try {
-      const answer = await this.#clients
+      const review = await this.#clients
         .post(conversion.webhook.client, { body, timeoutMs: TIMEOUT_MS })
         .catch((error: unknown) => {
           throw error instanceof WebhookError ? failed(question, error) : error;
         });
-      return convertedObjects(question, answer).map((converted, index) =>
+      return convertedObjects(question, review).map((converted, index) =>
         asShown(objects[index] as JsonObject, converted, ref.version),
       );
     } catch (error) {

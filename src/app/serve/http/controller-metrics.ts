@@ -88,7 +88,7 @@ export class ControllerMetrics {
     });
     this.#answers = new Counter({
       name: 'berth_plugin_answers_total',
-      help: 'Answers to ApplicationSets',
+      help: 'Responses to ApplicationSets',
       labelNames: ['application_set', 'status', 'token'],
       registers,
     });
@@ -100,7 +100,7 @@ export class ControllerMetrics {
     });
     this.#clusters = new Gauge({
       name: 'berth_plugin_clusters',
-      help: 'Clusters in the last answer to an ApplicationSet, not counting refusals',
+      help: 'Clusters in the last response to an ApplicationSet, not counting refusals',
       labelNames: ['application_set'],
       registers,
     });

@@ -81,8 +81,8 @@ export interface ReviewOutput {
 }
 
 /** @param version the version of the request */
-export function readAdmissionAnswer(
-  answer: JsonObject,
+export function readReviewResponse(
+  review: JsonObject,
   asked: {
     readonly uid: string;
     readonly version: string;
@@ -90,10 +90,10 @@ export function readAdmissionAnswer(
     readonly name: string;
   },
 ): ReviewOutcome {
-  const wrongKind = reviewKindProblem(answer, asked.version, REVIEW);
+  const wrongKind = reviewKindProblem(review, asked.version, REVIEW);
   if (wrongKind !== undefined) return failed(`failed to call webhook: ${wrongKind}`);
-  const response = objectAt(answer, 'response');
-  const problem = answerProblem(response, asked);
+  const response = objectAt(review, 'response');
+  const problem = responseProblem(response, asked);
   if (response === undefined || problem !== undefined)
     return failed(`received invalid webhook response: ${problem ?? 'webhook response was absent'}`);
   const words = wordsOf(response);
@@ -127,7 +127,7 @@ function patchOutcome(patch: string, patchType: string, words: ReviewOutput): Re
   return { kind: 'allowed', patch: operations, words };
 }
 
-function answerProblem(
+function responseProblem(
   response: JsonObject | undefined,
   { uid, version, kind }: { readonly uid: string; readonly version: string; readonly kind: WebhookKind },
 ): string | undefined {

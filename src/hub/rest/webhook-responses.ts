@@ -26,10 +26,10 @@ const DEADLINE_MS = 34_000;
 type WaitOutside = <T>(ask: () => Promise<T>) => Promise<T>;
 
 /**
- * The answers of webhooks to one request so far. Its synchronous part runs again after each answer
- * and looks up the earlier answers here, by content, since each run makes new objects.
+ * The responses of webhooks to one request so far. Its synchronous part runs again after each response
+ * and looks up the earlier responses here, by content, since each run makes new objects.
  */
-export class OperationAnswers {
+export class WebhookResponses {
   readonly #conversions: Conversions;
   readonly #clock: Clock;
   readonly #startedMs: number;
@@ -47,7 +47,7 @@ export class OperationAnswers {
     this.#startedMs = clock.now();
   }
 
-  /** The answer of an admission webhook; undefined if it was not called yet. */
+  /** The result of an admission webhook; undefined if it was not called yet. */
   readonly outcomeOf = (invocation: Invocation, kind: WebhookKind): ReviewOutcome | undefined =>
     this.#outcomes.get(reviewKeyOf(invocation, kind));
 
@@ -62,7 +62,7 @@ export class OperationAnswers {
   };
 
   /**
-   * Runs the synchronous part of a request again until all answers that it needs are known; the
+   * Runs the synchronous part of a request again until all responses that it needs are known; the
    * work of each run is bounded. @throws StatusError 500 when a webhook fails, 504 when all
    * together take too long, and what `run` throws
    */

@@ -3,20 +3,20 @@ import type { StatusError } from './status-error.ts';
 import { warningHeaders } from './warning-headers.ts';
 
 /** The response of a handler; only the transport writes it. */
-export type Answer = BodyAnswer | ChunkedAnswer | StreamAnswer | ForwardAnswer;
+export type ApiResponse = BodyResponse | ChunkedResponse | StreamResponse | ForwardedResponse;
 
-export type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>;
+export type ResponseHeaders = Readonly<Record<string, string | readonly string[]>>;
 
-export interface BodyAnswer {
+export interface BodyResponse {
   readonly kind: 'body';
   readonly code: number;
   readonly contentType: string;
   readonly body: string | Buffer;
-  readonly headers?: AnswerHeaders;
+  readonly headers?: ResponseHeaders;
 }
 
 /** A large body in chunks; the transport yields to other requests between them. */
-export interface ChunkedAnswer {
+export interface ChunkedResponse {
   readonly kind: 'chunks';
   readonly code: number;
   readonly contentType: string;
@@ -24,15 +24,15 @@ export interface ChunkedAnswer {
 }
 
 /** A stream until either side ends it; the headers are sent immediately. */
-export interface StreamAnswer {
+export interface StreamResponse {
   readonly kind: 'stream';
   readonly contentType: string;
-  readonly headers?: AnswerHeaders;
+  readonly headers?: ResponseHeaders;
   readonly run: (sink: StreamSink) => void;
 }
 
 /** The handler writes the response itself (proxying). */
-export interface ForwardAnswer {
+export interface ForwardedResponse {
   readonly kind: 'forwarded';
   readonly code: number;
 }
@@ -49,20 +49,24 @@ export interface StreamSink {
   onClose(callback: () => void): void;
 }
 
-export function jsonAnswer(code: number, body: JsonObject | string, headers?: AnswerHeaders): BodyAnswer {
+export function jsonResponse(
+  code: number,
+  body: JsonObject | string,
+  headers?: ResponseHeaders,
+): BodyResponse {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   return { kind: 'body', code, contentType: 'application/json', body: text, ...(headers && { headers }) };
 }
 
-export function textAnswer(code: number, body: string): BodyAnswer {
+export function textResponse(code: number, body: string): BodyResponse {
   return { kind: 'body', code, contentType: 'text/plain; charset=utf-8', body };
 }
 
-export function statusAnswer(error: StatusError): BodyAnswer {
+export function statusResponse(error: StatusError): BodyResponse {
   const retryAfter = error.details?.retryAfterSeconds;
-  const headers: AnswerHeaders = {
+  const headers: ResponseHeaders = {
     ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
     ...(error.warnings.length > 0 && { warning: warningHeaders(error.warnings) }),
   };
-  return jsonAnswer(error.httpCode, error.toStatus(), headers);
+  return jsonResponse(error.httpCode, error.toStatus(), headers);
 }
