@@ -6,7 +6,7 @@ import {
   decideInSnapshot,
   SnapshotDecider,
 } from '../../src/core/explain/verdict/decide-in-snapshot.ts';
-import { applySnapshotDelta } from '../../src/core/placement/follow/snapshot-delta.ts';
+import { applySnapshotDelta } from '../../src/core/placement/incremental/snapshot-delta.ts';
 import type { Snapshot } from '../../src/core/snapshot/snapshot.ts';
 import { delta, snapshot } from './arbitrary-snapshot.ts';
 

@@ -42,7 +42,7 @@ export interface OpenSource {
 }
 
 export interface SourceDependencies {
-  readonly emit: (happening: ControllerEventBody) => void;
+  readonly emit: (event: ControllerEventBody) => void;
   /** Publishes the events of the sources. */
   readonly events: Subscribers<SourceEvent>;
   readonly barrier: CommitBarrier;
@@ -161,7 +161,7 @@ function reporterOf(
   { dataDir, clock, random, log, leadership }: ServeOptions,
   { commitStatus }: ServeSource,
   name: string,
-  emit: (happening: ControllerEventBody) => void,
+  emit: (event: ControllerEventBody) => void,
 ) {
   if (commitStatus === undefined) return undefined;
   const { target, targetUrl } = commitStatus;

@@ -28,7 +28,7 @@ const OPTIONAL = [...GITOPS_CLUSTERS, MANAGED_SERVICE_ACCOUNT];
 /** The only copy of the hub in the process. Decisions, publication and the work controllers read from it. */
 export function serveCache(
   { api, clock, random, log, works, argocd, registration }: ServeOptions,
-  emit: (happening: ControllerEventBody) => void,
+  emit: (event: ControllerEventBody) => void,
   history: Pick<HubContinuity, 'look' | 'doubt'>,
 ): ObjectCache {
   const trim = works === false ? withoutSpec : trimWork;

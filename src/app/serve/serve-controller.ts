@@ -142,9 +142,9 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
 function eventsOf(clock: Clock) {
   const events = new EventStream(clock);
   const metrics = new ControllerMetrics();
-  const emit = (happening: ControllerEventBody): void => {
-    events.emit(happening);
-    metrics.saw({ atMs: clock.now(), ...happening });
+  const emit = (event: ControllerEventBody): void => {
+    events.emit(event);
+    metrics.saw({ atMs: clock.now(), ...event });
   };
   return { events, metrics, emit };
 }
@@ -199,7 +199,7 @@ async function becomeReady(
     readonly publishedPlacements: PublishedPlacements;
     readonly readiness: Readiness;
     readonly http: ControllerHttp | undefined;
-    readonly emit: (happening: ControllerEventBody) => void;
+    readonly emit: (event: ControllerEventBody) => void;
   },
   signal: AbortSignal,
 ): Promise<void> {
@@ -221,7 +221,7 @@ async function openDecider(parts: {
   readonly barrier: CommitBarrier;
   readonly inventory: HubInventory;
   readonly publishedPlacements: PublishedPlacements;
-  readonly emit: (happening: ControllerEventBody) => void;
+  readonly emit: (event: ControllerEventBody) => void;
   readonly metrics: ControllerMetrics;
   readonly state: ControllerState;
   readonly ledger: SourceLedger;
@@ -284,7 +284,7 @@ async function engineOf(options: ServeOptions): Promise<NonNullable<ServeOptions
 
 function startWorks(parts: {
   readonly options: ServeOptions;
-  readonly emit: (happening: ControllerEventBody) => void;
+  readonly emit: (event: ControllerEventBody) => void;
   readonly barrier: CommitBarrier;
   readonly cache: ObjectCache;
 }): WorkControllers {

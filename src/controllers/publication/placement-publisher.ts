@@ -44,7 +44,7 @@ export interface PublisherOptions {
   readonly shown: (placement: string) => boolean;
   /** Records the decision and its inputs. @returns the hash of the record */
   readonly record: (entry: PublishedDecision) => string;
-  readonly emit: (happening: ControllerEventBody) => void;
+  readonly emit: (event: ControllerEventBody) => void;
   /** Called after each complete pass with the published clusters. */
   readonly onSettled: (placement: string, pages: readonly SettledPage[]) => void;
   /** Called for each confirmed write of a page. */

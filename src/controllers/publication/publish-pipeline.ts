@@ -76,7 +76,7 @@ export interface PipelineOptions {
   readonly isFollowing?: () => boolean;
   /** Whether this process publishes. If not, it only decides. Default: always. */
   readonly leadership?: Leadership | undefined;
-  readonly emit: (happening: ControllerEventBody) => void;
+  readonly emit: (event: ControllerEventBody) => void;
   readonly events?: PlacementEvents | undefined;
   readonly onPass: (tookMs: number) => void;
 }
@@ -237,9 +237,9 @@ export class PublishPipeline {
       decideAgain: (cause, key) => this.scheduling.request(cause, key),
       lookAgain: (key) => this.queue.add(key),
       onPageWritten: (written) => events?.pageWritten(written),
-      emit: (happening) => {
-        options.emit(happening);
-        if (happening.kind === 'published' && happening.writes > 0) this.#tellScores(happening.placement);
+      emit: (event) => {
+        options.emit(event);
+        if (event.kind === 'published' && event.writes > 0) this.#tellScores(event.placement);
       },
     });
   }

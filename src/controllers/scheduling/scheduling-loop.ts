@@ -3,7 +3,7 @@ import type { Clock } from '../../core/ports.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import type { Transition } from '../../core/transition/transition.ts';
 import { jsonEqual } from '../../core/model/json-equal.ts';
-import { NextScoreEnd } from '../../core/placement/prioritize/next-score-end.ts';
+import { NextScoreExpiry } from '../../core/placement/prioritize/next-score-expiry.ts';
 import { sleep } from '../../runtime/sleep.ts';
 import { TimeSlices } from '../../runtime/time-slices.ts';
 import { WakeUp } from '../../runtime/wake-up.ts';
@@ -97,7 +97,7 @@ export class SchedulingLoop {
   #followWaitMs = MAX_FOLLOW_WAIT_MS;
   /** No event reports the expiry of a toleration or a score, so this timer does. */
   readonly #expiry: MomentTimer;
-  readonly #nextScoreEnd = new NextScoreEnd();
+  readonly #nextScoreEnd = new NextScoreExpiry();
   #passes = 0;
   #requests = 0;
   /** How long the last completed transition took. */

@@ -27,7 +27,7 @@ export interface GitLoopOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Logger;
-  readonly emit: (happening: ControllerEventBody) => void;
+  readonly emit: (event: ControllerEventBody) => void;
   readonly pollIntervalMs: number;
   /** Interval of full comparisons of the hub with the last commit, which correct manual changes. */
   readonly resyncIntervalMs: number;

@@ -9,11 +9,11 @@ type ScoredSnapshot = Pick<Snapshot, 'now' | 'placements' | 'scores'>;
 
 /**
  * When the next score that ranks clusters of a placement expires. No event reports this. The last
- * answer stays valid while the lists of the snapshot are the same objects and its time has not
- * come, so a pass without a changed score costs nothing.
+ * result stays valid while the lists of the snapshot are the same objects and the score has not
+ * expired, so a pass without a changed score costs nothing.
  */
-export class NextScoreEnd {
-  #seen: { readonly snapshot: ScoredSnapshot; readonly end: Instant | undefined } | undefined;
+export class NextScoreExpiry {
+  #seen: { readonly snapshot: ScoredSnapshot; readonly expiry: Instant | undefined } | undefined;
 
   /**
    * @returns the first whole millisecond since the epoch at which a score that is valid now has
@@ -22,18 +22,18 @@ export class NextScoreEnd {
   after(snapshot: ScoredSnapshot): number | undefined {
     const now = parseRfc3339(snapshot.now);
     if (now === undefined) return undefined;
-    const end = this.#holds(snapshot, now) ? this.#seen?.end : firstEnd(snapshot, now);
-    this.#seen = { snapshot, end };
-    // A score is still valid at the time of its end, see `hasExpired`.
-    return end === undefined ? undefined : Math.floor(epochMsOf(end)) + 1;
+    const expiry = this.#isValid(snapshot, now) ? this.#seen?.expiry : firstExpiry(snapshot, now);
+    this.#seen = { snapshot, expiry };
+    // A score is still valid at the time of its expiry, see `hasExpired`.
+    return expiry === undefined ? undefined : Math.floor(epochMsOf(expiry)) + 1;
   }
 
-  #holds({ placements, scores }: ScoredSnapshot, at: Instant): boolean {
+  #isValid({ placements, scores }: ScoredSnapshot, at: Instant): boolean {
     if (this.#seen === undefined) return false;
-    const { snapshot, end } = this.#seen;
+    const { snapshot, expiry } = this.#seen;
     if (snapshot.placements !== placements || snapshot.scores !== scores) return false;
     // If the clock was set back, an expired score may be valid again.
-    return !isBefore(at, snapshot.now) && (end === undefined || compareInstants(end, at) >= 0);
+    return !isBefore(at, snapshot.now) && (expiry === undefined || compareInstants(expiry, at) >= 0);
   }
 }
 
@@ -42,14 +42,14 @@ function isBefore(at: Instant, time: string): boolean {
   return instant !== undefined && compareInstants(at, instant) < 0;
 }
 
-function firstEnd({ placements, scores }: ScoredSnapshot, now: Instant): Instant | undefined {
+function firstExpiry({ placements, scores }: ScoredSnapshot, now: Instant): Instant | undefined {
   const used = usedResources(placements);
   if (used.size === 0) return undefined;
   let first: Instant | undefined;
   for (const score of scores) {
-    const end = used.has(score.metadata.name) ? validUntil(score) : undefined;
-    if (end === undefined || compareInstants(end, now) < 0) continue;
-    if (first === undefined || compareInstants(end, first) < 0) first = end;
+    const expiry = used.has(score.metadata.name) ? validUntil(score) : undefined;
+    if (expiry === undefined || compareInstants(expiry, now) < 0) continue;
+    if (first === undefined || compareInstants(expiry, first) < 0) first = expiry;
   }
   return first;
 }

@@ -5,22 +5,22 @@ import { Transitions } from './transition.ts';
 
 /**
  * Large enough that the engine decides incrementally, as for a real fleet, and small enough that
- * the rehearsal takes little time.
+ * the warm-up takes little time.
  */
 const FLEET = { clusters: 400, placements: 300, selected: 40 };
 const DRAINED = 8;
-const SET = 'rehearsal';
+const SET = 'warm-up';
 const NOW = '2026-01-01T00:00:00Z';
 const CLUSTER_GROUP = 'cluster.open-cluster-management.io';
 
 /**
- * Warms up the engine. It runs transitions over an invented fleet whose clusters are drained one by
+ * Warms up the engine. It runs transitions over a synthetic fleet whose clusters are drained one by
  * one, so that V8 has compiled the code before the first real change. The results are dropped.
  * @param decide decides with an engine that nothing else uses
  */
-export function* rehearseTransitions(decide: (snapshot: Snapshot) => ResultGenerator): Generator<void> {
+export function* warmUpTransitions(decide: (snapshot: Snapshot) => ResultGenerator): Generator<void> {
   const transitions = new Transitions({ decide, outcomeOf: (_key, { selected }) => selected });
-  let snapshot = madeUpFleet();
+  let snapshot = syntheticFleet();
   for (let drained = 0; drained <= DRAINED; drained++) {
     const { decisions } = (yield* transitions.run(snapshot)).snapshot;
     const clusters = snapshot.clusters.map((cluster, at) => (at === drained ? tainted(cluster) : cluster));
@@ -28,7 +28,7 @@ export function* rehearseTransitions(decide: (snapshot: Snapshot) => ResultGener
   }
 }
 
-function madeUpFleet(): Snapshot {
+function syntheticFleet(): Snapshot {
   const meta = (name: string, labels?: Readonly<Record<string, string>>) => ({
     ...{ name, uid: name, resourceVersion: '1', generation: 1, creationTimestamp: NOW },
     ...(labels === undefined ? { namespace: SET } : { labels }),
@@ -71,6 +71,6 @@ function madeUpFleet(): Snapshot {
 }
 
 function tainted(cluster: ManagedCluster): ManagedCluster {
-  const taints = [{ key: 'rehearsal', effect: 'NoSelect' as const, timeAdded: NOW }];
+  const taints = [{ key: 'warm-up', effect: 'NoSelect' as const, timeAdded: NOW }];
   return { ...cluster, spec: { ...cluster.spec, taints } };
 }

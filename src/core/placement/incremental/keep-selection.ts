@@ -8,7 +8,7 @@ import { scoreGainSinceCached } from '../prioritize/score-clusters.ts';
 const FEW_CHANGED = 64;
 
 /** Whether the requested number of clusters is the same as at the last decision. */
-export function isDecidedAsAsked({ result, compiled }: DecidedState): boolean {
+export function isRequestedCountUnchanged({ result, compiled }: DecidedState): boolean {
   return result.placement === compiled.placement;
 }
 
@@ -16,7 +16,7 @@ export function isDecidedAsAsked({ result, compiled }: DecidedState): boolean {
 export function isDecisionCurrent(state: DecidedState, decisionIndex: DecisionIndex): boolean {
   const { prior, kept, compiled, journalLength } = state;
   return (
-    isDecidedAsAsked(state) &&
+    isRequestedCountUnchanged(state) &&
     sameDecisions(prior, decisionIndex.own(compiled.key)) &&
     (kept.size === 0 || decisionIndex.journal.length === journalLength)
   );
@@ -27,7 +27,7 @@ export function isDecisionCurrent(state: DecidedState, decisionIndex: DecisionIn
  * affect this selection. They do not affect it if no feasible cluster got a better score and no
  * selected cluster got a worse one. Most decisions of other placements are of this kind. A cluster
  * that is not selected and got a worse score keeps its old place in the ranking until the placement
- * is decided again for another reason, see `isRankingBehind`. The caller checks that the largest
+ * is decided again for another reason, see `isRankingStale`. The caller checks that the largest
  * count is unchanged.
  */
 export function isSelectionUnaffected(state: DecidedState, decisionIndex: DecisionIndex): boolean {
@@ -35,7 +35,7 @@ export function isSelectionUnaffected(state: DecidedState, decisionIndex: Decisi
   const { policy, key } = compiled;
   if (!policy.ok || feasible === undefined || ranking === undefined || journalLength === undefined)
     return false;
-  if (!isDecidedAsAsked(state)) return false;
+  if (!isRequestedCountUnchanged(state)) return false;
   if (!sameDecisions(prior, decisionIndex.own(key))) return false;
   if (kept.size === 0) return true;
   const since = decisionIndex.journal.since(journalLength, FEW_CHANGED);
@@ -51,6 +51,6 @@ export function isSelectionUnaffected(state: DecidedState, decisionIndex: Decisi
 }
 
 /** Whether the ranking and the cached scores may be older than the last decision. */
-export function isRankingBehind({ ranking, journalLength }: DecidedState): boolean {
+export function isRankingStale({ ranking, journalLength }: DecidedState): boolean {
   return ranking !== undefined && ranking.basis.journalLength !== journalLength;
 }

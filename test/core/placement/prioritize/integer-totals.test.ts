@@ -4,7 +4,7 @@ import {
   type WeightedPrioritizer,
 } from '../../../../src/core/placement/prioritize/registry.ts';
 import { scoreClusters } from '../../../../src/core/placement/prioritize/score-clusters.ts';
-import { boundOfTotals, wholeTotals } from '../../../../src/core/placement/prioritize/whole-totals.ts';
+import { totalsBound, integerTotals } from '../../../../src/core/placement/prioritize/integer-totals.ts';
 import { makeBitset, putBit } from '../../../../src/core/snapshot/bitset.ts';
 import { makeScoreInput } from './score-input.ts';
 
@@ -22,7 +22,7 @@ function prioritizersOf(weights: Weights): readonly WeightedPrioritizer[] {
   return policy.prioritizers;
 }
 
-describe('boundOfTotals', () => {
+describe('totalsBound', () => {
   it.each<{ name: string; weights: Weights; want: number | undefined }>([
     { name: 'by default', weights: { Balance: 1, Steady: 1 }, want: 256 },
     { name: 'with a negative weight', weights: { Balance: -3 }, want: 384 },
@@ -30,11 +30,11 @@ describe('boundOfTotals', () => {
     { name: 'with a broken weight', weights: { Steady: 0.5 }, want: undefined },
     { name: 'with the score of an add-on', weights: { Steady: 1, 'AddOn/cpu/free': 1 }, want: undefined },
   ])('is known $name', ({ weights, want }) => {
-    expect(boundOfTotals(prioritizersOf(weights))).toBe(want);
+    expect(totalsBound(prioritizersOf(weights))).toBe(want);
   });
 });
 
-describe('wholeTotals', () => {
+describe('integerTotals', () => {
   it.each<{ name: string; weights: Weights }>([
     { name: 'Balance and Steady', weights: { Balance: 2, Steady: 3 } },
     { name: 'Steady alone', weights: { Steady: -1 } },
@@ -62,7 +62,7 @@ describe('wholeTotals', () => {
       zeros: new Int8Array(size),
       floats: (_: number, count: number) => new Float64Array(count),
     };
-    const whole = wholeTotals({ feasible, input, kept }, prioritizers, scratch);
+    const whole = integerTotals({ feasible, input, kept }, prioritizers, scratch);
     const wanted = scoreClusters(prioritizers, { ...input, clusters }, kept);
     expect([...whole.clusters]).toEqual([...clusters]);
     expect([...whole.totals]).toEqual([...wanted.totals]);

@@ -9,7 +9,7 @@ import { hasBit } from '../../snapshot/bitset.ts';
  * Most placements that are decided again select the same clusters, and making thousands of names
  * and groups again takes longer than deciding.
  */
-export function partsInCommon(
+export function reuseUnchangedParts(
   { stage, compiled, result, recorded, selected }: DecidedState,
   after: { readonly compiled: CompiledPlacement; readonly order: Uint32Array },
 ): DecisionOutcome['known'] {

@@ -9,7 +9,7 @@ import { diffOwnDecisions } from '../prior/own-decisions.ts';
 import type { AmountRange, ScoreInput } from '../prioritize/prioritizer.ts';
 import type { WeightedPrioritizer } from '../prioritize/registry.ts';
 import { rankPositions } from '../select/rank.ts';
-import { isDecidedAsAsked, isSelectionUnaffected } from './keep-selection.ts';
+import { isRequestedCountUnchanged, isSelectionUnaffected } from './keep-selection.ts';
 import { applyRankingChange, recomputeRequeueTime, selectFromRanking } from './apply-ranking-change.ts';
 import type { SchedulingIndex } from '../index/scheduling-index.ts';
 import type { CachedScores } from '../prioritize/score-clusters.ts';
@@ -42,11 +42,11 @@ export interface ChangesSinceDecision {
 export function updateDecision(
   index: SchedulingIndex,
   state: DecidedState,
-  happening: ChangesSinceDecision,
+  changes: ChangesSinceDecision,
 ): DecidedState | undefined {
   const { ranking, compiled, feasible, kept } = state;
   const { policy } = compiled;
-  const { decisionIndex } = happening;
+  const { decisionIndex } = changes;
   const prior = decisionIndex.own(compiled.key);
   const hasAvailable = compiled.eligibility.count > 0;
   if (ranking === undefined || feasible === undefined || !policy.ok) return undefined;
@@ -55,8 +55,8 @@ export function updateDecision(
   if (most !== ranking.basis.most) return undefined;
   const journalLength = decisionIndex.journal.length;
   if (
-    happening.mayLag === true &&
-    happening.touched.length === 0 &&
+    changes.mayLag === true &&
+    changes.touched.length === 0 &&
     isSelectionUnaffected(state, decisionIndex)
   ) {
     // Changed in place, because this is the most frequent case.
@@ -64,13 +64,13 @@ export function updateDecision(
     return recomputeRequeueTime(index, state);
   }
   const input = makeScoreInput(index, { prior, counts: decisionIndex.counts, counted: prior.bits, most });
-  const noticed = noticedClusters(index, state, happening);
+  const noticed = noticedClusters(index, state, changes);
   if (noticed === undefined) return undefined;
   const changed = changedClusters({ input, kept, prioritizers: policy.prioritizers }, noticed);
-  const isAsked = isDecidedAsAsked(state);
+  const isCountUnchanged = isRequestedCountUnchanged(state);
   if (changed.length === 0) {
     ranking.basis = { ...ranking.basis, journalLength };
-    if (!isAsked) return selectFromRanking(index, { ...state, prior }, ranking);
+    if (!isCountUnchanged) return selectFromRanking(index, { ...state, prior }, ranking);
     return recomputeRequeueTime(index, { ...state, prior, journalLength });
   }
   const { came, went, leaving } = filterAgain(state, feasible, { changed, prior });
@@ -88,7 +88,7 @@ export function updateDecision(
   });
   const splice = planMarked(index, changed, () => ranking.plan({ leaving, joining }, index.scratch));
   ranking.basis = { ranges, most, journalLength };
-  if (!isAsked) {
+  if (!isCountUnchanged) {
     ranking.apply(splice, index.scratch);
     return selectFromRanking(index, { ...state, prior }, ranking);
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AddOnPlacementScore } from '../../../../src/core/model/kind/addon-placement-score.ts';
 import type { Placement } from '../../../../src/core/model/kind/placement.ts';
-import { NextScoreEnd } from '../../../../src/core/placement/prioritize/next-score-end.ts';
+import { NextScoreExpiry } from '../../../../src/core/placement/prioritize/next-score-expiry.ts';
 
 const NOW = '2026-03-01T12:00:00.000Z';
 
@@ -36,7 +36,7 @@ describe('the next end of a score', () => {
     { name: 'does not exist without scores', scores: [], want: undefined },
   ])('$name', ({ scores, want }) => {
     const objects = scores.map((time, at) => score(`c${at}`, 'usage', `2026-03-01T${time}Z`));
-    const next = new NextScoreEnd().after({ now: NOW, placements: [placement('usage')], scores: objects });
+    const next = new NextScoreExpiry().after({ now: NOW, placements: [placement('usage')], scores: objects });
     expect(next).toBe(want === undefined ? undefined : msAt(want));
   });
 
@@ -46,16 +46,16 @@ describe('the next end of a score', () => {
     { name: 'no placement reads', placements: [] },
   ])('is not that of a score that $name', ({ placements }) => {
     const scores = [score('c1', 'usage', '2026-03-01T12:01:00Z')];
-    expect(new NextScoreEnd().after({ now: NOW, placements, scores })).toBeUndefined();
+    expect(new NextScoreExpiry().after({ now: NOW, placements, scores })).toBeUndefined();
   });
 
   it.each([null, undefined, '', 'soon'])('is not that of a score that says validUntil %j', (validUntil) => {
     const scores = [score('c1', 'usage', validUntil)];
-    expect(new NextScoreEnd().after({ now: NOW, placements: [placement('usage')], scores })).toBeUndefined();
+    expect(new NextScoreExpiry().after({ now: NOW, placements: [placement('usage')], scores })).toBeUndefined();
   });
 
   it('moves on as time passes, and back when the clock is set back', () => {
-    const ends = new NextScoreEnd();
+    const ends = new NextScoreExpiry();
     const placements = [placement('usage')];
     const scores = ['12:01:00', '12:03:00'].map((time, at) =>
       score(`c${at}`, 'usage', `2026-03-01T${time}Z`),
@@ -69,7 +69,7 @@ describe('the next end of a score', () => {
   });
 
   it('follows a score that is written again', () => {
-    const ends = new NextScoreEnd();
+    const ends = new NextScoreExpiry();
     const placements = [placement('usage')];
     const at = (validUntil: string) =>
       ends.after({ now: NOW, placements, scores: [score('c1', 'usage', validUntil)] });

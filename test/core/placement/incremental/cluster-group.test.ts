@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { compileCel } from '../../../../src/core/placement/filter/cel-hook.ts';
 import { feasibleClusters, isFeasible } from '../../../../src/core/placement/filter/feasible.ts';
-import { ClusterGroup } from '../../../../src/core/placement/follow/cluster-group.ts';
+import { ClusterGroup } from '../../../../src/core/placement/incremental/cluster-group.ts';
 import { indexSnapshot } from '../../../../src/core/placement/index/index-snapshot.ts';
 import type { CompiledPlacement } from '../../../../src/core/placement/index/scheduling-index.ts';
 import { hasBit, makeBitset, putBit } from '../../../../src/core/snapshot/bitset.ts';

@@ -21,7 +21,7 @@ export interface TotalsScratch {
 }
 
 /** Clusters, ascending, and their totals at the same positions. Both are scratch buffers. */
-export interface WholeTotals {
+export interface IntegerTotals {
   readonly clusters: Uint32Array;
   readonly totals: Int32Array;
   /** For each prioritizer, the range of amounts that its scores depend on. */
@@ -31,20 +31,20 @@ export interface WholeTotals {
 /**
  * The largest absolute value of a score. Cached scores are bytes; other scores are in −100..100.
  */
-const MOST_SCORE = 128;
+const MAX_SCORE = 128;
 /** Larger totals are sorted by comparing, not by counting. */
 export const MAX_TOTAL = 4_096;
 
 /**
- * A number such that all totals of a policy are whole numbers from its negative to it. Undefined if
+ * A number such that all totals of a policy are integers between its negative and itself. Undefined if
  * there is none up to `MAX_TOTAL`, or if the policy reads scores of add-ons. Add-ons may report any
  * number, and their scores may expire.
  */
-export function boundOfTotals(prioritizers: readonly WeightedPrioritizer[]): number | undefined {
-  const isWhole = ({ prioritizer, weight }: WeightedPrioritizer): boolean =>
+export function totalsBound(prioritizers: readonly WeightedPrioritizer[]): number | undefined {
+  const isInteger = ({ prioritizer, weight }: WeightedPrioritizer): boolean =>
     prioritizer.addOn === undefined && Number.isInteger(weight);
-  const bound = prioritizers.reduce((sum, { weight }) => sum + Math.abs(weight) * MOST_SCORE, 0);
-  return prioritizers.every(isWhole) && bound <= MAX_TOTAL ? bound : undefined;
+  const bound = prioritizers.reduce((sum, { weight }) => sum + Math.abs(weight) * MAX_SCORE, 0);
+  return prioritizers.every(isInteger) && bound <= MAX_TOTAL ? bound : undefined;
 }
 
 /**
@@ -57,11 +57,11 @@ export function boundOfTotals(prioritizers: readonly WeightedPrioritizer[]): num
  * placement. Counts spread over a hundred levels, so a placement of a few hundred clusters would
  * read more words than it has clusters.
  */
-export function wholeTotals(
+export function integerTotals(
   { feasible, input, kept }: FeasibleClusters,
   prioritizers: readonly WeightedPrioritizer[],
   scratch: TotalsScratch,
-): WholeTotals {
+): IntegerTotals {
   const first = prioritizers.find(({ prioritizer }) => kept.has(prioritizer.name));
   const decidedScore = prioritizers.reduce(
     (sum, { prioritizer, weight }) => sum + (prioritizer.decidedScore ?? 0) * weight,

@@ -3,12 +3,12 @@ import { PlacementEngine } from '../../../src/core/placement/engine.ts';
 import { IncrementalScheduler } from '../../../src/core/placement/incremental-scheduler.ts';
 import type { ScheduleResult } from '../../../src/core/placement/result/schedule-result.ts';
 import type { Snapshot } from '../../../src/core/snapshot/snapshot.ts';
-import { rehearseTransitions } from '../../../src/core/transition/rehearse-transitions.ts';
+import { warmUpTransitions } from '../../../src/core/transition/warm-up-transitions.ts';
 
 it('decides every placement of a made-up fleet again and again, and loses a cluster each time', () => {
   const scheduler = new IncrementalScheduler();
   const seen: { readonly snapshot: Snapshot; readonly results: ScheduleResult[] }[] = [];
-  const steps = rehearseTransitions(function* (snapshot) {
+  const steps = warmUpTransitions(function* (snapshot) {
     const results: ScheduleResult[] = [];
     seen.push({ snapshot, results });
     for (const result of scheduler.decide(snapshot)) {
