@@ -6,7 +6,10 @@ import type { ClusterDecision } from '../../src/core/model/kind/placement-decisi
 export interface PluginSource {
   /** Why requests cannot be answered now (not yet read, stale); undefined if they can. */
   problem(): string | undefined;
-  /** @param placement `namespace/name` @returns undefined if nothing is published for it */
+  /**
+   * @param placement `namespace/name`
+   * @returns undefined if nothing is published for it
+   */
   placement(placement: string): PluginPlacement | undefined;
   cluster(name: string): ManagedCluster | undefined;
   /** The scores that add-ons report for the cluster. */

@@ -165,7 +165,10 @@ function valuesOf(
   };
 }
 
-/** The names of scores by resource, both sorted. @param requested `RESOURCE/NAME` */
+/**
+ * The names of scores by resource, both sorted.
+ * @param requested `RESOURCE/NAME`
+ */
 function scoreKeys(
   requested: readonly string[],
   all: readonly ClusterFacts[],

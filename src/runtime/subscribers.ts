@@ -10,8 +10,8 @@ export class Subscribers<Event> {
   }
 
   /**
-   * Calls all listeners before it returns. @returns resolves when all listeners have written what
-   * they recorded
+   * Calls all listeners before it returns.
+   * @returns resolves when all listeners have written what they recorded
    */
   tell(event: Event): Promise<void> {
     const pending: Promise<void>[] = [];

@@ -62,8 +62,8 @@ async function write(
 
 /**
  * Some fields that a controller adds cannot be removed, such as the volume of a bound claim. If the
- * server refuses the plan, it is tried again with the fields that others added. @param refusal
- * thrown again if others added no fields, or if that is refused, too
+ * server refuses the plan, it is tried again with the fields that others added.
+ * @param refusal thrown again if others added no fields, or if that is refused, too
  */
 async function writeAroundOthers(
   context: ApplyContext,

@@ -7,7 +7,11 @@ import { sleep } from '../../runtime/sleep.ts';
 import { type NamedScore, type ScoreWrite, writeScore } from './write-score.ts';
 
 export interface QueriedScoresOptions extends Omit<ScoreWrite, 'clusterName'> {
-  /** Queries the monitoring system. @returns its response @throws when it fails */
+  /**
+   * Queries the monitoring system.
+   * @returns its response
+   * @throws when it fails
+   */
   readonly ask: (query: string, signal: AbortSignal) => Promise<unknown>;
   /** By the name of the score. */
   readonly queries: ReadonlyMap<string, ScoreQuery>;

@@ -52,7 +52,10 @@ export interface SourceDependencies {
   readonly readDeleted: (source: string) => Promise<readonly string[]>;
 }
 
-/** Opens all sources without network access. @throws InputError for one that cannot work */
+/**
+ * Opens all sources without network access.
+ * @throws InputError for one that cannot work
+ */
 export async function openSources(
   options: ServeOptions,
   around: SourceDependencies,

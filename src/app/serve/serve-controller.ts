@@ -63,8 +63,8 @@ export interface RunningController {
 }
 
 /**
- * Runs the controller until `close`. @throws InputError for options that cannot work. Later failures are events, and
- * are retried
+ * Runs the controller until `close`.
+ * @throws InputError for options that cannot work. Later failures are events, and are retried
  */
 export async function serveController(given: ServeOptions): Promise<RunningController> {
   const { clock, random, log } = given;

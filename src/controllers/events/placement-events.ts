@@ -75,7 +75,10 @@ export class PlacementEvents {
     }));
   }
 
-  /** Called when all pages of a decision are written. @param snapshot the inputs of the decision */
+  /**
+   * Called when all pages of a decision are written.
+   * @param snapshot the inputs of the decision
+   */
   published(result: ScheduleResult, snapshot: Snapshot | undefined): void {
     if (result.outcome === 'skipped') return;
     this.#tell(result.placement, () => scoreEvent(this.#scores.of(result, snapshot)));

@@ -42,7 +42,10 @@ export interface PublisherOptions {
   readonly mayBeBack: (placement: string) => boolean;
   /** Whether endpoints serve the placement. */
   readonly shown: (placement: string) => boolean;
-  /** Records the decision and its inputs. @returns the hash of the record */
+  /**
+   * Records the decision and its inputs.
+   * @returns the hash of the record
+   */
   readonly record: (entry: PublishedDecision) => string;
   readonly emit: (event: ControllerEventBody) => void;
   /** Called after each complete pass with the published clusters. */

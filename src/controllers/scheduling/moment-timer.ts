@@ -22,7 +22,10 @@ export class MomentTimer {
     this.#onMoment = onMoment;
   }
 
-  /** Replaces the moment. @param atMs milliseconds since the epoch; Infinity: never */
+  /**
+   * Replaces the moment.
+   * @param atMs milliseconds since the epoch; Infinity: never
+   */
   arm(atMs: number): void {
     this.#cancel();
     if (atMs === Infinity) return;

@@ -29,7 +29,10 @@ export class Aggregator {
     this.#discovery = new RemoteDiscovery(cluster.clock);
   }
 
-  /** Returns undefined when the hub serves the path itself. @throws StatusError 503 */
+  /**
+   * Returns undefined when the hub serves the path itself.
+   * @throws StatusError 503
+   */
   async forward(
     exchange: { readonly request: HubRequest; readonly response: HubResponse },
     path: string,

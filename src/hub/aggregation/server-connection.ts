@@ -13,8 +13,8 @@ const RESPONSE_LIMIT_BYTES = 16 * 1024 * 1024;
 const AGGREGATOR = { 'x-remote-user': 'system:kube-aggregator', 'x-remote-group': 'system:masters' };
 
 /**
- * Address, CA and client certificate for the server of an aggregated API. @throws StatusError 503
- * when its Service cannot be resolved
+ * Address, CA and client certificate for the server of an aggregated API.
+ * @throws StatusError 503 when its Service cannot be resolved
  */
 export function connectionTo(api: AggregatedApi, identity: PemPair): RequestOptions {
   if (api.host === '') throw unavailable(`the service of ${api.name} leads to no address`);
@@ -29,7 +29,10 @@ export function connectionTo(api: AggregatedApi, identity: PemPair): RequestOpti
   };
 }
 
-/** A document of the server, as JSON. @throws Error when there is none, or not in time */
+/**
+ * A document of the server, as JSON.
+ * @throws Error when there is none, or not in time
+ */
 export function fetchFromServer(api: AggregatedApi, identity: PemPair, path: string): Promise<JsonObject> {
   return new Promise((resolve, reject) => {
     const headers = { ...AGGREGATOR, accept: 'application/json' };

@@ -135,7 +135,10 @@ export function userJson(user: UserInfo): JsonObject {
   };
 }
 
-/** A decoded review body as an object. @throws StatusError 400 */
+/**
+ * A decoded review body as an object.
+ * @throws StatusError 400
+ */
 export function reviewBody(value: unknown, kind: string): JsonObject {
   if (isObject(value)) return value;
   throw badRequest(`the body must be a ${kind} object`);

@@ -122,7 +122,10 @@ export class Discovery {
       : { ...response, headers: { ...response.headers, 'cache-control': FOR_GOOD } };
   }
 
-  /** One document in two forms. Source: kube-openapi pkg/handler/handler.go. @throws StatusError 406 */
+  /**
+   * One document in two forms. Source: kube-openapi pkg/handler/handler.go.
+   * @throws StatusError 406
+   */
   #swagger({ accept, ifNoneMatch }: DiscoveryRequest): ApiResponse {
     const form = swaggerForm(accept);
     const document = swaggerDocument(this.#scheme);

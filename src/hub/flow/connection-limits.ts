@@ -77,8 +77,8 @@ export class ConnectionLimits {
   }
 
   /**
-   * Called when the user of the connection is authenticated. @param user undefined for one whose
-   * connections are not limited
+   * Called when the user of the connection is authenticated.
+   * @param user undefined for one whose connections are not limited
    * @returns false when the user has too many; the connection must be dropped then
    */
   recognise(connection: CountedConnection, user: string | undefined): boolean {
@@ -112,8 +112,8 @@ export class ConnectionLimits {
   }
 
   /**
-   * Drops the oldest connection of the user with the most. @param address only connections from
-   * this address
+   * Drops the oldest connection of the user with the most.
+   * @param address only connections from this address
    */
   #dropOfLargest(address?: string): boolean {
     let most = 1;

@@ -9,11 +9,20 @@ export const USER_UNREAD_BYTES = 64 * 1024 * 1024;
  * read the response. Seats are those of API Priority and Fairness in kube-apiserver.
  */
 export interface Exchange {
-  /** Waits until memory for a body of `bytes` is free, and reserves it. @throws StatusError 429 */
+  /**
+   * Waits until memory for a body of `bytes` is free, and reserves it.
+   * @throws StatusError 429
+   */
   takeBodyRoom(bytes: number): void | Promise<void>;
-  /** Waits for a seat: at most as many requests are processed at once as the level has seats. @throws StatusError 429 */
+  /**
+   * Waits for a seat: at most as many requests are processed at once as the level has seats.
+   * @throws StatusError 429
+   */
   takeSeat(): void | Promise<void>;
-  /** Releases the seat while `ask` waits for another server, and takes one again afterwards. @throws StatusError 429 when none becomes free */
+  /**
+   * Releases the seat while `ask` waits for another server, and takes one again afterwards.
+   * @throws StatusError 429 when none becomes free
+   */
   waitOutside<T>(ask: () => Promise<T>): Promise<T>;
   /** Releases the seat and the memory of the body. Called when the request is processed and its response is still to be sent. */
   finishWork(): void;
@@ -24,9 +33,15 @@ export interface Exchange {
    * @throws StatusError 429 when the user has too many unread bytes
    */
   countResponse(bytes: number, refusable: boolean): void;
-  /** Waits until this request may write the next part of a long response. @throws StatusError 429 */
+  /**
+   * Waits until this request may write the next part of a long response.
+   * @throws StatusError 429
+   */
   nextPart(): Promise<void>;
-  /** Counts the request as a watch from now on. @throws StatusError 429 */
+  /**
+   * Counts the request as a watch from now on.
+   * @throws StatusError 429
+   */
   becomeWatch(): void;
   /**
    * Updates the number of unread bytes of a stream.
@@ -70,11 +85,20 @@ export interface ExchangeLevel {
   readonly parts: FairShare;
   openRequests: number;
   watches: number;
-  /** Waits until the share has `amount` free for the user, and takes it. @throws StatusError 429 */
+  /**
+   * Waits until the share has `amount` free for the user, and takes it.
+   * @throws StatusError 429
+   */
   take(share: FairShare, user: string, amount: number): ReleaseFunction | Promise<ReleaseFunction>;
-  /** Counts one more watch. @throws StatusError 429 */
+  /**
+   * Counts one more watch.
+   * @throws StatusError 429
+   */
   addWatch(use: UserUsage): void;
-  /** Counts the refusal in the metrics. @returns StatusError 429 */
+  /**
+   * Counts the refusal in the metrics.
+   * @returns StatusError 429
+   */
   reject(reason: RejectReason): Error;
   /** Removes the user when none of its requests are left. */
   forget(use: UserUsage): void;

@@ -62,14 +62,17 @@ export function chargeWork(steps: number): void {
   if (remaining < nextLook) lookAtTheClock();
 }
 
-/** Charges for one pass over the keys of an object. @throws WorkExceededError */
+/**
+ * Charges for one pass over the keys of an object.
+ * @throws WorkExceededError
+ */
 export function chargeKeys(count: number): void {
   chargeWork(count <= PLAIN_OBJECT_KEYS ? count + 1 : count * HASHED_KEY_STEPS);
 }
 
 /**
- * Charges for reading a text of which `perStep` characters cost as much as one value. @throws
- * WorkExceededError
+ * Charges for reading a text of which `perStep` characters cost as much as one value.
+ * @throws WorkExceededError
  */
 export function chargeText(length: number, perStep: number): void {
   chargeWork(Math.ceil(length / perStep));

@@ -5,7 +5,8 @@ import type { RequestContext } from './request-context.ts';
 
 /**
  * Converts objects that a webhook must convert to `ref`, and frees the seat of the request
- * meanwhile. @throws StatusError 429, 500
+ * meanwhile.
+ * @throws StatusError 429, 500
  */
 export async function prepareToShow(
   context: Pick<RequestContext, 'cluster' | 'outside'>,

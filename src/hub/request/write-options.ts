@@ -17,7 +17,8 @@ const FIELD_VALIDATIONS: readonly FieldValidation[] = ['Strict', 'Warn', 'Ignore
 const MANAGER_LIMIT = 128;
 
 /**
- * @param userAgent default of the field manager (except for apply). @throws StatusError 400 or 422
+ * @param userAgent default of the field manager (except for apply).
+ * @throws StatusError 400 or 422
  */
 export function parseWriteOptions(
   query: URLSearchParams,

@@ -41,8 +41,8 @@ function isAdmitted({ store, policies }: ClusterParts, { ref }: WriteSubject): b
 }
 
 /**
- * Calls webhooks and policies for a deletion, and ignores their changes. @throws ReviewsNeeded,
- * StatusError
+ * Calls webhooks and policies for a deletion, and ignores their changes.
+ * @throws ReviewsNeeded, StatusError
  */
 export function admitDeletion(
   cluster: ClusterParts,

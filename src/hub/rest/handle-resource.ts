@@ -21,7 +21,10 @@ import { includeObjectOf } from '../request/table-options.ts';
 /** Subresources whose body is the object itself. */
 const OBJECT_SUBRESOURCES = new Set(['', 'status', 'approval', 'finalize']);
 
-/** Resolves the resource of a path. @throws StatusError 404 */
+/**
+ * Resolves the resource of a path.
+ * @throws StatusError 404
+ */
 export function resolveResource(context: ResourceContext): ResourceRef {
   const { info, cluster } = context;
   const ref = cluster.scheme.resource(info.group, info.version, info.resource);

@@ -122,7 +122,10 @@ function listMeta(page: ListPage): JsonObject {
   };
 }
 
-/** The objects that a list shows, in key order, at one version. @throws StatusError 400, 410, 504 */
+/**
+ * The objects that a list shows, in key order, at one version.
+ * @throws StatusError 400, 410, 504
+ */
 export function selectPage(
   cluster: Cluster,
   what: { readonly ref: ResourceRef; readonly namespace: string; readonly options: ListOptions },

@@ -51,7 +51,10 @@ export class WebhookResponses {
   readonly outcomeOf = (invocation: Invocation, kind: WebhookKind): ReviewOutcome | undefined =>
     this.#outcomes.get(reviewKeyOf(invocation, kind));
 
-  /** An object of this request in another version. @throws ConversionNeeded */
+  /**
+   * An object of this request in another version.
+   * @throws ConversionNeeded
+   */
   readonly toVersion = (object: JsonObject, ref: ResourceRef): JsonObject => {
     if (!awaitsConversion(object, ref)) return toVersion(object, ref);
     const known = this.#converted.get(keyOf(object, ref));
@@ -63,8 +66,9 @@ export class WebhookResponses {
 
   /**
    * Runs the synchronous part of a request again until all responses that it needs are known; the
-   * work of each run is bounded. @throws StatusError 500 when a webhook fails, 504 when all
-   * together take too long, and what `run` throws
+   * work of each run is bounded.
+   * @throws StatusError 500 when a webhook fails, 504 when all together take too long, and what
+   * `run` throws
    */
   run<T>(run: () => T, outside: WaitOutside): Promise<T> {
     return this.#runAgain(() => boundedWork(run), outside);
@@ -92,7 +96,10 @@ export class WebhookResponses {
     }
   }
 
-  /** The webhook call that a run needs. @throws every other error */
+  /**
+   * The webhook call that a run needs.
+   * @throws every other error
+   */
   #questionOf(error: unknown): () => Promise<unknown> {
     if (error instanceof ConversionNeeded) return () => this.#convert(error);
     if (error instanceof ReviewsNeeded)

@@ -10,8 +10,8 @@ import { apiVersionOf } from '../schema/resource-definition.ts';
 /**
  * Converts a stored object to the version `ref`. Versions of custom resources differ in apiVersion
  * and schema, or are converted by a webhook; of Kubernetes' own kinds only Events and autoscalers
- * are converted. Returns the same object if nothing changes. @throws ConversionNeeded when a
- * webhook must be called first
+ * are converted. Returns the same object if nothing changes.
+ * @throws ConversionNeeded when a webhook must be called first
  */
 export function toVersion(object: JsonObject, ref: ResourceRef): JsonObject {
   const { definition, version } = ref;

@@ -20,8 +20,8 @@ import { WatchSession } from './watch-session.ts';
 const DEFAULT_TIMEOUT_SECONDS = 1_800;
 
 /**
- * `?watch=true`: a stream of changes. @throws StatusError 400, 422, 504; an expired version is
- * reported in the stream
+ * `?watch=true`: a stream of changes.
+ * @throws StatusError 400, 422, 504; an expired version is reported in the stream
  */
 export async function watchObjects(context: ResourceContext, ref: ResourceRef): Promise<ApiResponse> {
   const { cluster, query, info } = context;

@@ -51,8 +51,8 @@ export function kindText(object: JsonObject): string {
 }
 
 /**
- * The converted objects, in the order of the request. @throws WebhookError with the complete
- * message of the API server
+ * The converted objects, in the order of the request.
+ * @throws WebhookError with the complete message of the API server
  */
 export function convertedObjects(question: ConversionQuestion, review: JsonObject): readonly JsonObject[] {
   const [first] = question.objects;

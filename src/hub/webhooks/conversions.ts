@@ -33,8 +33,8 @@ export class Conversions {
   }
 
   /**
-   * Converts all objects that are not in the cache yet to the version of `ref`. @throws StatusError
-   * 500 when the webhook fails
+   * Converts all objects that are not in the cache yet to the version of `ref`.
+   * @throws StatusError 500 when the webhook fails
    */
   async prepare(entries: readonly StoredObject[], ref: ResourceRef): Promise<void> {
     if (ref.definition.conversion?.kind !== 'webhook') return;
@@ -49,7 +49,10 @@ export class Conversions {
     }
   }
 
-  /** Converts one object to the version of `ref`, without the cache. @throws StatusError 500 */
+  /**
+   * Converts one object to the version of `ref`, without the cache.
+   * @throws StatusError 500
+   */
   async convert(object: JsonObject, ref: ResourceRef): Promise<JsonObject> {
     const [converted] = await this.#ask([object], ref);
     return converted as JsonObject;

@@ -61,7 +61,10 @@ export class WebhookClients {
     this.#clock = clock;
   }
 
-  /** The review in the response of the webhook. @throws WebhookError */
+  /**
+   * The review in the response of the webhook.
+   * @throws WebhookError
+   */
   async post(config: WebhookClientConfig, { body, timeoutMs }: WebhookCall): Promise<JsonObject> {
     const { agent, slots } = this.#clientOf(config);
     const timeout = new AbortController();

@@ -21,7 +21,10 @@ export interface ApplyOptions {
   readonly force: boolean;
 }
 
-/** PATCH with an apply configuration. @param stored undefined creates the object. Throws 400, 409 and 422. */
+/**
+ * PATCH with an apply configuration.
+ * @param stored undefined creates the object. Throws 400, 409 and 422.
+ */
 export function prepareApply(
   request: WriteRequest,
   stored: JsonObject | undefined,

@@ -31,8 +31,8 @@ export function prepareCreate(request: WriteRequest, body: DecodedBody): Prepare
 }
 
 /**
- * The steps of every create, by POST, PUT or apply. @param track sets the ownership of sent and
- * defaulted fields
+ * The steps of every create, by POST, PUT or apply.
+ * @param track sets the ownership of sent and defaulted fields
  */
 export function finishCreate(
   request: WriteRequest,

@@ -62,7 +62,10 @@ export class AzurePermissions {
     return found;
   }
 
-  /** Adds the identities that the query finds, and the groups that they belong to. @returns the groups that are new */
+  /**
+   * Adds the identities that the query finds, and the groups that they belong to.
+   * @returns the groups that are new
+   */
   async #read(query: string, signal: AbortSignal, found: Set<string>): Promise<readonly string[]> {
     const { fields } = await this.#api.answer(signal, {
       method: 'GET',

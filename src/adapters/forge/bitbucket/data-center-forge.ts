@@ -126,7 +126,10 @@ export class DataCenterForge implements PullRequestForge {
     return 'none';
   }
 
-  /** A change of a comment must name the version that it changes. @returns false if the comment does not exist */
+  /**
+   * A change of a comment must name the version that it changes.
+   * @returns false if the comment does not exist
+   */
   async #withVersion(
     number: number,
     id: string,

@@ -31,7 +31,10 @@ export class AnswerFields {
     return paths.map((path) => this.text(...path)).filter((text) => text !== undefined);
   }
 
-  /** The elements of a list. @throws TransientError when the value is not a list */
+  /**
+   * The elements of a list.
+   * @throws TransientError when the value is not a list
+   */
   list(subject: string): readonly AnswerFields[] {
     if (Array.isArray(this.#value)) return this.#value.map((item) => new AnswerFields(item));
     throw new TransientError('the forge answered with something that is not a list', {

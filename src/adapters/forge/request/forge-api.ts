@@ -43,7 +43,10 @@ export class ForgeApi {
     return (await this.answer(signal, { method, path, body })).fields;
   }
 
-  /** Returns the headers of the answer as well. @throws the errors of forgeAnswer */
+  /**
+   * Returns the headers of the answer as well.
+   * @throws the errors of forgeAnswer
+   */
   async answer(
     signal: AbortSignal,
     { method, path, body, contentType, apiUrl = this.#repository.apiUrl }: ApiRequest,
@@ -86,8 +89,8 @@ export class ForgeApi {
   }
 
   /**
-   * Pages that are numbered from 1. @param size the name of the query parameter for the size of a page, and its largest
-   * value
+   * Pages that are numbered from 1.
+   * @param size the name of the query parameter for the size of a page, and its largest value
    */
   numberedPages(
     signal: AbortSignal,

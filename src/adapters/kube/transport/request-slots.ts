@@ -53,7 +53,10 @@ export class RequestSlots {
     });
   }
 
-  /** Gives the slot to the request that has waited longest. @returns whether any request waited */
+  /**
+   * Gives the slot to the request that has waited longest.
+   * @returns whether any request waited
+   */
   #next(): boolean {
     const [first] = this.#waiting;
     if (first === undefined) {

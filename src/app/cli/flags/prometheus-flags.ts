@@ -22,7 +22,10 @@ export function addPrometheusFlags(command: Command): Command {
     .option('--cluster-label <label>', 'for many clusters: label of the time series that names the cluster');
 }
 
-/** Keeps the scores of queries up to date until the process is stopped. @throws InputError for an invalid flag */
+/**
+ * Keeps the scores of queries up to date until the process is stopped.
+ * @throws InputError for an invalid flag
+ */
 export async function provideFromPrometheus(
   io: CliIo,
   flags: PrometheusFlags,

@@ -126,8 +126,8 @@ export class HubSync {
   }
 
   /**
-   * Publishes the current content of the source to the other sources of the controller. @returns its objects that
-   * belong on the hub
+   * Publishes the current content of the source to the other sources of the controller.
+   * @returns its objects that belong on the hub
    */
   claim({ objects }: Pick<SyncInput, 'objects'>): readonly SourceObject[] {
     const { claims, source, isApplied = () => true } = this.#options;

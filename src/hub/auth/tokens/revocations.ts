@@ -18,8 +18,8 @@ export class Revocations {
   #revision = 0;
 
   /**
-   * A missing file means that nothing was revoked. @throws InputError when the file exists and is
-   * broken or not ours
+   * A missing file means that nothing was revoked.
+   * @throws InputError when the file exists and is broken or not ours
    */
   constructor(path: string, log: Logger = SILENT_LOG) {
     this.#path = path;

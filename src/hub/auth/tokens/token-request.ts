@@ -9,7 +9,10 @@ const SHORTEST_SECONDS = 600;
 const USUAL_SECONDS = 3600;
 const TOKEN_REQUEST = { group: 'authentication.k8s.io', kind: 'TokenRequest' };
 
-/** `POST serviceaccounts/NAME/token`: a fresh JWT in the status. @throws StatusError 404 or 422 */
+/**
+ * `POST serviceaccounts/NAME/token`: a fresh JWT in the status.
+ * @throws StatusError 404 or 422
+ */
 export async function issueToken(
   request: JsonObject,
   account: { readonly namespace: string; readonly name: string },

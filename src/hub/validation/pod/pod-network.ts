@@ -57,8 +57,8 @@ function checkSearches(searches: readonly string[], at: Place): void {
 }
 
 /**
- * With `hostNetwork` a container port must equal the host port. @param isPod false for a pod
- * template
+ * With `hostNetwork` a container port must equal the host port.
+ * @param isPod false for a pod template
  */
 export function checkHostNetworkPorts(spec: JsonObject, isPod: boolean, at: Place): void {
   if (spec['hostNetwork'] !== true) return;

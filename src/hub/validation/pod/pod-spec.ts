@@ -25,7 +25,8 @@ const MAX_INT32 = 2 ** 31 - 1;
 const DEFAULT_GRACE_SECONDS = 30;
 
 /**
- * Source: pkg/apis/core/validation (ValidatePodSpec). @param podName undefined for a pod template
+ * Source: pkg/apis/core/validation (ValidatePodSpec).
+ * @param podName undefined for a pod template
  */
 export function checkPodSpec(spec: JsonObject, podName: string | undefined, at: Place): void {
   const pod: PodContext = {

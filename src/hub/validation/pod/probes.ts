@@ -48,7 +48,10 @@ function checkHttpGet(get: JsonObject, at: Place): void {
     at.at('httpHeaders').named(textAt(header as JsonObject, 'name'), headerName);
 }
 
-/** A handler must have exactly one action. @param kinds the actions that are allowed here */
+/**
+ * A handler must have exactly one action.
+ * @param kinds the actions that are allowed here
+ */
 function checkHandler(owner: JsonObject, kinds: ReadonlySet<string>, grace: GracePeriod, at: Place): void {
   let count = 0;
   for (const [kind, check] of HANDLERS) {

@@ -14,7 +14,10 @@ const SYSCTL_LIMIT = 253;
 const SYSCTL_PATTERN = '^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$';
 const SYSCTL = new RegExp(SYSCTL_PATTERN);
 
-/** Source: pkg/apis/core/validation (validatePodSpecSecurityContext). @param spec of the pod */
+/**
+ * Source: pkg/apis/core/validation (validatePodSpecSecurityContext).
+ * @param spec of the pod
+ */
 export function checkPodSecurity(spec: JsonObject, at: Place): void {
   const context = objectAt(spec, 'securityContext') ?? {};
   const place = at.at('securityContext');
@@ -65,7 +68,10 @@ function checkSysctls(spec: JsonObject, context: JsonObject, at: Place): void {
   });
 }
 
-/** Source: pkg/apis/core/validation (ValidateSecurityContext). @param hostUsers whether the pod has the users of its node */
+/**
+ * Source: pkg/apis/core/validation (ValidateSecurityContext).
+ * @param hostUsers whether the pod has the users of its node
+ */
 export function checkContainerSecurity(container: JsonObject, hostUsers: boolean, at: Place): void {
   const context = objectAt(container, 'securityContext');
   if (context === undefined) return;

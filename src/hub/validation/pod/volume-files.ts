@@ -61,8 +61,8 @@ const KNOWN_FIELDS = new Set([
 ]);
 
 /**
- * Source: pkg/apis/core/validation (validateObjectFieldSelector). @param allowed in the order in
- * which the message lists them
+ * Source: pkg/apis/core/validation (validateObjectFieldSelector).
+ * @param allowed in the order in which the message lists them
  */
 export function checkFieldReference(reference: JsonObject, allowed: readonly string[], at: Place): void {
   const version = textAt(reference, 'apiVersion') || 'v1';

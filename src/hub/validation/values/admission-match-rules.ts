@@ -56,7 +56,10 @@ function checkResources(resources: readonly string[], at: Place): void {
     at.invalid([...resources], "if '*' is present, must not specify other resources without subresources");
 }
 
-/** `matchConditions` of a webhook or a policy. @param params whether they may read `params` */
+/**
+ * `matchConditions` of a webhook or a policy.
+ * @param params whether they may read `params`
+ */
 export function checkMatchConditions(owner: JsonObject, at: Place, params: boolean): void {
   const conditions = listAt(owner, 'matchConditions');
   if (conditions.length > MAX_CONDITIONS) at.at('matchConditions').tooMany(conditions.length, MAX_CONDITIONS);

@@ -66,8 +66,8 @@ function checkFinalizerNames(rules: KindRules | undefined, object: JsonObject, a
 }
 
 /**
- * Labels and annotations in the metadata of a template. @param at the field that problems are
- * reported at
+ * Labels and annotations in the metadata of a template.
+ * @param at the field that problems are reported at
  */
 export function checkTemplateMetadata(template: JsonObject, at: Place): void {
   const metadata = objectAt(template, 'metadata');

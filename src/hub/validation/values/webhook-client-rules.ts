@@ -78,8 +78,9 @@ function checkPath(path: string, at: Place): void {
 }
 
 /**
- * The review versions that a webhook accepts. @param known the versions that the hub can send; the
- * list must contain one of them @param missing the message for an empty list
+ * The review versions that a webhook accepts.
+ * @param known the versions that the hub can send; the list must contain one of them
+ * @param missing the message for an empty list
  */
 export function checkReviewVersions(
   owner: JsonObject,

@@ -18,8 +18,8 @@ import { checkOwnedTemplate, matchesTemplate } from './template-rules.ts';
 const ROLLING = 'RollingUpdate';
 
 /**
- * The selector of a workload, which is required and must not be empty. @param kind its name in the
- * message
+ * The selector of a workload, which is required and must not be empty.
+ * @param kind its name in the message
  */
 function checkOwnSelector(spec: JsonObject, kind: string, at: Place): void {
   const selector = objectAt(spec, 'selector');

@@ -135,8 +135,8 @@ function patchedBy(patch: JsonValue, seen: JsonObject): JsonObject {
 }
 
 /**
- * Calls all validating webhooks in parallel; the first refusal in their order is reported. @throws
- * ReviewsNeeded, StatusError
+ * Calls all validating webhooks in parallel; the first refusal in their order is reported.
+ * @throws ReviewsNeeded, StatusError
  */
 export function validateByWebhooks(
   attributes: AdmissionAttributes,

@@ -9,7 +9,10 @@ import { wrongValue } from '../../flags/wrong-option.ts';
  */
 const MEMBER_LIMIT = 1000;
 
-/** Parses `HOST:PORT`, `:PORT` or `[::1]:PORT`. @throws InputError */
+/**
+ * Parses `HOST:PORT`, `:PORT` or `[::1]:PORT`.
+ * @throws InputError
+ */
 export function parseListen(text: string): { readonly host: string; readonly port: number } {
   const match = /^(\[[0-9a-fA-F:]+\]|[^:[\]]*):(\d{1,5})$/.exec(text);
   const port = Number(match?.[2]);
@@ -19,7 +22,10 @@ export function parseListen(text: string): { readonly host: string; readonly por
   return { host: host === '' ? '127.0.0.1' : host, port };
 }
 
-/** A number means `cluster1` … `clusterN`; any other text is a list of names, separated by commas. @throws InputError */
+/**
+ * A number means `cluster1` … `clusterN`; any other text is a list of names, separated by commas.
+ * @throws InputError
+ */
 export function parseMembers(text: string): readonly string[] {
   if (/^\d+$/.test(text)) {
     const count = Number(text);
@@ -33,7 +39,10 @@ export function parseMembers(text: string): readonly string[] {
   return names;
 }
 
-/** Parses the limit of open connections. @throws InputError */
+/**
+ * Parses the limit of open connections.
+ * @throws InputError
+ */
 export function parseConnections(flag: string, text: string): number {
   return wholeNumber(flag, text, 1, 9_999_999);
 }

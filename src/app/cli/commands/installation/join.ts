@@ -64,7 +64,10 @@ async function join(io: CliIo, flags: JoinFlags): Promise<ExitCode> {
   return 0;
 }
 
-/** Finds out how to reach the hub. @throws InputError when the hub rejects the token */
+/**
+ * Finds out how to reach the hub.
+ * @throws InputError when the hub rejects the token
+ */
 async function findHub(io: CliIo, { server, token, ...request }: JoinRequest): Promise<ServerEntry> {
   const { findHubEntry } = await import('../../../../controllers/installation/find-hub-entry.ts');
   const { fetchUnverified } = await import('../../../../adapters/kube/transport/fetch-unverified.ts');
@@ -209,7 +212,10 @@ async function waitForPod(io: CliIo, api: KubeApi, flags: JoinFlags, namespace: 
   });
 }
 
-/** An agent outside of a pod shows on the hub that it runs. @param folder of an agent that was started here */
+/**
+ * An agent outside of a pod shows on the hub that it runs.
+ * @param folder of an agent that was started here
+ */
 async function waitForRequest(
   io: CliIo,
   { flags, request, hub }: Given,
