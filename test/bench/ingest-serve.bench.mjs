@@ -12,6 +12,7 @@ import { systemClock } from '../../dist/src/adapters/clock/system-clock.js';
 import { HttpKubeApi } from '../../dist/src/adapters/kube/http-kube-api.js';
 import { loadKubeConfig } from '../../dist/src/adapters/kube/config/load-kube-config.js';
 import { PLACEMENT, PLACEMENT_DECISION } from '../../dist/src/core/model/kinds.js';
+import { firstLine, startBerth } from './berth-child.mjs';
 import { commitFiles, fileOf, filesOf, manifestOf, placementsOf, setFiles } from './gen-repository.mjs';
 
 const FILES = Number(process.argv[2] ?? 20_000);
@@ -91,16 +92,7 @@ process.exit(0);
 
 function start(args) {
   const flags = process.env.BENCH_PROF ? ['--cpu-prof', `--cpu-prof-dir=${process.env.BENCH_PROF}`] : [];
-  const child = spawn(process.execPath, [...flags, MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  return { child, stop: () => new Promise((resolve) => (child.once('exit', resolve), child.kill('SIGTERM'))) };
-}
-function firstLine({ child }) {
-  child.stderr.pipe(process.stderr);
-  return new Promise((resolve, reject) => {
-    let text = '';
-    child.stdout.on('data', (chunk) => ((text += chunk), text.includes('\n') && resolve(text.trim())));
-    child.once('exit', (code) => reject(new Error(`hub ended with ${code}`)));
-  });
+  return startBerth(MAIN, args, flags);
 }
 async function startServe() {
   const startedAt = performance.now();
