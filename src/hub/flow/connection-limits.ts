@@ -81,7 +81,7 @@ export class ConnectionLimits {
    * @param user undefined for one whose connections are not limited
    * @returns false when the user has too many; the connection must be dropped then
    */
-  recognise(connection: CountedConnection, user: string | undefined): boolean {
+  identify(connection: CountedConnection, user: string | undefined): boolean {
     this.#forgetStranger(connection);
     const before = this.#userOf.get(connection);
     if (before === user) return true;

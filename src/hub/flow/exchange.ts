@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { FairShare, NoRoomError, ReleaseFunction } from './fair-share.ts';
+import type { FairShare, CapacityError, ReleaseFunction } from './fair-share.ts';
 
 /** Bytes of responses that a user may leave unread. Above it, the user's requests are refused and its streams are closed. */
 export const USER_UNREAD_BYTES = 64 * 1024 * 1024;
@@ -13,7 +13,7 @@ export interface Exchange {
    * Waits until memory for a body of `bytes` is free, and reserves it.
    * @throws StatusError 429
    */
-  takeBodyRoom(bytes: number): void | Promise<void>;
+  reserveBody(bytes: number): void | Promise<void>;
   /**
    * Waits for a seat: at most as many requests are processed at once as the level has seats.
    * @throws StatusError 429
@@ -49,12 +49,12 @@ export interface Exchange {
    * @param measure returns the current number of these bytes
    * @returns false when the stream must be closed
    */
-  noteUnread(bytes: number, measure: () => number): boolean;
+  updateUnread(bytes: number, measure: () => number): boolean;
   /** Ends the exchange: the client has read the response, or has disconnected. */
   leave(): void;
 }
 
-export type RejectReason = 'open-requests' | 'watches' | 'unread-answers' | NoRoomError['reason'];
+export type RejectReason = 'open-requests' | 'watches' | 'unread-answers' | CapacityError['reason'];
 
 /** What the requests of one user use of one priority level. */
 export class UserUsage {
@@ -108,14 +108,14 @@ const noOp = (): void => undefined;
 
 /** The exchange of requests without limits: those of administrators, and those to public paths. */
 export const EXEMPT_EXCHANGE: Exchange = {
-  takeBodyRoom: noOp,
+  reserveBody: noOp,
   takeSeat: noOp,
   waitOutside: (ask) => ask(),
   finishWork: noOp,
   countResponse: noOp,
   nextPart: () => nextTurn(),
   becomeWatch: noOp,
-  noteUnread: () => true,
+  updateUnread: () => true,
   leave: noOp,
 };
 
@@ -134,7 +134,7 @@ export class LimitedExchange implements Exchange {
     this.#use = use;
   }
 
-  takeBodyRoom(bytes: number): void | Promise<void> {
+  reserveBody(bytes: number): void | Promise<void> {
     return this.#hold(this.#level.take(this.#level.bodies, this.#use.name, bytes));
   }
 
@@ -176,7 +176,7 @@ export class LimitedExchange implements Exchange {
     this.#level.openRequests -= 1;
   }
 
-  noteUnread(bytes: number, measure: () => number): boolean {
+  updateUnread(bytes: number, measure: () => number): boolean {
     this.#measure = measure;
     if (bytes !== this.#unreadBytes) this.#setUnread(bytes);
     if (!this.#use.isOverUnreadLimit(0)) return true;

@@ -3,7 +3,7 @@ import { tooManyRequests } from '../wire/status-errors.ts';
 import type { ExchangeLevel, RejectReason } from './exchange.ts';
 import { LimitedExchange, UserUsage } from './exchange.ts';
 import type { ReleaseFunction } from './fair-share.ts';
-import { FairShare, NoRoomError } from './fair-share.ts';
+import { FairShare, CapacityError } from './fair-share.ts';
 import type { PriorityLevel } from './priority-levels.ts';
 
 /** Maximum bytes of request bodies of one user at a time: five of the largest. */
@@ -75,6 +75,6 @@ export class FlowLevel implements ExchangeLevel {
   }
 
   #refuse(error: unknown): never {
-    throw error instanceof NoRoomError ? this.reject(error.reason) : error;
+    throw error instanceof CapacityError ? this.reject(error.reason) : error;
   }
 }

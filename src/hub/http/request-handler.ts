@@ -145,7 +145,7 @@ export class RequestHandler {
     if (caller === 'anonymous' || caller === 'invalid') throw unauthorized();
     record.caller = caller;
     record.credentials = cluster.credentials;
-    open.connection.recognise(caller);
+    open.connection.identify(caller);
     open.enter(this.#options.flow.enter(caller, info));
     const user = impersonate(request, caller, cluster.authorizer);
     if (user !== caller) record.impersonated = user;

@@ -101,7 +101,7 @@ function startStream(response: HubResponse, result: StreamResponse, exchange: Ex
       if (isClientGone(response) || response.writableEnded) return 0;
       (response as NodeJS.WritableStream).write(text);
       const bytes = unread();
-      if (!exchange.noteUnread(bytes, unread)) response.destroy();
+      if (!exchange.updateUnread(bytes, unread)) response.destroy();
       return bytes;
     },
     drained: () => drained(response as NodeJS.WritableStream, response),

@@ -83,10 +83,10 @@ function sourcesOf(cluster: ClusterParts, { toVersion, outcomeOf }: WebhookRespo
   return { store, scheme, authorizer, policies, toVersion, outcomeOf };
 }
 
-type Place = Pick<AdmissionAttributes, 'ref' | 'subresource' | 'namespace' | 'name' | 'user'>;
+type FieldReporter = Pick<AdmissionAttributes, 'ref' | 'subresource' | 'namespace' | 'name' | 'user'>;
 
 /** For a Namespace object, admission uses its own name as the namespace. */
-function placeOf({ ref, subresource, namespace, name, user }: WriteSubject): Place {
+function placeOf({ ref, subresource, namespace, name, user }: WriteSubject): FieldReporter {
   const own = ref.definition.storageKey === 'namespaces' ? name : '';
   return { ref, subresource, name, user, namespace: ref.definition.namespaced ? namespace : own };
 }

@@ -15,7 +15,7 @@ import { parseListOptions } from '../request/list-options.ts';
 import { prepareForSelectors } from '../request/prepare-for-selectors.ts';
 import type { DeleteResult, DeleteTarget } from './object-deleter.ts';
 import { WebhookResponses } from './webhook-responses.ts';
-import { withNotes } from './with-notes.ts';
+import { withAdmissionNotes } from './with-admission-notes.ts';
 import { warningHeaders } from '../wire/warning-headers.ts';
 import { ObjectDeleter } from './object-deleter.ts';
 import { awaitsConversion, toVersion } from '../scheme/to-version.ts';
@@ -37,7 +37,7 @@ export async function deleteObject(context: ResourceContext, ref: ResourceRef): 
 async function deleted(context: ResourceContext, target: DeleteTarget): Promise<DeleteResult> {
   const responses = new WebhookResponses(context.cluster);
   const deleter = new ObjectDeleter(context.cluster, responses);
-  return withNotes(context, responses, () =>
+  return withAdmissionNotes(context, responses, () =>
     responses.runUnbounded(() => deleter.delete(target), context.outside),
   );
 }

@@ -11,9 +11,9 @@ import { storageKeyOf } from '../request/cluster.ts';
 import { deleteCollection, deleteObject } from './handle-delete.ts';
 import { createObject, patchObject, updateObject } from './handle-write.ts';
 import { checkNotFuture } from '../request/list-options.ts';
-import { prepareToShow } from '../request/prepare-to-show.ts';
+import { convertForResponse } from '../request/convert-for-response.ts';
 import { listObjects } from './list-objects.ts';
-import { entryJson, shownObjects } from '../request/representation.ts';
+import { entryJson, objectsInVersion } from '../request/representation.ts';
 import type { ResourceContext } from '../request/request-context.ts';
 import { negotiatedForm } from '../request/request-context.ts';
 import { includeObjectOf } from '../request/table-options.ts';
@@ -92,11 +92,11 @@ async function getObject(context: ResourceContext, ref: ResourceRef): Promise<Ap
   // A 404 must also be durable: the deletion that led to it may not be on the disk yet.
   await cluster.store.durable(entry?.rv ?? cluster.store.rv);
   if (entry === undefined) throw notFound(ref.definition, info.name);
-  await prepareToShow(context, [entry], ref);
+  await convertForResponse(context, [entry], ref);
   if (info.subresource === 'scale') return jsonResponse(200, scaleOf(ref, toVersion(entry.object, ref)));
   if (!OBJECT_SUBRESOURCES.has(info.subresource)) throw methodNotAllowed();
   if (form.as !== 'table') return jsonResponse(200, entryJson(entry, ref, form));
-  const items = shownObjects([entry], ref);
+  const items = objectsInVersion([entry], ref);
   const listMeta = { resourceVersion: String(entry.rv) };
   const includeObject = includeObjectOf(query);
   const now = cluster.clock.now();

@@ -10,7 +10,7 @@ import type { DecodedBody } from '../body/decoded-body.ts';
 import type { WriteResult, WriteTarget } from './object-writer.ts';
 import { ObjectWriter } from './object-writer.ts';
 import { WebhookResponses } from './webhook-responses.ts';
-import { withNotes } from './with-notes.ts';
+import { withAdmissionNotes } from './with-admission-notes.ts';
 import { objectJson } from '../request/representation.ts';
 import { decodeWithinBudget } from '../request/request-body.ts';
 import type { ResourceContext } from '../request/request-context.ts';
@@ -57,7 +57,7 @@ async function written(
 ): Promise<WriteResult> {
   const responses = new WebhookResponses(context.cluster);
   const writer = new ObjectWriter(context.cluster, responses);
-  return withNotes(context, responses, () => responses.run(() => write(writer), context.outside));
+  return withAdmissionNotes(context, responses, () => responses.run(() => write(writer), context.outside));
 }
 
 const PATCH_TYPES: ReadonlyMap<string, PatchType> = new Map([

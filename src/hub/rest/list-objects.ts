@@ -14,10 +14,10 @@ import type { Cluster } from '../request/cluster.ts';
 import { decodeContinue, encodeContinue } from '../request/continue-token.ts';
 import { selectorOf } from '../request/object-selector.ts';
 import { prepareForSelectors } from '../request/prepare-for-selectors.ts';
-import { prepareToShow } from '../request/prepare-to-show.ts';
+import { convertForResponse } from '../request/convert-for-response.ts';
 import type { ListOptions } from '../request/list-options.ts';
 import { checkNotFuture, parseListOptions } from '../request/list-options.ts';
-import { entryJson, shownObjects } from '../request/representation.ts';
+import { entryJson, objectsInVersion } from '../request/representation.ts';
 import type { ResourceContext } from '../request/request-context.ts';
 import { negotiatedForm } from '../request/request-context.ts';
 import { includeObjectOf } from '../request/table-options.ts';
@@ -46,11 +46,11 @@ export async function listObjects(context: ResourceContext, ref: ResourceRef): P
   const form = negotiatedForm(context);
   await prepareForSelectors(context, { ref, namespace: info.namespace, options });
   const page = boundedWork(() => selectPage(cluster, { ref, namespace: info.namespace, options }));
-  await prepareToShow(context, page.entries, ref);
+  await convertForResponse(context, page.entries, ref);
   await cluster.store.durable(Math.min(page.rv, cluster.store.rv));
   const metadata = listMeta(page);
   if (form.as === 'table') {
-    const items = shownObjects(page.entries, ref);
+    const items = objectsInVersion(page.entries, ref);
     const includeObject = includeObjectOf(query);
     const now = cluster.clock.now();
     const { apiVersion } = form;
@@ -60,7 +60,7 @@ export async function listObjects(context: ResourceContext, ref: ResourceRef): P
     });
   }
   if (form.as === 'partial')
-    return jsonResponse(200, partialMetadataList(shownObjects(page.entries, ref), metadata));
+    return jsonResponse(200, partialMetadataList(objectsInVersion(page.entries, ref), metadata));
   const { listKind, builtIn } = ref.definition;
   // Lists of custom resources have an empty `continue`.
   const shown = builtIn ? metadata : { continue: '', ...metadata };

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json/json-value.ts';
 import { textAt } from '../json/json-value.ts';
-import { noteConverted } from '../scheme/converted-objects.ts';
+import { cacheConversion } from '../scheme/conversion-cache.ts';
 import { markCurrent } from '../scheme/current-shape.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import { storageRef, toVersion } from '../scheme/to-version.ts';
@@ -38,7 +38,8 @@ export function storeObject(cluster: Cluster, prepared: PreparedObject): StoredO
   // A converted object gets the defaults of its version when it is read.
   const written = ref.definition.conversion === undefined || stored.version === ref.version;
   if (!ref.definition.builtIn && written) markCurrent(entry.object, stored.version);
-  if (back !== undefined) noteConverted(entry.object, ref.version, withResourceVersionOf(entry.object, back));
+  if (back !== undefined)
+    cacheConversion(entry.object, ref.version, withResourceVersionOf(entry.object, back));
   cluster.afterWrite(ref, { entry, removed });
   return entry;
 }

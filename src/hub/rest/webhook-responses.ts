@@ -2,12 +2,12 @@ import type { Clock } from '../../core/ports.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import { apiVersionOf } from '../schema/resource-definition.ts';
-import { ConversionNeeded, noteConverted } from '../scheme/converted-objects.ts';
+import { ConversionNeeded, cacheConversion } from '../scheme/conversion-cache.ts';
 import { awaitsConversion, toVersion } from '../scheme/to-version.ts';
 import type { Conversions } from '../webhooks/conversions.ts';
 import { withoutResourceVersion, withResourceVersionOf } from '../webhooks/conversions.ts';
 import type { ReviewOutcome } from '../webhooks/admission/admission-review.ts';
-import { askAdmissionWebhook } from '../webhooks/admission/review-caller.ts';
+import { callAdmissionWebhook } from '../webhooks/admission/review-caller.ts';
 import type { Invocation } from '../webhooks/admission/select-webhook.ts';
 import { ReviewsNeeded } from '../webhooks/admission/webhook-admission.ts';
 import type { WebhookKind } from '../webhooks/admission/webhook-configurations.ts';
@@ -60,7 +60,7 @@ export class WebhookResponses {
     const known = this.#converted.get(keyOf(object, ref));
     if (known === undefined) throw new ConversionNeeded(object, ref);
     const converted = withResourceVersionOf(object, known);
-    noteConverted(object, ref.version, converted);
+    cacheConversion(object, ref.version, converted);
     return converted;
   };
 
@@ -112,7 +112,7 @@ export class WebhookResponses {
   }
 
   async #review(invocation: Invocation, kind: WebhookKind): Promise<void> {
-    const outcome = await askAdmissionWebhook(this.#webhooks, invocation, [kind, this.#remainingMs()]);
+    const outcome = await callAdmissionWebhook(this.#webhooks, invocation, [kind, this.#remainingMs()]);
     this.#outcomes.set(reviewKeyOf(invocation, kind), outcome);
   }
 

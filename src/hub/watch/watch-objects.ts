@@ -5,7 +5,7 @@ import { selectedName } from '../request/field-selector.ts';
 import type { ListOptions } from '../request/list-options.ts';
 import { checkNotFuture, parseListOptions } from '../request/list-options.ts';
 import type { ResourceContext } from '../request/request-context.ts';
-import { asksForVersion, selectorOf } from '../request/object-selector.ts';
+import { dependsOnVersion, selectorOf } from '../request/object-selector.ts';
 import { prepareForSelectors } from '../request/prepare-for-selectors.ts';
 import { negotiatedForm } from '../request/request-context.ts';
 import { includeObjectOf } from '../request/table-options.ts';
@@ -73,7 +73,7 @@ function viewOf(context: ResourceContext, ref: ResourceRef, options: ListOptions
     selects: selectorOf(ref, { labels: options.labels, fields: named }),
     identity: JSON.stringify(what),
     ...(ref.definition.conversion?.kind === 'webhook' && {
-      prepare: prepareEvents(cluster, ref, asksForVersion({ fields: named })),
+      prepare: prepareEvents(cluster, ref, dependsOnVersion({ fields: named })),
     }),
     nowMs: () => cluster.clock.now(),
   };
@@ -109,7 +109,7 @@ function beginning(
   if (options.sendInitialEvents === true || (asked === 0 && options.sendInitialEvents === undefined)) {
     const present = store.list(ref.definition.storageKey, namespace);
     // If selection needs the conversion webhook, the session selects after the conversion.
-    const later = view.prepare !== undefined && asksForVersion(options);
+    const later = view.prepare !== undefined && dependsOnVersion(options);
     const entries = later ? present : present.filter((entry) => view.selects(entry));
     return {
       kind: 'state',

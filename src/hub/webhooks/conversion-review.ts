@@ -16,7 +16,7 @@ const REVIEW_GROUP = 'apiextensions.k8s.io';
 const KNOWN_VERSIONS = ['v1', 'v1beta1'];
 const REVIEW = { group: REVIEW_GROUP, kind: 'ConversionReview', versions: KNOWN_VERSIONS };
 
-export interface ConversionQuestion {
+export interface ConversionRequest {
   readonly uid: string;
   /** `group/version` of the results. */
   readonly apiVersion: string;
@@ -31,7 +31,7 @@ export function conversionReview({
   apiVersion,
   objects,
   reviewVersions,
-}: ConversionQuestion): JsonObject {
+}: ConversionRequest): JsonObject {
   return {
     kind: 'ConversionReview',
     apiVersion: `${REVIEW_GROUP}/${reviewVersion(reviewVersions)}`,
@@ -54,7 +54,7 @@ export function kindText(object: JsonObject): string {
  * The converted objects, in the order of the request.
  * @throws WebhookError with the complete message of the API server
  */
-export function convertedObjects(question: ConversionQuestion, review: JsonObject): readonly JsonObject[] {
+export function convertedObjects(question: ConversionRequest, review: JsonObject): readonly JsonObject[] {
   const [first] = question.objects;
   const hook = `conversion webhook for ${kindText(first ?? {})}`;
   const problem = responseProblem(question, review);
@@ -68,10 +68,7 @@ export function convertedObjects(question: ConversionQuestion, review: JsonObjec
   );
 }
 
-function responseProblem(
-  { uid, reviewVersions }: ConversionQuestion,
-  review: JsonObject,
-): string | undefined {
+function responseProblem({ uid, reviewVersions }: ConversionRequest, review: JsonObject): string | undefined {
   const response = objectAt(review, 'response');
   const version = reviewVersion(reviewVersions);
   const wrongKind = reviewKindProblem(review, version, REVIEW);

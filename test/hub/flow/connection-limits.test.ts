@@ -12,7 +12,7 @@ function house(options = { inAll: 10_000, perAddress: 8_000 }) {
   };
   const known = (name: string, user: string | undefined, address?: string): CountedConnection | undefined => {
     const one = open(name, address);
-    if (one !== undefined && !limits.recognise(one, user)) return undefined;
+    if (one !== undefined && !limits.identify(one, user)) return undefined;
     return one;
   };
   return { limits, dropped, open, known };
@@ -85,7 +85,7 @@ describe('connections of known users', () => {
   it('count for the user who was recognised last', () => {
     const { limits, known } = house();
     const shared = known('shared', 'alice') as CountedConnection;
-    expect(limits.recognise(shared, 'bob')).toBe(true);
+    expect(limits.identify(shared, 'bob')).toBe(true);
     limits.close(shared);
     limits.close(shared);
     expect([limits.count, limits.strangers]).toEqual([0, 0]);

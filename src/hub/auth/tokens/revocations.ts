@@ -26,7 +26,7 @@ export class Revocations {
     this.#file = new SecretFile({
       file: path,
       what: 'revocations',
-      without: 'the list that was read last counts',
+      without: 'the list that was read last is used',
       parse: (text) => parse(path, text),
       log,
     });

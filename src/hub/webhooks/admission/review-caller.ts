@@ -11,7 +11,7 @@ import type { WebhookKind } from './webhook-configurations.ts';
  * Calls one admission webhook. Never throws: a failure is an outcome, to which the failure policy
  * applies.
  */
-export async function askAdmissionWebhook(
+export async function callAdmissionWebhook(
   clients: WebhookClients,
   { webhook, request }: Invocation,
   [kind, remainingMs]: readonly [WebhookKind, number],

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { GivenFiles } from '../../../../hub/hub-options.ts';
+import type { ApiServerFiles } from '../../../../hub/hub-options.ts';
 import { wholeNumber } from '../../flags/option-values.ts';
 import { wrongValue } from '../../flags/wrong-option.ts';
 
@@ -48,7 +48,7 @@ export function parseConnections(flag: string, text: string): number {
 }
 
 /** Flags of kube-apiserver that installers and test environments set. */
-export interface GivenFileFlags {
+export interface ApiServerFileFlags {
   readonly clientCaFile?: string;
   readonly tlsCertFile?: string;
   readonly tlsPrivateKeyFile?: string;
@@ -57,7 +57,7 @@ export interface GivenFileFlags {
   readonly tokenAuthFile?: string;
 }
 
-export function givenFileOptions(run: Command): Command {
+export function addApiServerFileFlags(run: Command): Command {
   const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
   return run
     .option('--client-ca-file <file>', 'authorities (PEM) whose client certificates the hub also accepts')
@@ -80,7 +80,7 @@ export function givenFileOptions(run: Command): Command {
 }
 
 /** @throws InputError when only one of the two serving files is given */
-export function givenFiles(flags: GivenFileFlags): GivenFiles {
+export function apiServerFiles(flags: ApiServerFileFlags): ApiServerFiles {
   const { tlsCertFile: certificate, tlsPrivateKeyFile: key } = flags;
   if (certificate === undefined && key !== undefined)
     throw wrongValue('--tls-private-key-file', key, '--tls-cert-file as well');

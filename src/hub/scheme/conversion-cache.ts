@@ -32,11 +32,11 @@ export class ConversionNeeded extends Error {
   }
 }
 
-export function convertedObject(object: JsonObject, version: ResourceVersion): JsonObject | undefined {
+export function cachedConversion(object: JsonObject, version: ResourceVersion): JsonObject | undefined {
   return known.get(object)?.get(version);
 }
 
-export function noteConverted(object: JsonObject, version: ResourceVersion, converted: JsonObject): void {
+export function cacheConversion(object: JsonObject, version: ResourceVersion, converted: JsonObject): void {
   const versions = known.get(object);
   if (versions === undefined) known.set(object, new Map([[version, converted]]));
   else versions.set(version, converted);

@@ -9,7 +9,7 @@ const CHECK_EVERY_MS = 2_000;
  * Polls the files of tokens and revocations, and calls back when they changed. The returned
  * function stops it.
  */
-export function followCredentials(
+export function watchCredentialFiles(
   { tokens, revocations }: { readonly tokens: TokenFile; readonly revocations: Revocations },
   clock: Clock,
   onChange: () => void,

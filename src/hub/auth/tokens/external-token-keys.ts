@@ -1,12 +1,12 @@
 import type { KeyObject } from 'node:crypto';
 import { createPublicKey } from 'node:crypto';
 import { errorText } from '../../../core/errors.ts';
-import { readGivenFile, wrongFile } from '../given/given-file.ts';
+import { readFlagFile, wrongFile } from '../files/flag-file.ts';
 
 const CODE = 'hub.service-account-keys';
 
 /** A key with which others sign ServiceAccount tokens, and its algorithms. */
-export interface GivenTokenKey {
+export interface ExternalTokenKey {
   readonly key: KeyObject;
   readonly algorithms: readonly string[];
 }
@@ -23,15 +23,15 @@ const CURVES: Readonly<Record<string, string>> = {
  * The keys of `--service-account-key-file`: public keys, certificates, or private keys, of which the public half counts.
  * @throws InputError when a file cannot be read, or holds no RSA or ECDSA key
  */
-export function readTokenKeys(files: readonly string[]): readonly GivenTokenKey[] {
+export function readTokenKeys(files: readonly string[]): readonly ExternalTokenKey[] {
   return files.flatMap((file) => {
-    const blocks = readGivenFile(CODE, file).match(PEM_BLOCK) ?? [];
+    const blocks = readFlagFile(CODE, file).match(PEM_BLOCK) ?? [];
     if (blocks.length === 0) throw wrongFile(CODE, file, 'holds no key, expected PEM');
     return blocks.map((block) => keyOf(file, block));
   });
 }
 
-function keyOf(file: string, block: string): GivenTokenKey {
+function keyOf(file: string, block: string): ExternalTokenKey {
   let key: KeyObject;
   try {
     key = createPublicKey(block);

@@ -6,7 +6,7 @@ import type { CertificateAuthority } from './certificate-authority.ts';
 import { parseCertificates } from './client-ca-file.ts';
 import type { ServingIdentity } from './serving-certificate.ts';
 import { ServingCertificate } from './serving-certificate.ts';
-import { readGivenFile, wrongFile } from '../given/given-file.ts';
+import { readFlagFile, wrongFile } from '../files/flag-file.ts';
 
 const CODE = 'hub.serving-certificate';
 
@@ -25,17 +25,17 @@ export function openServingCertificate(
   authority: CertificateAuthority,
   listenHost: string,
   clock: Clock,
-): GivenServingCertificate | ServingCertificate {
+): FileServingCertificate | ServingCertificate {
   return files === undefined
     ? new ServingCertificate(authority, listenHost, clock)
-    : new GivenServingCertificate(files, clock);
+    : new FileServingCertificate(files, clock);
 }
 
 /**
  * The serving certificate of files that another program renews. While certificate and key do not
  * match, the previous pair is used.
  */
-export class GivenServingCertificate {
+export class FileServingCertificate {
   readonly #files: ServingFiles;
   readonly #clock: Clock;
   #known: string | undefined;
@@ -73,7 +73,7 @@ export class GivenServingCertificate {
 
   #read(): ServingIdentity {
     const { certificate, key } = this.#files;
-    const [certPem, keyPem] = [readGivenFile(CODE, certificate), readGivenFile(CODE, key)];
+    const [certPem, keyPem] = [readFlagFile(CODE, certificate), readFlagFile(CODE, key)];
     const [own] = parseCertificates(certificate, certPem);
     if (own === undefined || !holdsKey(own, key, keyPem))
       throw wrongFile(CODE, key, `is not the key of the certificate in ${certificate}`);

@@ -6,7 +6,7 @@ import type { WebhookResponses } from './webhook-responses.ts';
  * Runs an operation, writes the audit annotations of admission to the audit log, and adds its
  * warnings to an error response, too.
  */
-export async function withNotes<T>(
+export async function withAdmissionNotes<T>(
   context: RequestContext,
   { annotations, warnings }: WebhookResponses,
   run: () => Promise<T>,

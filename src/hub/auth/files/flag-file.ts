@@ -6,7 +6,7 @@ import { errorText, InputError } from '../../../core/errors.ts';
  * @param code of the error
  * @throws InputError when it cannot be read
  */
-export function readGivenFile(code: string, file: string): string {
+export function readFlagFile(code: string, file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {

@@ -26,7 +26,7 @@ const ROOT = -1;
  * as field.Path and field.ErrorList in Kubernetes. The text of a path is built only when there is a
  * problem.
  */
-export class Place implements FieldPath {
+export class FieldReporter implements FieldPath {
   readonly problems: FieldProblem[];
   readonly parent: FieldPath | undefined;
   readonly key: string | number;
@@ -44,18 +44,18 @@ export class Place implements FieldPath {
   }
 
   /** The path of a field or list item below this one. */
-  at(key: string | number): Place {
-    return new Place(this.problems, this.path, key);
+  at(key: string | number): FieldReporter {
+    return new FieldReporter(this.problems, this.path, key);
   }
 
   /** The path of a map entry: `data[key]`. */
-  entry(key: string): Place {
-    return new Place(this.problems, this.path, key, true);
+  entry(key: string): FieldReporter {
+    return new FieldReporter(this.problems, this.path, key, true);
   }
 
   /** The path of the whole object. */
-  root(): Place {
-    return new Place(this.problems);
+  root(): FieldReporter {
+    return new FieldReporter(this.problems);
   }
 
   /**
@@ -64,7 +64,7 @@ export class Place implements FieldPath {
   each(
     owner: JsonObject | undefined,
     key: string,
-    check: (item: JsonObject, at: Place, index: number) => void,
+    check: (item: JsonObject, at: FieldReporter, index: number) => void,
   ): void {
     const items = listAt(owner, key);
     if (items.length === 0) return;

@@ -1,10 +1,10 @@
 import type { Logger } from '../../core/ports.ts';
 import { ClientCaFile } from '../auth/certificates/client-ca-file.ts';
 import { ExternalCertificates } from '../auth/certificates/external-certificates.ts';
-import { readTokenKeys } from '../auth/tokens/given-token-keys.ts';
+import { readTokenKeys } from '../auth/tokens/external-token-keys.ts';
 import type { TokenOptions } from '../auth/tokens/service-account-tokens.ts';
 import { TokenAuthFile } from '../auth/tokens/token-auth-file.ts';
-import type { GivenCredentials } from './api-cluster.ts';
+import type { ExternalCredentials } from './api-cluster.ts';
 
 /** Files with credentials that the hub accepts in addition to its own. */
 export interface CredentialFiles {
@@ -19,10 +19,10 @@ export interface CredentialFiles {
 }
 
 /** @throws InputError when a file cannot be used */
-export function readGivenFiles(
+export function readCredentialFiles(
   { clientCa, tokenKeys = [], tokenIssuers = [], tokens }: CredentialFiles,
   log: Logger,
-): GivenCredentials & { readonly signers: Pick<TokenOptions, 'keys' | 'issuers'> } {
+): ExternalCredentials & { readonly signers: Pick<TokenOptions, 'keys' | 'issuers'> } {
   return {
     certificates:
       clientCa === undefined ? undefined : new ExternalCertificates(new ClientCaFile(clientCa, log)),

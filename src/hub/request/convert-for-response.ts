@@ -8,7 +8,7 @@ import type { RequestContext } from './request-context.ts';
  * meanwhile.
  * @throws StatusError 429, 500
  */
-export async function prepareToShow(
+export async function convertForResponse(
   context: Pick<RequestContext, 'cluster' | 'outside'>,
   entries: readonly StoredObject[],
   ref: ResourceRef,
