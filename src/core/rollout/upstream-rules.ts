@@ -3,7 +3,7 @@ import { type RolloutSize, resolveSize } from './parse-strategy.ts';
 import type { ClusterRolloutStatus, RolloutGroup, RolloutStatus } from './rollout-plan.ts';
 import { type RolloutTiming, RolloutWindow } from './rollout-window.ts';
 
-/** One pass as OCM's helper makes it, slips included. `breach`: more failures than allowed. */
+/** The result of one pass of OCM's helper, including its bugs. `breach`: more failures than allowed. */
 export interface PassResult {
   readonly window: RolloutWindow;
   readonly breach: boolean;
@@ -17,7 +17,7 @@ export interface PassInput {
 }
 
 /** Clusters one by one in byte order of their names, at most `size` at a time, over all groups. */
-export function passPerCluster(
+export function upstreamPassPerCluster(
   input: PassInput,
   limits: { readonly size: number; readonly maxFailures: number },
 ): PassResult {
@@ -46,8 +46,8 @@ export function passPerCluster(
   return { window, breach: false };
 }
 
-/** Group after group; the next one starts when the window holds nothing but counted failures. */
-export function passPerGroup(input: PassInput, maxFailures: RolloutSize): PassResult {
+/** Group after group. The next one starts when the window contains only failures that count. */
+export function upstreamPassPerGroup(input: PassInput, maxFailures: RolloutSize): PassResult {
   const window = new RolloutWindow(input.timing);
   const known = new Map<string, RolloutStatus>();
   const waiting = new Set<string>();

@@ -2,14 +2,14 @@ import { compareUtf8 } from '../model/utf8-order.ts';
 import { type RolloutSize, resolveSize } from './parse-strategy.ts';
 import type { RolloutStatus } from './rollout-plan.ts';
 import { RolloutWindow } from './rollout-window.ts';
-import { isFailure, type PassInput, type PassResult } from './upstream-passes.ts';
+import { isFailure, type PassInput, type PassResult } from './upstream-rules.ts';
 
 /**
  * Clusters one by one in byte order of their names, at most `size` at a time. Unlike upstream, all
  * known clusters are evaluated before any starts, so that a breach is detected independent of the
  * names, and stops every ToApply.
  */
-export function passEachCluster(
+export function berthPassPerCluster(
   input: PassInput,
   limits: { readonly size: number; readonly maxFailures: number },
 ): PassResult {
@@ -33,7 +33,7 @@ export function passEachCluster(
  * has failed within the tolerance of its own group; other groups do not matter. `pending`: a group
  * is not complete.
  */
-export function passEachGroup(
+export function berthPassPerGroup(
   input: PassInput,
   maxFailures: RolloutSize,
 ): PassResult & { readonly pending: boolean } {

@@ -12,15 +12,20 @@ type Fields = Readonly<Record<string, unknown>>;
  * items than in the manifest counts as named.
  * @param content of the manifest
  */
-export function unnamedDifferences(before: unknown, after: unknown, content: unknown): readonly FieldPath[] {
+export function differencesOutsideManifest(
+  before: unknown,
+  after: unknown,
+  content: unknown,
+): readonly FieldPath[] {
   if (jsonEqual(before, after)) return [];
   if (Array.isArray(content)) {
     if (!sameLength(content, before) || !sameLength(content, after)) return [];
-    return content.flatMap((item, at) => inside(at, unnamedDifferences(before[at], after[at], item)));
+    return content.flatMap((item, at) => inside(at, differencesOutsideManifest(before[at], after[at], item)));
   }
   if (!isMap(content) || !isMap(before) || !isMap(after)) return [];
   return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((key) => {
-    if (isNamed(content, key)) return inside(key, unnamedDifferences(before[key], after[key], content[key]));
+    if (isNamed(content, key))
+      return inside(key, differencesOutsideManifest(before[key], after[key], content[key]));
     return jsonEqual(before[key], after[key]) ? [] : [[key]];
   });
 }
@@ -31,7 +36,7 @@ export function unnamedDifferences(before: unknown, after: unknown, content: unk
  * @param live with managedFields, as read from the server
  * @param content of the manifest
  */
-export function unnamedFieldsOfOthers(
+export function othersFieldsOutsideManifest(
   live: KubeObject,
   content: unknown,
   manager: string,

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { withFieldsOf } from '../../../../src/core/model/field-path.ts';
 import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
 import {
-  unnamedDifferences,
-  unnamedFieldsOfOthers,
-} from '../../../../src/core/work/update/unnamed-fields.ts';
+  differencesOutsideManifest,
+  othersFieldsOutsideManifest,
+} from '../../../../src/core/work/update/fields-outside-manifest.ts';
 
 describe('differences in what a manifest does not name', () => {
   const manifest = { spec: { a: 1, map: { x: 1 }, list: [{ name: 'one' }] } };
@@ -32,7 +32,7 @@ describe('differences in what a manifest does not name', () => {
     },
     { name: 'a map that is no map', before: { spec: 'x' }, after: { spec: {} }, want: [] },
   ])('$name', ({ before, after, want }) => {
-    expect(unnamedDifferences(before, after, manifest)).toEqual(want);
+    expect(differencesOutsideManifest(before, after, manifest)).toEqual(want);
   });
 });
 
@@ -84,7 +84,7 @@ describe('fields of others that a manifest does not name', () => {
       ],
     },
   ])('$name', ({ entries, want }) => {
-    expect(unnamedFieldsOfOthers(live(...entries), content, 'work-agent')).toEqual(want);
+    expect(othersFieldsOutsideManifest(live(...entries), content, 'work-agent')).toEqual(want);
   });
 });
 
