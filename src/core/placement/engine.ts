@@ -14,7 +14,7 @@ import { ImpactFinder } from './incremental/impact.ts';
 import { indexSnapshot, parseNow } from './index/index-snapshot.ts';
 import { ListedPlacements } from './incremental/listed-placements.ts';
 import type { PublishedClusterLists } from './prior/published-clusters.ts';
-import { isRequestedCountUnchanged, isDecisionCurrent, isRankingStale } from './incremental/keep-selection.ts';
+import { isCountUnchanged, isDecisionCurrent, isRankingStale } from './incremental/keep-selection.ts';
 import { updateDecision } from './incremental/update-decision.ts';
 import type { ScheduleResult } from './result/schedule-result.ts';
 import type { CompiledPlacement, SchedulingIndex } from './index/scheduling-index.ts';
@@ -164,7 +164,7 @@ export class PlacementEngine {
     const touched = this.#takeIn(delta);
     const { states } = this.#listed;
     const isAffected = (state: DecidedState | undefined, position: number): boolean =>
-      state === undefined || touched.has(position) || !isRequestedCountUnchanged(state);
+      state === undefined || touched.has(position) || !isCountUnchanged(state);
     const affected = [...states.keys()].filter((position) => isAffected(states[position], position));
     return affected.map((position) => this.#reschedule(position, touched.get(position)).result);
   }

@@ -8,7 +8,7 @@ import { scoreGainSinceCached } from '../prioritize/score-clusters.ts';
 const FEW_CHANGED = 64;
 
 /** Whether the requested number of clusters is the same as at the last decision. */
-export function isRequestedCountUnchanged({ result, compiled }: DecidedState): boolean {
+export function isCountUnchanged({ result, compiled }: DecidedState): boolean {
   return result.placement === compiled.placement;
 }
 
@@ -16,7 +16,7 @@ export function isRequestedCountUnchanged({ result, compiled }: DecidedState): b
 export function isDecisionCurrent(state: DecidedState, decisionIndex: DecisionIndex): boolean {
   const { prior, kept, compiled, journalLength } = state;
   return (
-    isRequestedCountUnchanged(state) &&
+    isCountUnchanged(state) &&
     sameDecisions(prior, decisionIndex.own(compiled.key)) &&
     (kept.size === 0 || decisionIndex.journal.length === journalLength)
   );
@@ -35,7 +35,7 @@ export function isSelectionUnaffected(state: DecidedState, decisionIndex: Decisi
   const { policy, key } = compiled;
   if (!policy.ok || feasible === undefined || ranking === undefined || journalLength === undefined)
     return false;
-  if (!isRequestedCountUnchanged(state)) return false;
+  if (!isCountUnchanged(state)) return false;
   if (!sameDecisions(prior, decisionIndex.own(key))) return false;
   if (kept.size === 0) return true;
   const since = decisionIndex.journal.since(journalLength, FEW_CHANGED);

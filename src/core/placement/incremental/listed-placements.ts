@@ -4,7 +4,7 @@ import { PlacementDependents } from './placement-dependents.ts';
 import { placementChange } from './placement-change.ts';
 import type { CompiledPlacement } from '../index/scheduling-index.ts';
 import { limitOf, placementKey } from '../index/scheduling-index.ts';
-import { isRequestedCountUnchanged } from './keep-selection.ts';
+import { isCountUnchanged } from './keep-selection.ts';
 
 interface Listed {
   readonly compiled: CompiledPlacement;
@@ -122,7 +122,7 @@ export class ListedPlacements {
     this.#compiled[position] = compiled;
     const state = this.#states[position];
     if (state === undefined) return;
-    const isResultOf = change === 'none' && isRequestedCountUnchanged(state);
+    const isResultOf = change === 'none' && isCountUnchanged(state);
     const result = isResultOf ? { ...state.result, placement } : state.result;
     this.#states[position] = { ...state, compiled, result };
   }

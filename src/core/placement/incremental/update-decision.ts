@@ -9,7 +9,7 @@ import { diffOwnDecisions } from '../prior/own-decisions.ts';
 import type { AmountRange, ScoreInput } from '../prioritize/prioritizer.ts';
 import type { WeightedPrioritizer } from '../prioritize/registry.ts';
 import { rankPositions } from '../select/rank.ts';
-import { isRequestedCountUnchanged, isSelectionUnaffected } from './keep-selection.ts';
+import { isCountUnchanged, isSelectionUnaffected } from './keep-selection.ts';
 import { applyRankingChange, recomputeRequeueTime, selectFromRanking } from './apply-ranking-change.ts';
 import type { SchedulingIndex } from '../index/scheduling-index.ts';
 import type { CachedScores } from '../prioritize/score-clusters.ts';
@@ -67,10 +67,10 @@ export function updateDecision(
   const noticed = noticedClusters(index, state, changes);
   if (noticed === undefined) return undefined;
   const changed = changedClusters({ input, kept, prioritizers: policy.prioritizers }, noticed);
-  const isCountUnchanged = isRequestedCountUnchanged(state);
+  const sameCount = isCountUnchanged(state);
   if (changed.length === 0) {
     ranking.basis = { ...ranking.basis, journalLength };
-    if (!isCountUnchanged) return selectFromRanking(index, { ...state, prior }, ranking);
+    if (!sameCount) return selectFromRanking(index, { ...state, prior }, ranking);
     return recomputeRequeueTime(index, { ...state, prior, journalLength });
   }
   const { came, went, leaving } = filterAgain(state, feasible, { changed, prior });
@@ -88,7 +88,7 @@ export function updateDecision(
   });
   const splice = planMarked(index, changed, () => ranking.plan({ leaving, joining }, index.scratch));
   ranking.basis = { ranges, most, journalLength };
-  if (!isCountUnchanged) {
+  if (!sameCount) {
     ranking.apply(splice, index.scratch);
     return selectFromRanking(index, { ...state, prior }, ranking);
   }
