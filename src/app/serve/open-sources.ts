@@ -69,8 +69,8 @@ export async function openSources(
     options.clock,
     writers.map(({ from, name }) => ({ name, force: from.force === true })),
   );
-  claims.fetches.onWanted((source) => void events.tell({ kind: 'look-wanted', source }));
-  events.subscribe((event) => claims.take(event));
+  claims.fetches.onWanted((source) => void events.emit({ kind: 'fetch-wanted', source }));
+  events.subscribe((event) => claims.handle(event));
   const opened = await Promise.all(
     named.map(async ({ from, name }) => {
       const cache = new ParsedCache({ dir: join(options.dataDir, 'parsed', name), log: options.log });
@@ -94,13 +94,13 @@ export async function openSources(
         emit,
         pollIntervalMs: options.pollIntervalMs ?? 60_000,
         resyncIntervalMs: options.resyncIntervalMs ?? 180_000,
-        tell: (event) => events.tell(event),
+        emitSource: (event) => events.emit(event),
         check: (content) => checkContent(content, checker, (objects) => unappliedKinds(from, objects)),
         whenFirstPublished,
       });
       events.subscribe((event) => {
         if (event.source !== name) return;
-        if (event.kind === 'look-wanted') loop.fetch();
+        if (event.kind === 'fetch-wanted') loop.fetch();
         else if (event.kind === 'checked') reporter?.reporter.report(event.content);
       });
       return {
@@ -201,7 +201,7 @@ function hubSyncOf(
       applied: (object) => barrier.applied(object),
       deleted: (object) => {
         barrier.deleted(object);
-        void events.tell({ kind: 'deleted', source: name, object });
+        void events.emit({ kind: 'deleted', source: name, object });
       },
     },
     onDeleted,

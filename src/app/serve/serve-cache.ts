@@ -29,7 +29,7 @@ const OPTIONAL = [...GITOPS_CLUSTERS, MANAGED_SERVICE_ACCOUNT];
 export function serveCache(
   { api, clock, random, log, works, argocd, registration }: ServeOptions,
   emit: (event: ControllerEventBody) => void,
-  history: Pick<HubContinuity, 'look' | 'doubt'>,
+  history: Pick<HubContinuity, 'check' | 'reportBreak'>,
 ): ObjectCache {
   const trim = works === false ? withoutSpec : trimWork;
   return new ObjectCache({
@@ -37,8 +37,8 @@ export function serveCache(
     clock,
     random,
     log,
-    historyOf: () => history.look(),
-    onOtherHistory: () => history.doubt(),
+    historyOf: () => history.check(),
+    onOtherHistory: () => history.reportBreak(),
     transforms: {
       [MANIFEST_WORK.plural]: argocd?.pull === true ? unlessPulled(trim) : trim,
       [SECRET.plural]: (secret) => trimClusterSecret(secret, { digest: sha256, decode: fromBase64 }),

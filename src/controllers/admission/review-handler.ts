@@ -9,7 +9,7 @@ import {
   type ReviewVerdict,
 } from '../../core/registration/webhooks/review-message.ts';
 import { MUTATE_PATH, VALIDATE_PATH } from '../../core/registration/webhooks/webhook-configurations.ts';
-import { answerValidation } from './answer-review.ts';
+import { validateReview } from './validate-review.ts';
 
 /** The object before and after the write, at most 3 MiB each (the limit of API servers), and as much again for the rest. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
@@ -54,7 +54,7 @@ export function reviewHandler(
       const verdict =
         pathname === MUTATE_PATH
           ? judgeMutation(question, formatRfc3339(instantFromEpochMs(options.clock.now())))
-          : await inTime(answerValidation(question, options.hub), timeoutMs, options.clock);
+          : await inTime(validateReview(question, options.hub), timeoutMs, options.clock);
       options.onAnswer({ resource: question.resource, user: question.user.user, verdict });
       answer(
         response,

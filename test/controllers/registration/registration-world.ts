@@ -76,7 +76,7 @@ export class RegistrationWorld {
       engineVersion: '',
       env: {},
     };
-    const history = { look: () => Promise.resolve(0), doubt: () => Promise.resolve() };
+    const history = { check: () => Promise.resolve(0), reportBreak: () => Promise.resolve() };
     const cache = serveCache(served, () => undefined, history);
     this.#supervisor = new Supervisor(shared);
     const onEvent = (event: RegistrationEvent): void => void this.events.push(event);

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { SeriesOwner } from '../../../core/scores/prometheus-answer.ts';
 import type { ScoreQuery } from '../../../core/scores/resource-usage-queries.ts';
 import type { CliIo } from '../../terminal/cli-io.ts';
-import { type ScoreFlags, withScoreDuty } from './score-flags.ts';
+import { type ScoreFlags, runScoreProvider } from './score-flags.ts';
 import { wrongOption, wrongValue } from './wrong-option.ts';
 
 /** The Prometheus server, and the clusters to query. */
@@ -41,7 +41,7 @@ export async function provideFromPrometheus(
     tokenFile === undefined ? undefined : readFileSync(resolve(io.cwd, tokenFile), 'utf8').trim();
   const ask = (query: string, signal: AbortSignal): Promise<unknown> =>
     queryPrometheus({ server, query, token: token(), signal });
-  await withScoreDuty(io, flags, async (duty) => {
+  await runScoreProvider(io, flags, async (duty) => {
     const { hub, log } = duty;
     log.info('score provider started', { hub: hub.server, prometheus: server, scores: [...queries.keys()] });
     await provideQueriedScores({ ...duty, owner, queries, ask }, io.signal);

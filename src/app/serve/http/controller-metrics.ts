@@ -150,7 +150,7 @@ export class ControllerMetrics {
     });
   }
 
-  saw(event: ControllerEvent): void {
+  record(event: ControllerEvent): void {
     if (event.kind === 'published') {
       this.#published.inc();
       this.#writes.inc(event.writes);

@@ -57,7 +57,7 @@ export function namespacesThatComeLater(hub: () => KubeApi): void {
         },
         pollIntervalMs: HOUR_MS,
         resyncIntervalMs: HOUR_MS,
-        tell: () => undefined,
+        emitSource: () => undefined,
       });
       const stop = new AbortController();
       const running = loop.run(stop.signal);

@@ -51,7 +51,9 @@ describe('the next end of a score', () => {
 
   it.each([null, undefined, '', 'soon'])('is not that of a score that says validUntil %j', (validUntil) => {
     const scores = [score('c1', 'usage', validUntil)];
-    expect(new NextScoreExpiry().after({ now: NOW, placements: [placement('usage')], scores })).toBeUndefined();
+    expect(
+      new NextScoreExpiry().after({ now: NOW, placements: [placement('usage')], scores }),
+    ).toBeUndefined();
   });
 
   it('moves on as time passes, and back when the clock is set back', () => {

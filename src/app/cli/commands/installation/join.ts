@@ -21,7 +21,7 @@ import { agentDefinitions, checkManagedKubeconfig } from './managed-cluster.ts';
 import { addJoinFlags, joinRequest, type JoinFlags, type JoinRequest } from './join-flags.ts';
 import { addInstallFlags, imageOf, installationOf, refuseImage } from './run-installation.ts';
 import { showObjects, waitUntil } from './run-installation.ts';
-import { runAgentHere } from './run-agent-here.ts';
+import { startLocalAgent } from './start-local-agent.ts';
 
 const HELP = `
 Installs the agent on the cluster of --context: its namespace, its account and rights, the kubeconfig with which it
@@ -159,7 +159,7 @@ async function install(io: CliIo, api: KubeApi, given: Given): Promise<void> {
   await applyObjects(installationOf(io, api, { installer: 'join', clock }), objects);
   const folder = isForPods
     ? undefined
-    : await runAgentHere(io, api, { ...given, options, namespace, bootstrap, clusterName });
+    : await startLocalAgent(io, api, { ...given, options, namespace, bootstrap, clusterName });
   if (flags.wait && folder === undefined && isForPods) await waitForPod(io, api, flags, namespace);
   else if (flags.wait) await waitForRequest(io, given, folder);
   const isAccepted = await askHub(

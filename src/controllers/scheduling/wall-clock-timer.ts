@@ -12,7 +12,7 @@ const LOOK_MS = 15_000;
 const SOON_MS = 100;
 
 /** Calls back when the wall clock reaches a moment, also if the clock jumps there. */
-export class MomentTimer {
+export class WallClockTimer {
   readonly #clock: Clock;
   readonly #onMoment: () => void;
   #cancel: () => void = () => undefined;

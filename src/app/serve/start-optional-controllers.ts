@@ -4,7 +4,7 @@ import { recordTimeline } from './record-timeline.ts';
 import { startHubRegistration } from './start-hub-registration.ts';
 
 /** Starts the optional controllers: Argo CD and registration. */
-export function startDuties(
+export function startOptionalControllers(
   parts: Parameters<typeof startArgocd>[0] &
     Omit<Parameters<typeof startHubRegistration>[0], 'onEvent'> &
     Parameters<typeof recordTimeline>[0] &

@@ -17,7 +17,7 @@ const WRITE = { fieldManager: 'berth-admission' };
  * @returns the kinds of the configurations that were written
  * @throws the errors of the hub
  */
-export async function keepConfigurations(
+export async function ensureConfigurations(
   hub: KubeApi,
   address: WebhookAddress,
   trusted: string,

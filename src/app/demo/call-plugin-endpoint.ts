@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { TransientError } from '../../core/errors.ts';
 
 /** Calls the plugin endpoint as the ApplicationSet controller does. */
-export async function askArgoEndpoint(request: {
+export async function callPluginEndpoint(request: {
   readonly url: string;
   readonly tokenFile: string;
   readonly parameters: Readonly<Record<string, string>>;

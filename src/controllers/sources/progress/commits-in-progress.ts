@@ -4,10 +4,10 @@ import type { SourceEvent } from './source-events.ts';
  * Whether a commit is being applied to the hub, as the sources report. Its changes are then decided
  * first.
  */
-export class ArrivingCommits {
+export class CommitsInProgress {
   readonly #sources = new Set<string>();
 
-  take({ kind, source }: Pick<SourceEvent, 'kind' | 'source'>): void {
+  handle({ kind, source }: Pick<SourceEvent, 'kind' | 'source'>): void {
     if (kind === 'fetched' || kind === 'read') this.#sources.add(source);
     else if (kind === 'followed') this.#sources.delete(source);
   }

@@ -9,7 +9,7 @@ import { syncDirectory } from '../../../runtime/files/sync-directory.ts';
  * is unavailable, or offers only a refused commit. A commit from other settings (URL, ref, signers)
  * is ignored.
  */
-export class LastFollowed {
+export class LastFollowedCommit {
   readonly #file: string;
   readonly #settings: string;
   #stored: string | undefined;
@@ -25,8 +25,8 @@ export class LastFollowed {
     return settings === this.#settings ? commit : undefined;
   }
 
-  /** The file was removed, so the next call of `store` must write it. */
-  forgetNoted(): void {
+  /** Forgets what was stored. Called when the file was removed, so that the next call of `store` writes it. */
+  fileRemoved(): void {
     this.#stored = undefined;
   }
 

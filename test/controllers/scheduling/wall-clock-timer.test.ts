@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MomentTimer } from '../../../src/controllers/scheduling/moment-timer.ts';
+import { WallClockTimer } from '../../../src/controllers/scheduling/wall-clock-timer.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 
 describe('a moment timer', () => {
@@ -9,7 +9,7 @@ describe('a moment timer', () => {
     const startMs = clock.now();
     return {
       ...{ clock, calledAtMs, startMs },
-      timer: new MomentTimer(clock, () => calledAtMs.push(clock.now() - startMs)),
+      timer: new WallClockTimer(clock, () => calledAtMs.push(clock.now() - startMs)),
     };
   };
 

@@ -26,7 +26,11 @@ interface AgentHere {
  * @param api of the cluster, which has no nodes
  * @returns the folder of the agent; undefined if the command was only printed
  */
-export async function runAgentHere(io: CliIo, api: KubeApi, agent: AgentHere): Promise<string | undefined> {
+export async function startLocalAgent(
+  io: CliIo,
+  api: KubeApi,
+  agent: AgentHere,
+): Promise<string | undefined> {
   const { flags, options, clusterName, namespace, bootstrap, managedText } = agent;
   const folder = agentFolder(io, clusterName, { server: api.server, namespace });
   const kubeconfig = await accountKubeconfig(

@@ -14,7 +14,7 @@ import type {
  * The answer of a validating webhook, after it has asked the hub what it needs. A write whose facts are unknown is
  * never allowed.
  */
-export async function answerValidation(question: ReviewQuestion, hub: KubeApi): Promise<ReviewVerdict> {
+export async function validateReview(question: ReviewQuestion, hub: KubeApi): Promise<ReviewVerdict> {
   const review = judgeValidation(question);
   if (review.kind === 'refused') return review;
   try {

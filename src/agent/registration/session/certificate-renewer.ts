@@ -20,7 +20,7 @@ import { credentialFiles } from '../joining/join-hub.ts';
 import { requestCertificate } from '../joining/request-certificate.ts';
 import type { RegistrationSettings } from '../options/registration-settings.ts';
 
-export interface CertificateKeeperOptions {
+export interface CertificateRenewerOptions {
   /** A client with the certificate that has to be renewed. */
   readonly api: KubeApi;
   readonly config: RotatingKubeConfig;
@@ -37,12 +37,12 @@ export interface CertificateKeeperOptions {
 const LOOK_AGAIN_MS = 300_000;
 
 /** Renews the certificate of an agent in time, and passes the new one to the open connections. */
-export class CertificateKeeper {
-  readonly #duty: CertificateKeeperOptions;
+export class CertificateRenewer {
+  readonly #duty: CertificateRenewerOptions;
   #held: HeldCertificate;
   #condition: Condition | undefined;
 
-  constructor(duty: CertificateKeeperOptions) {
+  constructor(duty: CertificateRenewerOptions) {
     this.#duty = duty;
     this.#held = duty.held;
   }

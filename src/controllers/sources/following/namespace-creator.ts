@@ -3,7 +3,7 @@ import { NAMESPACE } from '../../../core/model/kinds.ts';
 import type { KubeApi } from '../../../core/ports.ts';
 
 /** Creates missing namespaces, and remembers existing ones. */
-export class NeededNamespaces {
+export class NamespaceCreator {
   readonly #api: KubeApi;
   readonly #known = new Set<string>();
 
@@ -11,13 +11,13 @@ export class NeededNamespaces {
     this.#api = api;
   }
 
-  /** Clears the cache, because a namespace may have been deleted. */
+  /** Clears the cache. Called when a namespace may have been deleted. */
   forget(): void {
     this.#known.clear();
   }
 
   /** @param labels the labels of the namespace if it has to be created */
-  async need(name: string, labels: Readonly<Record<string, string>> = {}): Promise<void> {
+  async ensure(name: string, labels: Readonly<Record<string, string>> = {}): Promise<void> {
     if (this.#known.has(name)) return;
     const metadata = { name, ...(Object.keys(labels).length > 0 && { labels }) };
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata };

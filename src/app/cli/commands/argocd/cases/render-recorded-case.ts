@@ -26,7 +26,7 @@ interface FunctionCase {
  * The output for one line: the Applications or the error of an ApplicationSet, or the result of a
  * template.
  */
-export type CaseAnswer =
+export type CaseOutput =
   | {
       readonly id: string;
       readonly result:
@@ -43,7 +43,7 @@ export const NOT_RENDERED = 'NotRendered';
  * Renders one line of recorded cases, an ApplicationSet or a single template.
  * @throws SyntaxError for a line that is no case
  */
-export function answerCase(line: string): CaseAnswer {
+export function renderRecordedCase(line: string): CaseOutput {
   const recorded = JSON.parse(line) as RecordedCase | FunctionCase;
   const problem = caseProblem(recorded);
   if (problem !== undefined) throw new SyntaxError(problem);
@@ -66,7 +66,7 @@ function caseProblem(value: unknown): string | undefined {
   return typeof params === 'object' && params !== null ? undefined : `case ${id}: expected params`;
 }
 
-function answerApplicationSet(recorded: RecordedCase): CaseAnswer {
+function answerApplicationSet(recorded: RecordedCase): CaseOutput {
   const { id } = recorded;
   try {
     const generated = generateApplications(recorded.applicationSet, recordedWorld(recorded));
@@ -85,7 +85,7 @@ function answerFunction({
   params = {},
   options = [],
   stringMaps = [],
-}: FunctionCase): CaseAnswer {
+}: FunctionCase): CaseOutput {
   const data = withStringMaps(params, '', stringMaps);
   try {
     const output =

@@ -22,7 +22,7 @@ interface OpenRequestOptions {
  * The open request at this hub, or a new one. Its key is stored before the hub receives it, so that an agent that
  * crashes at any moment continues with the same request.
  */
-export async function openRequest(options: OpenRequestOptions): Promise<OwnRequest> {
+export async function findOrCreateRequest(options: OpenRequestOptions): Promise<OwnRequest> {
   return keptRequest(await options.store.read(), options) ?? newRequest(options);
 }
 

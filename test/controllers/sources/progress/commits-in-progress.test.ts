@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { ArrivingCommits } from '../../../../src/controllers/sources/progress/arriving-commits.ts';
+import { CommitsInProgress } from '../../../../src/controllers/sources/progress/commits-in-progress.ts';
 
 it('a commit arrives from the answer of the remote until the hub was made to follow it', () => {
-  const arriving = new ArrivingCommits();
-  const after = (kind: Parameters<ArrivingCommits['take']>[0]['kind'], source = 'fleet'): boolean => {
-    arriving.take({ kind, source });
+  const arriving = new CommitsInProgress();
+  const after = (kind: Parameters<CommitsInProgress['handle']>[0]['kind'], source = 'fleet'): boolean => {
+    arriving.handle({ kind, source });
     return arriving.areAny;
   };
   expect(after('fetching')).toBe(false);
