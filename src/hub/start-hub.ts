@@ -39,7 +39,7 @@ import { REAL_CLOCK } from './real-clock.ts';
 const ADMIN = { name: 'admin', groups: [MASTERS_GROUP] };
 const CLUSTERS_AT_A_TIME = 16;
 /** Enough for 1,000 agents with ten connections each behind one address; each takes about 50 KB. */
-const CONNECTIONS = { inAll: 16_000, perAddress: 12_000 };
+const CONNECTIONS = { total: 16_000, perAddress: 12_000 };
 const MEMBER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 interface Settled extends HubOptions {

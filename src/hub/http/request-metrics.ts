@@ -25,7 +25,7 @@ export interface HubGauges {
   readonly levels: () => readonly LevelGauges[];
   readonly connections: () => {
     readonly count: number;
-    readonly strangers: number;
+    readonly unidentified: number;
     readonly refused: number;
   };
 }
@@ -79,7 +79,7 @@ export class RequestMetrics {
       registers,
       'berth_hub_unrecognised_connections',
       'Open connections on which no user has been recognised yet',
-      () => connections().strangers,
+      () => connections().unidentified,
     );
     new Counter({
       name: 'berth_hub_dropped_connections_total',

@@ -45,7 +45,7 @@ export function clustersIn(dataDir: string): readonly string[] {
   return ClusterRegister.read(dataDir).names;
 }
 
-/** How people call a cluster. */
+/** The name of a cluster in messages. */
 export function clusterTitle(name: string): string {
   return name === '' ? 'hub' : name;
 }

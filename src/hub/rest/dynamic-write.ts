@@ -139,11 +139,11 @@ class DynamicWrite implements DynamicAdmission {
   }
 }
 
-function optionsJson(operation: Operation, { dryRun, asked }: WriteOptions): JsonObject {
+function optionsJson(operation: Operation, { dryRun, requested }: WriteOptions): JsonObject {
   return {
     kind: operation === 'CREATE' ? 'CreateOptions' : 'UpdateOptions',
     apiVersion: 'meta.k8s.io/v1',
     ...(dryRun && { dryRun: ['All'] }),
-    ...asked,
+    ...requested,
   };
 }

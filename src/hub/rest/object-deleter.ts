@@ -93,8 +93,8 @@ export class ObjectDeleter {
     const { namespace, options } = target;
     const name = target.ofCollection === true ? '' : target.name;
     const subject = { ref, subresource: '', namespace, name, user, old: object };
-    const asked = { dryRun: options.dryRun, options: options.asked ?? {} };
-    return admitDeletion(this.#cluster, { ...subject, ...asked }, this.#responses);
+    const requested = { dryRun: options.dryRun, options: options.requested ?? {} };
+    return admitDeletion(this.#cluster, { ...subject, ...requested }, this.#responses);
   }
 
   /** The object as the deletion leaves it, in the version of the request; undefined when it is being deleted already and nothing changes. */

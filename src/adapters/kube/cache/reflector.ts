@@ -131,10 +131,7 @@ export class Reflector {
     await this.#waiting.until(() => this.#lists.read >= wanted || this.#failure?.verb === 'list', signal);
   }
 
-  /**
-   * Ends the watch, or the pause before the next one, and lists again.
-   * @returns the number of this list
-   */
+  /** Ends the watch, or the pause before the next one, and lists again. Returns the number of this list. */
   restart(): number {
     this.#lists.wanted = this.#lists.begun + 1;
     this.#interrupt();

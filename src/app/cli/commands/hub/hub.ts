@@ -116,7 +116,7 @@ function registerRun(hub: Command, run: RunAction): void {
         const listen = parseListen(flags.listen);
         const members = parseMembers(flags.members);
         const connections = {
-          inAll: parseConnections('--max-connections', flags.maxConnections),
+          total: parseConnections('--max-connections', flags.maxConnections),
           perAddress: parseConnections('--max-connections-per-address', flags.maxConnectionsPerAddress),
         };
         const { startHub } = await import('../../../../hub/start-hub.ts');
