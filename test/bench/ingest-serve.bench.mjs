@@ -48,7 +48,7 @@ const revision = async () => Number((await api.list(PLACEMENT, { namespace: 'non
 let startedAt = performance.now();
 let serve = await startServe();
 console.log(`start ${keep === undefined ? 'with an empty hub' : ''}: ready ${ms(serve.readyMs)}, hub follows Git ${ms(serve.syncedMs)}`);
-await atRest();
+await whenIdle();
 if (process.env.BENCH_FILL) { await serve.stop(); api.close(); await hub.stop(); process.exit(0); }
 console.log(`at rest after ${ms(performance.now() - startedAt)}`);
 
@@ -56,7 +56,7 @@ for (let round = 0; round < Number(process.env.BENCH_RESTARTS ?? 3); round++) {
   await serve.stop();
   const before = await revision();
   serve = await startServe();
-  await atRest(2_000);
+  await whenIdle(2_000);
   console.log(`restart with nothing changed: ready ${ms(serve.readyMs)}, Git read and hub compared ${ms(serve.syncedMs)} (limit 3000), ${(await revision()) - before} writes, ${rss(serve.child)} MB`);
 }
 
@@ -112,7 +112,7 @@ async function startServe() {
   });
   return { ...serve, readyMs, syncedMs };
 }
-async function atRest(quietMs = 5_000) {
+async function whenIdle(quietMs = 5_000) {
   for (let last = await revision(), since = performance.now(); performance.now() - since < quietMs; ) {
     await new Promise((resolve) => setTimeout(resolve, 500));
     const now = await revision();
