@@ -41,6 +41,6 @@ export interface PluginPlacement {
   readonly decisionId: string;
   /** The commit at which the placement's source was last read; '' without a source, or while it is unknown. */
   readonly commit: string;
-  /** Whether the placement allows an empty answer (`berth.dev/on-empty: allow`). */
+  /** Whether the placement allows an empty response (`berth.dev/on-empty: allow`). */
   readonly emptyAllowed: boolean;
 }

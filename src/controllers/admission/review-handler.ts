@@ -17,7 +17,7 @@ const MAX_BODY_BYTES = 8 * 1024 * 1024;
 const MAX_AT_ONCE = 64;
 /** The timeout when the request names none, and the longest one that is accepted. */
 const DEFAULT_TIMEOUT_MS = 10_000;
-/** Reserved for sending the answer. */
+/** Reserved for sending the response. */
 const RESERVE_MS = 250;
 
 export interface ReviewHandlerOptions {

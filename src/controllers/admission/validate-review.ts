@@ -11,7 +11,7 @@ import type {
 } from '../../core/registration/webhooks/review-message.ts';
 
 /**
- * The answer of a validating webhook, after it has asked the hub what it needs. A write whose facts are unknown is
+ * The response of a validating webhook, after it has asked the hub what it needs. A write whose facts are unknown is
  * never allowed.
  */
 export async function validateReview(question: ReviewQuestion, hub: KubeApi): Promise<ReviewVerdict> {

@@ -33,7 +33,7 @@ export interface HubLookup {
 interface ToStrangers {
   /** The certificates of its TLS handshake, DER. */
   readonly certificates: readonly Uint8Array[];
-  /** The body of the answer; undefined if there was none. */
+  /** The body of the response; undefined if there was none. */
   readonly text: string | undefined;
 }
 

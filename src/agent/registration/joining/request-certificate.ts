@@ -135,7 +135,7 @@ class Waiting {
 
   async #create({ requestPem }: OwnRequest, signal: AbortSignal): Promise<void> {
     const { api, identity, settings } = this.#options;
-    // Read again: a request may be there whose answer was lost. The watch may not have shown it yet.
+    // Read again: a request may be there whose response was lost. The watch may not have shown it yet.
     await this.#reflector.relist(signal);
     if (signal.aborted) return;
     if (nextRequestStep(this.#reflector.store.list(), base64(requestPem)).kind !== 'create') return;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { SeriesOwner } from '../../../core/scores/prometheus-answer.ts';
+import type { SeriesOwner } from '../../../core/scores/prometheus-response.ts';
 import type { ScoreQuery } from '../../../core/scores/resource-usage-queries.ts';
 import type { CliIo } from '../../terminal/cli-io.ts';
 import { type ScoreFlags, runScoreProvider } from './score-flags.ts';

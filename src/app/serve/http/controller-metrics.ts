@@ -169,7 +169,7 @@ export class ControllerMetrics {
     this.#schedule.observe(tookMs / 1000);
   }
 
-  /** Counts an answer of an admission webhook. */
+  /** Counts a response of an admission webhook. */
   reviewed(verdict: string): void {
     this.#reviews.inc({ verdict });
   }

@@ -16,7 +16,7 @@ export function isReviewed({ resource }: ReviewQuestion): boolean {
 }
 
 /**
- * The answer of a mutating webhook.
+ * The response of a mutating webhook.
  * @param now RFC 3339
  */
 export function judgeMutation({ resource, write }: ReviewQuestion, now: string): ReviewVerdict {

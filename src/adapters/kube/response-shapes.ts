@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { networkError, type RequestSubject } from './transport/kube-errors.ts';
 
-/** @throws TransientError for an answer that is not an object of the API */
+/** @throws TransientError for a response that is not an object of the API */
 export function requireObject(value: unknown, request: RequestSubject): KubeObject {
   const object = value as KubeObject | null;
   // Reviews (SubjectAccessReview and others) are answered without a name.
@@ -15,7 +15,7 @@ interface ListBody {
   readonly items: readonly KubeObject[];
 }
 
-/** An answer that is not a complete list is an error: an empty list must never come from a misread answer. */
+/** A response that is not a complete list is an error: an empty list must never come from a misread response. */
 export function requireList(value: unknown, request: RequestSubject): ListBody {
   const list = value as { kind?: unknown; metadata?: { resourceVersion?: unknown }; items?: unknown } | null;
   const complete =

@@ -1,7 +1,7 @@
 import { TransientError } from '../../../core/errors.ts';
 
 /** JSON of a forge, with typed access by path. A field that is missing or has another type is undefined. */
-export class AnswerFields {
+export class ResponseFields {
   readonly #value: unknown;
 
   constructor(value: unknown) {
@@ -35,8 +35,8 @@ export class AnswerFields {
    * The elements of a list.
    * @throws TransientError when the value is not a list
    */
-  list(subject: string): readonly AnswerFields[] {
-    if (Array.isArray(this.#value)) return this.#value.map((item) => new AnswerFields(item));
+  list(subject: string): readonly ResponseFields[] {
+    if (Array.isArray(this.#value)) return this.#value.map((item) => new ResponseFields(item));
     throw new TransientError('the forge answered with something that is not a list', {
       code: 'scm.answer',
       subject,

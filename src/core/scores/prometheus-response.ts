@@ -16,7 +16,7 @@ export type SeriesOwner =
  * towards zero Source: https://prometheus.io/docs/prometheus/latest/querying/api/ (instant queries,
  * instant vectors, scalars).
  */
-export function readPrometheusAnswer(
+export function readPrometheusResponse(
   answer: unknown,
   owner: SeriesOwner,
   scoreOf: (value: number) => number = wholeScore,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readPrometheusAnswer, type SeriesOwner } from '../../../src/core/scores/prometheus-answer.ts';
+import { readPrometheusResponse, type SeriesOwner } from '../../../src/core/scores/prometheus-response.ts';
 
 const BY_LABEL: SeriesOwner = { kind: 'label', label: 'cluster' };
 const ONE: SeriesOwner = { kind: 'cluster', name: 'c1' };
@@ -40,7 +40,7 @@ it.each([
   { name: 'one cluster', answer: vector([{ any: 'x' }, '-0.5']), owner: ONE, want: { c1: 0 } },
   { name: 'nothing', answer: vector(), owner: ONE, want: {} },
 ])('reads scores: $name', ({ answer, owner, want }) => {
-  const read = readPrometheusAnswer(answer, owner);
+  const read = readPrometheusResponse(answer, owner);
   expect(read.kind === 'scores' ? Object.fromEntries(read.byCluster) : read).toEqual(want);
 });
 
@@ -51,7 +51,7 @@ it.each([
   { answer: { status: 'success' }, want: 'without a type' },
   { answer: vector([{ a: '1' }, '1'], [{ a: '2' }, '2']), want: 'more than one series of cluster "c1"' },
 ])('says what is wrong: $want', ({ answer, want }) => {
-  expect(readPrometheusAnswer(answer, ONE)).toEqual({
+  expect(readPrometheusResponse(answer, ONE)).toEqual({
     kind: 'problem',
     message: expect.stringContaining(want),
   });
